@@ -1,0 +1,33 @@
+# Hot loops are compiled once per instruction set and chosen at run time (kernels/cpu/isa.hpp).
+# Their sources include nothing that instantiates the standard library's templates, so that no
+# AVX code can end up in a symbol that a plain machine shares.
+set(SFFT_ISAS baseline)
+set(SFFT_ISA_FLAGS_baseline "")
+set(SFFT_ISA_BYTES_baseline 16)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  list(APPEND SFFT_ISAS avx2 avx512)
+  set(SFFT_ISA_FLAGS_avx2 -mavx2 -mfma)
+  set(SFFT_ISA_BYTES_avx2 32)
+  set(SFFT_ISA_FLAGS_avx512 -mavx512f -mavx512vl -mavx512dq -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
+  set(SFFT_ISA_BYTES_avx512 64)
+endif()
+
+# sfft_isa_sources(FILE...): adds each file to sfft_core once per instruction set, with SFFT_ISA (a namespace
+# name) and SFFT_VECTOR_BYTES defined.
+function(sfft_isa_sources)
+  foreach(isa IN LISTS SFFT_ISAS)
+    set(library sfft_kernels_${isa})
+    if(NOT TARGET ${library})
+      add_library(${library} OBJECT)
+      target_include_directories(${library} PRIVATE "${PROJECT_SOURCE_DIR}")
+      target_compile_definitions(${library} PRIVATE SFFT_ISA=${isa} SFFT_VECTOR_BYTES=${SFFT_ISA_BYTES_${isa}})
+      target_compile_options(${library} PRIVATE ${SFFT_ISA_FLAGS_${isa}} -fno-math-errno -fno-trapping-math
+                             $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
+      sfft_warnings(${library})
+      target_sources(sfft_core PUBLIC $<TARGET_OBJECTS:${library}>)
+    endif()
+    foreach(source IN LISTS ARGN)
+      target_sources(${library} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+    endforeach()
+  endforeach()
+endfunction()

@@ -1,0 +1,21 @@
+# What to build. As a subproject only the library is built.
+option(BUILD_SHARED_LIBS "Build sfft as a shared library" ON)
+option(SFFT_BUILD_APPS "Build sfft-video" ${PROJECT_IS_TOP_LEVEL})
+option(SFFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SFFT_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(SFFT_WITH_FFTW "Use FFTW for dense transforms when it is found (GPL)" ON)
+option(SFFT_WITH_OPENCV "Read recordings and cameras with OpenCV when it is found" ON)
+option(SFFT_WITH_HDF5 "Write spectra as HDF5 when it is found" ON)
+option(SFFT_WERROR "Treat warnings as errors" OFF)
+set(SFFT_SANITIZE "" CACHE STRING "Sanitizers for every target: address;undefined or thread")
+
+if(SFFT_SANITIZE)
+  string(REPLACE ";" "," _sanitizers "${SFFT_SANITIZE}")
+  add_compile_options(-fsanitize=${_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${_sanitizers})
+endif()
+
+function(sfft_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                                           $<$<BOOL:${SFFT_WERROR}>:-Werror>)
+endfunction()

@@ -1,0 +1,41 @@
+// What every path looks like from above: samples of one frame in, coefficients with errors out.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "sfft/types.hpp"
+
+namespace sfft::detail::cpu {
+
+/// What one execution found out beside the coefficients.
+struct ExecutionStats {
+  double tail_energy = 0;  ///< estimated Σ|X[f]|² outside the template, both halves of a real spectrum
+  bool finite = true;      ///< false when a sample that was read is NaN or infinite
+};
+
+/// One path for one plan. Immutable; execute() is thread-safe with one scratch a thread, never allocates and
+/// never throws.
+template <class Real>
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Bytes of 64-byte aligned scratch that execute() needs.
+  virtual std::size_t scratch_bytes() const noexcept = 0;
+
+  /// Length of the array of reference samples, in the executor's own sample order; 0: it cannot difference.
+  virtual std::size_t reference_reals() const noexcept = 0;
+  /// Fills that array from a reference frame.
+  virtual void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept = 0;
+
+  /// Transforms the frame minus the reference (nullptr: zero) at the template's k frequencies, in support
+  /// order. `values` and `standard_error` have k elements.
+  virtual void execute(const void* frame, ElementType type, const Real* reference,
+                       std::span<std::complex<Real>> values, std::span<Real> standard_error,
+                       ExecutionStats& stats, std::byte* scratch) const noexcept = 0;
+};
+
+}  // namespace sfft::detail::cpu

@@ -1,0 +1,126 @@
+// Plans: everything about a known-support transform that does not depend on the frame, computed once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sfft/export.hpp"
+#include "sfft/template.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft {
+
+namespace detail {
+template <class Real> class PlanImpl;
+template <class Real> struct WorkspaceImpl;
+}  // namespace detail
+
+struct PlanOptions {
+  Backend backend = Backend::automatic;
+  /// Frames that one execute() call usually gets; sizes the workspace, larger calls still work.
+  int batch = 1;
+  /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
+  /// plan predicted to reach it, or dense. 0: as good as max_samples allows.
+  double accuracy = 0;
+  /// Largest share of a frame's N samples that may be read by a sparse path, in (0, 1]. 0: automatic, the
+  /// smaller of N/12 and 28 samples per coefficient where the template has energy outside its support, and
+  /// no limit where it has none.
+  double max_samples = 0;
+  Path path = Path::automatic;   ///< force one; throws not_sparse when it cannot work for this template
+  bool use_reference = true;     ///< transform the difference to the template's reference, if it has one
+  int threads = 1;               ///< that one execute() call may use; 0 means one per core
+  std::uint64_t seed = 1;        ///< of the delay and permutation search: same seed, same plan
+};
+
+/// A candidate that the planner did not take.
+struct RejectedCandidate {
+  std::string description;  ///< "comb 96x72, 3 delays"
+  std::string reason;       ///< "predicted error 0.12 > 0.05"
+};
+
+/// What a plan does and what it promises.
+struct PlanInfo {
+  Path path = Path::automatic;
+  Backend backend = Backend::cpu;
+  std::array<std::int64_t, 3> buckets{1, 1, 1};  ///< B_d per dimension (comb); {1,1,B} for flat windows
+  std::int64_t bucket_count = 0;                 ///< product of buckets
+  std::int64_t delays = 0;                       ///< r (comb) or rounds (flat window); 0 for direct and dense
+  std::int64_t samples = 0;                      ///< distinct sample reads per frame
+  double samples_fraction = 0;                   ///< samples / N
+  bool reference = false;                        ///< transforms the difference to a reference frame
+  double predicted_us = 0;                       ///< by the cost model, one core
+  double predicted_dense_us = 0;
+  /// Predicted relative L2 error (support without f = 0) for frames like the learning frames; with a
+  /// reference, relative to the change since it (1: no better than repeating the reference).
+  double predicted_error = 0;
+  double noise_gain = 0;                         ///< largest ‖row of the recovery matrix‖ times sqrt(r)
+  double plan_seconds = 0;
+  std::string engine;                            ///< of the FFTs: "built-in AVX-512", "FFTW"
+  std::string reason;                            ///< why this path
+  std::vector<RejectedCandidate> rejected;       ///< best first, at most 16
+};
+
+/// Scratch memory of one thread's executions. Made by Plan::make_workspace(); not shared between threads
+/// that run at the same time. Owns the worker threads of plans with threads > 1.
+template <class Real>
+class SFFT_EXPORT Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+  std::size_t bytes() const noexcept;
+
+  detail::WorkspaceImpl<Real>& impl() const noexcept { return *impl_; }
+
+ private:
+  template <class> friend class Plan;
+  std::unique_ptr<detail::WorkspaceImpl<Real>> impl_;
+};
+
+/// A transform of frames at a template's support: gather a few samples, small FFTs, one small matrix.
+/// Real is float or double, the arithmetic of execution; planning is in double. Immutable and shareable
+/// between threads; copies share. Sources: Chen and Li (LCPC 2014) for the flat-window path, docs/concepts.md
+/// for the comb path.
+template <class Real>
+class SFFT_EXPORT Plan {
+ public:
+  explicit Plan(const Template& tmpl, const PlanOptions& options = {});
+
+  /// Transforms frames[i] into spectra[i]; host memory, blocks until done. Frames have the template's shape,
+  /// any element type (complex only for a complex template). After the first call with a given workspace and
+  /// spectra nothing is allocated. Throws shape_mismatch, type_mismatch, invalid_argument before anything is
+  /// written; NaN and infinities in a frame are reported in that frame's spectrum (finite = false) alone.
+  void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+               Workspace<Real>& workspace) const;
+  void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const;
+  /// Convenience: allocates workspace and result.
+  Spectrum<Real> execute(const SignalView& frame) const;
+
+  Workspace<Real> make_workspace() const;
+  Spectrum<Real> make_spectrum() const;  ///< of the right size, so that execute() need not allocate
+
+  /// The same plan with another reference frame; `coefficients` are its exact X at the support. Costs r·B
+  /// reads and no planning.
+  Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
+  Plan without_reference() const;
+
+  const Template& source() const noexcept;
+  const PlanInfo& info() const noexcept;
+  std::string explain() const;  ///< several lines: path, buckets, delays, samples, cost, error, rejections
+
+ private:
+  explicit Plan(std::shared_ptr<const detail::PlanImpl<Real>> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const detail::PlanImpl<Real>> impl_;
+};
+
+extern template class Plan<float>;
+extern template class Plan<double>;
+extern template class Workspace<float>;
+extern template class Workspace<double>;
+
+}  // namespace sfft

@@ -1,0 +1,34 @@
+// sfft: the transform of a signal at the frequencies that matter. Include this one header.
+#pragma once
+
+#include "sfft/dense.hpp"
+#include "sfft/error.hpp"
+#include "sfft/plan.hpp"
+#include "sfft/template.hpp"
+#include "sfft/tracker.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft {
+
+/// How a signal of unknown support is transformed.
+struct TransformOptions {
+  std::int64_t k = 0;          ///< as in LearnOptions: set exactly one of the three
+  double energy = 0;
+  double threshold_sigma = 0;
+  int threads = 1;
+};
+
+/// Transforms a signal of which nothing is known: finds its support, then returns X there. In this version
+/// the support is found by one dense FFT (`support_learned_densely` is set), so this is never faster than a
+/// dense transform; with a template it is.
+SFFT_EXPORT Spectrum<double> transform(const SignalView& signal, const TransformOptions& options);
+/// One shot at a known support: plans, executes once and forgets. Keep a Plan for more than one frame.
+SFFT_EXPORT Spectrum<double> transform(const SignalView& frame, const Template& tmpl,
+                                       const PlanOptions& options = {});
+
+/// Library version "0.1.0".
+SFFT_EXPORT const char* version() noexcept;
+/// What this build has and lacks, one item a line: compiler, vector instructions in use, FFTW, CUDA.
+SFFT_EXPORT std::string build_info();
+
+}  // namespace sfft

@@ -1,0 +1,76 @@
+// Templates: which frequencies of a signal matter, learned once from a first frame or from several.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sfft/export.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft {
+
+namespace detail {
+struct TemplateData;
+}
+
+/// How many frequencies to keep: set exactly one of k, energy, threshold_sigma.
+struct LearnOptions {
+  std::int64_t k = 0;          ///< the k largest; for a real signal a conjugate pair counts once
+  double energy = 0;           ///< in (0, 1]: the fewest that hold this share of the energy without f = 0
+  double threshold_sigma = 0;  ///< > 0: all above this many standard deviations of a robust noise floor
+  /// Keep the (first) frame's samples in the template, so that plans transform the difference to it. Right
+  /// for cameras, whose frames share their background; wrong for signals whose coefficients change freely.
+  bool reference = false;
+  int threads = 1;             ///< for the dense transform; 0 means one per core
+};
+
+/// The support S of a signal (k flat indices), its shape, whether the signal is real, and what the learning
+/// frames told about amplitudes: values at S, power outside S as a smooth envelope, optionally a reference
+/// frame. Immutable; copies share their data, and one template may be used from many threads.
+class SFFT_EXPORT Template {
+ public:
+  /// A template from known frequencies: `support` holds distinct flat row-major indices in [0, N), in any
+  /// order. For `real`, at most one of each conjugate pair (ErrorCode::invalid_support otherwise). Nothing is
+  /// known about amplitudes: plans assume an exactly sparse signal.
+  static Template from_support(const Shape& shape, bool real, std::span<const std::int64_t> support);
+
+  /// Reads a template file. Every damaged, truncated or foreign file is an Error (file_unreadable,
+  /// file_corrupt, file_version); format: docs/file-formats.md.
+  static Template load(const std::string& path);
+  /// Writes beside `path` and renames: an existing file is replaced whole or not at all.
+  void save(const std::string& path) const;
+
+  const Shape& shape() const noexcept;
+  bool is_real() const noexcept;
+  std::int64_t k() const noexcept;
+  std::span<const std::int64_t> support() const noexcept;              ///< ascending
+  std::span<const std::complex<double>> values() const noexcept;      ///< X of the first learning frame at S; empty if unknown
+  /// Mean power E|X[f]|² at S over the learning frames; empty if unknown.
+  std::span<const double> power() const noexcept;
+  double energy_captured() const noexcept;   ///< share of the energy without f = 0 that S holds; NaN if unknown
+  double tail_energy() const noexcept;       ///< Σ|X[f]|² outside S (both halves), mean over frames; 0 if unknown
+  bool has_reference() const noexcept;
+  double learn_seconds() const noexcept;     ///< wall time that learning took; not saved
+
+  const std::shared_ptr<const detail::TemplateData>& data() const noexcept { return data_; }
+  explicit Template(std::shared_ptr<const detail::TemplateData> data) : data_(std::move(data)) {}
+
+ private:
+  std::shared_ptr<const detail::TemplateData> data_;
+};
+
+/// Learns a template from one frame by a dense double-precision FFT. Equal magnitudes are ordered by
+/// ascending index; f = 0 competes like any other frequency under `k` and is always kept under `energy` and
+/// `threshold_sigma` when it is not zero. Throws invalid_argument for k < 1, k > number of distinct
+/// frequencies, no criterion or more than one, a frame with NaN or infinities, and an all-zero frame under
+/// `energy` or `threshold_sigma`.
+SFFT_EXPORT Template learn(const SignalView& first_frame, const LearnOptions& options);
+/// The same from the mean power of several frames of one shape and type; values and reference come from the
+/// first, and the frame-to-frame variance sharpens the error prediction.
+SFFT_EXPORT Template learn(std::span<const SignalView> frames, const LearnOptions& options);
+
+}  // namespace sfft

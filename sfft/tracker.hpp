@@ -1,0 +1,81 @@
+// Tracker: transforms a stream of frames and keeps its template honest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sfft/export.hpp"
+#include "sfft/plan.hpp"
+#include "sfft/template.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft {
+
+namespace detail {
+template <class Real> class TrackerImpl;
+}
+
+/// What push() did with a frame.
+enum class TrackAction : std::uint8_t {
+  sparse,     ///< transformed by the plan; all is well
+  refreshed,  ///< transformed densely; becomes the new reference, the support stays
+  relearned,  ///< transformed densely; a new template was learned from it
+  dense,      ///< transformed densely; the template stays (not sparse, or not worth replacing)
+};
+SFFT_EXPORT const char* to_string(TrackAction action) noexcept;
+
+struct TrackerOptions {
+  PlanOptions plan{};
+  LearnOptions learn{};       ///< for relearning; all zero: the template's own k
+  bool reference = true;      ///< difference against a reference frame (the template's, or the first pushed)
+  /// Largest reported relative error that is accepted; a frame above it is transformed again densely. 0: no
+  /// absolute limit, only `drift`.
+  double accuracy = 0;
+  /// A frame is stale when its reported error is above `drift` times the median of the first frames after
+  /// the last refresh, for `patience` frames in a row.
+  double drift = 3;
+  int patience = 3;
+  /// After a refresh the support is relearned when it holds less than this share of the energy that the
+  /// same number of freshly chosen frequencies would hold.
+  double relearn_below = 0.95;
+  /// Frames after a refresh before the next one is considered (hysteresis); doubles while refreshes do not
+  /// help, so a signal that is not sparse settles on dense transforms.
+  int hold = 8;
+};
+
+template <class Real>
+struct TrackedFrame {
+  Spectrum<Real> spectrum;  ///< on the template in force after this frame
+  TrackAction action = TrackAction::sparse;
+  std::string reason;       ///< why, when action is not sparse
+  std::int64_t index = 0;   ///< frames pushed before this one
+};
+
+/// Takes frames in order. Not thread-safe: one tracker a stream. Blocks; may allocate when it relearns.
+template <class Real>
+class SFFT_EXPORT Tracker {
+ public:
+  explicit Tracker(const Template& tmpl, const TrackerOptions& options = {});
+  ~Tracker();
+  Tracker(Tracker&&) noexcept;
+  Tracker& operator=(Tracker&&) noexcept;
+
+  /// Transforms the next frame. The result stays valid until the next push. NaN frames are reported and
+  /// neither become a reference nor count as drift.
+  const TrackedFrame<Real>& push(const SignalView& frame);
+
+  const Template& current_template() const noexcept;
+  const Plan<Real>& plan() const noexcept;
+  std::int64_t refreshed() const noexcept;
+  std::int64_t relearned() const noexcept;
+  std::int64_t dense_fallbacks() const noexcept;
+
+ private:
+  std::unique_ptr<detail::TrackerImpl<Real>> impl_;
+};
+
+extern template class Tracker<float>;
+extern template class Tracker<double>;
+
+}  // namespace sfft
