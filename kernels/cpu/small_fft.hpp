@@ -6,6 +6,8 @@
 #include <memory>
 #include <span>
 
+#include "kernels/cpu/isa.hpp"
+
 namespace sfft::detail::cpu {
 
 /// Forward FFTs of `grid` (1 to 3 extents, slowest first) for `lanes` interleaved transforms: re and im hold
@@ -16,6 +18,8 @@ template <class Real>
 class SmallFft {
  public:
   SmallFft(std::span<const std::int64_t> grid, std::int64_t lanes);
+  /// With at most these instructions.
+  SmallFft(std::span<const std::int64_t> grid, std::int64_t lanes, Isa isa);
   ~SmallFft();
   SmallFft(SmallFft&&) noexcept;
   SmallFft& operator=(SmallFft&&) noexcept;
@@ -30,7 +34,8 @@ class SmallFft {
 
   /// Two halves of execute(), so that a row can be transformed while it is in cache: first every slab m1 of
   /// the slowest dimension (all dimensions but the first), then columns() over the first dimension. For one
-  /// dimension slab() does nothing. execute() == slab(0) … slab(grid[0]-1), columns().
+  /// dimension slab() does nothing. execute() == slab(0) … slab(grid[0]-1), columns(). Slabs of the same
+  /// buffers may not be transformed at the same time: they share the space behind the grid.
   void slab(std::int64_t m1, Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
   bool columns(Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
 

@@ -1,0 +1,255 @@
+// Small DFTs held in registers, for scalars, SIMD vectors and device code alike.
+//
+// Butterfly<R>::apply<Real>(re, im) replaces R complex values by their DFT, exp(-2 pi i jk/R), in natural order.
+// V is Real or a vector of Reals (anything with +, -, * and Real * V). Sources: Van Loan, Computational Frameworks
+// for the FFT (1992), 1.4 and 2.1; Good (1958) for the co-prime products.
+#pragma once
+
+#if defined(__CUDACC__)
+#define SFFT_BUTTERFLY __host__ __device__ __forceinline__
+#define SFFT_UNROLL _Pragma("unroll")
+#elif defined(__clang__)
+#define SFFT_BUTTERFLY inline __attribute__((always_inline))
+#define SFFT_UNROLL _Pragma("unroll")
+#else
+// Always inline: no out-of-line copy compiled for one instruction set can be picked up by another.
+#define SFFT_BUTTERFLY inline __attribute__((always_inline))
+#define SFFT_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+namespace sfft::detail {
+
+/// (re, im) *= (wr, wi).
+template <class V, class W>
+SFFT_BUTTERFLY void multiply(V& re, V& im, const W& wr, const W& wi) {
+  const V product = re * wr - im * wi;
+  im = re * wi + im * wr;
+  re = product;
+}
+
+template <int R>
+struct Roots;  // cosine and sine of 2 pi k/R for k = 0 … R/2
+
+// clang-format off
+template <> struct Roots<3> {
+  static constexpr double cosine[] = {1, -0.5};
+  static constexpr double sine[] = {0, 0.866025403784438646764};
+};
+template <> struct Roots<5> {
+  static constexpr double cosine[] = {1, 0.309016994374947424102, -0.809016994374947424102};
+  static constexpr double sine[] = {0, 0.951056516295153572116, 0.587785252292473129169};
+};
+template <> struct Roots<7> {
+  static constexpr double cosine[] = {1, 0.623489801858733530525, -0.222520933956314404289, -0.900968867902419126236};
+  static constexpr double sine[] = {0, 0.781831482468029808708, 0.974927912181823607018, 0.433883739117558120476};
+};
+template <> struct Roots<8> {
+  static constexpr double cosine[] = {1, 0.707106781186547524401, 0, -0.707106781186547524401, -1};
+  static constexpr double sine[] = {0, 0.707106781186547524401, 1, 0.707106781186547524401, 0};
+};
+template <> struct Roots<9> {
+  static constexpr double cosine[] = {1, 0.766044443118978035202, 0.173648177666930348852, -0.5,
+                                      -0.939692620785908384054};
+  static constexpr double sine[] = {0, 0.642787609686539326323, 0.984807753012208059367, 0.866025403784438646764,
+                                    0.342020143325668733044};
+};
+template <> struct Roots<11> {
+  static constexpr double cosine[] = {1, 0.841253532831181168862, 0.415415013001886425529, -0.142314838273285140444,
+                                      -0.654860733945285064057, -0.95949297361449738989};
+  static constexpr double sine[] = {0, 0.540640817455597582108, 0.909631995354518371412, 0.989821441880932732376,
+                                    0.755749574354258283774, 0.281732556841429697711};
+};
+template <> struct Roots<13> {
+  static constexpr double cosine[] = {1, 0.8854560256532098959, 0.568064746731155802512, 0.120536680255323053349,
+                                      -0.35460488704253562597, -0.748510748171101098635, -0.970941817426052027157};
+  static constexpr double sine[] = {0, 0.464723172043768545656, 0.82298386589365639458, 0.992708874098053992801,
+                                    0.93501624268541482344, 0.663122658240795202377, 0.239315664287557767149};
+};
+template <> struct Roots<16> {
+  static constexpr double cosine[] = {1, 0.923879532511286756128, 0.707106781186547524401, 0.382683432365089771728, 0,
+                                      -0.382683432365089771728, -0.707106781186547524401, -0.923879532511286756128, -1};
+  static constexpr double sine[] = {0, 0.382683432365089771728, 0.707106781186547524401, 0.923879532511286756128, 1,
+                                    0.923879532511286756128, 0.707106781186547524401, 0.382683432365089771728, 0};
+};
+// clang-format on
+
+/// (re, im) *= exp(-2 pi i k/R), 0 <= k < R; free or cheap for eighths of a turn when k and R are constants.
+template <int R, class Real, class V>
+SFFT_BUTTERFLY void turn(V& re, V& im, int k) {
+  if (k == 0) return;
+  if (4 * k == R) {
+    const V t = re;
+    re = im;
+    im = -t;
+  } else if (8 * k == R) {
+    const V t = (re + im) * static_cast<Real>(Roots<R>::cosine[k]);
+    im = (im - re) * static_cast<Real>(Roots<R>::cosine[k]);
+    re = t;
+  } else if (8 * k == 3 * R) {
+    const V t = (im - re) * static_cast<Real>(Roots<R>::sine[k]);
+    im = (re + im) * static_cast<Real>(-Roots<R>::sine[k]);
+    re = t;
+  } else if (2 * k <= R) {
+    multiply(re, im, static_cast<Real>(Roots<R>::cosine[k]), static_cast<Real>(-Roots<R>::sine[k]));
+  } else {
+    multiply(re, im, static_cast<Real>(Roots<R>::cosine[R - k]), static_cast<Real>(Roots<R>::sine[R - k]));
+  }
+}
+
+/// Odd primes: pairs x_k ± x_{R-k} halve the cosine and sine sums.
+template <int R>
+struct Butterfly {
+  template <class Real, class V>
+  SFFT_BUTTERFLY static void apply(V* re, V* im) {
+    constexpr int kHalf = (R - 1) / 2;
+    V sum_re[kHalf], sum_im[kHalf], difference_re[kHalf], difference_im[kHalf];
+    const V first_re = re[0], first_im = im[0];
+    SFFT_UNROLL
+    for (int k = 0; k < kHalf; ++k) {
+      sum_re[k] = re[k + 1] + re[R - 1 - k];
+      sum_im[k] = im[k + 1] + im[R - 1 - k];
+      difference_re[k] = re[k + 1] - re[R - 1 - k];
+      difference_im[k] = im[k + 1] - im[R - 1 - k];
+      re[0] = re[0] + sum_re[k];
+      im[0] = im[0] + sum_im[k];
+    }
+    SFFT_UNROLL
+    for (int j = 1; j <= kHalf; ++j) {
+      V even_re = first_re, even_im = first_im;
+      V odd_re = difference_re[0] * static_cast<Real>(Roots<R>::sine[j]);
+      V odd_im = difference_im[0] * static_cast<Real>(Roots<R>::sine[j]);
+      SFFT_UNROLL
+      for (int k = 0; k < kHalf; ++k) {
+        const int angle = j * (k + 1) % R;
+        const int folded = angle <= kHalf ? angle : R - angle;
+        const auto cosine = static_cast<Real>(Roots<R>::cosine[folded]);
+        const auto sine = static_cast<Real>(angle <= kHalf ? Roots<R>::sine[folded] : -Roots<R>::sine[folded]);
+        even_re = even_re + sum_re[k] * cosine;
+        even_im = even_im + sum_im[k] * cosine;
+        if (k == 0) continue;
+        odd_re = odd_re + difference_re[k] * sine;
+        odd_im = odd_im + difference_im[k] * sine;
+      }
+      re[j] = even_re + odd_im;
+      im[j] = even_im - odd_re;
+      re[R - j] = even_re - odd_im;
+      im[R - j] = even_im + odd_re;
+    }
+  }
+};
+
+template <>
+struct Butterfly<2> {
+  template <class Real, class V>
+  SFFT_BUTTERFLY static void apply(V* re, V* im) {
+    const V r = re[0] - re[1], i = im[0] - im[1];
+    re[0] = re[0] + re[1];
+    im[0] = im[0] + im[1];
+    re[1] = r;
+    im[1] = i;
+  }
+};
+
+template <>
+struct Butterfly<4> {
+  template <class Real, class V>
+  SFFT_BUTTERFLY static void apply(V* re, V* im) {
+    const V r0 = re[0] + re[2], i0 = im[0] + im[2], r1 = re[0] - re[2], i1 = im[0] - im[2];
+    const V r2 = re[1] + re[3], i2 = im[1] + im[3], r3 = re[1] - re[3], i3 = im[1] - im[3];
+    re[0] = r0 + r2;
+    im[0] = i0 + i2;
+    re[1] = r1 + i3;
+    im[1] = i1 - r3;
+    re[2] = r0 - r2;
+    im[2] = i0 - i2;
+    re[3] = r1 - i3;
+    im[3] = i1 + r3;
+  }
+};
+
+/// R = A B by Cooley and Tukey: columns of A, a turn, rows of B.
+template <int A, int B>
+struct ProductButterfly {
+  template <class Real, class V>
+  SFFT_BUTTERFLY static void apply(V* re, V* im) {
+    constexpr int R = A * B;
+    V grid_re[R], grid_im[R];
+    SFFT_UNROLL
+    for (int b = 0; b < B; ++b) {
+      SFFT_UNROLL
+      for (int a = 0; a < A; ++a) {
+        grid_re[b * A + a] = re[B * a + b];
+        grid_im[b * A + a] = im[B * a + b];
+      }
+      Butterfly<A>::template apply<Real>(grid_re + b * A, grid_im + b * A);
+      SFFT_UNROLL
+      for (int a = 1; a < A; ++a) turn<R, Real>(grid_re[b * A + a], grid_im[b * A + a], a * b);
+    }
+    SFFT_UNROLL
+    for (int a = 0; a < A; ++a) {
+      V row_re[B], row_im[B];
+      SFFT_UNROLL
+      for (int b = 0; b < B; ++b) {
+        row_re[b] = grid_re[b * A + a];
+        row_im[b] = grid_im[b * A + a];
+      }
+      Butterfly<B>::template apply<Real>(row_re, row_im);
+      SFFT_UNROLL
+      for (int b = 0; b < B; ++b) {
+        re[a + A * b] = row_re[b];
+        im[a + A * b] = row_im[b];
+      }
+    }
+  }
+};
+
+/// R = A B with co-prime factors, by Good and Thomas: no turns. Inputs B a + A b, outputs by the Chinese
+/// remainder theorem.
+template <int A, int B>
+struct CoprimeButterfly {
+  static constexpr int inverse(int value, int modulus) {
+    int i = 1;
+    while (value * i % modulus != 1 % modulus) ++i;
+    return i;
+  }
+  template <class Real, class V>
+  SFFT_BUTTERFLY static void apply(V* re, V* im) {
+    constexpr int R = A * B;
+    constexpr int kA = B * inverse(B, A), kB = A * inverse(A, B);
+    V grid_re[R], grid_im[R];
+    SFFT_UNROLL
+    for (int b = 0; b < B; ++b) {
+      SFFT_UNROLL
+      for (int a = 0; a < A; ++a) {
+        grid_re[b * A + a] = re[(B * a + A * b) % R];
+        grid_im[b * A + a] = im[(B * a + A * b) % R];
+      }
+      Butterfly<A>::template apply<Real>(grid_re + b * A, grid_im + b * A);
+    }
+    SFFT_UNROLL
+    for (int a = 0; a < A; ++a) {
+      V row_re[B], row_im[B];
+      SFFT_UNROLL
+      for (int b = 0; b < B; ++b) {
+        row_re[b] = grid_re[b * A + a];
+        row_im[b] = grid_im[b * A + a];
+      }
+      Butterfly<B>::template apply<Real>(row_re, row_im);
+      SFFT_UNROLL
+      for (int b = 0; b < B; ++b) {
+        re[(kA * a + kB * b) % R] = row_re[b];
+        im[(kA * a + kB * b) % R] = row_im[b];
+      }
+    }
+  }
+};
+
+template <> struct Butterfly<6> : CoprimeButterfly<3, 2> {};
+template <> struct Butterfly<8> : ProductButterfly<4, 2> {};
+template <> struct Butterfly<9> : ProductButterfly<3, 3> {};
+template <> struct Butterfly<10> : CoprimeButterfly<5, 2> {};
+template <> struct Butterfly<12> : CoprimeButterfly<4, 3> {};
+template <> struct Butterfly<15> : CoprimeButterfly<5, 3> {};
+template <> struct Butterfly<16> : ProductButterfly<4, 4> {};
+
+}  // namespace sfft::detail

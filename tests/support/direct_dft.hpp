@@ -1,0 +1,78 @@
+// The definition of the transform as a direct sum, the reference of the FFT tests.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace sfft::test {
+
+/// Σ_t x[t] exp(-2 pi i f t/n) along one axis: x has (outer, n, inner) elements.
+inline std::vector<std::complex<double>> direct_dft_axis(const std::vector<std::complex<double>>& x,
+                                                         std::int64_t outer, std::int64_t n,
+                                                         std::int64_t inner) {
+  constexpr std::int64_t kBlock = 64;  // sums of sums: rounding errors do not grow with the root of n
+  std::vector<std::complex<double>> part(static_cast<std::size_t>(inner));
+  std::vector<std::complex<double>> roots;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const long double angle =
+        -2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
+    roots.emplace_back(static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle)));
+  }
+  std::vector<std::complex<double>> y(x.size());
+  for (std::int64_t o = 0; o < outer; ++o) {
+    for (std::int64_t f = 0; f < n; ++f) {
+      std::complex<double>* out = &y[static_cast<std::size_t>((o * n + f) * inner)];
+      std::int64_t turn = 0;
+      for (std::int64_t block = 0; block < n; block += kBlock) {
+        std::fill(part.begin(), part.end(), 0.0);
+        for (std::int64_t t = block; t < std::min(n, block + kBlock); ++t) {
+          const std::complex<double> root = roots[static_cast<std::size_t>(turn)];
+          const std::complex<double>* in = &x[static_cast<std::size_t>((o * n + t) * inner)];
+          for (std::size_t i = 0; i < part.size(); ++i) {
+            const double re = in[i].real() * root.real() - in[i].imag() * root.imag();
+            const double im = in[i].real() * root.imag() + in[i].imag() * root.real();
+            part[i] += std::complex<double>(re, im);
+          }
+          turn += f;
+          if (turn >= n) turn -= n;
+        }
+        for (std::size_t i = 0; i < part.size(); ++i) out[i] += part[i];
+      }
+    }
+  }
+  return y;
+}
+
+/// The forward transform of `lanes` interleaved signals on a grid, slowest dimension first.
+inline std::vector<std::complex<double>> direct_dft(std::vector<std::complex<double>> x,
+                                                    std::span<const std::int64_t> grid,
+                                                    std::int64_t lanes = 1) {
+  std::int64_t inner = lanes;
+  for (std::size_t d = grid.size(); d-- > 0; inner *= grid[d]) {
+    const auto outer = static_cast<std::int64_t>(x.size()) / (inner * grid[d]);
+    x = direct_dft_axis(x, outer, grid[d], inner);
+  }
+  return x;
+}
+
+/// Standard normal values of Real precision, real and imaginary part.
+template <class Real>
+std::vector<std::complex<double>> random_signal(std::size_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<double> normal;
+  std::vector<std::complex<double>> x(count);
+  for (auto& value : x) {
+    const auto re = static_cast<Real>(normal(generator));
+    const auto im = static_cast<Real>(normal(generator));
+    value = {re, im};
+  }
+  return x;
+}
+
+}  // namespace sfft::test
