@@ -10,6 +10,8 @@
 
 namespace sfft::detail::cpu {
 
+class ThreadPool;
+
 /// What one execution found out beside the coefficients.
 struct ExecutionStats {
   double tail_energy = 0;  ///< estimated Σ|X[f]|² outside the template, both halves of a real spectrum
@@ -36,6 +38,14 @@ class Executor {
   virtual void execute(const void* frame, ElementType type, const Real* reference,
                        std::span<std::complex<Real>> values, std::span<Real> standard_error,
                        ExecutionStats& stats, std::byte* scratch) const noexcept = 0;
+
+  /// The same with the pool's threads sharing the frame; executors that cannot share ignore the pool.
+  virtual void execute_shared(const void* frame, ElementType type, const Real* reference,
+                              std::span<std::complex<Real>> values, std::span<Real> standard_error,
+                              ExecutionStats& stats, std::byte* scratch, ThreadPool& pool) const noexcept {
+    static_cast<void>(pool);
+    execute(frame, type, reference, values, standard_error, stats, scratch);
+  }
 };
 
 }  // namespace sfft::detail::cpu

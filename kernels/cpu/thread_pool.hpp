@@ -1,0 +1,45 @@
+// A few worker threads that run the parts of one job; owned by a workspace.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sfft::detail::cpu {
+
+/// run(parts, job) calls job(part, thread) for every part, on the caller's thread (0) and the workers, and
+/// returns when all are done. One run at a time. Jobs must not throw.
+class ThreadPool {
+ public:
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
+
+  template <class Job>
+  void run(std::int64_t parts, const Job& job) {
+    run_erased(parts, &job, [](const void* erased, std::int64_t part, int thread) {
+      (*static_cast<const Job*>(erased))(part, thread);
+    });
+  }
+
+ private:
+  using Call = void (*)(const void* job, std::int64_t part, int thread);
+  void run_erased(std::int64_t parts, const void* job, Call call);
+  void work(int thread);
+  void drain(int thread, std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  const void* job_ = nullptr;
+  Call call_ = nullptr;
+  std::int64_t parts_ = 0, next_ = 0, running_ = 0;
+  bool stop_ = false;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace sfft::detail::cpu
