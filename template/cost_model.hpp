@@ -1,0 +1,26 @@
+// Predicted execution times, to compare plans. Calibrated on one core of a current x86-64 server with
+// `sfft_bench_cost` (docs/tuning.md); only ratios matter, and only roughly.
+#pragma once
+
+#include <cstdint>
+
+#include "sfft/types.hpp"
+
+namespace sfft::detail {
+
+struct CombCost {
+  std::int64_t points;        ///< N
+  std::int64_t samples;       ///< r·B
+  std::int64_t buckets;       ///< B
+  std::int64_t delays;        ///< r
+  std::int64_t lines;         ///< distinct cache lines touched, about
+  std::int64_t k;
+  bool real;
+};
+
+double predict_comb_us(const CombCost& cost) noexcept;
+double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcept;
+/// A full transform with FFTW (or the built-in engine, about twice that).
+double predict_dense_us(const Shape& shape, bool real, bool fftw) noexcept;
+
+}  // namespace sfft::detail

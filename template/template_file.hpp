@@ -1,0 +1,15 @@
+// The template file: versioned, checksummed, little-endian. Format: docs/file-formats.md.
+#pragma once
+
+#include <string>
+
+#include "template/template_data.hpp"
+
+namespace sfft::detail {
+
+/// Throws Error file_unreadable, file_corrupt or file_version.
+TemplateData read_template(const std::string& path);
+/// Writes `path`.tmp-<pid> and renames it; on failure the old file stays and Error(file_unreadable) is thrown.
+void write_template(const TemplateData& data, const std::string& path);
+
+}  // namespace sfft::detail
