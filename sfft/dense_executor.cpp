@@ -1,0 +1,80 @@
+#include "sfft/dense_executor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::detail {
+
+namespace {
+
+/// Σ|X|² over the full grid from a spectrum stored as (…, nD/2 + 1).
+template <class Real>
+double half_spectrum_energy(const std::complex<Real>* spectrum, std::size_t points, std::int64_t last_extent) {
+  const auto row = static_cast<std::size_t>(last_extent / 2 + 1);
+  double total = 0;
+  for (std::size_t start = 0; start < points; start += row) {
+    double sum = 0;
+    for (std::size_t i = 0; i < row; ++i) {
+      const auto value = spectrum[start + i];
+      sum += double(value.real()) * value.real() + double(value.imag()) * value.imag();
+    }
+    const auto single = [&](std::size_t i) { return std::norm(std::complex<double>(spectrum[start + i])); };
+    total += 2 * sum - single(0) - (last_extent % 2 == 0 ? single(row - 1) : 0);
+  }
+  return total;
+}
+
+}  // namespace
+
+template <class Real>
+DenseExecutor<Real>::DenseExecutor(const TemplateData& data, const dense::Options& options)
+    : shape_(data.shape), real_(data.real), plan_(data.shape, data.real, options) {
+  const std::int64_t last = data.shape[data.shape.rank() - 1];
+  for (const std::int64_t flat : *data.support) {
+    const std::int64_t mirrored = conjugate_index(data.shape, flat);
+    const double multiplicity = data.real && mirrored != flat ? 2 : 1;
+    if (!data.real) {
+      picks_.push_back({flat, false, multiplicity});
+      continue;
+    }
+    const bool stored = flat % last <= last / 2;
+    const std::int64_t from = stored ? flat : mirrored;
+    picks_.push_back({from / last * (last / 2 + 1) + from % last, !stored, multiplicity});
+  }
+}
+
+template <class Real>
+std::size_t DenseExecutor<Real>::scratch_bytes() const noexcept {
+  return (plan_.spectrum_points() * sizeof(std::complex<Real>) + 63) / 64 * 64 + plan_.workspace_bytes();
+}
+
+template <class Real>
+void DenseExecutor<Real>::execute(const void* frame, ElementType type, const Real*,
+                                  std::span<std::complex<Real>> values, std::span<Real> standard_error,
+                                  cpu::ExecutionStats& stats, std::byte* scratch) const noexcept {
+  auto* spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
+  const std::size_t points = plan_.spectrum_points();
+  const std::size_t used = (points * sizeof(std::complex<Real>) + 63) / 64 * 64;
+  plan_.forward(SignalView(frame, static_cast<std::size_t>(shape_.points()), type, shape_), {spectrum, points},
+                {scratch + used, plan_.workspace_bytes()});
+  double total = 0;
+  if (real_) {
+    total = half_spectrum_energy(spectrum, points, shape_[shape_.rank() - 1]);
+  } else {
+    for (std::size_t i = 0; i < points; ++i) total += std::norm(std::complex<double>(spectrum[i]));
+  }
+  double held = 0;
+  for (std::size_t i = 0; i < picks_.size(); ++i) {
+    const std::complex<Real> value = spectrum[picks_[i].at];
+    values[i] = picks_[i].conjugate ? std::conj(value) : value;
+    standard_error[i] = 0;
+    held += picks_[i].multiplicity * std::norm(std::complex<double>(value));
+  }
+  stats.finite = std::isfinite(total);
+  stats.tail_energy = std::max(0.0, total - held);
+}
+
+template class DenseExecutor<float>;
+template class DenseExecutor<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,40 @@
+// The dense path: a full FFT, then the template's frequencies are picked. Exact; also says what lies outside.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cpu/executor.hpp"
+#include "sfft/dense.hpp"
+#include "template/template_data.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+class DenseExecutor final : public cpu::Executor<Real> {
+ public:
+  DenseExecutor(const TemplateData& data, const dense::Options& options);
+
+  std::size_t scratch_bytes() const noexcept override;
+  std::size_t reference_reals() const noexcept override { return 0; }
+  void gather_reference(const void*, ElementType, Real*) const noexcept override {}
+  void execute(const void* frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
+               std::span<Real> standard_error, cpu::ExecutionStats& stats, std::byte* scratch) const noexcept override;
+
+  const dense::Plan<Real>& plan() const noexcept { return plan_; }
+
+ private:
+  struct Pick {
+    std::int64_t at;   ///< in the stored spectrum
+    bool conjugate;    ///< the stored element is the conjugate
+    double multiplicity;
+  };
+  Shape shape_;
+  bool real_;
+  dense::Plan<Real> plan_;
+  std::vector<Pick> picks_;
+};
+
+extern template class DenseExecutor<float>;
+extern template class DenseExecutor<double>;
+
+}  // namespace sfft::detail

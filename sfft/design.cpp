@@ -1,0 +1,233 @@
+// Chooses the path of a plan: direct, comb, flat window or dense.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/comb_executor.hpp"
+#include "kernels/cpu/direct_executor.hpp"
+#include "kernels/cpu/flat_executor.hpp"
+#include "kernels/cpu/small_fft.hpp"
+#include "sfft/dense_executor.hpp"
+#include "sfft/error.hpp"
+#include "sfft/plan_impl.hpp"
+#include "template/comb_planner.hpp"
+#include "template/cost_model.hpp"
+#include "template/flat_planner.hpp"
+#include "template/support_set.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Twiddle tables of the direct path are k×N; past this it is never the fastest.
+constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
+/// A sparse plan that predicts a larger relative error than this is of no use to anyone.
+constexpr double kUselessError = 0.5;
+/// Samples a coefficient that the automatic budget allows, and the share of the frame.
+constexpr std::int64_t kSamplesPerCoefficient = 28;
+constexpr std::int64_t kBudgetDivisor = 12;
+
+void check(const PlanOptions& options) {
+  const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
+  if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy)) {
+    invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
+  }
+  if (!(options.max_samples >= 0 && options.max_samples <= 1)) {
+    invalid(fmt::format("max_samples = {} must be a share of the frame in (0, 1], or 0 for automatic", options.max_samples));
+  }
+  if (options.batch < 1) invalid(fmt::format("batch = {} must be at least 1", options.batch));
+  if (options.backend == Backend::cuda) {
+    throw Error(ErrorCode::backend_unavailable, "this build has no GPU backend: use Backend::cpu or Backend::automatic");
+  }
+}
+
+template <class Real>
+class Designer {
+ public:
+  Designer(const Template& tmpl, const PlanOptions& options)
+      : options_(options), data_(*tmpl.data()), support_(data_), design_(std::make_shared<PlanDesign<Real>>(tmpl)) {}
+
+  std::shared_ptr<const PlanDesign<Real>> design() {
+    const auto start = std::chrono::steady_clock::now();
+    PlanInfo& info = design_->info;
+    design_->threads = thread_count(options_.threads);
+    design_->mean_coefficient = support_.mean_coefficient;
+    design_->multiplicity.assign(static_cast<std::size_t>(support_.k), 1.0);
+    for (const SupportMember& member : support_.members) {
+      if (member.conjugate) design_->multiplicity[static_cast<std::size_t>(member.coefficient)] = 2;
+    }
+    info.backend = Backend::cpu;
+    info.reference = options_.use_reference && !data_.reference.empty();
+    info.predicted_dense_us = predict_dense_us(data_.shape, data_.real, dense::available(dense::Engine::fftw));
+    prior_ = make_prior(data_, support_, info.reference);
+    choose();
+    if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
+    info.bucket_count = info.buckets[0] * info.buckets[1] * info.buckets[2];
+    info.samples_fraction = static_cast<double>(info.samples) / static_cast<double>(data_.shape.points());
+    for (Rejection& other : rejected_) {
+      if (info.rejected.size() < 16) info.rejected.push_back({std::move(other.description), std::move(other.reason)});
+    }
+    info.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return design_;
+  }
+
+ private:
+  bool forced(Path path) const { return options_.path == path; }
+
+  void choose() {
+    const double direct_us = predict_direct_us(data_.shape.points(), support_.k, data_.real);
+    const double dense_us = design_->info.predicted_dense_us;
+    const bool small = data_.shape.points() <= kDirectProducts / support_.k;
+    if (forced(Path::dense)) return use_dense("asked for");
+    if (forced(Path::direct)) {
+      if (!small) throw Error(ErrorCode::not_sparse, fmt::format("the direct path needs N·k <= {}", kDirectProducts));
+      return use_direct("asked for", direct_us);
+    }
+    const double limit_us = options_.path == Path::automatic ? dense_us : std::numeric_limits<double>::infinity();
+    if (!forced(Path::flat_window)) find_comb(limit_us);
+    const bool comb_useful = comb_ && acceptable(comb_->predicted_error);
+    if (forced(Path::flat_window) || (!forced(Path::comb) && !comb_useful)) find_flat(limit_us);
+    if (options_.path != Path::automatic) return use_forced();
+
+    if (comb_useful && !(small && direct_us < comb_->predicted_us)) return use_comb(reason_against_dense(comb_->predicted_us));
+    if (flat_ && !(small && direct_us < flat_us_)) return use_flat(reason_against_dense(flat_us_));
+    if (small && direct_us < dense_us) {
+      return use_direct(fmt::format("N·k = {} products are the cheapest exact way", data_.shape.points() * support_.k), direct_us);
+    }
+    if (!comb_) return use_dense("no sparse plan is predicted to be faster than a dense transform");
+    use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}", comb_->predicted_error,
+                          options_.accuracy > 0 ? options_.accuracy : kUselessError));
+  }
+
+  /// Whether a predicted relative error will do. A change since a reference has no scale before it is seen, so
+  /// there the tracker decides from the errors that frames report.
+  bool acceptable(double error) const {
+    if (prior_.common_scale) return true;
+    return error <= (options_.accuracy > 0 ? options_.accuracy : kUselessError);
+  }
+
+  std::string reason_against_dense(double us) const {
+    return fmt::format("predicted {:.1f} us against {:.1f} us dense", us, design_->info.predicted_dense_us);
+  }
+
+  std::int64_t max_samples() const {
+    const std::int64_t points = data_.shape.points();
+    if (options_.max_samples > 0) return static_cast<std::int64_t>(options_.max_samples * static_cast<double>(points));
+    if (prior_.least_squares()) return points;
+    return std::max<std::int64_t>(1, std::min(points / kBudgetDivisor, kSamplesPerCoefficient * support_.k));
+  }
+
+  void find_comb(double limit_us) {
+    CombRequest request;
+    request.accuracy = prior_.common_scale ? 0 : options_.accuracy;
+    request.max_samples = max_samples();
+    request.epsilon = std::numeric_limits<Real>::epsilon();
+    request.limit_us = limit_us;
+    request.seed = options_.seed;
+    comb_ = plan_comb(support_, prior_, request, rejected_);
+  }
+
+  void find_flat(double limit_us) {
+    FlatOptions flat;
+    flat.leakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-13;
+    flat.max_samples = max_samples();
+    flat.seed = options_.seed;
+    FlatPlanResult result = plan_flat_windows(data_.shape, data_.real, *data_.support, flat);
+    if (!result.ok) {
+      rejected_.push_back({"flat window", result.reason});
+      return;
+    }
+    flat_us_ = predicted_us(result.data);
+    if (flat_us_ > limit_us) {
+      rejected_.push_back({fmt::format("flat window, {} rounds", result.data.rounds.size()),
+                           fmt::format("slower than dense: {:.1f} us", flat_us_)});
+      return;
+    }
+    flat_ = std::move(result.data);
+  }
+
+  void use_forced() {
+    if (comb_) return use_comb("asked for");
+    if (flat_) return use_flat("asked for");
+    std::string why;
+    for (const Rejection& other : rejected_) why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", other.description, other.reason);
+    throw Error(ErrorCode::not_sparse, fmt::format("the {} path cannot transform this template: {}", to_string(options_.path), why));
+  }
+
+  void use_comb(std::string reason) {
+    PlanInfo& info = design_->info;
+    info.path = Path::comb;
+    info.buckets = comb_->data.buckets;
+    info.delays = comb_->data.delay_count();
+    info.samples = comb_->data.samples();
+    info.predicted_us = comb_->predicted_us;
+    info.predicted_error = comb_->predicted_error;
+    info.noise_gain = comb_->noise_gain;
+    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
+    info.reason = std::move(reason);
+    design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
+  }
+
+  void use_flat(std::string reason) {
+    PlanInfo& info = design_->info;
+    info.path = Path::flat_window;
+    info.buckets = {1, 1, flat_->rounds.front().buckets};
+    info.delays = static_cast<std::int64_t>(flat_->rounds.size());
+    info.samples = flat_->samples;
+    info.predicted_us = flat_us_;
+    info.predicted_error = flat_error();
+    info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
+    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
+    info.reason = std::move(reason);
+    design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
+  }
+
+  double flat_error() const { return std::numeric_limits<Real>::epsilon(); }
+
+  void use_direct(std::string reason, double us) {
+    PlanInfo& info = design_->info;
+    info.path = Path::direct;
+    info.samples = data_.shape.points();
+    info.predicted_us = us;
+    info.engine = "sum";
+    info.reason = std::move(reason);
+    design_->executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
+  }
+
+  void use_dense(std::string reason) {
+    PlanInfo& info = design_->info;
+    info.path = Path::dense;
+    info.samples = data_.shape.points();
+    info.predicted_us = info.predicted_dense_us;
+    info.reason = std::move(reason);
+    auto executor = std::make_unique<DenseExecutor<Real>>(data_, dense::Options{.threads = design_->threads});
+    info.engine = executor->plan().engine_name();
+    design_->executor = std::move(executor);
+  }
+
+  const PlanOptions& options_;
+  const TemplateData& data_;
+  SupportSet support_;
+  SpectralPrior prior_;
+  std::shared_ptr<PlanDesign<Real>> design_;
+  std::vector<Rejection> rejected_;
+  std::optional<CombPlan> comb_;
+  std::optional<FlatPlanData> flat_;
+  double flat_us_ = 0;
+};
+
+}  // namespace
+
+template <class Real>
+std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options) {
+  check(options);
+  return Designer<Real>(tmpl, options).design();
+}
+
+template std::shared_ptr<const PlanDesign<float>> make_design<float>(const Template&, const PlanOptions&);
+template std::shared_ptr<const PlanDesign<double>> make_design<double>(const Template&, const PlanOptions&);
+
+}  // namespace sfft::detail

@@ -1,0 +1,258 @@
+#include "sfft/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "sfft/error.hpp"
+#include "sfft/plan_impl.hpp"
+
+namespace sfft {
+
+namespace detail {
+
+int thread_count(int option) {
+  if (option < 0) throw Error(ErrorCode::invalid_argument, fmt::format("threads = {} must be 0 or more", option));
+  if (option > 0) return option;
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+template <class Real>
+void WorkspaceImpl<Real>::fit(int threads, std::size_t scratch_bytes) {
+  if (threads > 1 && (!pool || pool->threads() < threads)) pool = std::make_unique<cpu::ThreadPool>(threads);
+  const auto needed = static_cast<std::size_t>(std::max(threads, pool ? pool->threads() : 1));
+  if (scratch.size() < needed) scratch.resize(needed);
+  for (AlignedBuffer& buffer : scratch) {
+    if (buffer.size() < scratch_bytes) buffer = AlignedBuffer(scratch_bytes);
+  }
+}
+
+template <class Real>
+void PlanImpl<Real>::check(const SignalView& frame) const {
+  const Template& source = design->source;
+  if (frame.shape() != source.shape()) {
+    throw Error(ErrorCode::shape_mismatch, fmt::format("the frame is {}, the template was learned for {}",
+                                                       frame.shape().to_string(), source.shape().to_string()));
+  }
+  if (is_complex(frame.type()) == source.is_real()) {
+    throw Error(ErrorCode::type_mismatch, fmt::format("the frame is {}, the template is for {} signals",
+                                                      to_string(frame.type()), source.is_real() ? "real" : "complex"));
+  }
+}
+
+template <class Real>
+void PlanImpl<Real>::set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) {
+  check(frame);
+  if (coefficients.size() != static_cast<std::size_t>(design->source.k())) {
+    throw Error(ErrorCode::shape_mismatch, fmt::format("{} reference coefficients for a template of {}",
+                                                       coefficients.size(), design->source.k()));
+  }
+  const std::size_t reals = design->executor->reference_reals();
+  if (reals == 0) return;  // direct and dense paths are exact without
+  reference_samples.resize(reals);
+  design->executor->gather_reference(frame.data(), frame.type(), reference_samples.data());
+  reference_values.clear();
+  reference_values.reserve(coefficients.size());
+  for (const std::complex<double>& value : coefficients) reference_values.emplace_back(value);
+}
+
+template <class Real>
+void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
+  const auto k = static_cast<std::size_t>(design->source.k());
+  spectrum.support = design->source.data()->support;
+  spectrum.values.resize(k);
+  spectrum.standard_error.resize(k);
+  spectrum.path = design->info.path;
+  spectrum.backend = design->info.backend;
+  spectrum.reason = design->info.reason;
+}
+
+template <class Real>
+void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
+                         cpu::ThreadPool* pool) const noexcept {
+  const Real* reference = reference_samples.empty() ? nullptr : reference_samples.data();
+  cpu::ExecutionStats stats;
+  if (pool != nullptr) {
+    design->executor->execute_shared(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error,
+                                     stats, scratch, *pool);
+  } else {
+    design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error, stats,
+                              scratch);
+  }
+  double error = 0;
+  double norm = 0;
+  double held = 0;
+  const std::size_t k = spectrum.values.size();
+  if (reference != nullptr) {
+    for (std::size_t i = 0; i < k; ++i) spectrum.values[i] += reference_values[i];
+  }
+  for (std::size_t i = 0; i < k; ++i) {
+    const double re = spectrum.values[i].real();
+    const double im = spectrum.values[i].imag();
+    const double se = spectrum.standard_error[i];
+    error += se * se;
+    norm += re * re + im * im;
+    held += design->multiplicity[i] * (re * re + im * im);
+  }
+  if (design->mean_coefficient >= 0) {
+    const auto i = static_cast<std::size_t>(design->mean_coefficient);
+    const double se = spectrum.standard_error[i];
+    const double power = std::norm(std::complex<double>(spectrum.values[i]));
+    error = std::max(0.0, error - se * se);
+    norm = std::max(0.0, norm - power);
+    held = std::max(0.0, held - power);
+  }
+  // Rounding: a few units in the last place of what was added up.
+  constexpr double kRounding = 4 * std::numeric_limits<Real>::epsilon();
+  error += kRounding * kRounding * norm;
+  spectrum.error_l2 = std::sqrt(error);
+  spectrum.relative_error = norm > 0 ? std::sqrt(error / norm) : 0;
+  spectrum.tail_energy = stats.tail_energy;
+  spectrum.residual = stats.tail_energy + held > 0 ? std::sqrt(stats.tail_energy / (stats.tail_energy + held)) : 0;
+  spectrum.finite = stats.finite && std::isfinite(norm);
+}
+
+template class PlanImpl<float>;
+template class PlanImpl<double>;
+
+}  // namespace detail
+
+template <class Real>
+Workspace<Real>::Workspace() : impl_(std::make_unique<detail::WorkspaceImpl<Real>>()) {}
+template <class Real>
+Workspace<Real>::~Workspace() = default;
+template <class Real>
+Workspace<Real>::Workspace(Workspace&&) noexcept = default;
+template <class Real>
+Workspace<Real>& Workspace<Real>::operator=(Workspace&&) noexcept = default;
+
+template <class Real>
+std::size_t Workspace<Real>::bytes() const noexcept {
+  std::size_t total = 0;
+  for (const detail::AlignedBuffer& buffer : impl_->scratch) total += buffer.size();
+  return total;
+}
+
+template <class Real>
+Plan<Real>::Plan(const Template& tmpl, const PlanOptions& options) {
+  auto impl = std::make_shared<detail::PlanImpl<Real>>();
+  impl->design = detail::make_design<Real>(tmpl, options);
+  if (impl->design->info.reference) {
+    const detail::TemplateData& data = *tmpl.data();
+    impl->set_reference(SignalView(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
+                                   data.reference_type, data.shape),
+                        data.values);
+  }
+  impl_ = std::move(impl);
+}
+
+template <class Real>
+void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                         Workspace<Real>& workspace) const {
+  if (frames.size() != spectra.size()) {
+    throw Error(ErrorCode::shape_mismatch, fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
+  }
+  for (const SignalView& frame : frames) impl_->check(frame);
+  for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
+  const int threads = impl_->design->threads;
+  detail::WorkspaceImpl<Real>& own = *workspace.impl_;
+  own.fit(threads, impl_->design->executor->scratch_bytes());
+  if (threads > 1 && frames.size() > 1) {
+    own.pool->run(static_cast<std::int64_t>(frames.size()), [&](std::int64_t i, int thread) {
+      const auto at = static_cast<std::size_t>(i);
+      impl_->run(frames[at], spectra[at], own.scratch[static_cast<std::size_t>(thread)].data(), nullptr);
+    });
+    return;
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    impl_->run(frames[i], spectra[i], own.scratch[0].data(), threads > 1 ? own.pool.get() : nullptr);
+  }
+}
+
+template <class Real>
+void Plan<Real>::execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const {
+  execute(std::span<const SignalView>(&frame, 1), std::span<Spectrum<Real>>(&spectrum, 1), workspace);
+}
+
+template <class Real>
+Spectrum<Real> Plan<Real>::execute(const SignalView& frame) const {
+  Workspace<Real> workspace;
+  Spectrum<Real> spectrum;
+  execute(frame, spectrum, workspace);
+  return spectrum;
+}
+
+template <class Real>
+Workspace<Real> Plan<Real>::make_workspace() const {
+  Workspace<Real> workspace;
+  workspace.impl_->fit(impl_->design->threads, impl_->design->executor->scratch_bytes());
+  return workspace;
+}
+
+template <class Real>
+Spectrum<Real> Plan<Real>::make_spectrum() const {
+  Spectrum<Real> spectrum;
+  impl_->prepare(spectrum);
+  return spectrum;
+}
+
+template <class Real>
+Plan<Real> Plan<Real>::with_reference(const SignalView& frame,
+                                      std::span<const std::complex<double>> coefficients) const {
+  auto impl = std::make_shared<detail::PlanImpl<Real>>();
+  impl->design = impl_->design;
+  impl->set_reference(frame, coefficients);
+  return Plan(std::move(impl));
+}
+
+template <class Real>
+Plan<Real> Plan<Real>::without_reference() const {
+  auto impl = std::make_shared<detail::PlanImpl<Real>>();
+  impl->design = impl_->design;
+  return Plan(std::move(impl));
+}
+
+template <class Real>
+const Template& Plan<Real>::source() const noexcept {
+  return impl_->design->source;
+}
+
+template <class Real>
+const PlanInfo& Plan<Real>::info() const noexcept {
+  return impl_->design->info;
+}
+
+template <class Real>
+std::string Plan<Real>::explain() const {
+  const PlanInfo& info = impl_->design->info;
+  const Template& source = impl_->design->source;
+  std::string text = fmt::format("path       {} on the {}: {}\n", to_string(info.path), to_string(info.backend), info.reason);
+  text += fmt::format("signal     {} {}, k = {}{}\n", source.shape().to_string(), source.is_real() ? "real" : "complex",
+                      source.k(), info.reference ? ", as the difference to a reference frame" : "");
+  if (info.path == Path::comb || info.path == Path::flat_window) {
+    const bool comb = info.path == Path::comb;
+    std::string grid = fmt::format("{}", info.buckets[0]);
+    for (int d = 1; d < source.shape().rank(); ++d) grid += fmt::format("x{}", info.buckets[static_cast<std::size_t>(d)]);
+    text += fmt::format("buckets    {} ({})\n", comb ? grid : fmt::format("{}", info.bucket_count), info.bucket_count);
+    text += fmt::format("{:<10} {}\n", comb ? "delays" : "rounds", info.delays);
+    text += fmt::format("samples    {} ({:.3g} % of the frame)\n", info.samples, 100 * info.samples_fraction);
+    text += fmt::format("error      {:.3g} predicted{}, noise gain at most {:.3g}\n", info.predicted_error,
+                        info.reference ? " of the change since the reference" : "", info.noise_gain);
+  }
+  text += fmt::format("time       {:.1f} us predicted, dense {:.1f} us; planned in {:.1f} ms\n", info.predicted_us,
+                      info.predicted_dense_us, 1e3 * info.plan_seconds);
+  text += fmt::format("engine     {}\n", info.engine);
+  for (const RejectedCandidate& other : info.rejected) {
+    text += fmt::format("rejected   {}: {}\n", other.description, other.reason);
+  }
+  return text;
+}
+
+template class Plan<float>;
+template class Plan<double>;
+template class Workspace<float>;
+template class Workspace<double>;
+
+}  // namespace sfft

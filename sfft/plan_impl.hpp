@@ -1,0 +1,77 @@
+// Behind sfft::Plan: the design (chosen once, shared) and the reference (swappable).
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "kernels/cpu/executor.hpp"
+#include "kernels/cpu/thread_pool.hpp"
+#include "sfft/plan.hpp"
+#include "template/template_data.hpp"
+
+namespace sfft::detail {
+
+/// 64-byte aligned bytes.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(std::size_t bytes)
+      : bytes_(bytes), data_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}))) {}
+  std::byte* data() const noexcept { return data_.get(); }
+  std::size_t size() const noexcept { return bytes_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
+  };
+  std::size_t bytes_ = 0;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+template <class Real>
+struct WorkspaceImpl {
+  std::unique_ptr<cpu::ThreadPool> pool;  ///< nullptr for one thread
+  std::vector<AlignedBuffer> scratch;     ///< one a thread
+
+  void fit(int threads, std::size_t scratch_bytes);
+};
+
+/// What does not change when the reference does.
+template <class Real>
+struct PlanDesign {
+  explicit PlanDesign(const Template& t) : source(t) {}
+  Template source;
+  PlanInfo info;
+  int threads = 1;
+  std::int64_t mean_coefficient = -1;      ///< index of f = 0 in the support, or -1
+  std::vector<double> multiplicity;        ///< 2 where a real spectrum holds a distinct conjugate
+  std::unique_ptr<const cpu::Executor<Real>> executor;
+};
+
+/// Chooses the path and builds the executor. Throws as Plan's constructor does.
+template <class Real>
+std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options);
+
+template <class Real>
+class PlanImpl {
+ public:
+  std::shared_ptr<const PlanDesign<Real>> design;
+  std::vector<Real> reference_samples;                  ///< in the executor's order; empty: no reference
+  std::vector<std::complex<Real>> reference_values;
+
+  void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients);
+  void check(const SignalView& frame) const;
+  void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch, cpu::ThreadPool* pool) const noexcept;
+  void prepare(Spectrum<Real>& spectrum) const;
+};
+
+/// The number of threads that an option of 0 means.
+int thread_count(int option);
+
+extern template class PlanImpl<float>;
+extern template class PlanImpl<double>;
+
+}  // namespace sfft::detail

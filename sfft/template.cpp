@@ -1,0 +1,43 @@
+#include "sfft/template.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "sfft/error.hpp"
+#include "template/template_data.hpp"
+#include "template/template_file.hpp"
+
+namespace sfft {
+
+Template Template::from_support(const Shape& shape, bool real, std::span<const std::int64_t> support) {
+  if (support.empty()) throw Error(ErrorCode::invalid_support, "the support is empty: k must be at least 1");
+  auto sorted = std::make_shared<std::vector<std::int64_t>>(support.begin(), support.end());
+  std::sort(sorted->begin(), sorted->end());
+  detail::check_support(shape, real, *sorted);
+  auto data = std::make_shared<detail::TemplateData>();
+  data->shape = shape;
+  data->real = real;
+  data->support = std::move(sorted);
+  return Template(std::move(data));
+}
+
+Template Template::load(const std::string& path) {
+  return Template(std::make_shared<const detail::TemplateData>(detail::read_template(path)));
+}
+
+void Template::save(const std::string& path) const { detail::write_template(*data_, path); }
+
+const Shape& Template::shape() const noexcept { return data_->shape; }
+bool Template::is_real() const noexcept { return data_->real; }
+std::int64_t Template::k() const noexcept { return data_->k(); }
+std::span<const std::int64_t> Template::support() const noexcept { return *data_->support; }
+std::span<const std::complex<double>> Template::values() const noexcept { return data_->values; }
+std::span<const double> Template::power() const noexcept { return data_->power; }
+double Template::energy_captured() const noexcept { return data_->energy_captured; }
+double Template::tail_energy() const noexcept { return data_->tail_energy; }
+bool Template::has_reference() const noexcept { return !data_->reference.empty(); }
+double Template::learn_seconds() const noexcept { return data_->learn_seconds; }
+
+}  // namespace sfft

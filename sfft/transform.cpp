@@ -1,0 +1,31 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sfft/sfft.hpp"
+#include "template/template_data.hpp"
+
+namespace sfft {
+
+Spectrum<double> transform(const SignalView& signal, const TransformOptions& options) {
+  const Template tmpl = learn(signal, {.k = options.k,
+                                       .energy = options.energy,
+                                       .threshold_sigma = options.threshold_sigma,
+                                       .threads = options.threads});
+  Spectrum<double> spectrum;
+  spectrum.support = tmpl.data()->support;
+  spectrum.values.assign(tmpl.values().begin(), tmpl.values().end());
+  spectrum.standard_error.assign(spectrum.values.size(), 0.0);
+  spectrum.tail_energy = tmpl.tail_energy();
+  spectrum.residual = std::sqrt(std::max(0.0, 1 - tmpl.energy_captured()));
+  spectrum.path = Path::dense;
+  spectrum.backend = Backend::cpu;
+  spectrum.support_learned_densely = true;
+  spectrum.reason = "the support was unknown: it was found by a dense transform, which gives the values too";
+  return spectrum;
+}
+
+Spectrum<double> transform(const SignalView& frame, const Template& tmpl, const PlanOptions& options) {
+  return Plan<double>(tmpl, options).execute(frame);
+}
+
+}  // namespace sfft
