@@ -139,6 +139,10 @@ class Planner {
     return predict_comb_us(cost);
   }
 
+  static double relative_error(const CombModel::Quality& quality) {
+    return std::sqrt(quality.error / std::max(quality.power, 1e-300));
+  }
+
   CombPlan finish(CombModel& model, const DelayChoice& choice, double us) const {
     CombPlan plan;
     plan.data = model.build(choice.delays);
@@ -200,7 +204,7 @@ class Planner {
           model, support_.shape,
           {.count = candidates_[i].delays, .draws = 8, .sweeps = 0, .groups = 20, .final_groups = 48, .seed = request_.seed});
       if (!choice) continue;
-      looked.push_back({candidates_[i], std::sqrt(choice->quality.error / std::max(choice->quality.power, 1e-300))});
+      looked.push_back({candidates_[i], relative_error(choice->quality)});
     }
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();
@@ -213,18 +217,27 @@ class Planner {
       if (ok_a != ok_b) return ok_a;
       return ok_a ? a.candidate.us < b.candidate.us : a.error < b.error;
     });
-    const Candidate& chosen = looked.front().candidate;
-    for (std::size_t i = 1; i < looked.size(); ++i) {
+    // The first look is coarse: search the finalists' delays properly, and keep the one that predicts best.
+    constexpr std::size_t kFinalists = 2;
+    std::optional<CombPlan> best;
+    std::size_t winner = 0;
+    for (std::size_t i = 0; i < std::min(kFinalists, looked.size()); ++i) {
+      if (best && looked[i].error > bar) break;
+      CombModel model(support_, prior_, looked[i].candidate.buckets);
+      const auto choice = search_delays(
+          model, support_.shape,
+          {.count = looked[i].candidate.delays, .draws = 16, .sweeps = 2, .groups = 32, .seed = request_.seed});
+      if (!choice || (best && relative_error(choice->quality) >= best->predicted_error)) continue;
+      best = finish(model, *choice, looked[i].candidate.us);
+      winner = i;
+    }
+    for (std::size_t i = 0; i < looked.size(); ++i) {
+      if (i == winner) continue;
       const Looked& other = looked[i];
       reject(other.candidate, other.error > bar ? fmt::format("predicted error {:.3g} > {:.3g}", other.error, bar)
-                                                : fmt::format("slower: {:.1f} us", other.candidate.us));
+                                                : fmt::format("no better, {:.1f} us", other.candidate.us));
     }
-    CombModel model(support_, prior_, chosen.buckets);
-    const auto choice = search_delays(
-        model, support_.shape,
-        {.count = chosen.delays, .draws = 16, .sweeps = 2, .groups = 32, .seed = request_.seed});
-    if (!choice) return std::nullopt;
-    return finish(model, *choice, chosen.us);
+    return best;
   }
 
   const SupportSet& support_;

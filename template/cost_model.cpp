@@ -8,15 +8,15 @@ namespace sfft::detail {
 double predict_comb_us(const CombCost& cost) noexcept {
   const double frame_bytes = static_cast<double>(cost.points) * (cost.real ? 1 : 8);
   // A cache line from the second-level cache, the third, memory.
-  const double line_ns = frame_bytes < 0.75e6 ? 0.3 : frame_bytes < 16e6 ? 4 : 14;
+  const double line_ns = frame_bytes < 0.75e6 ? 0.1 : frame_bytes < 16e6 ? 2 : 8;
   const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
   const double points = static_cast<double>(cost.buckets);
   const double flops = 5 * points * std::log2(std::max(points, 2.0)) * lanes;
-  const double flops_per_ns = points * lanes * 16 < 0.5e6 ? 25 : 12;
-  const double gather_ns = static_cast<double>(cost.samples) * 0.5 + static_cast<double>(cost.lines) * line_ns;
-  const double recover_ns = static_cast<double>(cost.k) * (2 + 1.2 * static_cast<double>(cost.delays));
-  const double tail_ns = 0.15 * points * lanes;
-  return 1e-3 * (150 + gather_ns + flops / flops_per_ns + recover_ns + tail_ns);
+  const double flops_per_ns = points * lanes * 16 < 0.5e6 ? 90 : 45;
+  const double gather_ns = static_cast<double>(cost.samples) * 0.3 + static_cast<double>(cost.lines) * line_ns;
+  const double recover_ns = static_cast<double>(cost.k) * (2 + 0.4 * static_cast<double>(cost.delays));
+  const double tail_ns = 0.05 * points * lanes;
+  return 1e-3 * (100 + gather_ns + flops / flops_per_ns + recover_ns + tail_ns);
 }
 
 double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcept {

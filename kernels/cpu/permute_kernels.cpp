@@ -41,6 +41,9 @@ void gather_complex(const Sample<T>* base, std::int64_t count, std::int64_t stri
     case 2: return function<Real, T, 2>(pointer, count, stride, offsets, lanes, re, im);               \
     case 3: return function<Real, T, 3>(pointer, count, stride, offsets, lanes, re, im);               \
     case 4: return function<Real, T, 4>(pointer, count, stride, offsets, lanes, re, im);               \
+    case 5: return function<Real, T, 5>(pointer, count, stride, offsets, lanes, re, im);               \
+    case 6: return function<Real, T, 6>(pointer, count, stride, offsets, lanes, re, im);               \
+    case 8: return function<Real, T, 8>(pointer, count, stride, offsets, lanes, re, im);               \
     default: return function<Real, T, 0>(pointer, count, stride, offsets, lanes, re, im);              \
   }
 

@@ -46,27 +46,35 @@ void recover_real(const Real* re, const Real* im, std::int64_t runtime_lanes, co
   }
 }
 
+// One copy a lane count, so that the inner loops unroll; more lanes than these share a loop.
+#define SFFT_LANES(call)                                                                       \
+  switch (lanes) {                                                                             \
+    case 1: return call(1);                                                                    \
+    case 2: return call(2);                                                                    \
+    case 3: return call(3);                                                                    \
+    case 4: return call(4);                                                                    \
+    case 5: return call(5);                                                                    \
+    case 6: return call(6);                                                                    \
+    case 7: return call(7);                                                                    \
+    case 8: return call(8);                                                                    \
+    default: return call(0);                                                                   \
+  }
+
 template <class Real>
 void recover_complex_entry(const Real* re, const Real* im, std::int64_t lanes, const std::int32_t* bucket,
                            const Real* weights, std::int64_t k, bool accumulate, Real* values) {
-  switch (lanes) {
-    case 1: return recover_complex<Real, 1>(re, im, lanes, bucket, weights, k, accumulate, values);
-    case 2: return recover_complex<Real, 2>(re, im, lanes, bucket, weights, k, accumulate, values);
-    case 4: return recover_complex<Real, 4>(re, im, lanes, bucket, weights, k, accumulate, values);
-    default: return recover_complex<Real, 0>(re, im, lanes, bucket, weights, k, accumulate, values);
-  }
+#define SFFT_CALL(n) recover_complex<Real, n>(re, im, lanes, bucket, weights, k, accumulate, values)
+  SFFT_LANES(SFFT_CALL)
+#undef SFFT_CALL
 }
 
 template <class Real>
 void recover_real_entry(const Real* re, const Real* im, std::int64_t lanes, const std::int32_t* bucket,
                         const std::int32_t* mirror, const Real* weights, std::int64_t k, bool accumulate,
                         Real* values) {
-  switch (lanes) {
-    case 1: return recover_real<Real, 1>(re, im, lanes, bucket, mirror, weights, k, accumulate, values);
-    case 2: return recover_real<Real, 2>(re, im, lanes, bucket, mirror, weights, k, accumulate, values);
-    case 4: return recover_real<Real, 4>(re, im, lanes, bucket, mirror, weights, k, accumulate, values);
-    default: return recover_real<Real, 0>(re, im, lanes, bucket, mirror, weights, k, accumulate, values);
-  }
+#define SFFT_CALL(n) recover_real<Real, n>(re, im, lanes, bucket, mirror, weights, k, accumulate, values)
+  SFFT_LANES(SFFT_CALL)
+#undef SFFT_CALL
 }
 
 template <class Real>
