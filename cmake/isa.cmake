@@ -12,7 +12,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(SFFT_ISA_BYTES_avx512 64)
 endif()
 
-# sfft_isa_sources(FILE...): adds each file to sfft_core once per instruction set, with SFFT_ISA (a namespace
+# sfft_isa_sources(FILE...): compiles each file once per instruction set, with SFFT_ISA (a namespace
 # name) and SFFT_VECTOR_BYTES defined.
 function(sfft_isa_sources)
   foreach(isa IN LISTS SFFT_ISAS)
@@ -24,7 +24,7 @@ function(sfft_isa_sources)
       target_compile_options(${library} PRIVATE ${SFFT_ISA_FLAGS_${isa}} -fno-math-errno -fno-trapping-math
                              $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
       sfft_warnings(${library})
-      target_sources(sfft_core PUBLIC $<TARGET_OBJECTS:${library}>)
+      set_property(GLOBAL APPEND PROPERTY SFFT_OBJECT_LIBRARIES ${library})
     endif()
     foreach(source IN LISTS ARGN)
       target_sources(${library} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/${source}")

@@ -1,0 +1,10 @@
+# Writes the current commit into OUTPUT, touching the file only when it changes.
+set(commit "unknown")
+if(GIT)
+  execute_process(COMMAND ${GIT} describe --always --dirty --abbrev=12 OUTPUT_VARIABLE described
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(described)
+    set(commit "${described}")
+  endif()
+endif()
+file(CONFIGURE OUTPUT "${OUTPUT}" CONTENT "#pragma once\n#define SFFT_COMMIT \"@commit@\"\n" @ONLY)

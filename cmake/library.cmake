@@ -1,0 +1,56 @@
+# The library target sfft::sfft, its installation, and how consumers find it.
+include(CMakePackageConfigHelpers)
+
+get_property(_object_libraries GLOBAL PROPERTY SFFT_OBJECT_LIBRARIES)
+set(_objects $<TARGET_OBJECTS:sfft_core>)
+foreach(_library IN LISTS _object_libraries)
+  list(APPEND _objects $<TARGET_OBJECTS:${_library}>)
+endforeach()
+set(_links Threads::Threads)
+if(SFFT_HAVE_FFTW)
+  list(APPEND _links fftw3f fftw3)
+endif()
+
+add_library(sfft ${_objects})
+add_library(sfft::sfft ALIAS sfft)
+target_link_libraries(sfft PRIVATE ${_links})
+target_include_directories(sfft PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>
+                                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(sfft PUBLIC cxx_std_20)
+set_target_properties(sfft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                                      LINKER_LANGUAGE CXX)
+if(NOT BUILD_SHARED_LIBS)
+  target_compile_definitions(sfft INTERFACE SFFT_STATIC)
+endif()
+
+# For tests and benchmarks, which look behind the public headers: all objects, no hiding.
+add_library(sfft_internal STATIC EXCLUDE_FROM_ALL ${_objects})
+target_link_libraries(sfft_internal PUBLIC ${_links})
+target_include_directories(sfft_internal PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/generated")
+set_target_properties(sfft_internal PROPERTIES LINKER_LANGUAGE CXX)
+
+# What was built, for sfft::version() and build_info().
+configure_file(cmake/sfft_build_config.hpp.in generated/sfft_build_config.hpp)
+
+set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/error.hpp sfft/export.hpp sfft/plan.hpp sfft/sfft.hpp sfft/template.hpp
+    sfft/tracker.hpp sfft/types.hpp)
+install(FILES ${SFFT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft)
+install(TARGETS sfft EXPORT sfftTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+set(_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sfft)
+install(EXPORT sfftTargets NAMESPACE sfft:: DESTINATION ${_cmake_dir})
+configure_package_config_file(cmake/sfftConfig.cmake.in sfftConfig.cmake INSTALL_DESTINATION ${_cmake_dir})
+write_basic_package_version_file(sfftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sfftConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sfftConfigVersion.cmake
+        DESTINATION ${_cmake_dir})
+set(SFFT_PC_PRIVATE_LIBS "")
+if(SFFT_HAVE_FFTW)
+  set(SFFT_PC_PRIVATE_LIBS "-lfftw3f -lfftw3")
+endif()
+set(SFFT_PC_CFLAGS "")
+if(NOT BUILD_SHARED_LIBS)
+  set(SFFT_PC_CFLAGS "-DSFFT_STATIC")
+endif()
+configure_file(cmake/sfft.pc.in sfft.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sfft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

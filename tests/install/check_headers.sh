@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# check_headers.sh PREFIX COMPILER: only the public headers are installed, each compiles alone without a warning, and none
+# names CUDA.
+set -euo pipefail
+expected="dense.hpp error.hpp export.hpp plan.hpp sfft.hpp template.hpp tracker.hpp types.hpp"
+found=$(cd "$1/include/sfft" && echo *)
+[ "$found" = "$expected" ] || { echo "installed headers: $found"; exit 1; }
+for header in $expected; do
+  echo "#include \"sfft/$header\"" | "$2" -std=c++20 -Wall -Wextra -Wshadow -Werror -I"$1/include" -fsyntax-only -x c++ -
+done
+! grep -rniE 'cuda_runtime|__device__|__global__' "$1/include"

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# check_pkg_config.sh PREFIX COMPILER CONSUMER: builds and runs the consumer with pkg-config alone.
+set -euo pipefail
+command -v pkg-config >/dev/null || exit 77
+export PKG_CONFIG_PATH=$(dirname "$(find "$1" -name sfft.pc)")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2046
+"$2" "$3/main.cpp" $(pkg-config --cflags --libs sfft) -o "$work/consumer"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir sfft) "$work/consumer"
