@@ -142,7 +142,7 @@ class Designer {
     }
     flat_us_ = predicted_us(result.data);
     if (flat_us_ > limit_us) {
-      rejected_.push_back({fmt::format("flat window, {} rounds", result.data.rounds.size()),
+      rejected_.push_back({fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
                            fmt::format("slower than dense: {:.1f} us", flat_us_)});
       return;
     }
@@ -174,18 +174,16 @@ class Designer {
   void use_flat(std::string reason) {
     PlanInfo& info = design_->info;
     info.path = Path::flat_window;
-    info.buckets = {1, 1, flat_->rounds.front().buckets};
-    info.delays = static_cast<std::int64_t>(flat_->rounds.size());
+    info.buckets = {1, 1, flat_->buckets};
+    info.delays = flat_->delay_count();
     info.samples = flat_->samples;
     info.predicted_us = flat_us_;
-    info.predicted_error = flat_error();
+    info.predicted_error = std::numeric_limits<Real>::epsilon();
     info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     info.reason = std::move(reason);
     design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
   }
-
-  double flat_error() const { return std::numeric_limits<Real>::epsilon(); }
 
   void use_direct(std::string reason, double us) {
     PlanInfo& info = design_->info;

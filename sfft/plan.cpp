@@ -236,7 +236,7 @@ std::string Plan<Real>::explain() const {
     std::string grid = fmt::format("{}", info.buckets[0]);
     for (int d = 1; d < source.shape().rank(); ++d) grid += fmt::format("x{}", info.buckets[static_cast<std::size_t>(d)]);
     text += fmt::format("buckets    {} ({})\n", comb ? grid : fmt::format("{}", info.bucket_count), info.bucket_count);
-    text += fmt::format("{:<10} {}\n", comb ? "delays" : "rounds", info.delays);
+    text += fmt::format("{:<10} {}\n", comb ? "delays" : "lines", info.delays);
     text += fmt::format("samples    {} ({:.3g} % of the frame)\n", info.samples, 100 * info.samples_fraction);
     text += fmt::format("error      {:.3g} predicted{}, noise gain at most {:.3g}\n", info.predicted_error,
                         info.reference ? " of the change since the reference" : "", info.noise_gain);

@@ -48,7 +48,7 @@ struct PlanInfo {
   Backend backend = Backend::cpu;
   std::array<std::int64_t, 3> buckets{1, 1, 1};  ///< B_d per dimension (comb); {1,1,B} for flat windows
   std::int64_t bucket_count = 0;                 ///< product of buckets
-  std::int64_t delays = 0;                       ///< r (comb) or rounds (flat window); 0 for direct and dense
+  std::int64_t delays = 0;                       ///< r (comb) or sampled lines (flat window); 0 for direct and dense
   std::int64_t samples = 0;                      ///< distinct sample reads per frame
   double samples_fraction = 0;                   ///< samples / N
   bool reference = false;                        ///< transforms the difference to a reference frame

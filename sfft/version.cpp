@@ -13,7 +13,8 @@ std::string build_info() {
   text += fmt::format("vectors    {}\n", detail::cpu::to_string(detail::cpu::best_isa()));
   text += dense::available(dense::Engine::fftw) ? "FFTW       yes (GPL: binaries that contain it are too)\n"
                                                 : "FFTW       no: dense transforms use the built-in engine\n";
-  text += "CUDA       no: this version runs on the CPU\n";
+  text += SFFT_CUDA_COMPILER_FOUND ? "CUDA       no: a compiler was found, but this version runs on the CPU\n"
+                                   : "CUDA       no: this version runs on the CPU\n";
   return text;
 }
 
