@@ -61,16 +61,15 @@ inline std::vector<std::complex<double>> direct_dft(std::vector<std::complex<dou
   return x;
 }
 
-/// Standard normal values of Real precision, real and imaginary part.
-template <class Real>
-std::vector<std::complex<double>> random_signal(std::size_t count, unsigned seed) {
+/// Standard normal values, real and imaginary part, rounded to multiples of 2^-16 so that float holds them.
+inline std::vector<std::complex<double>> random_signal(std::size_t count, unsigned seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<double> normal;
   std::vector<std::complex<double>> x(count);
   for (auto& value : x) {
-    const auto re = static_cast<Real>(normal(generator));
-    const auto im = static_cast<Real>(normal(generator));
-    value = {re, im};
+    const double re = std::round(normal(generator) * 65536);
+    const double im = std::round(normal(generator) * 65536);
+    value = {re / 65536, im / 65536};
   }
   return x;
 }

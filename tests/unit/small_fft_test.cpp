@@ -73,7 +73,7 @@ void check(const Grid& grid, std::int64_t lanes) {
   std::int64_t points = 1;
   for (const std::int64_t extent : grid) points *= extent;
   const Signal x =
-      random_signal<Real>(static_cast<std::size_t>(points * lanes), static_cast<unsigned>(points + lanes));
+      random_signal(static_cast<std::size_t>(points * lanes), static_cast<unsigned>(points + lanes));
   const Signal expected = direct_dft(x, grid, lanes);
   for (const Isa isa : isas()) {
     const SmallFft<Real> fft(grid, lanes, isa);
@@ -119,7 +119,7 @@ TYPED_TEST(SmallFftTest, SlabsInAnyOrderThenColumnsEqualExecute) {
     const SmallFft<TypeParam> fft(grid, 3);
     std::int64_t points = 3;
     for (const std::int64_t extent : grid) points *= extent;
-    const Signal x = random_signal<TypeParam>(static_cast<std::size_t>(points), 5);
+    const Signal x = random_signal(static_cast<std::size_t>(points), 5);
     EXPECT_EQ(transform(fft, x, grid[0]), transform(fft, x)) << name(grid, 3, best_isa());
   }
 }
@@ -127,7 +127,7 @@ TYPED_TEST(SmallFftTest, SlabsInAnyOrderThenColumnsEqualExecute) {
 TYPED_TEST(SmallFftTest, NotANumberReachesEveryFrequencyOfItsLane) {
   for (const std::int64_t n : {16, 30, 37, 67, 128}) {
     for (const std::int64_t lanes : {1, 3, 4}) {
-      Signal x = random_signal<TypeParam>(static_cast<std::size_t>(n * lanes), 7);
+      Signal x = random_signal(static_cast<std::size_t>(n * lanes), 7);
       x[static_cast<std::size_t>(5 * lanes)] = std::numeric_limits<double>::quiet_NaN();
       const Signal y = transform(SmallFft<TypeParam>(Grid{n}, lanes), x);
       for (std::size_t i = 0; i < y.size(); ++i) {

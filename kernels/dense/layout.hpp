@@ -1,0 +1,36 @@
+// Between the layouts of signals (elements of any type, interleaved complex) and the split one of the small
+// FFT.
+#pragma once
+
+#include <cstdint>
+
+namespace sfft::detail {
+
+template <class Real>
+struct LayoutKernels {
+  /// re[t] = from[2t], im[t] = from[2t + 1] for t < count: complex values, or a real signal's two halves by
+  /// parity. By the element type of one part: u8, u16, f32, f64.
+  void (*deinterleave[4])(const void* from, std::int64_t count, Real* re, Real* im);
+  /// re[t] = from[t], im[t] = 0.
+  void (*widen[4])(const void* from, std::int64_t count, Real* re, Real* im);
+  /// to[2t] = scale re[t], to[2t + 1] = scale im[t].
+  void (*interleave)(const Real* re, const Real* im, std::int64_t count, Real scale, Real* to);
+  /// The half spectrum X[0 … h], interleaved, of a real signal of 2h points, from Z, the FFT of h pairs
+  /// x[2t] + i x[2t + 1]: X[k] = (Z[k] + conj Z[h−k])/2 + w^k (Z[k] − conj Z[h−k])/2i, w = exp(−πi/h).
+  /// roots_re, roots_im: w^k for k < h.
+  void (*untangle)(const Real* re, const Real* im, std::int64_t half, const Real* roots_re,
+                   const Real* roots_im, Real* spectrum);
+  /// The reverse, twice as large: Z'[k] = X[k] + conj X[h−k] + i w^−k (X[k] − conj X[h−k]). Imaginary parts
+  /// of X[0] and X[h] are ignored.
+  void (*tangle)(const Real* spectrum, std::int64_t half, const Real* roots_re, const Real* roots_im,
+                 Real* re, Real* im);
+};
+
+template <class Real>
+const LayoutKernels<Real>& layout_kernels() noexcept;
+template <>
+const LayoutKernels<float>& layout_kernels<float>() noexcept;
+template <>
+const LayoutKernels<double>& layout_kernels<double>() noexcept;
+
+}  // namespace sfft::detail
