@@ -53,18 +53,22 @@ template <> struct element_type_of<double> { static constexpr auto value = Eleme
 template <> struct element_type_of<std::complex<float>> { static constexpr auto value = ElementType::c64; };
 template <> struct element_type_of<std::complex<double>> { static constexpr auto value = ElementType::c128; };
 
+/// A type that samples may have.
+template <class T>
+concept Sample = requires { element_type_of<T>::value; };
+
 /// A view of one contiguous, row-major signal in host memory: it owns nothing. The constructors check that
 /// the span holds exactly shape.points() elements (ErrorCode::shape_mismatch) and that it is not null.
 class SFFT_EXPORT SignalView {
  public:
-  template <class T>
+  template <Sample T>
   SignalView(std::span<const T> samples, const Shape& shape)
       : SignalView(samples.data(), samples.size(), element_type_of<T>::value, shape) {}
-  template <class T>
+  template <Sample T>
   SignalView(std::span<T> samples, const Shape& shape) : SignalView(std::span<const T>(samples), shape) {}
-  template <class T>
+  template <Sample T>
   SignalView(const std::vector<T>& samples, const Shape& shape) : SignalView(std::span<const T>(samples), shape) {}
-  template <class T>
+  template <Sample T>
   SignalView(const std::vector<T>& samples)  // NOLINT: a vector is a 1D signal
       : SignalView(std::span<const T>(samples), Shape(static_cast<std::int64_t>(samples.size()))) {}
   /// `count` elements of `type` at `data`.

@@ -1,0 +1,35 @@
+// What the subcommands do, once the command line is parsed. Each returns the program's exit code.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "video/run.hpp"
+
+namespace sfft::apps {
+
+/// Exit codes that scripts rely on.
+enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kDevice = 4, kInterrupted = 130 };
+
+struct RunCommand {
+  std::string input, backend = "auto", template_path;
+  std::string json, csv, spectra, html;  ///< empty: not written; json "-": standard output
+  video::RunOptions options;
+  bool no_reference = false;
+  bool quiet = false;
+};
+
+struct LearnCommand {
+  std::string input, output;
+  std::int64_t k = 0;
+  double energy = 0, threshold = 0;
+  std::int64_t frames = 1;
+  bool no_reference = false;
+  int threads = 1;
+};
+
+int run_command(RunCommand command, const std::atomic<bool>& stop);
+int learn_command(const LearnCommand& command, const std::atomic<bool>& stop);
+int info_command(const std::string& path);
+
+}  // namespace sfft::apps

@@ -1,0 +1,57 @@
+#include "bench/main.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "sfft/sfft.hpp"
+#include "sfft_commit.hpp"
+
+namespace sfft::bench {
+
+namespace {
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+int run_registered(int argc, char** argv) {
+  std::string command = "build/bin/";
+  for (int i = 0; i < argc; ++i) {
+    const std::string word = argv[i];
+    command += i == 0 ? word.substr(word.rfind('/') + 1) : " " + word;
+  }
+  benchmark::AddCustomContext("command", command);
+  benchmark::AddCustomContext("commit", SFFT_COMMIT);
+  benchmark::AddCustomContext("sfft", build_info());
+  benchmark::AddCustomContext("processor", processor());
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
+
+void evict_caches() {
+  static std::vector<std::int64_t> ballast(std::size_t{8} << 20, 1);
+  benchmark::DoNotOptimize(std::accumulate(ballast.begin(), ballast.end(), std::int64_t{0}));
+}
+
+benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered) {
+  return registered->Unit(benchmark::kMicrosecond)
+      ->MinTime(0.05)
+      ->Repetitions(11)
+      ->ReportAggregatesOnly()
+      ->ComputeStatistics("min", [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
+}
+
+}  // namespace sfft::bench

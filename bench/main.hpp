@@ -1,0 +1,18 @@
+// What every benchmark program does around its benchmarks: stamps the results and keeps the settings honest.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+namespace sfft::bench {
+
+/// Adds commit, compiler, processor and the command line to the JSON context, runs what is registered and
+/// returns the exit code.
+int run_registered(int argc, char** argv);
+
+/// Reads 64 MiB so that nothing of a frame stays in the caches.
+void evict_caches();
+
+/// Median of repeated short runs: what every published time is.
+benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered);
+
+}  // namespace sfft::bench

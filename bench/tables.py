@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Writes the published tables from bench/results/cpu/*.json between markers in README.md and docs/benchmarks.md.
+
+usage: bench/tables.py [--check]     --check: exit 1 when a file would change
+
+A block  <!-- table: NAME -->  …  <!-- end -->  is replaced by the table NAME below. Standard library only.
+"""
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results" / "cpu"
+
+
+def load(name):
+    """Medians by benchmark name (aggregates where there are repetitions, single runs otherwise)."""
+    with open(RESULTS / f"{name}.json", encoding="utf-8") as file:
+        data = json.load(file)
+    rows = {}
+    for entry in data["benchmarks"]:
+        if entry.get("run_type") == "aggregate" and entry.get("aggregate_name") != "median":
+            continue
+        key = re.sub(r"/(iterations|min_time|repeats|manual_time)(:[^/]*)?", "", entry["run_name"])
+        rows[key] = entry
+    return data["context"], rows
+
+
+def microseconds(entry):
+    return entry["real_time"] * {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6}[entry["time_unit"]]
+
+
+def time_text(us):
+    return f"{us / 1e3:.3g} ms" if us >= 1000 else f"{us:.3g} µs"
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def points_text(n):
+    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n:,}"
+
+
+def known_rows(rows, wanted):
+    lines = ["| N | k | path | samples read | sfft warm | sfft cold | FFTW float MEASURE | ratio | relative L2, float | double | plan |",
+             "|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for n, k in wanted:
+        warm = rows[f"known/float/N:{n}/k:{k}/warm"]
+        cold = rows[f"known/float/N:{n}/k:{k}/cold"]
+        double = rows[f"known/double/N:{n}/k:{k}/warm"]
+        fftw = rows[f"fftw/float/N:{n}"]
+        ratio = microseconds(fftw) / microseconds(warm)
+        lines.append(f"| {points_text(n)} | {k} | {warm['label']} | {warm['samples']:,.0f} | {time_text(microseconds(warm))} | "
+                     f"{time_text(microseconds(cold))} | {time_text(microseconds(fftw))} | **{number(ratio)}×** | "
+                     f"{warm['relative_l2']:.1e} | {double['relative_l2']:.1e} | {warm['plan_ms']:.1f} ms |")
+    return "\n".join(lines)
+
+
+def table_known():
+    _, rows = load("known_support")
+    wins = [(1 << b, 64) for b in (12, 16, 20, 22, 24)] + [(1 << b, 1000) for b in (16, 20, 24)] + [(1048573, 64)]
+    return known_rows(rows, wins)
+
+
+def table_dense_wins():
+    _, rows = load("known_support")
+    return known_rows(rows, [(4096, 256), (4096, 1024), (4096, 2048), (65536, 4096), (65536, 16384)])
+
+
+def table_noise():
+    _, rows = load("noise")
+    lines = ["| N | k | SNR | samples read | error / least-squares floor | 2 standard errors cover | tail energy, estimate / truth |",
+             "|---:|---:|---:|---:|---:|---:|---:|"]
+    for name, row in rows.items():
+        n, k, snr = re.match(r"noise/N:(\d+)/k:(\d+)/snr_db:([\d.]+)", name).groups()
+        lines.append(f"| {points_text(int(n))} | {k} | {float(snr):.0f} dB | {100 * row['samples_fraction']:.2g} % | "
+                     f"{row['error_over_floor']:.3f} | {100 * row['coverage_2se']:.1f} % | {row['tail_over_truth']:.3f} |")
+    return "\n".join(lines)
+
+
+def table_video(only=None):
+    _, rows = load("video")
+    lines = ["| recording | k | pixels read | sfft a frame | mean with renewals | FFTW R2C | ratio | relative error, median | p95 | reported | covered |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for name, row in rows.items():
+        match = re.match(r"video/(.+)/k:(\d+)$", name)
+        if not match or (only and int(match.group(2)) != only):
+            continue
+        fftw = microseconds(rows[f"fftw/{match.group(1)}"])
+        us = microseconds(row)
+        lines.append(f"| {match.group(1).replace('_', ' ')} | {match.group(2)} | {100 * row['samples_fraction']:.2f} % | {time_text(us)} | "
+                     f"{time_text(row['mean_us'])} | {time_text(fftw)} | **{number(fftw / us)}×** | "
+                     f"{100 * row['error_median']:.1f} % | {100 * row['error_p95']:.1f} % | {100 * row['reported_median']:.1f} % | "
+                     f"{100 * row['coverage']:.0f} % |")
+    return "\n".join(lines)
+
+
+def table_context():
+    lines = ["| file | commit | processor | command |", "|---|---|---|---|"]
+    for name in ("known_support", "noise", "video"):
+        context, _ = load(name)
+        lines.append(f"| `bench/results/cpu/{name}.json` | {context['commit']} | {context['processor']} | `{context['command']}` |")
+    return "\n".join(lines)
+
+
+TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
+          "video-1000": lambda: table_video(1000), "context": table_context}
+
+
+def main():
+    check = "--check" in sys.argv[1:]
+    stale = False
+    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md"):
+        text = path.read_text(encoding="utf-8")
+        fresh = re.sub(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)",
+                       lambda m: m.group(1) + TABLES[m.group(2)]() + "\n" + m.group(3), text, flags=re.S)
+        if fresh != text:
+            stale = True
+            print(f"{path.relative_to(ROOT)}: {'stale' if check else 'updated'}")
+            if not check:
+                path.write_text(fresh, encoding="utf-8")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+// Recordings: the tracker against FFTW float MEASURE (2D real to complex), one core, with the true error of
+// every fifth frame. Input: grey YUV4MPEG2 files named on the command line, each optionally with a label:
+//   bench_video [LABEL=]FILE.y4m … [--benchmark_out=…]
+// `sfft-video` reads any recording; docs/benchmarks.md says how the files of the published table were made.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "bench/fftw_peer.hpp"
+#include "bench/main.hpp"
+#include "sfft/sfft.hpp"
+
+namespace {
+
+using namespace sfft;
+using namespace sfft::bench;
+using Clock = std::chrono::steady_clock;
+
+struct Recording {
+  std::string name;
+  Shape shape{1};
+  std::vector<std::uint8_t> samples;
+
+  std::int64_t frames() const { return static_cast<std::int64_t>(samples.size()) / shape.points(); }
+  SignalView frame(std::int64_t i) const {
+    const auto points = static_cast<std::size_t>(shape.points());
+    return {std::span<const std::uint8_t>(samples.data() + static_cast<std::size_t>(i) * points, points), shape};
+  }
+};
+
+std::shared_ptr<Recording> read(const std::string& argument) {
+  const std::size_t split = argument.find('=');
+  const std::string path = split == std::string::npos ? argument : argument.substr(split + 1);
+  auto recording = std::make_shared<Recording>();
+  recording->name = split == std::string::npos ? path.substr(path.rfind('/') + 1) : argument.substr(0, split);
+  std::ifstream file(path, std::ios::binary);
+  std::string header;
+  std::getline(file, header);
+  long width = 0;
+  long height = 0;
+  if (header.rfind("YUV4MPEG2", 0) != 0 || header.find("Cmono") == std::string::npos ||
+      std::sscanf(header.c_str() + header.find(" W"), " W%ld H%ld", &width, &height) != 2) {
+    fmt::print(stderr, "bench_video: {} is not a grey YUV4MPEG2 file\n", path);
+    std::exit(3);
+  }
+  recording->shape = Shape{height, width};
+  std::vector<char> frame(static_cast<std::size_t>(recording->shape.points()));
+  while (std::getline(file, header) && file.read(frame.data(), static_cast<std::streamsize>(frame.size()))) {
+    recording->samples.insert(recording->samples.end(), frame.begin(), frame.end());
+  }
+  return recording;
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+double quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+}
+
+/// One iteration is the whole recording; the time reported is the median frame's.
+void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::int64_t k) {
+  const dense::Plan<double> exact(recording->shape, true);
+  std::vector<std::complex<double>> spectrum(exact.spectrum_points());
+  const std::int64_t columns = recording->shape[1];
+  std::vector<double> errors, reported;
+  std::int64_t covered = 0;
+  for (auto _ : state) {
+    const Template tmpl = learn(recording->frame(0), {.k = k, .reference = true});
+    Tracker<float> tracker(tmpl);
+    std::vector<double> seconds;
+    double total = 0;
+    for (std::int64_t t = 1; t < recording->frames(); ++t) {
+      const auto start = Clock::now();
+      const TrackedFrame<float>& result = tracker.push(recording->frame(t));
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      total += seconds.back();
+      if (t % 5 != 0) continue;
+      exact.forward(recording->frame(t), spectrum);
+      double error = 0;
+      double norm = 0;
+      const auto support = tracker.current_template().support();
+      for (std::size_t i = 0; i < support.size(); ++i) {
+        if (support[i] == 0) continue;
+        const auto at = static_cast<std::size_t>(support[i] / columns * (columns / 2 + 1) + support[i] % columns);
+        error += std::norm(std::complex<double>(result.spectrum.values[i]) - spectrum[at]);
+        norm += std::norm(spectrum[at]);
+      }
+      errors.push_back(std::sqrt(error / norm));
+      reported.push_back(result.spectrum.relative_error);
+      covered += std::sqrt(error) <= 2 * result.spectrum.error_l2;
+    }
+    state.SetIterationTime(median(seconds));
+    const PlanInfo& info = tracker.plan().info();
+    state.counters["mean_us"] = 1e6 * total / static_cast<double>(seconds.size());
+    state.counters["p95_us"] = 1e6 * quantile(seconds, 0.95);
+    state.counters["samples_fraction"] = info.samples_fraction;
+    state.counters["learn_ms"] = 1e3 * tmpl.learn_seconds();
+    state.counters["plan_ms"] = 1e3 * info.plan_seconds;
+    state.counters["refreshed"] = static_cast<double>(tracker.refreshed());
+    state.counters["relearned"] = static_cast<double>(tracker.relearned());
+    state.counters["dense"] = static_cast<double>(tracker.dense_fallbacks());
+    state.SetLabel(to_string(info.path));
+  }
+  state.counters["error_median"] = median(errors);
+  state.counters["error_p95"] = quantile(errors, 0.95);
+  state.counters["error_max"] = quantile(errors, 1);
+  state.counters["reported_median"] = median(reported);
+  state.counters["coverage"] = static_cast<double>(covered) / static_cast<double>(errors.size());
+}
+
+/// The same frames, already float and in place: only the transform is timed.
+void fftw(benchmark::State& state, std::shared_ptr<Recording> recording) {
+  FftwPeer peer(static_cast<int>(recording->shape[0]), static_cast<int>(recording->shape[1]));
+  std::int64_t t = 0;
+  for (auto _ : state) {
+    const SignalView frame = recording->frame(t++ % recording->frames());
+    std::copy_n(static_cast<const std::uint8_t*>(frame.data()), frame.shape().points(), peer.real_input());
+    const auto start = Clock::now();
+    peer.execute();
+    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<char*> rest{argv[0]};
+  std::vector<std::string> inputs;
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] == '-') {
+      rest.push_back(argv[i]);
+    } else {
+      inputs.emplace_back(argv[i]);
+    }
+  }
+  for (const std::string& input : inputs) {
+    const auto recording = read(input);
+    for (const std::int64_t k : {500, 1000, 2000}) {
+      with_median(benchmark::RegisterBenchmark(fmt::format("video/{}/k:{}", recording->name, k).c_str(),
+                                               [=](benchmark::State& s) { track(s, recording, k); }))
+          ->UseManualTime()
+          ->Iterations(1)
+          ->Repetitions(3);
+    }
+    with_median(benchmark::RegisterBenchmark(fmt::format("fftw/{}", recording->name).c_str(),
+                                             [=](benchmark::State& s) { fftw(s, recording); }))
+        ->UseManualTime();
+  }
+  return run_registered(static_cast<int>(rest.size()), rest.data());
+}

@@ -1,0 +1,15 @@
+// Everything that OpenCV decodes. Only in builds that have it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "video/source.hpp"
+
+namespace sfft::video {
+
+std::unique_ptr<FrameSource> open_images(const std::string& pattern_or_directory);
+std::unique_ptr<FrameSource> open_camera(int index);
+std::unique_ptr<FrameSource> open_recording(const std::string& path_or_url, const SourceOptions& options);
+
+}  // namespace sfft::video

@@ -1,0 +1,19 @@
+// The reports of a run: for scripts (JSON, CSV), for people (summary, page).
+#pragma once
+
+#include <string>
+
+#include "video/run.hpp"
+
+namespace sfft::video {
+
+/// The JSON report, schema "sfft-video/1" (docs/sfft-video.md). Numbers that were not measured are null.
+std::string json_report(const RunReport& report);
+/// One line a transformed frame, with a header.
+std::string csv_report(const RunReport& report);
+/// A few lines for a terminal.
+std::string summary(const RunReport& report);
+/// One self-contained HTML page.
+std::string html_report(const RunReport& report);
+
+}  // namespace sfft::video

@@ -1,0 +1,261 @@
+#include "video/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace sfft::video {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds(Clock::duration duration) { return std::chrono::duration<double, std::micro>(duration).count(); }
+
+/// Times one dense engine as a user would run it: from the samples as they come, or already converted to float, whichever is
+/// faster.
+class DenseTimer {
+ public:
+  DenseTimer(const Shape& shape, dense::Engine engine, int threads)
+      : plan_(shape, true, {.engine = engine, .planning = dense::Planning::measure, .threads = threads}),
+        spectrum_(plan_.spectrum_points()), workspace_(plan_.workspace_bytes() + 64) {}
+
+  std::string engine() const { return plan_.engine_name(); }
+
+  double time(const SignalView& frame, const SignalView& converted) {
+    if (!warm_) plan_.forward(converted, spectrum_, aligned_workspace());
+    warm_ = true;
+    double best = 0;
+    for (const SignalView* input : {&frame, &converted}) {
+      const auto start = Clock::now();
+      plan_.forward(*input, spectrum_, aligned_workspace());
+      const double us = microseconds(Clock::now() - start);
+      best = best == 0 ? us : std::min(best, us);
+    }
+    return best;
+  }
+
+ private:
+  std::span<std::byte> aligned_workspace() {
+    void* start = workspace_.data();
+    std::size_t room = workspace_.size();
+    std::align(64, plan_.workspace_bytes(), start, room);
+    return {static_cast<std::byte*>(start), plan_.workspace_bytes()};
+  }
+
+  dense::Plan<float> plan_;
+  std::vector<std::complex<float>> spectrum_;
+  std::vector<std::byte> workspace_;
+  bool warm_ = false;
+};
+
+/// Transforms some of the frames densely: the times to beat, and the truth.
+class DenseCheck {
+ public:
+  DenseCheck(const Shape& shape, int threads)
+      : shape_(shape), exact_(shape, true), samples_(static_cast<std::size_t>(shape.points())),
+        exact_spectrum_(exact_.spectrum_points()) {
+    if (dense::available(dense::Engine::fftw)) timers_.emplace_back(shape, dense::Engine::fftw, threads);
+    timers_.emplace_back(shape, dense::Engine::built_in, threads);
+  }
+
+  void time(const SignalView& frame, std::vector<RunReport::DenseTimes>& times) {
+    convert(frame);
+    const SignalView converted(samples_, shape_);
+    times.resize(timers_.size());
+    for (std::size_t i = 0; i < timers_.size(); ++i) {
+      times[i].engine = timers_[i].engine();
+      times[i].us.push_back(timers_[i].time(frame, converted));
+    }
+  }
+
+  /// Compares a spectrum with the exact one, over the support without f = 0.
+  void verify(const SignalView& frame, const Spectrum<float>& spectrum, FrameRecord& record) {
+    exact_.forward(frame, exact_spectrum_);
+    const std::int64_t columns = shape_[1];
+    double error = 0;
+    double norm = 0;
+    for (std::size_t i = 0; i < spectrum.support->size(); ++i) {
+      const std::int64_t f = (*spectrum.support)[i];
+      if (f == 0) continue;
+      std::int64_t row = f / columns;
+      std::int64_t column = f % columns;
+      const bool stored = column <= columns / 2;
+      if (!stored) {
+        row = row == 0 ? 0 : shape_[0] - row;
+        column = columns - column;
+      }
+      const std::complex<double> kept = exact_spectrum_[static_cast<std::size_t>(row * (columns / 2 + 1) + column)];
+      const std::complex<double> truth = stored ? kept : std::conj(kept);
+      error += std::norm(std::complex<double>(spectrum.values[i]) - truth);
+      norm += std::norm(truth);
+    }
+    record.true_error = norm > 0 ? std::sqrt(error / norm) : 0;
+    // Exact results report no error; float rounding is no failure of the account.
+    constexpr double kRounding = 1e-6;
+    record.covered = std::sqrt(error) <= 2 * spectrum.error_l2 + kRounding * std::sqrt(norm);
+  }
+
+ private:
+  void convert(const SignalView& frame) {
+    if (frame.type() == ElementType::u8) {
+      std::copy_n(static_cast<const std::uint8_t*>(frame.data()), samples_.size(), samples_.begin());
+    } else {
+      std::copy_n(static_cast<const std::uint16_t*>(frame.data()), samples_.size(), samples_.begin());
+    }
+  }
+
+  Shape shape_;
+  dense::Plan<double> exact_;
+  std::vector<float> samples_;
+  std::vector<std::complex<double>> exact_spectrum_;
+  std::vector<DenseTimer> timers_;
+};
+
+/// Dense transforms are timed on the first few frames and then now and then: enough for a median, few enough not to dominate.
+bool timed_densely(std::int64_t index, std::size_t so_far) {
+  constexpr std::size_t kMost = 64;
+  return so_far < kMost && (index < 8 || index % 10 == 0);
+}
+
+LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
+  LearnOptions learn;
+  learn.k = options.energy > 0 ? 0 : options.k > 0 ? options.k : default_k(shape);
+  learn.energy = options.energy;
+  learn.reference = options.reference;
+  learn.threads = options.threads;
+  return learn;
+}
+
+class Run {
+ public:
+  Run(FrameSource& source, const RunOptions& options, SpectrumSink* sink, RunReport& report)
+      : source_(source), options_(options), sink_(sink), report_(report) {}
+
+  void start(const Frame& frame) {
+    report_.first_frame = frame;
+    const SignalView view = frame.view();
+    const bool given = options_.tmpl.has_value();
+    if (given && options_.tmpl->shape() != view.shape()) {
+      throw Error(ErrorCode::shape_mismatch,
+                  fmt::format("the template is for {} frames, the input's are {}: learn one with  sfft-video learn",
+                              options_.tmpl->shape().to_string(), view.shape().to_string()));
+    }
+    const Template tmpl = given ? *options_.tmpl : learn(view, learn_options(options_, view.shape()));
+    report_.first_template = tmpl;
+    report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
+    TrackerOptions tracking;
+    tracking.plan.threads = options_.threads;
+    tracking.plan.max_samples = options_.max_samples;
+    tracking.reference = options_.reference;
+    tracking.accuracy = options_.accuracy;
+    tracker_.emplace(tmpl, tracking);
+    dense_.emplace(view.shape(), options_.threads);
+    note_plan();
+    if (given) {
+      transform(frame, 0);
+      note_plan();
+    } else if (sink_ != nullptr) {  // the learning frame's spectrum is exact
+      Spectrum<float> exact = tracker_->plan().make_spectrum();
+      exact.values.assign(tmpl.values().begin(), tmpl.values().end());
+      exact.standard_error.assign(exact.values.size(), 0.0F);
+      sink_->write(0, exact);
+    }
+    if (!given) dense_->time(view, report_.dense);
+  }
+
+  void transform(const Frame& frame, std::int64_t index) {
+    const SignalView view = frame.view();
+    const auto begin = Clock::now();
+    const TrackedFrame<float>& tracked = tracker_->push(view);
+    FrameRecord record;
+    record.us = microseconds(Clock::now() - begin);
+    record.index = index;
+    record.action = tracked.action;
+    record.relative_error = tracked.spectrum.relative_error;
+    record.error_l2 = tracked.spectrum.error_l2;
+    record.residual = tracked.spectrum.residual;
+    record.finite = tracked.spectrum.finite;
+    record.reason = tracked.reason;
+    if (options_.verify > 0 && index % options_.verify == 0) dense_->verify(view, tracked.spectrum, record);
+    if (timed_densely(index, report_.dense.empty() ? 0 : report_.dense[0].us.size())) dense_->time(view, report_.dense);
+    if (sink_ != nullptr) sink_->write(index, tracked.spectrum);
+    report_.frames.push_back(std::move(record));
+  }
+
+  void finish() {
+    if (!tracker_) return;
+    report_.refreshed = tracker_->refreshed();
+    report_.relearned = tracker_->relearned();
+    report_.dense_fallbacks = tracker_->dense_fallbacks();
+  }
+
+ private:
+  void note_plan() {
+    report_.plan = tracker_->plan().info();
+    report_.explanation = tracker_->plan().explain();
+  }
+
+  FrameSource& source_;
+  const RunOptions& options_;
+  SpectrumSink* sink_;
+  RunReport& report_;
+  std::optional<Tracker<float>> tracker_;
+  std::optional<DenseCheck> dense_;
+};
+
+void check_size(const Frame& frame, const Frame& first, std::int64_t index) {
+  if (frame.width != first.width || frame.height != first.height || frame.bit_depth16 != first.bit_depth16) {
+    throw InputError(fmt::format("frame {} is {}x{}{}, the first was {}x{}{}: frames must keep their size and depth", index,
+                                 frame.width, frame.height, frame.bit_depth16 ? " 16-bit" : "", first.width, first.height,
+                                 first.bit_depth16 ? " 16-bit" : ""));
+  }
+}
+
+}  // namespace
+
+std::int64_t default_k(const Shape& shape) noexcept {
+  return std::clamp<std::int64_t>(shape.points() / 64, 1, 1000);
+}
+
+RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink, const ProgressCallback& progress,
+              const std::atomic<bool>& stop) {
+  RunReport report;
+  report.input = source.info();
+  report.threads = options.threads;
+  Run pipeline(source, options, sink, report);
+  Frame frame;
+  try {
+    while (!stop && (options.frames == 0 || report.frames_read < options.frames)) {
+      if (!source.next(frame)) break;
+      if (report.frames_read == 0) {
+        pipeline.start(frame);
+      } else {
+        check_size(frame, report.first_frame, report.frames_read);
+        pipeline.transform(frame, report.frames_read);
+      }
+      ++report.frames_read;
+      progress(report.frames_read, options.frames > 0 ? options.frames : report.input.frames_expected);
+    }
+    if (stop) {
+      report.status = RunStatus::interrupted;
+      report.message = fmt::format("interrupted after {} frames", report.frames_read);
+    } else if (report.frames_read == 0) {
+      throw InputError(fmt::format("{} holds no frames", source.info().path));
+    }
+  } catch (const InputError& error) {
+    // A signal cuts a blocked read short: that is no damage.
+    report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
+    report.message = stop ? fmt::format("interrupted after {} frames", report.frames_read) : error.what();
+  }
+  if (report.frames_read > 0) {  // sources that learn their size with the first frame
+    report.input.width = report.first_frame.width;
+    report.input.height = report.first_frame.height;
+  }
+  pipeline.finish();
+  return report;
+}
+
+}  // namespace sfft::video

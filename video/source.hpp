@@ -1,0 +1,56 @@
+// Where frames come from: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sfft/types.hpp"
+
+namespace sfft::video {
+
+/// An input that cannot be opened, or ends in damage; the sentence is for people.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One grey frame, row-major; `bit_depth16` says whether samples are 16-bit.
+struct Frame {
+  std::int64_t width = 0, height = 0;
+  bool bit_depth16 = false;
+  std::vector<std::byte> samples;
+
+  SignalView view() const;
+};
+
+struct SourceInfo {
+  std::string path;
+  std::int64_t width = 0, height = 0;
+  double fps = 0;                    ///< 0: unknown
+  std::int64_t frames_expected = -1; ///< -1: unknown (cameras, streams, pipes)
+};
+
+class FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+  virtual const SourceInfo& info() const noexcept = 0;
+  /// Reads the next frame. False at a clean end; InputError for a damaged or changed one.
+  virtual bool next(Frame& frame) = 0;
+};
+
+struct SourceOptions {
+  int timeout_seconds = 8;  ///< for opening and reading network streams
+};
+
+/// `input`: "-" or a .y4m file (YUV4MPEG2), a directory or printf pattern of images, a camera index, a URL, or any file that
+/// OpenCV decodes. Throws InputError.
+std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
+
+/// Whether this build reads anything but YUV4MPEG2.
+bool has_opencv() noexcept;
+
+}  // namespace sfft::video

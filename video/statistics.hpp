@@ -1,0 +1,59 @@
+// Order statistics of a report's numbers.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "video/run.hpp"
+
+namespace sfft::video {
+
+/// The q-quantile (nearest rank below), NaN for no values.
+inline double quantile(std::vector<double> values, double q) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto at = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + at, values.end());
+  return values[static_cast<std::size_t>(at)];
+}
+
+inline double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(values.size());
+}
+
+/// What the JSON report, the summary and the page say about a run; NaN where there was nothing to measure.
+struct RunStatistics {
+  double median_us, p95_us, mean_us, dense_us, speedup;
+  std::int64_t verified = 0;
+  double error_median, error_p95, error_max, coverage;
+  double reported_median;
+
+  explicit RunStatistics(const RunReport& report) {
+    std::vector<double> us, errors, reported;
+    std::int64_t covered = 0;
+    for (const FrameRecord& frame : report.frames) {
+      us.push_back(frame.us);
+      reported.push_back(frame.relative_error);
+      if (!frame.true_error) continue;
+      errors.push_back(*frame.true_error);
+      covered += *frame.covered;
+    }
+    verified = static_cast<std::int64_t>(errors.size());
+    median_us = quantile(us, 0.5);
+    p95_us = quantile(us, 0.95);
+    mean_us = mean(us);
+    dense_us = report.dense.empty() ? std::numeric_limits<double>::quiet_NaN() : quantile(report.dense[0].us, 0.5);
+    speedup = dense_us / median_us;
+    error_median = quantile(errors, 0.5);
+    error_p95 = quantile(errors, 0.95);
+    error_max = quantile(errors, 1);
+    coverage = errors.empty() ? std::numeric_limits<double>::quiet_NaN()
+                              : static_cast<double>(covered) / static_cast<double>(errors.size());
+    reported_median = quantile(reported, 0.5);
+  }
+};
+
+}  // namespace sfft::video
