@@ -80,10 +80,8 @@ CombModel::CombModel(const SupportSet& support, const SpectralPrior& prior,
     largest_group_ = std::max(largest_group_, static_cast<std::int64_t>(group.count));
   }
   white_ = prior.tail.zero();
-  for (const bool shared : {true, false}) {
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (groups_[g].own && (groups_[g].count > 1) == shared) by_sharing_.push_back(g);
-    }
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].own) ranking_.push_back(g);
   }
 }
 
@@ -107,6 +105,10 @@ void CombModel::find_tails() {
     tail = std::max(tail, floor);
     group.tail = tail;
   }
+  // Least squares fails first where many share a bucket; with a prior the error follows the tail.
+  std::stable_sort(ranking_.begin(), ranking_.end(), [&](std::size_t a, std::size_t b) {
+    return prior_.least_squares() ? groups_[a].count > groups_[b].count : groups_[a].tail > groups_[b].tail;
+  });
 }
 
 double CombModel::proxy_error(std::int64_t delay_count) {
@@ -262,15 +264,17 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
   Quality quality;
   Solution solution;
   const StepPhases steps(delays, strides_);
-  const std::size_t count = max_groups == 0 ? by_sharing_.size() : std::min(max_groups, by_sharing_.size());
+  const std::size_t count = max_groups == 0 ? ranking_.size() : std::min(max_groups, ranking_.size());
   double gains = 0;
   std::size_t rows = 0;
   for (std::size_t n = 0; n < count; ++n) {
-    // Half of a limited look goes to groups in order of sharing, half is spread over the rest.
-    const std::size_t pick = n < count / 2 || count == by_sharing_.size()
-                                 ? n
-                                 : count / 2 + (n - count / 2) * (by_sharing_.size() - count / 2) / (count - count / 2);
-    Group& group = groups_[by_sharing_[pick]];
+    // A limited look takes the head of the ranking whole, and every so many of the rest for all of them.
+    const bool head = n < count / 2 || count == ranking_.size();
+    const std::size_t rest = ranking_.size() - count / 2;
+    const std::size_t sampled = count - count / 2;
+    const std::size_t pick = head ? n : count / 2 + (2 * (n - count / 2) + 1) * rest / (2 * sampled);
+    const double weight = head ? 1 : static_cast<double>(rest) / static_cast<double>(sampled);
+    Group& group = groups_[ranking_[pick]];
     find_aliases(group);
     if (!solve(group, delays, steps, solution)) {
       quality.solvable = false;
@@ -284,8 +288,8 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
       ++rows;
       quality.gain_max = std::max(quality.gain_max, std::sqrt(gain));
       if (member.coefficient == support_.mean_coefficient) continue;
-      quality.error += solution.noise[i] + solution.bias[i];
-      if (!prior_.least_squares()) quality.power += prior_.support_power[static_cast<std::size_t>(member.coefficient)];
+      quality.error += weight * (solution.noise[i] + solution.bias[i]);
+      if (!prior_.least_squares()) quality.power += weight * prior_.support_power[static_cast<std::size_t>(member.coefficient)];
     }
   }
   quality.gain_rms = rows > 0 ? std::sqrt(gains / static_cast<double>(rows)) : 0;
@@ -308,7 +312,7 @@ CombData CombModel::build(std::span<const Delay> delays) {
   const double unscaled = static_cast<double>(strides_[0] * strides_[1] * strides_[2]);  // N/B
   Solution solution;
   const StepPhases steps(delays, strides_);
-  for (const std::size_t g : by_sharing_) {
+  for (const std::size_t g : ranking_) {
     Group& group = groups_[g];
     find_aliases(group);
     solve(group, delays, steps, solution);

@@ -36,7 +36,7 @@ class CombModel {
     double gain_rms = 0;    ///< of ‖row‖ sqrt(r): 1 where a frequency is alone
     double gain_max = 0;
   };
-  /// Looks at `max_groups` of the groups (0: all), those that share a bucket first.
+  /// Looks at `max_groups` of the groups (0: all): the most crowded ones for least squares, otherwise a fair sample.
   Quality assess(std::span<const Delay> delays, std::size_t max_groups);
   /// The whole plan for these delays.
   CombData build(std::span<const Delay> delays);
@@ -68,7 +68,7 @@ class CombModel {
   std::array<std::int64_t, 3> buckets_, strides_;
   std::vector<std::int64_t> order_;     ///< members sorted by bucket
   std::vector<Group> groups_;           ///< ascending bucket
-  std::vector<std::size_t> by_sharing_; ///< own groups, those with several members first
+  std::vector<std::size_t> ranking_;    ///< own groups: the most crowded, or those with the largest tail, first
   std::int64_t largest_group_ = 0;
   bool white_ = true;
   bool tails_known_ = false;

@@ -202,7 +202,7 @@ class Planner {
       CombModel model(support_, prior_, candidates_[i].buckets);
       const auto choice = search_delays(
           model, support_.shape,
-          {.count = candidates_[i].delays, .draws = 8, .sweeps = 0, .groups = 20, .final_groups = 48, .seed = request_.seed});
+          {.count = candidates_[i].delays, .draws = 6, .sweeps = 0, .groups = 24, .final_groups = 96, .seed = request_.seed});
       if (!choice) continue;
       looked.push_back({candidates_[i], relative_error(choice->quality)});
     }
