@@ -1,19 +1,23 @@
 // Small DFTs held in registers, for scalars, SIMD vectors and device code alike.
 //
-// Butterfly<R>::apply<Real>(re, im) replaces R complex values by their DFT, exp(-2 pi i jk/R), in natural order.
-// V is Real or a vector of Reals (anything with +, -, * and Real * V). Sources: Van Loan, Computational Frameworks
-// for the FFT (1992), 1.4 and 2.1; Good (1958) for the co-prime products.
+// Butterfly<R>::stream<Real, V>(load, store) computes the DFT exp(-2 pi i jk/R) of R complex values: it calls
+// load(k, re, im) once for each input, then store(j, re, im) once for each output, in no particular order.
+// V is Real or a vector of Reals (anything with +, -, * and Real * V). Sources: Van Loan, Computational
+// Frameworks for the FFT (1992), 1.4 and 2.1; Good (1958) for the co-prime products.
 #pragma once
 
 #if defined(__CUDACC__)
 #define SFFT_BUTTERFLY __host__ __device__ __forceinline__
+#define SFFT_ALWAYS_INLINE
 #define SFFT_UNROLL _Pragma("unroll")
 #elif defined(__clang__)
 #define SFFT_BUTTERFLY inline __attribute__((always_inline))
+#define SFFT_ALWAYS_INLINE __attribute__((always_inline))
 #define SFFT_UNROLL _Pragma("unroll")
 #else
 // Always inline: no out-of-line copy compiled for one instruction set can be picked up by another.
 #define SFFT_BUTTERFLY inline __attribute__((always_inline))
+#define SFFT_ALWAYS_INLINE __attribute__((always_inline))
 #define SFFT_UNROLL _Pragma("GCC unroll 32")
 #endif
 
@@ -96,9 +100,26 @@ SFFT_BUTTERFLY void turn(V& re, V& im, int k) {
   }
 }
 
+template <int R>
+struct Butterfly;
+
+/// Loads everything, computes in place and stores everything.
+template <int R>
+struct InPlaceButterfly {
+  template <class Real, class V, class Load, class Store>
+  SFFT_BUTTERFLY static void stream(const Load& load, const Store& store) {
+    V re[R], im[R];
+    SFFT_UNROLL
+    for (int k = 0; k < R; ++k) load(k, re[k], im[k]);
+    Butterfly<R>::template apply<Real>(re, im);
+    SFFT_UNROLL
+    for (int j = 0; j < R; ++j) store(j, re[j], im[j]);
+  }
+};
+
 /// Odd primes: pairs x_k ± x_{R-k} halve the cosine and sine sums.
 template <int R>
-struct Butterfly {
+struct Butterfly : InPlaceButterfly<R> {
   template <class Real, class V>
   SFFT_BUTTERFLY static void apply(V* re, V* im) {
     constexpr int kHalf = (R - 1) / 2;
@@ -123,7 +144,8 @@ struct Butterfly {
         const int angle = j * (k + 1) % R;
         const int folded = angle <= kHalf ? angle : R - angle;
         const auto cosine = static_cast<Real>(Roots<R>::cosine[folded]);
-        const auto sine = static_cast<Real>(angle <= kHalf ? Roots<R>::sine[folded] : -Roots<R>::sine[folded]);
+        const auto sine =
+            static_cast<Real>(angle <= kHalf ? Roots<R>::sine[folded] : -Roots<R>::sine[folded]);
         even_re = even_re + sum_re[k] * cosine;
         even_im = even_im + sum_im[k] * cosine;
         if (k == 0) continue;
@@ -139,7 +161,7 @@ struct Butterfly {
 };
 
 template <>
-struct Butterfly<2> {
+struct Butterfly<2> : InPlaceButterfly<2> {
   template <class Real, class V>
   SFFT_BUTTERFLY static void apply(V* re, V* im) {
     const V r = re[0] - re[1], i = im[0] - im[1];
@@ -151,7 +173,7 @@ struct Butterfly<2> {
 };
 
 template <>
-struct Butterfly<4> {
+struct Butterfly<4> : InPlaceButterfly<4> {
   template <class Real, class V>
   SFFT_BUTTERFLY static void apply(V* re, V* im) {
     const V r0 = re[0] + re[2], i0 = im[0] + im[2], r1 = re[0] - re[2], i1 = im[0] - im[2];
@@ -167,20 +189,18 @@ struct Butterfly<4> {
   }
 };
 
-/// R = A B by Cooley and Tukey: columns of A, a turn, rows of B.
+/// R = A B by Cooley and Tukey: columns of A, a turn, rows of B. Rows go out as they are done, so that
+/// registers hold little more than R values.
 template <int A, int B>
 struct ProductButterfly {
-  template <class Real, class V>
-  SFFT_BUTTERFLY static void apply(V* re, V* im) {
+  template <class Real, class V, class Load, class Store>
+  SFFT_BUTTERFLY static void stream(const Load& load, const Store& store) {
     constexpr int R = A * B;
     V grid_re[R], grid_im[R];
     SFFT_UNROLL
     for (int b = 0; b < B; ++b) {
       SFFT_UNROLL
-      for (int a = 0; a < A; ++a) {
-        grid_re[b * A + a] = re[B * a + b];
-        grid_im[b * A + a] = im[B * a + b];
-      }
+      for (int a = 0; a < A; ++a) load(B * a + b, grid_re[b * A + a], grid_im[b * A + a]);
       Butterfly<A>::template apply<Real>(grid_re + b * A, grid_im + b * A);
       SFFT_UNROLL
       for (int a = 1; a < A; ++a) turn<R, Real>(grid_re[b * A + a], grid_im[b * A + a], a * b);
@@ -195,10 +215,7 @@ struct ProductButterfly {
       }
       Butterfly<B>::template apply<Real>(row_re, row_im);
       SFFT_UNROLL
-      for (int b = 0; b < B; ++b) {
-        re[a + A * b] = row_re[b];
-        im[a + A * b] = row_im[b];
-      }
+      for (int b = 0; b < B; ++b) store(a + A * b, row_re[b], row_im[b]);
     }
   }
 };
@@ -212,18 +229,15 @@ struct CoprimeButterfly {
     while (value * i % modulus != 1 % modulus) ++i;
     return i;
   }
-  template <class Real, class V>
-  SFFT_BUTTERFLY static void apply(V* re, V* im) {
+  template <class Real, class V, class Load, class Store>
+  SFFT_BUTTERFLY static void stream(const Load& load, const Store& store) {
     constexpr int R = A * B;
     constexpr int kA = B * inverse(B, A), kB = A * inverse(A, B);
     V grid_re[R], grid_im[R];
     SFFT_UNROLL
     for (int b = 0; b < B; ++b) {
       SFFT_UNROLL
-      for (int a = 0; a < A; ++a) {
-        grid_re[b * A + a] = re[(B * a + A * b) % R];
-        grid_im[b * A + a] = im[(B * a + A * b) % R];
-      }
+      for (int a = 0; a < A; ++a) load((B * a + A * b) % R, grid_re[b * A + a], grid_im[b * A + a]);
       Butterfly<A>::template apply<Real>(grid_re + b * A, grid_im + b * A);
     }
     SFFT_UNROLL
@@ -236,20 +250,24 @@ struct CoprimeButterfly {
       }
       Butterfly<B>::template apply<Real>(row_re, row_im);
       SFFT_UNROLL
-      for (int b = 0; b < B; ++b) {
-        re[(kA * a + kB * b) % R] = row_re[b];
-        im[(kA * a + kB * b) % R] = row_im[b];
-      }
+      for (int b = 0; b < B; ++b) store((kA * a + kB * b) % R, row_re[b], row_im[b]);
     }
   }
 };
 
-template <> struct Butterfly<6> : CoprimeButterfly<3, 2> {};
-template <> struct Butterfly<8> : ProductButterfly<4, 2> {};
-template <> struct Butterfly<9> : ProductButterfly<3, 3> {};
-template <> struct Butterfly<10> : CoprimeButterfly<5, 2> {};
-template <> struct Butterfly<12> : CoprimeButterfly<4, 3> {};
-template <> struct Butterfly<15> : CoprimeButterfly<5, 3> {};
-template <> struct Butterfly<16> : ProductButterfly<4, 4> {};
+template <>
+struct Butterfly<6> : CoprimeButterfly<3, 2> {};
+template <>
+struct Butterfly<8> : ProductButterfly<4, 2> {};
+template <>
+struct Butterfly<9> : ProductButterfly<3, 3> {};
+template <>
+struct Butterfly<10> : CoprimeButterfly<5, 2> {};
+template <>
+struct Butterfly<12> : CoprimeButterfly<4, 3> {};
+template <>
+struct Butterfly<15> : CoprimeButterfly<5, 3> {};
+template <>
+struct Butterfly<16> : ProductButterfly<4, 4> {};
 
 }  // namespace sfft::detail

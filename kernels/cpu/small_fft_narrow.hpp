@@ -87,16 +87,17 @@ SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real*
   constexpr int W = Simd<Real>::kLanes;
   using V = typename VectorOf<Real, W>::Type;
   V re[R], im[R];
-  SFFT_UNROLL
-  for (int k = 0; k < R; ++k) {
-    re[k] = load_vector<V>(xr + k * step);
-    im[k] = load_vector<V>(xi + k * step);
-  }
-  Butterfly<R>::template apply<Real>(re, im);
-  SFFT_UNROLL
-  for (int j = 1; j < R; ++j) {
-    multiply(re[j], im[j], load_vector<V>(roots + (2 * j - 2) * W), load_vector<V>(roots + (2 * j - 1) * W));
-  }
+  Butterfly<R>::template stream<Real, V>(
+      [&](int k, V& x, V& y) SFFT_ALWAYS_INLINE {
+        x = load_vector<V>(xr + k * step);
+        y = load_vector<V>(xi + k * step);
+      },
+      [&](int j, V& x, V& y) SFFT_ALWAYS_INLINE {
+        if (j > 0)
+          multiply(x, y, load_vector<V>(roots + (2 * j - 2) * W), load_vector<V>(roots + (2 * j - 1) * W));
+        re[j] = x;
+        im[j] = y;
+      });
   if constexpr (power_of_two(R) && power_of_two(S)) {
     scatter_shuffled<Real, W, R, S>(re, yr);
     scatter_shuffled<Real, W, R, S>(im, yi);

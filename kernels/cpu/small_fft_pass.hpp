@@ -38,21 +38,16 @@ void wide_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __res
   for (std::int64_t p = 0; p < m; ++p) {
     for (std::int64_t run = 0; run < s; run += kReals) {
       const std::int64_t q = run + kReals <= s ? run : s - kReals;
-      V re[R], im[R];
-      SFFT_UNROLL
-      for (int k = 0; k < R; ++k) {
-        re[k] = load_vector<V>(xr + q + k * step);
-        im[k] = load_vector<V>(xi + q + k * step);
-      }
-      Butterfly<R>::template apply<Real>(re, im);
-      store_vector(yr + q, re[0]);
-      store_vector(yi + q, im[0]);
-      SFFT_UNROLL
-      for (int j = 1; j < R; ++j) {
-        if (kTurned) multiply(re[j], im[j], roots[2 * j - 2], roots[2 * j - 1]);
-        store_vector(yr + q + j * s, re[j]);
-        store_vector(yi + q + j * s, im[j]);
-      }
+      Butterfly<R>::template stream<Real, V>(
+          [&](int k, V& re, V& im) SFFT_ALWAYS_INLINE {
+            re = load_vector<V>(xr + q + k * step);
+            im = load_vector<V>(xi + q + k * step);
+          },
+          [&](int j, V& re, V& im) SFFT_ALWAYS_INLINE {
+            if (kTurned && j > 0) multiply(re, im, roots[2 * j - 2], roots[2 * j - 1]);
+            store_vector(yr + q + j * s, re);
+            store_vector(yi + q + j * s, im);
+          });
     }
     xr += s;
     xi += s;

@@ -8,39 +8,45 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// Loads, stores and arithmetic of one butterfly with its turns; fitted to timings (AVX-512, 2026).
-double butterfly_cost(std::int64_t radix) {
+/// Nanoseconds of one full-vector butterfly with its turns on one Zen 5 core with AVX-512 (2026), with the
+/// arrays in the first-level cache and in the second. Only their ratios matter, and those hold well enough
+/// for narrower vectors, which the second-level cache slows down little.
+struct ButterflyCost {
+  double first_level, second_level;
+};
+
+ButterflyCost butterfly_cost(std::int64_t radix) {
   switch (radix) {
     case 2:
-      return 9;
+      return {1.24, 3};
     case 3:
-      return 17;
+      return {2.24, 4.05};
     case 4:
-      return 22;
+      return {2.75, 6.6};
     case 5:
-      return 36;
+      return {4.8, 6.3};
     case 6:
-      return 44;
+      return {5.4, 10.5};
     case 7:
-      return 62;
+      return {8.4, 12.2};
     case 8:
-      return 56;
+      return {7.5, 18};
     case 9:
-      return 80;
+      return {11.6, 17.8};
     case 10:
-      return 90;
+      return {11.5, 18};
     case 11:
-      return 140;
+      return {19.6, 22};
     case 12:
-      return 100;
+      return {14.6, 22};
     case 13:
-      return 190;
+      return {30, 32};
     case 15:
-      return 150;
+      return {24, 32.5};
     case 16:
-      return 130;
+      return {23, 38};
     default:
-      return 3.0 * static_cast<double>(radix) * static_cast<double>(radix);
+      return {0.4 * static_cast<double>(radix * radix), 0.4 * static_cast<double>(radix * radix)};
   }
 }
 
@@ -77,20 +83,30 @@ class Search {
 
  private:
   PassChoice choose_kernel(std::int64_t radix, std::int64_t m, std::int64_t s) const {
-    const double per_vector = butterfly_cost(radix);
+    constexpr double kPass = 3, kRun = 0.5;  // of a call, and of the loop over p
+    constexpr double kFirstLevelBytes = 48 << 10, kWideVectorBytes = 64;
     const auto r = static_cast<double>(radix);
     const std::int64_t full = kernels_.level_reals[0];
+    const auto bytes = static_cast<double>(n_ * inner_) * 4 * sizeof(Real);
+    const bool far = bytes > kFirstLevelBytes && static_cast<double>(full) * sizeof(Real) >= kWideVectorBytes;
+    const double near_vector = butterfly_cost(radix).first_level;
+    const double per_vector = far ? butterfly_cost(radix).second_level : near_vector;
     if (radix <= kMaxRadix && s <= kMaxNarrow && m * s >= full && kernels_.narrow[s][radix] != nullptr) {
       const std::int64_t group = kernels_.narrow_group[s];
       const bool shuffled = (radix & (radix - 1)) == 0 && (s & (s - 1)) == 0;
-      const double scatter = shuffled ? 4 * r : 2 * r * static_cast<double>(group);
-      return {PassKind::narrow, 0, radix, m, s, ceil_div(m, group) * (per_vector + scatter) + 20};
+      const double scatter =
+          shuffled ? near_vector * (radix > 8 ? 1.6 : 1) : 0.33 * r * static_cast<double>(group);
+      return {PassKind::narrow, 0, radix, m, s, ceil_div(m, group) * (per_vector + scatter) + kPass};
     }
     int level = 0;
     while (kernels_.level_reals[level] > s) ++level;
     const double vectors = static_cast<double>(m) * ceil_div(s, kernels_.level_reals[level]);
+    // What the second-level cache costs goes by bytes, arithmetic by vectors.
+    const double bytes_share = static_cast<double>(kernels_.level_reals[level]) / static_cast<double>(full);
+    const double loaded = std::max(near_vector, per_vector * bytes_share);
     const PassKind kind = radix > kMaxRadix ? PassKind::odd : m == 1 ? PassKind::last : PassKind::wide;
-    return {kind, level, radix, m, s, vectors * per_vector + static_cast<double>(m) * 0.5 * r + 20};
+    const double turned = kind == PassKind::last ? loaded - 0.28 * near_vector : loaded;
+    return {kind, level, radix, m, s, vectors * turned + static_cast<double>(m) * kRun + kPass};
   }
 
   std::int64_t n_, inner_;

@@ -99,8 +99,8 @@ TYPED_TEST(SmallFftTest, EveryLengthTo100WithLanes) {
 }
 
 TYPED_TEST(SmallFftTest, LongerLengths) {
-  for (const std::int64_t n : {768, 1021, 1024, 1080, 1331, 2048, 2187, 2197, 3125, 3600, 4093}) {
-    for (const std::int64_t lanes : {1, 2, 3, 4, 5, 6, 8, 16}) check<TypeParam>({n}, lanes);
+  for (const std::int64_t n : {768, 1021, 1024, 1080, 1331, 2048, 2187, 2197, 3600}) {
+    for (const std::int64_t lanes : {1, 2, 3, 4, 6, 16}) check<TypeParam>({n}, lanes);
   }
 }
 
