@@ -20,10 +20,10 @@ struct LayoutKernels {
   /// roots_re, roots_im: w^k for k < h.
   void (*untangle)(const Real* re, const Real* im, std::int64_t half, const Real* roots_re,
                    const Real* roots_im, Real* spectrum);
-  /// The reverse, twice as large: Z'[k] = X[k] + conj X[h−k] + i w^−k (X[k] − conj X[h−k]). Imaginary parts
-  /// of X[0] and X[h] are ignored.
-  void (*tangle)(const Real* spectrum, std::int64_t half, const Real* roots_re, const Real* roots_im,
-                 Real* re, Real* im);
+  /// The reverse, twice as large: Z'[k] = X[k] + conj X[h−k] + i w^−k (X[k] − conj X[h−k]), from split X[0 …
+  /// h−1] and `last`, the real part of X[h]. The imaginary parts of X[0] and X[h] are ignored.
+  void (*tangle)(const Real* spectrum_re, const Real* spectrum_im, Real last, std::int64_t half,
+                 const Real* roots_re, const Real* roots_im, Real* re, Real* im);
 };
 
 template <class Real>

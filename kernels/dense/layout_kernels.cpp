@@ -48,15 +48,14 @@ void untangle(const Real* __restrict re, const Real* __restrict im, std::int64_t
 }
 
 template <class Real>
-void tangle(const Real* __restrict spectrum, std::int64_t half, const Real* __restrict roots_re,
-            const Real* __restrict roots_im, Real* __restrict re, Real* __restrict im) {
-  re[0] = spectrum[0] + spectrum[2 * half];
-  im[0] = spectrum[0] - spectrum[2 * half];
+void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std::int64_t half,
+            const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict re,
+            Real* __restrict im) {
+  re[0] = xr[0] + last;
+  im[0] = xr[0] - last;
   for (std::int64_t k = 1; k < half; ++k) {
-    const Real* low = spectrum + 2 * k;
-    const Real* high = spectrum + 2 * (half - k);
-    const Real even_re = low[0] + high[0], even_im = low[1] - high[1];
-    const Real odd_re = low[0] - high[0], odd_im = low[1] + high[1];
+    const Real even_re = xr[k] + xr[half - k], even_im = xi[k] - xi[half - k];
+    const Real odd_re = xr[k] - xr[half - k], odd_im = xi[k] + xi[half - k];
     re[k] = even_re - (roots_re[k] * odd_im - roots_im[k] * odd_re);
     im[k] = even_im + (roots_re[k] * odd_re + roots_im[k] * odd_im);
   }

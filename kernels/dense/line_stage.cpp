@@ -30,17 +30,17 @@ template <class Real>
 SplitWorkspace<Real>::SplitWorkspace(std::byte* workspace, std::size_t reals) {
   re = reinterpret_cast<Real*>(workspace);
   im = re + padded(reals);
-  other_re_ = im + padded(reals);
-  other_im_ = other_re_ + padded(reals);
+  other_re = im + padded(reals);
+  other_im = other_re + padded(reals);
 }
 
 template <class Real>
 void SplitWorkspace<Real>::transform(const cpu::SmallFft<Real>& fft, bool inverse) {
   const bool moved =
-      inverse ? fft.execute(im, re, other_im_, other_re_) : fft.execute(re, im, other_re_, other_im_);
+      inverse ? fft.execute(im, re, other_im, other_re) : fft.execute(re, im, other_re, other_im);
   if (!moved) return;
-  std::swap(re, other_re_);
-  std::swap(im, other_im_);
+  std::swap(re, other_re);
+  std::swap(im, other_im);
 }
 
 template <class Real>
@@ -89,8 +89,9 @@ void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real
   const LayoutKernels<Real>& layout = layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   if (paired()) {
-    layout.tangle(reinterpret_cast<const Real*>(spectrum), n_ / 2, roots_re_.data(), roots_im_.data(),
-                  split.re, split.im);
+    layout.deinterleave[sizeof(Real) == 4 ? 2 : 3](spectrum, n_ / 2, split.other_re, split.other_im);
+    layout.tangle(split.other_re, split.other_im, spectrum[n_ / 2].real(), n_ / 2, roots_re_.data(),
+                  roots_im_.data(), split.re, split.im);
     split.transform(fft_, true);
     layout.interleave(split.re, split.im, n_ / 2, scale, row);
     return;

@@ -27,11 +27,10 @@ class SplitWorkspace {
   /// parts.
   void transform(const cpu::SmallFft<Real>& fft, bool inverse);
 
-  Real *re, *im;
+  Real *re, *im, *other_re, *other_im;
 
  private:
   static std::size_t padded(std::size_t reals) { return (reals + 31) / 16 * 16; }
-  Real *other_re_, *other_im_;
 };
 
 /// FFTs along contiguous rows of n values. A real signal's rows become half spectra: of n/2 pairs when n is
