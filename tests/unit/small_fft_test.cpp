@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,11 @@ std::vector<Isa> isas() {
 }
 
 std::string name(const Grid& grid, std::int64_t lanes, Isa isa) {
-  std::string text = to_string(isa);
-  for (const std::int64_t extent : grid) text += " " + std::to_string(extent);
-  return text + " lanes " + std::to_string(lanes);
+  std::ostringstream text;
+  text << to_string(isa);
+  for (const std::int64_t extent : grid) text << ' ' << extent;
+  text << " lanes " << lanes;
+  return text.str();
 }
 
 /// Four buffers of exactly the promised size, each its own allocation so that a sanitizer sees every overrun.
