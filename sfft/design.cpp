@@ -61,7 +61,7 @@ class Designer {
     }
     info.backend = Backend::cpu;
     info.reference = options_.use_reference && !data_.reference.empty();
-    info.predicted_dense_us = predict_dense_us(data_.shape, data_.real, dense::available(dense::Engine::fftw));
+    info.predicted_dense_us = predict_dense_us(data_.shape, data_.real);
     prior_ = make_prior(data_, support_, info.reference);
     choose();
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
@@ -97,8 +97,8 @@ class Designer {
     if (small && direct_us < dense_us) {
       return use_direct(fmt::format("N·k = {} products are the cheapest exact way", data_.shape.points() * support_.k), direct_us);
     }
-    if (!comb_) return use_dense("no sparse plan is predicted to be faster than a dense transform");
-    use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}", comb_->predicted_error,
+    if (!comb_ && !(flat_error_ > 0)) return use_dense("no sparse plan is predicted to be faster than a dense transform");
+    use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}", comb_ ? comb_->predicted_error : flat_error_,
                           options_.accuracy > 0 ? options_.accuracy : kUselessError));
   }
 
@@ -132,7 +132,7 @@ class Designer {
 
   void find_flat(double limit_us) {
     FlatOptions flat;
-    flat.leakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-13;
+    flat.leakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
     flat.max_samples = max_samples();
     flat.seed = options_.seed;
     FlatPlanResult result = plan_flat_windows(data_.shape, data_.real, *data_.support, flat);
@@ -141,12 +141,36 @@ class Designer {
       return;
     }
     flat_us_ = predicted_us(result.data);
+    flat_error_ = flat_error(result.data);
+    if (options_.path == Path::automatic && !acceptable(flat_error_)) {
+      rejected_.push_back({fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
+                           fmt::format("predicted error {:.3g}", flat_error_)});
+      return;
+    }
     if (flat_us_ > limit_us) {
       rejected_.push_back({fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
                            fmt::format("slower than dense: {:.1f} us", flat_us_)});
       return;
     }
     flat_ = std::move(result.data);
+  }
+
+  /// The prior's tail through the plan's noise gains, relative to the prior's power; rounding where there is no tail.
+  double flat_error(const FlatPlanData& flat) const {
+    if (prior_.least_squares()) return std::numeric_limits<Real>::epsilon();
+    const CellGrid grid(data_.shape);
+    const std::vector<double> counts = grid.counts();
+    double tail = 0;
+    for (std::size_t c = 0; c < counts.size(); ++c) tail += counts[c] * prior_.tail.power[c];
+    for (const SupportMember& member : support_.members) tail -= prior_.tail.power[grid.cell(member.f)];
+    double error = 0;
+    double power = 0;
+    for (std::int64_t i = 0; i < support_.k; ++i) {
+      if (i == support_.mean_coefficient) continue;
+      error += flat.noise_gain[static_cast<std::size_t>(i)];
+      power += prior_.support_power[static_cast<std::size_t>(i)];
+    }
+    return std::sqrt(std::max(tail, 0.0) * error / std::max(power, 1e-300));
   }
 
   void use_forced() {
@@ -178,7 +202,7 @@ class Designer {
     info.delays = flat_->delay_count();
     info.samples = flat_->samples;
     info.predicted_us = flat_us_;
-    info.predicted_error = std::numeric_limits<Real>::epsilon();
+    info.predicted_error = flat_error_;
     info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     info.reason = std::move(reason);
@@ -214,7 +238,7 @@ class Designer {
   std::vector<Rejection> rejected_;
   std::optional<CombPlan> comb_;
   std::optional<FlatPlanData> flat_;
-  double flat_us_ = 0;
+  double flat_us_ = 0, flat_error_ = 0;
 };
 
 }  // namespace

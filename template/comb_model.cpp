@@ -89,9 +89,8 @@ void CombModel::find_tails() {
   if (tails_known_) return;
   tails_known_ = true;
   const CellGrid grid(support_.shape);
-  const double aliases = static_cast<double>(strides_[0] * strides_[1] * strides_[2]);
   if (white_) {
-    bucket_tail_.assign(static_cast<std::size_t>(bucket_count()), aliases);
+    bucket_tail_.assign(static_cast<std::size_t>(bucket_count()), aliases());
   } else {
     bucket_tail_ = grid.bucket_sums(prior_.tail, buckets_);
   }
@@ -210,7 +209,7 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
     const double shrink = static_cast<double>(r) + (power(0) > 0 ? group.far_tail / power(0) : 0.0);
     solution.weights = response.adjoint() / shrink;
     const double kept = static_cast<double>(r) / shrink;
-    solution.noise[0] = group.far_tail * kept / shrink;
+    solution.noise[0] = white_ ? std::max(0.0, aliases() * kept / shrink - kept * kept) : group.far_tail * kept / shrink;
     solution.bias[0] = power(0) * (1 - kept) * (1 - kept);
     return true;
   }
@@ -251,7 +250,10 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
   const Matrix leak = solution.weights * response;
   const Matrix coloured = solution.weights * factor;
   for (Eigen::Index i = 0; i < c; ++i) {
-    solution.noise[static_cast<std::size_t>(i)] = coloured.row(i).squaredNorm();
+    // White over every alias, the covariance is exactly N/B times the identity less what the template itself brings.
+    solution.noise[static_cast<std::size_t>(i)] =
+        white_ ? std::max(0.0, aliases() * solution.weights.row(i).squaredNorm() - leak.row(i).squaredNorm())
+               : coloured.row(i).squaredNorm();
     double bias = 0;
     for (Eigen::Index m = 0; ridge && m < c; ++m) bias += power(m) * std::norm(leak(i, m) - (i == m ? 1.0 : 0.0));
     solution.bias[static_cast<std::size_t>(i)] = bias;
@@ -309,7 +311,7 @@ CombData CombModel::build(std::span<const Delay> delays) {
   data.weights.resize(k * r);
   data.noise_gain.resize(k);
   data.bias.resize(k);
-  const double unscaled = static_cast<double>(strides_[0] * strides_[1] * strides_[2]);  // N/B
+  const double unscaled = aliases();
   Solution solution;
   const StepPhases steps(delays, strides_);
   for (const std::size_t g : ranking_) {

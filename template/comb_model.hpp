@@ -58,6 +58,8 @@ class CombModel {
   struct Solution;
   struct StepPhases;
 
+  /// N/B, the frequencies that share a bucket.
+  double aliases() const noexcept { return static_cast<double>(strides_[0] * strides_[1] * strides_[2]); }
   void find_tails();
   void find_aliases(Group& group);
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;

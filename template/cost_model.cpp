@@ -24,12 +24,12 @@ double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcep
   return 1e-3 * (60 + products * (real ? 0.3 : 0.35));
 }
 
-double predict_dense_us(const Shape& shape, bool real, bool fftw) noexcept {
+double predict_dense_us(const Shape& shape, bool real) noexcept {
   const double points = static_cast<double>(shape.points());
   const double flops = 5 * points * std::log2(std::max(points, 2.0)) * (real ? 0.5 : 1);
   const double bytes = points * (real ? 4 : 8);
-  const double flops_per_ns = bytes < 64e3 ? 40 : bytes < 1e6 ? 30 : bytes < 16e6 ? 11 : 8.5;
-  return 1e-3 * (100 + flops / flops_per_ns * (fftw ? 1 : 2));
+  const double flops_per_ns = bytes < 64e3 ? 90 : bytes < 2e6 ? 60 : bytes < 16e6 ? 45 : 22;
+  return 1e-3 * (100 + flops / flops_per_ns);
 }
 
 }  // namespace sfft::detail

@@ -1,5 +1,5 @@
-// Predicted execution times, to compare plans. Calibrated on one core of a current x86-64 server with
-// `sfft_bench_cost` (docs/tuning.md); only ratios matter, and only roughly.
+// Predicted execution times, to compare plans. Fitted on one core of a current x86-64 server
+// (docs/tuning.md); only ratios matter, and only roughly.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct CombCost {
 
 double predict_comb_us(const CombCost& cost) noexcept;
 double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcept;
-/// A full transform with FFTW (or the built-in engine, about twice that).
-double predict_dense_us(const Shape& shape, bool real, bool fftw) noexcept;
+/// A full transform with the built-in dense engine.
+double predict_dense_us(const Shape& shape, bool real) noexcept;
 
 }  // namespace sfft::detail

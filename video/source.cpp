@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <iostream>
+#include <istream>
 
+#include "video/standard_input.hpp"
 #include "video/y4m_source.hpp"
 #if SFFT_HAVE_OPENCV
 #include "video/opencv_source.hpp"
@@ -40,7 +41,7 @@ void check_file(const std::string& path) {
 }  // namespace
 
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
-  if (input == "-") return open_y4m(std::cin, "standard input");
+  if (input == "-") return open_y4m(standard_input(), "standard input");
   const bool url = input.find("://") != std::string::npos;
   const bool pattern = !url && input.find('%') != std::string::npos;
   const bool directory = !url && std::filesystem::is_directory(input);

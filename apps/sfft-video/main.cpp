@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
+#include <atomic>
 
 #include "commands.hpp"
 #include "video/source.hpp"
@@ -106,7 +106,6 @@ int exit_code(sfft::ErrorCode code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::ios::sync_with_stdio(false);
   CLI::App app{kDescription, "sfft-video"};
   app.footer(kExamples);
   app.set_version_flag("--version", version_text());

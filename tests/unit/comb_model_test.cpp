@@ -1,0 +1,144 @@
+// The planner's linear algebra: rows that recover what they should, and errors that come out as predicted.
+#include "template/comb_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "sfft/template.hpp"
+#include "template/comb_planner.hpp"
+#include "tests/support/signals.hpp"
+
+namespace sfft::detail {
+namespace {
+
+std::complex<double> turn(double turns) { return std::polar(1.0, 2 * std::numbers::pi * turns); }
+
+/// What row i of a plan answers to frequency f of unit amplitude.
+std::complex<double> response(const CombData& data, std::size_t i, const std::array<std::int64_t, 3>& f) {
+  const std::size_t r = data.delays.size();
+  const double folded = static_cast<double>(data.bucket_count()) / static_cast<double>(data.shape.points());
+  std::complex<double> sum = 0;
+  for (std::size_t j = 0; j < r; ++j) {
+    double turns = 0;
+    for (int d = 0; d < data.shape.rank(); ++d) {
+      const auto at = static_cast<std::size_t>(d);
+      turns += static_cast<double>(f[at] * data.delays[j][at] % data.shape[d]) / static_cast<double>(data.shape[d]);
+    }
+    sum += data.weights[i * r + j] * folded * turn(turns);
+  }
+  return sum;
+}
+
+TEST(CombModel, LeastSquaresRowsSeeTheirOwnFrequencyOnly) {
+  for (const bool real : {false, true}) {
+    const test::SparseSignal signal = test::SparseSignal::random(Shape{24, 36}, real, 40, 3);
+    TemplateData data;
+    data.shape = signal.shape;
+    data.real = real;
+    data.support = std::make_shared<std::vector<std::int64_t>>(signal.support);
+    const SupportSet support(data);
+    const SpectralPrior prior = make_prior(data, support, false);
+    CombModel model(support, prior, {8, 12, 1});
+    ASSERT_GE(model.largest_group(), 2);
+    std::vector<Delay> delays;
+    for (std::int64_t a = 0; a < 3; ++a) {
+      for (std::int64_t b = 0; b < 3; ++b) delays.push_back({a, b, 0});
+    }
+    ASSERT_TRUE(model.assess(delays, 0).solvable);
+    const CombData plan = model.build(delays);
+    for (std::size_t i = 0; i < signal.support.size(); ++i) {
+      for (const SupportMember& member : support.members) {
+        const bool same_bucket = (member.f[0] % 8) * 12 + member.f[1] % 12 == plan.bucket[i];
+        if (!same_bucket) continue;
+        const bool own = member.coefficient == static_cast<std::int64_t>(i) && !member.conjugate;
+        EXPECT_NEAR(std::abs(response(plan, i, member.f) - (own ? 1.0 : 0.0)), 0, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(CombModel, PredictsTheErrorThatWhiteTailsCause) {
+  // Monte Carlo over spectra: template coefficients and a white tail, folded by the comb's own definition.
+  const Shape shape{120};
+  const test::SparseSignal signal = test::SparseSignal::random(shape, false, 12, 8);
+  TemplateData data;
+  data.shape = shape;
+  data.support = std::make_shared<std::vector<std::int64_t>>(signal.support);
+  const SupportSet support(data);
+  const SpectralPrior prior = make_prior(data, support, false);
+  CombModel model(support, prior, {30, 1, 1});
+  const std::vector<Delay> delays{{0, 0, 0}, {1, 0, 0}, {3, 0, 0}};
+  ASSERT_TRUE(model.assess(delays, 0).solvable);
+  const CombData plan = model.build(delays);
+
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal(0, std::sqrt(0.5));
+  std::vector<double> squares(12, 0.0);
+  double scale = 0;
+  constexpr int kRuns = 4000;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<std::complex<double>> spectrum;
+    for (int f = 0; f < 120; ++f) spectrum.emplace_back(normal(random), normal(random));
+    std::vector<std::vector<std::complex<double>>> folded(3, std::vector<std::complex<double>>(30));
+    for (std::size_t j = 0; j < 3; ++j) {
+      for (std::int64_t f = 0; f < 120; ++f) {
+        folded[j][static_cast<std::size_t>(f % 30)] += 0.25 * spectrum[static_cast<std::size_t>(f)] * turn(static_cast<double>(f * delays[j][0] % 120) / 120);
+      }
+    }
+    for (std::size_t b = 0; b < 30; ++b) {
+      for (std::size_t j = 0; j < 3; ++j) scale += plan.bucket_weight[b] * std::norm(folded[j][b]) / kRuns;
+    }
+    for (std::size_t i = 0; i < 12; ++i) {
+      std::complex<double> estimate = 0;
+      for (std::size_t j = 0; j < 3; ++j) estimate += plan.weights[i * 3 + j] * folded[j][static_cast<std::size_t>(plan.bucket[i])];
+      squares[i] += std::norm(estimate - spectrum[static_cast<std::size_t>(signal.support[i])]) / kRuns;
+    }
+  }
+  EXPECT_NEAR(scale, 1, 0.03) << "a tail of unit power a frequency";
+  EXPECT_NEAR(plan.tail_energy_per_scale, 120 - 12, 1e-6);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(squares[i] / plan.noise_gain[i], 1, 0.12) << "coefficient " << i;
+}
+
+TEST(CombPlanner, KeepsItsPromises) {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    for (const Shape& shape : {Shape{4096}, Shape{3600}, Shape{96, 80}, Shape{16, 18, 20}}) {
+      for (const bool real : {false, true}) {
+        const test::SparseSignal signal = test::SparseSignal::random(shape, real, 25, seed);
+        TemplateData data;
+        data.shape = shape;
+        data.real = real;
+        data.support = std::make_shared<std::vector<std::int64_t>>(signal.support);
+        const SupportSet support(data);
+        const SpectralPrior prior = make_prior(data, support, false);
+        CombRequest request;
+        request.max_samples = shape.points() / 3;
+        request.epsilon = 1e-7;
+        request.limit_us = 1e9;
+        request.seed = seed;
+        std::vector<Rejection> rejected;
+        const auto plan = plan_comb(support, prior, request, rejected);
+        ASSERT_TRUE(plan) << shape.to_string();
+        EXPECT_LE(plan->data.samples(), request.max_samples);
+        std::set<Delay> distinct(plan->data.delays.begin(), plan->data.delays.end());
+        EXPECT_EQ(static_cast<std::int64_t>(distinct.size()), plan->data.delay_count());
+        if (real) {
+          EXPECT_EQ(plan->data.delay_count() % 2, 0);
+        }
+        for (int d = 0; d < shape.rank(); ++d) {
+          const auto at = static_cast<std::size_t>(d);
+          EXPECT_EQ(shape[d] % plan->data.buckets[at], 0);
+          for (const Delay& delay : plan->data.delays) EXPECT_LT(delay[at], plan->data.stride(d));
+        }
+        EXPECT_GE(std::count_if(plan->data.bucket_weight.begin(), plan->data.bucket_weight.end(), [](double w) { return w > 0; }), 8);
+        const auto again = plan_comb(support, prior, request, rejected);
+        EXPECT_EQ(again->data.delays, plan->data.delays) << "the same seed gives the same plan";
+        EXPECT_EQ(again->data.weights, plan->data.weights);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::detail

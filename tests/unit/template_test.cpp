@@ -1,0 +1,133 @@
+#include "sfft/template.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sfft/error.hpp"
+#include "tests/support/signals.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft {
+namespace {
+
+using test::code_of;
+using test::SparseSignal;
+
+std::vector<std::int64_t> support_of(const Template& tmpl) { return {tmpl.support().begin(), tmpl.support().end()}; }
+
+TEST(Learn, FindsTheSupportOfSparseSignals) {
+  const Shape shapes[] = {Shape{64}, Shape{63}, Shape{101}, Shape{12, 16}, Shape{9, 15}, Shape{16, 9}, Shape{4, 5, 6}, Shape{3, 3, 8}};
+  for (const Shape& shape : shapes) {
+    for (const bool real : {false, true}) {
+      for (unsigned seed = 1; seed <= 5; ++seed) {
+        const SparseSignal signal = SparseSignal::random(shape, real, 6, seed);
+        const auto samples = signal.samples();
+        std::vector<double> re;
+        for (const auto& value : samples) re.push_back(value.real());
+        const Template tmpl = real ? learn(SignalView(re, shape), {.k = 6}) : learn(SignalView(samples, shape), {.k = 6});
+        ASSERT_EQ(tmpl.k(), 6) << shape.to_string();
+        EXPECT_EQ(tmpl.is_real(), real);
+        // A real signal's template may hold either of a pair.
+        for (std::size_t i = 0; i < 6; ++i) {
+          const std::int64_t f = tmpl.support()[i];
+          const std::int64_t other = test::negated(shape, f);
+          auto at = std::find(signal.support.begin(), signal.support.end(), f);
+          const bool mirrored = at == signal.support.end();
+          if (mirrored && real) at = std::find(signal.support.begin(), signal.support.end(), other);
+          ASSERT_NE(at, signal.support.end()) << shape.to_string() << " seed " << seed;
+          std::complex<double> truth = signal.values[static_cast<std::size_t>(at - signal.support.begin())];
+          if (mirrored) truth = std::conj(truth);
+          EXPECT_LE(std::abs(tmpl.values()[i] - truth), 1e-10 * std::abs(truth));
+        }
+        EXPECT_NEAR(tmpl.energy_captured(), 1, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(Learn, TiesGoToSmallerIndices) {
+  std::vector<double> impulse(16, 0.0);
+  impulse[0] = 1;  // |X| = 1 everywhere
+  EXPECT_EQ(support_of(learn(SignalView(impulse), {.k = 3})), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(support_of(learn(SignalView(impulse), {.k = 9})), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST(Learn, EnergyKeepsTheFewestAndTheMean) {
+  const Shape shape{64};
+  SparseSignal signal = SparseSignal::with_support(shape, false, {0, 3, 9, 20}, 1);
+  signal.values = {{1000, 0}, {10, 0}, {0, 5}, {1, 0}};  // without the mean: 100, 25, 1
+  const auto x = signal.samples();
+  EXPECT_EQ(support_of(learn(SignalView(x), {.energy = 0.7})), (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(support_of(learn(SignalView(x), {.energy = 0.9})), (std::vector<std::int64_t>{0, 3, 9}));
+  EXPECT_NEAR(learn(SignalView(x), {.energy = 0.7}).energy_captured(), 100.0 / 126, 1e-12);
+}
+
+TEST(Learn, ThresholdFindsTonesInNoise) {
+  const Shape shape{4096};
+  const SparseSignal signal = SparseSignal::random(shape, false, 10, 4);
+  auto x = signal.samples();
+  std::mt19937 random(9);
+  std::normal_distribution<double> noise(0, 0.5);
+  for (auto& sample : x) sample += std::complex<double>(noise(random), noise(random));
+  std::vector<std::int64_t> expected{0};  // the mean is always kept
+  expected.insert(expected.end(), signal.support.begin(), signal.support.end());
+  EXPECT_EQ(support_of(learn(SignalView(x), {.threshold_sigma = 8})), expected);
+}
+
+TEST(Learn, SeveralFramesAverageTheirPower) {
+  const Shape shape{128};
+  SparseSignal first = SparseSignal::with_support(shape, false, {5, 50}, 1);
+  SparseSignal second = first;
+  first.values = {{100, 0}, {1, 0}};
+  second.values = {{1, 0}, {80, 0}};
+  const auto a = first.samples();
+  const auto b = second.samples();
+  const std::vector<SignalView> frames{SignalView(a), SignalView(b)};
+  const Template tmpl = learn(frames, {.k = 2});
+  EXPECT_EQ(support_of(tmpl), (std::vector<std::int64_t>{5, 50}));
+  EXPECT_NEAR(tmpl.power()[0], (100.0 * 100 + 1) / 2, 1e-6);
+  EXPECT_NEAR(std::abs(tmpl.values()[1]), 1, 1e-9) << "values come from the first frame";
+}
+
+TEST(Learn, RefusesBadInput) {
+  std::vector<double> x(32, 1.0);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = -1}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 18}); }), ErrorCode::invalid_argument) << "17 distinct frequencies";
+  EXPECT_EQ(learn(SignalView(x), {.k = 17}).k(), 17);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .energy = 0.5}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.energy = 1.5}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.energy = std::nan("")}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.threshold_sigma = -2}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 1, .threads = -1}); }), ErrorCode::invalid_argument);
+  const std::vector<double> zero(32, 0.0);
+  EXPECT_EQ(code_of([&] { learn(SignalView(zero), {.energy = 0.5}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(learn(SignalView(zero), {.k = 3}).k(), 3);
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    x[7] = bad;
+    EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2}); }), ErrorCode::invalid_argument);
+  }
+  EXPECT_EQ(code_of([&] { learn(std::span<const SignalView>(), {.k = 2}); }), ErrorCode::invalid_argument);
+  const std::vector<double> shorter(16, 1.0);
+  const std::vector<SignalView> frames{SignalView(zero), SignalView(shorter)};
+  EXPECT_EQ(code_of([&] { learn(frames, {.k = 2}); }), ErrorCode::shape_mismatch);
+}
+
+TEST(Template, FromSupportChecksIt) {
+  const Shape shape{8, 8};
+  const auto make = [&](bool real, std::vector<std::int64_t> support) { return code_of([&] { Template::from_support(shape, real, support); }); };
+  EXPECT_EQ(make(false, {}), ErrorCode::invalid_support);
+  EXPECT_EQ(make(false, {1, 1}), ErrorCode::invalid_support);
+  EXPECT_EQ(make(false, {-1}), ErrorCode::invalid_support);
+  EXPECT_EQ(make(false, {64}), ErrorCode::invalid_support);
+  EXPECT_EQ(make(true, {9, test::negated(shape, 9)}), ErrorCode::invalid_support);
+  EXPECT_EQ(make(false, {9, test::negated(shape, 9)}), std::nullopt);
+  const std::vector<std::int64_t> unordered{40, 3, 12};
+  EXPECT_EQ(support_of(Template::from_support(shape, false, unordered)), (std::vector<std::int64_t>{3, 12, 40}));
+}
+
+}  // namespace
+}  // namespace sfft

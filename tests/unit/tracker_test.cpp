@@ -1,0 +1,122 @@
+#include "sfft/tracker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "sfft/error.hpp"
+#include "tests/support/signals.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft {
+namespace {
+
+using test::code_of;
+
+constexpr std::int64_t kRows = 96, kColumns = 128;
+const Shape kShape{kRows, kColumns};
+
+std::vector<std::complex<double>> truth_at(const std::vector<std::uint8_t>& frame, const Template& tmpl) {
+  return test::direct_at(std::vector<double>(frame.begin(), frame.end()), kShape, {tmpl.support().begin(), tmpl.support().end()});
+}
+
+TEST(Tracker, FollowsAFilm) {
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60, .reference = true});
+  Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}});
+  for (int t = 1; t < 40; ++t) {
+    const auto frame = test::film_frame(kRows, kColumns, t);
+    const auto& tracked = tracker.push(SignalView(frame, kShape));
+    EXPECT_EQ(tracked.index, t - 1);
+    if (t % 13 != 0) continue;
+    const auto truth = truth_at(frame, tracker.current_template());
+    EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth), 0.05);
+  }
+  EXPECT_EQ(tracker.relearned(), 0);
+}
+
+TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0, 1), kShape), {.k = 40, .reference = true});
+  Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}});
+  for (int t = 1; t <= 30; ++t) tracker.push(SignalView(test::film_frame(kRows, kColumns, t, 1), kShape));
+  const auto before = tracker.dense_fallbacks();
+  std::string reasons;
+  for (int t = 31; t <= 45; ++t) {
+    const auto frame = test::film_frame(kRows, kColumns, t, 2);  // another scene
+    const auto& tracked = tracker.push(SignalView(frame, kShape));
+    if (tracked.action == TrackAction::relearned || tracked.action == TrackAction::refreshed) {
+      reasons += tracked.reason;
+      EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frame, tracker.current_template())), 1e-5) << "a renewed frame is exact";
+    }
+  }
+  EXPECT_GT(tracker.dense_fallbacks(), before);
+  EXPECT_GE(tracker.relearned(), 1);
+  EXPECT_FALSE(reasons.empty());
+}
+
+TEST(Tracker, UnattainableAccuracySettlesOnDense) {
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60, .reference = true});
+  Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}, .accuracy = 1e-6});
+  int dense = 0;
+  for (int t = 1; t <= 40; ++t) {
+    const auto frame = test::film_frame(kRows, kColumns, 3 * t);
+    const auto& tracked = tracker.push(SignalView(frame, kShape));
+    dense += tracked.action == TrackAction::dense;
+    EXPECT_NE(tracked.action, TrackAction::sparse) << "frame " << t;
+    EXPECT_LE(tracked.spectrum.relative_error, 2e-6);
+  }
+  EXPECT_GE(dense, 20) << "most frames go straight to dense";
+}
+
+TEST(Tracker, TakesItsFirstFrameAsReferenceWhenItHasNone) {
+  const auto first = test::film_frame(kRows, kColumns, 0);
+  const std::vector<std::int64_t> support{0, 1, 2, 130, 260};
+  Tracker<float> tracker(Template::from_support(kShape, true, support), {.plan = {.path = Path::comb}});
+  const auto& tracked = tracker.push(SignalView(first, kShape));
+  EXPECT_EQ(tracked.action, TrackAction::refreshed);
+  EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(first, tracker.current_template())), 1e-5);
+  EXPECT_TRUE(tracker.current_template().has_reference());
+  EXPECT_EQ(tracker.push(SignalView(first, kShape)).action, TrackAction::sparse);
+}
+
+TEST(Tracker, NaNFramesAreReportedAndForgotten) {
+  std::vector<float> frame(static_cast<std::size_t>(kShape.points()));
+  const auto film = test::film_frame(kRows, kColumns, 0);
+  std::copy(film.begin(), film.end(), frame.begin());
+  const Template tmpl = learn(SignalView(frame, kShape), {.k = 30, .reference = true});
+  Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}});
+  const std::vector<float> broken(frame.size(), std::numeric_limits<float>::quiet_NaN());
+  for (int i = 0; i < 10; ++i) {
+    const auto& tracked = tracker.push(SignalView(broken, kShape));
+    EXPECT_FALSE(tracked.spectrum.finite);
+    EXPECT_FALSE(tracked.reason.empty());
+  }
+  EXPECT_EQ(tracker.refreshed() + tracker.relearned() + tracker.dense_fallbacks(), 0);
+  EXPECT_LE(test::relative_l2(tracker.push(SignalView(frame, kShape)).spectrum.values, tmpl.values()), 1e-6);
+}
+
+TEST(Tracker, WorksWithoutDifferencing) {
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60});
+  Tracker<double> tracker(tmpl, {.plan = {.path = Path::comb}, .reference = false});
+  const auto frame = test::film_frame(kRows, kColumns, 5);
+  const auto& tracked = tracker.push(SignalView(frame, kShape));
+  EXPECT_EQ(tracked.action, TrackAction::sparse);
+  EXPECT_FALSE(tracker.plan().info().reference);
+  EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frame, tmpl)), 0.2);
+}
+
+TEST(Tracker, RefusesBadOptionsAndFrames) {
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 6, .reference = true});
+  const auto with = [&](TrackerOptions options) { return code_of([&] { Tracker<float>(tmpl, options); }); };
+  EXPECT_EQ(with({.accuracy = -1}), ErrorCode::invalid_argument);
+  EXPECT_EQ(with({.drift = 0.5}), ErrorCode::invalid_argument);
+  EXPECT_EQ(with({.patience = 0}), ErrorCode::invalid_argument);
+  EXPECT_EQ(with({.relearn_below = 2}), ErrorCode::invalid_argument);
+  EXPECT_EQ(with({.hold = 0}), ErrorCode::invalid_argument);
+  Tracker<float> tracker(tmpl);
+  const std::vector<std::uint8_t> small(16);
+  EXPECT_EQ(code_of([&] { tracker.push(SignalView(small, Shape{4, 4})); }), ErrorCode::shape_mismatch);
+}
+
+}  // namespace
+}  // namespace sfft

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Drives sfft-video as a user would: exit codes, reports, damaged inputs, Ctrl-C. Standard library only.
+
+usage: program_test.py SFFT_VIDEO RECORDING
+"""
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM, RECORDING = sys.argv[1], sys.argv[2]
+KEYS = {
+    "input": {"path", "width", "height", "fps", "frames_expected", "frames_read"},
+    "template": {"k", "energy_captured", "learn_ms"},
+    "plan": {"path", "backend", "buckets", "delays", "samples_fraction"},
+    "frames": {"transformed", "relearned", "dense_fallbacks", "median_us", "p95_us"},
+    "dense": {"engine", "median_us"},
+    "verified": {"frames", "relative_error", "standard_error_coverage"},
+}
+
+
+def film(frames, width=96, height=64, chroma="mono"):
+    """A YUV4MPEG2 stream: a textured scene, a block that moves, a little noise."""
+    noise = random.Random(1)
+    out = [f"YUV4MPEG2 W{width} H{height} F25:1 C{chroma}\n".encode()]
+    for t in range(frames):
+        rows = bytearray()
+        for y in range(height):
+            for x in range(width):
+                value = 120 + 40 * math.sin(x / 7) * math.cos(y / 9) + 20 * math.sin((x + 2 * y) / 13)
+                if 20 < y < 34 and 10 + t < x < 26 + t:
+                    value += 60
+                rows.append(int(value) + noise.randrange(2))
+        out.append(b"FRAME\n" + bytes(rows))
+    return b"".join(out)
+
+
+def run(*arguments, stdin=b"", timeout=100):
+    return subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, timeout=timeout, check=False)
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def test_reports_of_a_film(self):
+        names = {kind: self.path("report." + kind) for kind in ("json", "csv", "html")}
+        done = run("run", "-", "--k", "40", "--verify", "4", "--json", names["json"], "--csv", names["csv"], "--html", names["html"],
+                   stdin=film(20))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(names["json"], encoding="utf-8") as file:
+            report = json.load(file)
+        self.assertEqual(report["schema"], "sfft-video/1")
+        for part, keys in KEYS.items():
+            self.assertLessEqual(keys, set(report[part]), part)
+        self.assertEqual((report["input"]["width"], report["input"]["height"], report["input"]["frames_read"]), (96, 64, 20))
+        self.assertEqual(report["frames"]["transformed"], 19)
+        self.assertEqual(report["verified"]["frames"], 4)
+        self.assertAlmostEqual(report["speedup"], report["dense"]["median_us"] / report["frames"]["median_us"], places=6)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["report.csv", "report.html", "report.json"])
+        self.assertIn(b"frequencies", done.stdout)
+
+    def test_json_on_standard_output_is_alone_there(self):
+        done = run("run", "-", "--k", "20", "--json", "-", stdin=film(5))
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(json.loads(done.stdout)["input"]["frames_read"], 5)
+        done = run("run", "-", "--k", "20", "--quiet", stdin=film(5))
+        self.assertEqual((done.stdout, done.stderr), (b"", b""))
+
+    def test_template_file(self):
+        file = self.path("film.sfft")
+        self.assertEqual(run("learn", "-", "-o", file, "--k", "30", "--frames", "3", stdin=film(5)).returncode, 0)
+        info = run("info", file)
+        self.assertEqual(info.returncode, 0)
+        self.assertIn(b"64x96", info.stdout)
+        done = run("run", "-", "--template", file, "--json", "-", stdin=film(8))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["frames"]["transformed"], 8)
+        other = run("run", "-", "--template", file, stdin=film(3, width=80))
+        self.assertEqual(other.returncode, 2)
+        self.assertIn(b"64x96", other.stderr)
+        with open(file, "r+b") as damaged:
+            damaged.seek(40)
+            damaged.write(b"\xff")
+        self.assertEqual(run("run", "-", "--template", file, stdin=film(3)).returncode, 3)
+
+    def test_wrong_usage(self):
+        for arguments in ((), ("run",), ("frob",), ("run", "-", "--k", "0"), ("run", "-", "--k", "many"), ("run", "-", "--energy", "2"),
+                          ("run", "-", "--k", "5", "--energy", "0.5"), ("run", "-", "--backend", "tpu"), ("run", "-", "--threads", "-1"),
+                          ("run", "-", "--json", self.path("no/where.json")), ("learn", "-")):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                expected = {2, 3} if "--json" in arguments else {2}
+                self.assertIn(done.returncode, expected, done.stderr)
+                self.assertTrue(done.stderr)
+        self.assertEqual(run("run", "-", "--k", "100000", stdin=film(2)).returncode, 2)
+        self.assertEqual(run("run", "-", "--backend", "cuda", stdin=film(2)).returncode, 4)
+        for flag in ("--help", "--version"):
+            done = run(flag)
+            self.assertEqual(done.returncode, 0)
+            self.assertTrue(done.stdout)
+
+    def test_damaged_inputs_are_exit_3_and_reported(self):
+        whole = film(6)
+        empty, text, folder = self.path("empty.mp4"), self.path("notes.mp4"), self.path("folder")
+        open(empty, "wb").close()
+        with open(text, "w", encoding="utf-8") as file:
+            file.write("not a recording\n" * 50)
+        os.mkdir(folder)
+        cases = {
+            "truncated": (("-",), whole[:-100], 5),
+            "nothing": (("-",), b"", 0),
+            "foreign": (("-",), b"hello", 0),
+            "zero bytes": ((empty,), b"", 0),
+            "text": ((text,), b"", 0),
+            "directory": ((folder,), b"", 0),
+            "missing": ((self.path("none.mp4"),), b"", 0),
+            "camera": (("97",), b"", 0),
+            "dead address": (("http://127.0.0.1:9/x.mp4",), b"", 0),
+        }
+        for name, (arguments, stdin, frames) in cases.items():
+            with self.subTest(name):
+                report = self.path(name + ".json")
+                done = run("run", *arguments, "--k", "10", "--json", report, stdin=stdin)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertTrue(done.stderr.startswith(b"sfft-video: "), done.stderr)
+                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+                with open(report, encoding="utf-8") as file:
+                    content = json.load(file)
+                self.assertEqual(content["status"], "input_damaged")
+                self.assertEqual(content["input"]["frames_read"], frames)
+
+    def test_interrupt_keeps_what_is_done(self):
+        report = self.path("report.json")
+        with subprocess.Popen([PROGRAM, "run", "-", "--k", "20", "--json", report], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdin.write(film(10))  # and then a camera that says nothing
+            process.stdin.flush()
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=60)
+            self.assertEqual(process.returncode, 130)
+        with open(report, encoding="utf-8") as file:
+            content = json.load(file)
+        self.assertEqual(content["status"], "interrupted")
+        self.assertEqual(content["input"]["frames_read"], 10)
+
+    def test_frames_and_verify_limits(self):
+        report = json.loads(run("run", "-", "--k", "20", "--frames", "7", "--verify", "0", "--json", "-", stdin=film(12)).stdout)
+        self.assertEqual((report["input"]["frames_read"], report["verified"]["frames"]), (7, 0))
+        self.assertIsNone(report["verified"]["relative_error"]["median"])
+
+    def test_bundled_recording(self):
+        if b"OpenCV     yes" not in run("--version").stdout:
+            self.skipTest("this build has no OpenCV")
+        report = json.loads(run("run", RECORDING, "--json", "-").stdout)
+        self.assertEqual((report["input"]["frames_read"], report["input"]["frames_expected"]), (75, 75))
+        self.assertEqual(report["plan"]["path"], "comb")
+        self.assertLessEqual(report["plan"]["samples_fraction"], 0.084)
+        self.assertLessEqual(report["verified"]["relative_error"]["median"], 0.055)
+        self.assertGreaterEqual(report["verified"]["standard_error_coverage"], 0.95)
+
+    def test_truncated_recording(self):
+        if b"OpenCV     yes" not in run("--version").stdout:
+            self.skipTest("this build has no OpenCV")
+        with open(RECORDING, "rb") as file:
+            content = file.read()
+        broken = self.path("broken.mp4")
+        with open(broken, "wb") as file:
+            file.write(content[: len(content) * 2 // 3])
+        self.assertEqual(run("run", broken).returncode, 3)
+
+    def test_spectra_file(self):
+        if b"HDF5       yes" not in run("--version").stdout:
+            self.skipTest("this build has no HDF5")
+        spectra = self.path("spectra.h5")
+        self.assertEqual(run("run", "-", "--k", "20", "--spectra", spectra, stdin=film(6)).returncode, 0)
+        with open(spectra, "rb") as file:
+            self.assertEqual(file.read(8), b"\x89HDF\r\n\x1a\n")
+        try:
+            import h5py
+        except ImportError:
+            return
+        with h5py.File(spectra) as file:
+            self.assertEqual(file["spectra"].shape, (6, 20))
+            self.assertEqual(file["spectra"].dtype.kind, "c")
+            self.assertEqual(file["support"].shape, (20,))
+            self.assertEqual(list(file.attrs["shape"]), [64, 96])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])

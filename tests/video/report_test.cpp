@@ -1,0 +1,127 @@
+#include "video/report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "sfft/error.hpp"
+#include "tests/support/signals.hpp"
+#include "tests/support/throws.hpp"
+#include "video/atomic_file.hpp"
+#include "video/statistics.hpp"
+
+namespace sfft::video {
+namespace {
+
+/// Frames of a little film, as a source.
+class FilmSource final : public FrameSource {
+ public:
+  explicit FilmSource(int frames, int change_size_at = -1) : frames_(frames), change_(change_size_at) {
+    info_.path = "film <&\">";
+    info_.width = 96;
+    info_.height = 64;
+    info_.frames_expected = frames;
+  }
+  const SourceInfo& info() const noexcept override { return info_; }
+  bool next(Frame& frame) override {
+    if (at_ == frames_) return false;
+    frame.width = at_ == change_ ? 80 : 96;
+    frame.height = 64;
+    const auto film = test::film_frame(frame.height, frame.width, at_++);
+    const auto* bytes = reinterpret_cast<const std::byte*>(film.data());
+    frame.samples.assign(bytes, bytes + film.size());
+    return true;
+  }
+
+ private:
+  int frames_, change_, at_ = 0;
+  SourceInfo info_;
+};
+
+RunReport run_film(FilmSource source, RunOptions options = {}, bool stop_early = false) {
+  std::atomic<bool> stop{false};
+  options.k = options.k == 0 ? 30 : options.k;
+  return run(source, options, nullptr, [&](std::int64_t read, std::int64_t) { stop = stop_early && read == 4; }, stop);
+}
+
+TEST(Run, ReadsVerifiesAndCounts) {
+  RunOptions options;
+  options.verify = 5;
+  const RunReport report = run_film(FilmSource(21), options);
+  EXPECT_EQ(report.status, RunStatus::complete);
+  EXPECT_EQ(report.frames_read, 21);
+  EXPECT_EQ(report.frames.size(), 20u) << "the first frame was learned from";
+  const RunStatistics numbers(report);
+  EXPECT_EQ(numbers.verified, 4);
+  EXPECT_LE(numbers.error_max, 0.5);
+  EXPECT_GT(numbers.median_us, 0);
+  EXPECT_GT(numbers.dense_us, 0);
+}
+
+TEST(Run, StopsBetweenFramesAndKeepsWhatIsDone) {
+  const RunReport report = run_film(FilmSource(21), {}, true);
+  EXPECT_EQ(report.status, RunStatus::interrupted);
+  EXPECT_EQ(report.frames_read, 4);
+}
+
+TEST(Run, AChangedSizeIsDamageButWhatWasReadIsReported) {
+  const RunReport report = run_film(FilmSource(21, 7));
+  EXPECT_EQ(report.status, RunStatus::input_damaged);
+  EXPECT_EQ(report.frames_read, 7);
+  EXPECT_NE(report.message.find("frame 7"), std::string::npos);
+  EXPECT_NE(json_report(report).find("\"frames_read\": 7"), std::string::npos);
+}
+
+TEST(Run, AnEmptySourceIsDamage) { EXPECT_EQ(run_film(FilmSource(0)).status, RunStatus::input_damaged); }
+
+TEST(Run, ATemplateOfAnotherShapeIsRefused) {
+  RunOptions options;
+  const std::vector<std::int64_t> support{1};
+  options.tmpl = Template::from_support(Shape{8, 8}, true, support);
+  EXPECT_EQ(test::code_of([&] { run_film(FilmSource(3), options); }), ErrorCode::shape_mismatch);
+}
+
+TEST(Reports, EscapeAndStayWellFormedWhereNothingWasMeasured) {
+  for (const int frames : {0, 1, 12}) {
+    const RunReport report = run_film(FilmSource(frames));
+    const std::string json = json_report(report);
+    EXPECT_EQ(json.find("nan"), std::string::npos);
+    EXPECT_NE(json.find("\"schema\": \"sfft-video/1\""), std::string::npos);
+    const std::string html = html_report(report);
+    EXPECT_EQ(html.find("film <&"), std::string::npos) << "names are escaped";
+    EXPECT_NE(html.find("film &lt;&amp;&quot;&gt;"), std::string::npos);
+    EXPECT_EQ(html.find("http"), std::string::npos) << "no network";
+    std::istringstream lines(csv_report(report));
+    std::string line;
+    int count = 0;
+    while (std::getline(lines, line)) {
+      EXPECT_EQ(std::count(line.begin(), line.end(), ','), 7) << line;
+      ++count;
+    }
+    EXPECT_EQ(count, std::max(1, frames));
+  }
+}
+
+TEST(AtomicFile, ReplacesWholeOrNotAtAll) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("sfft-atomic-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  const std::string path = (folder / "report").string();
+  write_file(path, "one");
+  write_file(path, "two");
+  std::ifstream file(path);
+  std::string content;
+  file >> content;
+  EXPECT_EQ(content, "two");
+  EXPECT_EQ(test::code_of([&] { write_file((folder / "none" / "x").string(), "x"); }), ErrorCode::file_unreadable);
+  EXPECT_EQ(test::code_of([&] { check_writable(folder.string()); }), ErrorCode::file_unreadable);
+  check_writable(path);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1) << "no litter";
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace sfft::video
