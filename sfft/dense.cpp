@@ -106,7 +106,7 @@ class Impl {
                               to_string(options.engine)));
     }
     engine = options.engine;
-    if (engine == Engine::automatic) engine = sfft::detail::have_fftw() ? Engine::fftw : Engine::built_in;
+    if (engine == Engine::automatic) engine = Engine::built_in;
     const std::int64_t row = shape[shape.rank() - 1];
     spectrum_points = static_cast<std::size_t>(real ? shape.points() / row * (row / 2 + 1) : shape.points());
     if (options.normalization == Normalization::inverse_by_n)

@@ -13,7 +13,8 @@
 
 namespace sfft::dense {
 
-/// Which library computes. `automatic` is FFTW where this build found it, the built-in engine otherwise.
+/// Which library computes. `automatic` is the built-in engine, which measured faster than FFTW at nearly every size on
+/// every instruction set (docs/benchmarks.md); FFTW is there where the build found it, for those who ask for it.
 enum class Engine : std::uint8_t { automatic, built_in, fftw };
 /// How much time planning may take. `measure` times candidates (FFTW_MEASURE).
 enum class Planning : std::uint8_t { estimate, measure };
