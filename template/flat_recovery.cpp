@@ -15,10 +15,11 @@ namespace sfft::detail {
 namespace {
 
 /// Added to the unit diagonal of Gram matrices, above their rounding. Columns at the end of the window's reach
-/// are small and nearly parallel; with this they make no large weights, and the passes below take away what
-/// it leaves of the larger ones (iterated Tikhonov regularisation).
+/// are small and nearly parallel; with this they make no large weights, and a second pass takes away what it
+/// leaves of the larger ones (iterated Tikhonov regularisation).
 constexpr double kRidge = 2e-14;
-constexpr int kPasses = 3;
+/// What remains of a column after orthogonalisation is rounding below this share.
+constexpr double kRounding = 1e-14;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -26,10 +27,11 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 FlatRecovery::FlatRecovery(const Shape& shape, std::span<const FlatMember> members, const KaiserWindow& kaiser,
                            FlatLines lines)
-    : lines_(std::move(lines)), points_(shape.points()) {
+    : lines_(std::move(lines)), points_(shape.points()), leakage_(kaiser.leakage) {
   if (!lines_.full_period) {
     reach_ = kaiser.half_width * static_cast<double>(lines_.buckets) / static_cast<double>(lines_.taps);
   }
+  line_.resize(2 * index(lines_.row_buckets) * lines_.delays.size() + 2);
   make_window(kaiser);
   whiten();
   hash_members(shape, members, kaiser);
@@ -53,9 +55,16 @@ void FlatRecovery::whiten() {
   std::vector<double> covariance(index(p), 0.0);
   const double step = 2 * std::numbers::pi / static_cast<double>(lines_.buckets);
   for (std::int64_t m = 0; m < lines_.taps; ++m) {
-    const double angle = step * (static_cast<double>(m) - 0.5 * static_cast<double>(lines_.taps - 1));
+    const double twice = 2 * std::cos(step * (static_cast<double>(m) - 0.5 * static_cast<double>(lines_.taps - 1)));
+    const double power = window_[index(m)] * window_[index(m)];
+    // Chebyshev's recurrence for cos(q x), from q = 0 and q = -1.
+    double cosine = power;
+    double before = 0.5 * power * twice;
     for (std::int64_t q = 0; q < p; ++q) {
-      covariance[index(q)] += window_[index(m)] * window_[index(m)] * std::cos(angle * static_cast<double>(q));
+      covariance[index(q)] += cosine;
+      const double next = twice * cosine - before;
+      before = cosine;
+      cosine = next;
     }
   }
   std::vector<double> lower(index(p * p), 0.0);
@@ -176,35 +185,71 @@ bool FlatRecovery::load(std::int64_t start, std::int64_t last) {
   return true;
 }
 
-/// Cholesky of the Gram matrix of the loaded columns. Over (q, j) it is the product of two small Gram matrices.
-void FlatRecovery::factor() {
+/// The lower half of the Gram matrix of the loaded columns: over (q, j) it is the product of two small Gram
+/// matrices, of the shapes and of the turns. All loops here and in factor() run along rows without a running
+/// sum, so that they vectorise in strict arithmetic.
+void FlatRecovery::make_gram() {
   const std::size_t size = visible_.size();
   const std::size_t p = index(lines_.row_buckets);
   const std::size_t r = lines_.delays.size();
-  factor_.assign(size * size, 0.0);
+  transposed_.resize((p + 2 * r) * size);
+  double* turns_re = &transposed_[p * size];
+  double* turns_im = turns_re + r * size;
+  for (std::size_t v = 0; v < size; ++v) {
+    for (std::size_t q = 0; q < p; ++q) transposed_[q * size + v] = shapes_[v * p + q];
+    for (std::size_t l = 0; l < r; ++l) {
+      turns_re[l * size + v] = turns_[visible_[v] * r + l].real();
+      turns_im[l * size + v] = turns_[visible_[v] * r + l].imag();
+    }
+  }
+  factor_re_.assign(size * size, 0.0);
+  factor_im_.assign(size * size, 0.0);
   for (std::size_t i = 0; i < size; ++i) {
-    const Complex* turns_i = &turns_[visible_[i] * r];
-    Complex* row_i = &factor_[i * size];
+    double* __restrict re = &factor_re_[i * size];
+    double* __restrict im = &factor_im_[i * size];
+    for (std::size_t l = 0; l < r; ++l) {
+      const double* own_re = turns_re + l * size;
+      const double* own_im = turns_im + l * size;
+      for (std::size_t j = 0; j <= i; ++j) {
+        re[j] += own_re[i] * own_re[j] + own_im[i] * own_im[j];
+        im[j] += own_re[i] * own_im[j] - own_im[i] * own_re[j];
+      }
+    }
+    double* __restrict shape = line_.data();
+    std::fill_n(shape, i + 1, 0.0);
+    for (std::size_t q = 0; q < p; ++q) {
+      const double* row = &transposed_[q * size];
+      for (std::size_t j = 0; j <= i; ++j) shape[j] += row[i] * row[j];
+    }
     for (std::size_t j = 0; j <= i; ++j) {
-      const Complex* turns_j = &turns_[visible_[j] * r];
-      const Complex* row_j = &factor_[j * size];
-      double shape = 0;
-      for (std::size_t q = 0; q < p; ++q) shape += shapes_[i * p + q] * shapes_[j * p + q];
-      double re = 0, im = 0;
-      for (std::size_t l = 0; l < r; ++l) {
-        re += turns_i[l].real() * turns_j[l].real() + turns_i[l].imag() * turns_j[l].imag();
-        im += turns_i[l].real() * turns_j[l].imag() - turns_i[l].imag() * turns_j[l].real();
-      }
-      re *= shape;
-      im *= shape;
-      for (std::size_t l = 0; l < j; ++l) {
-        re -= row_i[l].real() * row_j[l].real() + row_i[l].imag() * row_j[l].imag();
-        im -= row_i[l].imag() * row_j[l].real() - row_i[l].real() * row_j[l].imag();
-      }
-      if (i == j) {
-        row_i[j] = std::sqrt(std::max(re + kRidge, kRidge));
-      } else {
-        row_i[j] = Complex(re, im) / row_j[j].real();
+      re[j] *= shape[j];
+      im[j] *= shape[j];
+    }
+    re[i] += kRidge;
+  }
+}
+
+/// Cholesky factorisation in place.
+void FlatRecovery::factor() {
+  make_gram();
+  const std::size_t size = visible_.size();
+  double* __restrict pivots_re = line_.data();
+  double* __restrict pivots_im = pivots_re + size;
+  for (std::size_t j = 0; j < size; ++j) {
+    const double diagonal = std::sqrt(std::max(factor_re_[j * size + j], kRidge));
+    factor_re_[j * size + j] = diagonal;
+    for (std::size_t i = j + 1; i < size; ++i) {
+      pivots_re[i] = factor_re_[i * size + j] /= diagonal;
+      pivots_im[i] = factor_im_[i * size + j] /= diagonal;
+    }
+    for (std::size_t i = j + 1; i < size; ++i) {
+      double* __restrict re = &factor_re_[i * size];
+      double* __restrict im = &factor_im_[i * size];
+      const double a = pivots_re[i];
+      const double b = pivots_im[i];
+      for (std::size_t l = j + 1; l <= i; ++l) {
+        re[l] -= a * pivots_re[l] + b * pivots_im[l];
+        im[l] -= b * pivots_re[l] - a * pivots_im[l];
       }
     }
   }
@@ -213,29 +258,49 @@ void FlatRecovery::factor() {
 /// Solves Gram · x = right side in place.
 void FlatRecovery::solve(std::vector<Complex>& x) const {
   const std::size_t size = visible_.size();
+  const auto at = [&](std::size_t i, std::size_t j) {
+    return Complex(factor_re_[i * size + j], factor_im_[i * size + j]);
+  };
   for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t j = 0; j < i; ++j) x[i] -= factor_[i * size + j] * x[j];
-    x[i] /= factor_[i * size + i].real();
+    for (std::size_t j = 0; j < i; ++j) x[i] -= at(i, j) * x[j];
+    x[i] /= factor_re_[i * size + i];
   }
   for (std::size_t i = size; i-- > 0;) {
-    for (std::size_t j = i + 1; j < size; ++j) x[i] -= std::conj(factor_[j * size + i]) * x[j];
-    x[i] /= factor_[i * size + i].real();
+    x[i] /= factor_re_[i * size + i];
+    for (std::size_t j = 0; j < i; ++j) x[j] -= std::conj(at(i, j)) * x[i];
   }
 }
 
-/// What a row over (q, j) reads of each loaded column, conjugated.
-std::vector<std::complex<double>> FlatRecovery::leak(const std::vector<Complex>& row) const {
+/// What a row over (q, j) reads of each loaded column, conjugated. Along columns, as make_gram() left them.
+std::vector<std::complex<double>> FlatRecovery::leak(const std::vector<Complex>& row) {
+  const std::size_t size = visible_.size();
   const std::size_t p = index(lines_.row_buckets);
   const std::size_t r = lines_.delays.size();
-  std::vector<Complex> reads(visible_.size());
-  for (std::size_t v = 0; v < visible_.size(); ++v) {
-    for (std::size_t q = 0; q < p; ++q) {
-      Complex sum = 0;
-      for (std::size_t l = 0; l < r; ++l) sum += row[q * r + l] * turns_[visible_[v] * r + l];
-      reads[v] += sum * shapes_[v * p + q];
+  sums_.assign(4 * size, 0.0);
+  double* __restrict reads_re = sums_.data();
+  double* __restrict reads_im = reads_re + size;
+  double* __restrict sum_re = reads_im + size;
+  double* __restrict sum_im = sum_re + size;
+  for (std::size_t q = 0; q < p; ++q) {
+    std::fill_n(sum_re, 2 * size, 0.0);
+    for (std::size_t l = 0; l < r; ++l) {
+      const double a = row[q * r + l].real();
+      const double b = row[q * r + l].imag();
+      const double* turns_re = &transposed_[(p + l) * size];
+      const double* turns_im = turns_re + r * size;
+      for (std::size_t v = 0; v < size; ++v) {
+        sum_re[v] += a * turns_re[v] - b * turns_im[v];
+        sum_im[v] += a * turns_im[v] + b * turns_re[v];
+      }
     }
-    reads[v] = std::conj(reads[v]);
+    const double* shape = &transposed_[q * size];
+    for (std::size_t v = 0; v < size; ++v) {
+      reads_re[v] += shape[v] * sum_re[v];
+      reads_im[v] -= shape[v] * sum_im[v];
+    }
   }
+  std::vector<Complex> reads(size);
+  for (std::size_t v = 0; v < size; ++v) reads[v] = {reads_re[v], reads_im[v]};
   return reads;
 }
 
@@ -256,7 +321,7 @@ double FlatRecovery::gain(std::size_t i) {
   if (!load(run_start(sorted), static_cast<std::int64_t>(sorted))) return std::numeric_limits<double>::infinity();
   factor();
   // The last diagonal element is the sine of the angle between the last column and all others.
-  const double own = factor_.back().real() * norms_.back();
+  const double own = factor_re_.back() * norms_.back();
   return 1 / (own * own);
 }
 
@@ -264,51 +329,101 @@ void FlatRecovery::append_row(std::size_t i, FlatPlanData& data) {
   const std::size_t sorted = sorted_of_[i];
   const std::int64_t start = run_start(sorted);
   data.noise_gain.push_back(gain(i));
-  std::vector<Complex> row(index(lines_.row_buckets) * lines_.delays.size());
   // Least norm with unit reading of the last column and none of the others.
-  for (int pass = 0; pass < kPasses; ++pass) {
+  std::vector<Complex> row(index(lines_.row_buckets) * lines_.delays.size());
+  for (int pass = 0; pass < 2; ++pass) {
     std::vector<Complex> excess = leak(row);
     excess.back() -= 1.0;
     solve(excess);
     remove(excess, row);
+  }
+  // The Gram matrix squares the condition number: about one row in a hundred needs the longer way.
+  if (!(largest_leak(row) <= leakage_)) {
+    row = column(visible_.size() - 1);
+    make_basis(visible_.size() - 1);
+    project(row);
+    double norm2 = 0;
+    for (const Complex& weight : row) norm2 += std::norm(weight);
+    for (Complex& weight : row) weight = std::conj(weight) / norm2;
   }
   const double centre = static_cast<double>(bucket_[sorted] - start) + offset_[sorted];
   const double angle = -std::numbers::pi * centre * static_cast<double>(lines_.taps - 1) / static_cast<double>(lines_.buckets);
   append_weights(start, row, std::polar(1 / norms_.back(), angle), data);
 }
 
+std::vector<std::complex<double>> FlatRecovery::column(std::size_t v) const {
+  std::vector<Complex> values;
+  const std::size_t r = lines_.delays.size();
+  for (std::size_t q = 0; q < index(lines_.row_buckets); ++q) {
+    for (std::size_t l = 0; l < r; ++l) {
+      values.push_back(shapes_[v * index(lines_.row_buckets) + q] * turns_[visible_[v] * r + l]);
+    }
+  }
+  return values;
+}
+
+/// How much a row reads of the columns that it should not, relative to its own.
+double FlatRecovery::largest_leak(const std::vector<Complex>& row) {
+  const std::vector<Complex> reads = leak(row);
+  double largest = 0;
+  for (std::size_t v = 0; v + 1 < reads.size(); ++v) {
+    largest = std::max(largest, std::abs(reads[v]) * norms_[v] / norms_.back());
+  }
+  return largest;
+}
+
+/// An orthonormal basis of the first `count` columns by Gram–Schmidt, large ones first.
+void FlatRecovery::make_basis(std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return norms_[a] > norms_[b]; });
+  basis_.clear();
+  for (const std::size_t v : order) {
+    std::vector<Complex> vector = column(v);
+    project(vector);
+    double norm2 = 0;
+    for (const Complex& value : vector) norm2 += std::norm(value);
+    if (norm2 <= kRounding * kRounding) continue;
+    for (Complex& value : vector) value /= std::sqrt(norm2);
+    basis_.push_back(std::move(vector));
+  }
+}
+
+/// Removes from a column what lies in the basis. Twice is enough (Giraud, Langou and Rozložník 2005).
+void FlatRecovery::project(std::vector<Complex>& vector) const {
+  for (int pass = 0; pass < 2; ++pass) {
+    for (const auto& other : basis_) {
+      Complex overlap = 0;
+      for (std::size_t l = 0; l < vector.size(); ++l) overlap += std::conj(other[l]) * vector[l];
+      for (std::size_t l = 0; l < vector.size(); ++l) vector[l] -= overlap * other[l];
+    }
+  }
+}
+
 std::int64_t FlatRecovery::append_probes(std::int64_t start, std::int64_t count, std::uint64_t seed,
                                          FlatPlanData& data) {
   if (!load(start, -1)) return 0;
-  factor();
+  make_basis(visible_.size());
   const std::size_t size = index(lines_.row_buckets) * lines_.delays.size();
   count = std::min(count, static_cast<std::int64_t>(size - visible_.size()));
   std::mt19937_64 generator(seed);
   // Not a standard distribution: those differ between libraries, and plans should not.
   const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1p-52 - 1; };
-  std::vector<std::vector<Complex>> rows;
-  while (static_cast<std::int64_t>(rows.size()) < count) {
+  for (std::int64_t i = 0; i < count; ++i) {
     std::vector<Complex> row(size);
     for (Complex& weight : row) {
       const double re = uniform();
       weight = {re, uniform()};
     }
-    for (int pass = 0; pass < kPasses; ++pass) {
-      std::vector<Complex> excess = leak(row);
-      solve(excess);
-      remove(excess, row);
-      for (const auto& other : rows) {
-        Complex overlap = 0;
-        for (std::size_t l = 0; l < size; ++l) overlap += std::conj(other[l]) * row[l];
-        for (std::size_t l = 0; l < size; ++l) row[l] -= overlap * other[l];
-      }
-    }
+    project(row);
     double norm2 = 0;
     for (const Complex& weight : row) norm2 += std::norm(weight);
     for (Complex& weight : row) weight /= std::sqrt(norm2);
-    rows.push_back(std::move(row));
+    // The next ones are orthogonal to it, so that their readings are independent.
+    basis_.push_back(row);
+    for (Complex& weight : row) weight = std::conj(weight);
+    append_weights(start, row, 1.0, data);
   }
-  for (const auto& row : rows) append_weights(start, row, 1.0, data);
   return count;
 }
 

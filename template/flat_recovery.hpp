@@ -27,7 +27,7 @@ class FlatRecovery {
   /// E|X̂ − X|² per unit of white tail energy for the best row of member `i` (order of the constructor);
   /// infinite when its buckets cannot tell it from its neighbours.
   double gain(std::size_t i);
-  /// That row, for FlatPlanData.
+  /// Appends that row and its gain, which is finite, to `data`.
   void append_row(std::size_t i, FlatPlanData& data);
   /// Up to `count` rows from `first_bucket` on that are blind to the template. Returns how many there were
   /// room for.
@@ -45,14 +45,20 @@ class FlatRecovery {
   std::int64_t run_start(std::size_t sorted) const noexcept;
   bool load(std::int64_t start, std::int64_t last);
   void load_column(std::size_t sorted, std::int64_t start);
+  void make_gram();
   void factor();
   void solve(std::vector<Complex>& right_side) const;
-  std::vector<Complex> leak(const std::vector<Complex>& row) const;
+  std::vector<Complex> leak(const std::vector<Complex>& row);
   void remove(const std::vector<Complex>& coefficients, std::vector<Complex>& row) const;
+  std::vector<Complex> column(std::size_t v) const;
+  double largest_leak(const std::vector<Complex>& row);
+  void make_basis(std::size_t count);
+  void project(std::vector<Complex>& vector) const;
   void append_weights(std::int64_t start, const std::vector<Complex>& row, Complex scale, FlatPlanData& data) const;
 
   FlatLines lines_;
   std::int64_t points_;
+  double leakage_;
   double reach_ = 0;              ///< half width of the main lobe in buckets
   std::vector<double> window_;
   std::vector<double> whitener_;  ///< p×p, inverse of the Cholesky factor of the buckets' noise covariance
@@ -70,7 +76,10 @@ class FlatRecovery {
   std::vector<std::size_t> visible_;
   std::vector<double> shapes_;    ///< V × p
   std::vector<double> norms_;
-  std::vector<Complex> factor_;   ///< V × V, lower Cholesky factor of the Gram matrix
+  std::vector<double> factor_re_, factor_im_;  ///< V × V, lower Cholesky factor of the Gram matrix
+  std::vector<double> transposed_;  ///< shapes, real and imaginary turns, each a row over the columns
+  std::vector<double> line_, sums_;
+  std::vector<std::vector<Complex>> basis_;
 };
 
 }  // namespace sfft::detail

@@ -29,6 +29,7 @@ inline double bessel_i0(double x) noexcept {
 /// A window over M taps at t_m = (2m + 1 - M)/M in (-1, 1). Frequencies are in s = cycles per M samples, the
 /// window's own resolution. Scaled to response(0) = 1.
 struct KaiserWindow {
+  double leakage = 0;
   double beta = 0;
   double half_width = 0;  ///< |response(s)| <= leakage for |s| >= half_width
 
@@ -46,6 +47,7 @@ struct KaiserWindow {
       (kSidelobe * middle / std::sinh(middle) > leakage ? low : high) = middle;
     }
     KaiserWindow window;
+    window.leakage = leakage;
     window.beta = high;
     window.half_width = std::sqrt(high * high + kLevel * kLevel) / kPi;
     return window;
