@@ -27,4 +27,23 @@ const char* to_string(Isa isa) noexcept;
 #define SFFT_DISPATCH(function) return ::sfft::detail::cpu::baseline::function;
 #endif
 
+#if defined(SFFT_X86)
+#define SFFT_FOR_EVERY_ISA(declare) declare(baseline) declare(avx2) declare(avx512)
+#else
+#define SFFT_FOR_EVERY_ISA(declare) declare(baseline)
+#endif
+
+/// Defines `Table<Real>& name_kernels<Real>()` as the table of the instruction set in use, given kernel sources that define
+/// name_table_float() and name_table_double() for each. Those are declared before, with
+/// SFFT_FOR_EVERY_ISA, in sfft::detail::cpu, where this is used.
+#define SFFT_DEFINE_KERNELS(Table, name)                          \
+  template <>                                                      \
+  const Table<float>& name##_kernels<float>() noexcept {           \
+    SFFT_DISPATCH(name##_table_float())                            \
+  }                                                                \
+  template <>                                                      \
+  const Table<double>& name##_kernels<double>() noexcept {         \
+    SFFT_DISPATCH(name##_table_double())                           \
+  }
+
 }  // namespace sfft::detail::cpu

@@ -6,17 +6,13 @@
 
 namespace sfft::detail::cpu {
 
-#define SFFT_DECLARE_TABLES(isa)                                    \
+#define SFFT_DECLARE(isa)                                           \
   namespace isa {                                                   \
   const SmallFftKernels<float>& small_fft_table_float() noexcept;   \
   const SmallFftKernels<double>& small_fft_table_double() noexcept; \
   }
-SFFT_DECLARE_TABLES(baseline)
-#if defined(SFFT_X86)
-SFFT_DECLARE_TABLES(avx2)
-SFFT_DECLARE_TABLES(avx512)
-#endif
-#undef SFFT_DECLARE_TABLES
+SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
+#undef SFFT_DECLARE
 
 template <>
 const SmallFftKernels<float>& small_fft_kernels<float>(Isa isa) noexcept {

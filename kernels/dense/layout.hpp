@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace sfft::detail {
+namespace sfft::detail::cpu {
 
 template <class Real>
 struct LayoutKernels {
@@ -33,4 +33,4 @@ const LayoutKernels<float>& layout_kernels<float>() noexcept;
 template <>
 const LayoutKernels<double>& layout_kernels<double>() noexcept;
 
-}  // namespace sfft::detail
+}  // namespace sfft::detail::cpu

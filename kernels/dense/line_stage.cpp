@@ -56,7 +56,7 @@ RowStage<Real>::RowStage(std::int64_t n, bool real)
 template <class Real>
 void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Real>* spectrum,
                              std::byte* workspace) const {
-  const LayoutKernels<Real>& layout = layout_kernels<Real>();
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   auto* out = reinterpret_cast<Real*>(spectrum);
   auto part = static_cast<std::size_t>(type);
@@ -76,7 +76,7 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
 template <class Real>
 void RowStage<Real>::inverse(const std::complex<Real>* spectrum, std::complex<Real>* row, Real scale,
                              std::byte* workspace) const {
-  const LayoutKernels<Real>& layout = layout_kernels<Real>();
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   layout.deinterleave[sizeof(Real) == 4 ? 2 : 3](spectrum, n_, split.re, split.im);
   split.transform(fft_, true);
@@ -86,7 +86,7 @@ void RowStage<Real>::inverse(const std::complex<Real>* spectrum, std::complex<Re
 template <class Real>
 void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real scale,
                              std::byte* workspace) const {
-  const LayoutKernels<Real>& layout = layout_kernels<Real>();
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   if (paired()) {
     layout.deinterleave[sizeof(Real) == 4 ? 2 : 3](spectrum, n_ / 2, split.other_re, split.other_im);
@@ -119,7 +119,7 @@ ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t inner)
 template <class Real>
 void ColumnStage<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                                   std::byte* workspace) const {
-  const LayoutKernels<Real>& layout = layout_kernels<Real>();
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   const auto load = layout.deinterleave[sizeof(Real) == 4 ? 2 : 3];
   for (std::int64_t column = 0; column < inner_; column += block_) {
     const std::int64_t columns = std::min(block_, inner_ - column);

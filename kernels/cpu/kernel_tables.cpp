@@ -1,0 +1,33 @@
+// Chooses the instruction set of every stage's kernels.
+#include "kernels/cpu/flat_recover.hpp"
+#include "kernels/cpu/isa.hpp"
+#include "kernels/cpu/permute.hpp"
+#include "kernels/cpu/recover.hpp"
+#include "kernels/cpu/subsample.hpp"
+#include "kernels/dense/layout.hpp"
+
+namespace sfft::detail::cpu {
+
+#define SFFT_DECLARE(isa)                                                  \
+  namespace isa {                                                          \
+  const PermuteKernels<float>& permute_table_float() noexcept;             \
+  const PermuteKernels<double>& permute_table_double() noexcept;           \
+  const RecoverKernels<float>& recover_table_float() noexcept;             \
+  const RecoverKernels<double>& recover_table_double() noexcept;           \
+  const SubsampleKernels<float>& subsample_table_float() noexcept;         \
+  const SubsampleKernels<double>& subsample_table_double() noexcept;       \
+  const FlatRecoverKernels<float>& flat_recover_table_float() noexcept;    \
+  const FlatRecoverKernels<double>& flat_recover_table_double() noexcept;  \
+  const LayoutKernels<float>& layout_table_float() noexcept;               \
+  const LayoutKernels<double>& layout_table_double() noexcept;             \
+  }
+SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
+#undef SFFT_DECLARE
+
+SFFT_DEFINE_KERNELS(PermuteKernels, permute)
+SFFT_DEFINE_KERNELS(RecoverKernels, recover)
+SFFT_DEFINE_KERNELS(SubsampleKernels, subsample)
+SFFT_DEFINE_KERNELS(FlatRecoverKernels, flat_recover)
+SFFT_DEFINE_KERNELS(LayoutKernels, layout)
+
+}  // namespace sfft::detail::cpu
