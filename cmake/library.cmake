@@ -51,6 +51,8 @@ set(SFFT_PC_CFLAGS "")
 if(NOT BUILD_SHARED_LIBS)
   set(SFFT_PC_CFLAGS "-DSFFT_STATIC")
 endif()
+# Relative to the file itself, so that an installation can be moved.
+file(RELATIVE_PATH SFFT_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/sfft.pc.in sfft.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sfft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

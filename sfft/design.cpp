@@ -135,6 +135,11 @@ class Designer {
     flat.leakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
     flat.max_samples = max_samples();
     flat.seed = options_.seed;
+    if (!prior_.least_squares() && !prior_.common_scale) {
+      const auto [tail, power] = prior_energies();
+      const double accuracy = options_.accuracy > 0 ? options_.accuracy : kUselessError;
+      flat.total_gain = accuracy * accuracy * power / tail;
+    }
     FlatPlanResult result = plan_flat_windows(data_.shape, data_.real, *data_.support, flat);
     if (!result.ok) {
       rejected_.push_back({"flat window", result.reason});
@@ -155,22 +160,29 @@ class Designer {
     flat_ = std::move(result.data);
   }
 
-  /// The prior's tail through the plan's noise gains, relative to the prior's power; rounding where there is no tail.
-  double flat_error(const FlatPlanData& flat) const {
-    if (prior_.least_squares()) return std::numeric_limits<Real>::epsilon();
+  /// Σ prior power of a white tail outside the support, and of the support without f = 0.
+  std::pair<double, double> prior_energies() const {
     const CellGrid grid(data_.shape);
     const std::vector<double> counts = grid.counts();
     double tail = 0;
     for (std::size_t c = 0; c < counts.size(); ++c) tail += counts[c] * prior_.tail.power[c];
     for (const SupportMember& member : support_.members) tail -= prior_.tail.power[grid.cell(member.f)];
-    double error = 0;
     double power = 0;
     for (std::int64_t i = 0; i < support_.k; ++i) {
-      if (i == support_.mean_coefficient) continue;
-      error += flat.noise_gain[static_cast<std::size_t>(i)];
-      power += prior_.support_power[static_cast<std::size_t>(i)];
+      if (i != support_.mean_coefficient) power += prior_.support_power[static_cast<std::size_t>(i)];
     }
-    return std::sqrt(std::max(tail, 0.0) * error / std::max(power, 1e-300));
+    return {std::max(tail, 1e-300), std::max(power, 1e-300)};
+  }
+
+  /// The prior's tail through the plan's noise gains, relative to the prior's power; rounding where there is no tail.
+  double flat_error(const FlatPlanData& flat) const {
+    if (prior_.least_squares()) return std::numeric_limits<Real>::epsilon();
+    double gain = 0;
+    for (std::int64_t i = 0; i < support_.k; ++i) {
+      if (i != support_.mean_coefficient) gain += flat.noise_gain[static_cast<std::size_t>(i)];
+    }
+    const auto [tail, power] = prior_energies();
+    return std::sqrt(tail * gain / power);
   }
 
   void use_forced() {

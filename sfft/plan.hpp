@@ -21,7 +21,7 @@ template <class Real> struct WorkspaceImpl;
 
 struct PlanOptions {
   Backend backend = Backend::automatic;
-  /// Frames that one execute() call usually gets; sizes the workspace, larger calls still work.
+  /// Frames that one execute() call usually gets: a hint for backends that transform batches at once.
   int batch = 1;
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
   /// plan predicted to reach it, or dense. 0: as good as max_samples allows.
