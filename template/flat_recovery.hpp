@@ -11,6 +11,7 @@
 #include "kernels/common/filter.hpp"
 #include "kernels/common/flat_data.hpp"
 #include "template/flat_lines.hpp"
+#include "template/flat_system.hpp"
 
 namespace sfft::detail {
 
@@ -45,15 +46,6 @@ class FlatRecovery {
   std::int64_t run_start(std::size_t sorted) const noexcept;
   bool load(std::int64_t start, std::int64_t last);
   void load_column(std::size_t sorted, std::int64_t start);
-  void make_gram();
-  void factor();
-  void solve(std::vector<Complex>& right_side) const;
-  std::vector<Complex> leak(const std::vector<Complex>& row);
-  void remove(const std::vector<Complex>& coefficients, std::vector<Complex>& row) const;
-  std::vector<Complex> column(std::size_t v) const;
-  double largest_leak(const std::vector<Complex>& row);
-  void make_basis(std::size_t count);
-  void project(std::vector<Complex>& vector) const;
   void append_weights(std::int64_t start, const std::vector<Complex>& row, Complex scale, FlatPlanData& data) const;
 
   FlatLines lines_;
@@ -72,14 +64,7 @@ class FlatRecovery {
   std::int64_t response_width_ = 0;
   std::vector<Complex> turns_;    ///< member × r: exp(2πi f·τ_j/n)
 
-  // The system loaded last: unit columns over (q, j), whitened; `norms_` is what they were divided by.
-  std::vector<std::size_t> visible_;
-  std::vector<double> shapes_;    ///< V × p
-  std::vector<double> norms_;
-  std::vector<double> factor_re_, factor_im_;  ///< V × V, lower Cholesky factor of the Gram matrix
-  std::vector<double> transposed_;  ///< shapes, real and imaginary turns, each a row over the columns
-  std::vector<double> line_, sums_;
-  std::vector<std::vector<Complex>> basis_;
+  FlatSystem system_;  ///< loaded last
 };
 
 }  // namespace sfft::detail
