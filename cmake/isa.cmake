@@ -4,7 +4,7 @@
 set(SFFT_ISAS baseline)
 set(SFFT_ISA_FLAGS_baseline "")
 set(SFFT_ISA_BYTES_baseline 16)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+if(NOT SFFT_BASELINE_ONLY AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   list(APPEND SFFT_ISAS avx2 avx512)
   set(SFFT_ISA_FLAGS_avx2 -mavx2 -mfma)
   set(SFFT_ISA_BYTES_avx2 32)

@@ -6,6 +6,7 @@ option(SFFT_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_WITH_FFTW "Use FFTW for dense transforms when it is found (GPL)" ON)
 option(SFFT_WITH_OPENCV "Read recordings and cameras with OpenCV when it is found" ON)
 option(SFFT_WITH_HDF5 "Write spectra as HDF5 when it is found" ON)
+option(SFFT_BASELINE_ONLY "Compile the hot loops for the baseline instruction set alone: shorter builds" OFF)
 option(SFFT_WERROR "Treat warnings as errors" OFF)
 set(SFFT_SANITIZE "" CACHE STRING "Sanitizers for every target: address;undefined or thread")
 

@@ -1,0 +1,60 @@
+// After the first call with a workspace and a spectrum, execute() allocates nothing.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "sfft/sfft.hpp"
+#include "tests/support/signals.hpp"
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  ++allocations;
+  const auto step = static_cast<std::size_t>(alignment);
+  if (void* memory = std::aligned_alloc(step, (bytes + step - 1) / step * step)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace sfft {
+namespace {
+
+TEST(Execute, AllocatesNothing) {
+  for (const Path path : {Path::direct, Path::comb, Path::flat_window, Path::dense}) {
+    for (const int threads : {1, 2}) {
+      const Shape shape{path == Path::flat_window ? 1021 : 1024};
+      const auto signal = test::SparseSignal::random(shape, false, 6, 1);
+      const auto x = signal.as<std::complex<float>>();
+      const Plan<float> plan(Template::from_support(shape, false, signal.support), {.path = path, .threads = threads});
+      auto workspace = plan.make_workspace();
+      auto spectrum = plan.make_spectrum();
+      std::vector<Spectrum<float>> spectra(3, spectrum);
+      const SignalView frame(x);
+      const std::vector<SignalView> frames(3, frame);
+      plan.execute(frame, spectrum, workspace);
+      plan.execute(frames, spectra, workspace);
+      const long before = allocations;
+      ASSERT_GT(before, 0);
+      for (int i = 0; i < 5; ++i) {
+        plan.execute(frame, spectrum, workspace);
+        plan.execute(frames, spectra, workspace);
+      }
+      EXPECT_EQ(allocations - before, 0) << to_string(path) << ", " << threads << " threads";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft
