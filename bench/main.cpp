@@ -46,10 +46,15 @@ void evict_caches() {
   benchmark::DoNotOptimize(std::accumulate(ballast.begin(), ballast.end(), std::int64_t{0}));
 }
 
-benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered) {
+benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered, int iterations,
+                                            int repetitions) {
+  if (iterations > 0) {
+    registered->Iterations(iterations);
+  } else {
+    registered->MinTime(0.05);
+  }
   return registered->Unit(benchmark::kMicrosecond)
-      ->MinTime(0.05)
-      ->Repetitions(11)
+      ->Repetitions(repetitions)
       ->ReportAggregatesOnly()
       ->ComputeStatistics("min", [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
 }

@@ -12,7 +12,8 @@ int run_registered(int argc, char** argv);
 /// Reads 64 MiB so that nothing of a frame stays in the caches.
 void evict_caches();
 
-/// Median of repeated short runs: what every published time is.
-benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered);
+/// Median of repeated short runs: what every published time is. `iterations` > 0 fixes the length of a run.
+benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered, int iterations = 0,
+                                            int repetitions = 11);
 
 }  // namespace sfft::bench

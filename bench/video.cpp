@@ -145,10 +145,9 @@ int main(int argc, char** argv) {
     const auto recording = read(input);
     for (const std::int64_t k : {500, 1000, 2000}) {
       with_median(benchmark::RegisterBenchmark(fmt::format("video/{}/k:{}", recording->name, k).c_str(),
-                                               [=](benchmark::State& s) { track(s, recording, k); }))
-          ->UseManualTime()
-          ->Iterations(1)
-          ->Repetitions(3);
+                                               [=](benchmark::State& s) { track(s, recording, k); }),
+                  1, 3)
+          ->UseManualTime();
     }
     with_median(benchmark::RegisterBenchmark(fmt::format("fftw/{}", recording->name).c_str(),
                                              [=](benchmark::State& s) { fftw(s, recording); }))
