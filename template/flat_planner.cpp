@@ -121,7 +121,9 @@ class FlatSearch {
     return options_.max_samples > 0 ? options_.max_samples : std::numeric_limits<std::int64_t>::max();
   }
   /// A spectrum with few frequencies outside the template cannot have many independent probes.
-  std::int64_t min_probes() const { return std::min(kMinProbes, shape_.points() - member_count()); }
+  std::int64_t min_probes() const {
+    return std::min(kMinProbes, (shape_.points() - member_count()) / (real_ ? 2 : 1));
+  }
   std::int64_t wanted_probes() const { return std::clamp<std::int64_t>(k_ / 4, 32, 128); }
 
   void add(Candidate candidate) {
@@ -202,7 +204,7 @@ class FlatSearch {
   /// All around the circle; of a real frame's spectrum one half says it all.
   void add_probes(FlatRecovery& recovery, const Candidate& candidate, FlatPlanData& data) const {
     const bool half = real_ && candidate.buckets > 2 * candidate.row_buckets;
-    const std::int64_t circle = half ? candidate.buckets / 2 : candidate.buckets;
+    const std::int64_t circle = half ? candidate.buckets / 2 + 1 : candidate.buckets;
     const std::int64_t runs = std::max<std::int64_t>(1, circle / candidate.row_buckets);
     std::int64_t wanted = wanted_probes();
     for (std::int64_t run = 0; run < runs && wanted > 0; ++run) {
