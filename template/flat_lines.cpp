@@ -21,8 +21,10 @@ std::int64_t FlatLineSource::below(std::int64_t limit) {
   return static_cast<std::int64_t>(generator_() % static_cast<std::uint64_t>(limit));
 }
 
-/// A start on the one line that visits every sample, so that `count` pieces do not overlap while there is room.
-std::array<std::int64_t, 3> FlatLineSource::piece(std::int64_t number, std::int64_t count, const FlatLines& lines) {
+/// A start on the one line that visits every sample, so that `count` pieces do not overlap while there is
+/// room.
+std::array<std::int64_t, 3> FlatLineSource::piece(std::int64_t number, std::int64_t count,
+                                                  const FlatLines& lines) {
   const std::int64_t share = period_ / count;
   const std::int64_t start = number * share + below(std::max<std::int64_t>(1, share - lines.taps + 1));
   std::array<std::int64_t, 3> delay{0, 0, 0};

@@ -110,8 +110,8 @@ class FlatSearch {
         return result;
       }
     }
-    result.reason = fmt::format("no line among {} separates the {} frequencies within {} samples", lines_tried,
-                                member_count(), max_samples());
+    result.reason = fmt::format("no line among {} separates the {} frequencies within {} samples",
+                                lines_tried, member_count(), max_samples());
     return result;
   }
 
@@ -131,21 +131,24 @@ class FlatSearch {
     if (taps > static_cast<double>(max_samples())) return;
     if (options_.total_gain > 0 && 2 * static_cast<double>(k_) / taps > options_.total_gain) return;
     const std::int64_t lanes = real_ ? (candidate.delays + 1) / 2 : candidate.delays;
-    candidate.us = cost_us(static_cast<double>(shape_.points()), real_, taps, static_cast<double>(candidate.buckets),
-                           static_cast<double>(lanes), static_cast<double>(k_ + wanted_probes()),
-                           static_cast<double>(candidate.row_buckets * lanes));
+    candidate.us =
+        cost_us(static_cast<double>(shape_.points()), real_, taps, static_cast<double>(candidate.buckets),
+                static_cast<double>(lanes), static_cast<double>(k_ + wanted_probes()),
+                static_cast<double>(candidate.row_buckets * lanes));
     candidates_.push_back(candidate);
   }
 
   void list_candidates() {
     const auto present = static_cast<double>(member_count());
-    const std::int64_t least = std::max(row_buckets_ + 2, static_cast<std::int64_t>(1.25 * kaiser_.half_width));
+    const std::int64_t least =
+        std::max(row_buckets_ + 2, static_cast<std::int64_t>(1.25 * kaiser_.half_width));
     const double zone = static_cast<double>((row_buckets_ - 1) * kAliasing) + 2 * kaiser_.half_width;
     const bool long_enough = 12 * member_count() < kMaxWindowedDelays * period_;
     for (const std::int64_t delays : kDelays) {
       for (const double ratio : kTapsPerMember) {
         if (long_enough && delays > kMaxWindowedDelays) break;
-        const double wanted = std::max(ratio * present / static_cast<double>(delays * kAliasing), static_cast<double>(least));
+        const double wanted =
+            std::max(ratio * present / static_cast<double>(delays * kAliasing), static_cast<double>(least));
         if (wanted > static_cast<double>(period_)) break;
         const std::int64_t buckets = fast_size(static_cast<std::int64_t>(std::ceil(wanted)));
         if (buckets * kAliasing >= period_) break;
@@ -157,7 +160,8 @@ class FlatSearch {
       if (period_ <= kLongestPeriod && delays <= cosets && delays * period_ >= member_count()) {
         add({delays, period_, period_, 1, true, 0});
       }
-      if (period_ <= kLongestPeriod && cosets <= 64 && delays == 1) add({cosets, period_, period_, 1, true, 0});
+      if (period_ <= kLongestPeriod && cosets <= 64 && delays == 1)
+        add({cosets, period_, period_, 1, true, 0});
     }
     std::stable_sort(candidates_.begin(), candidates_.end(),
                      [](const Candidate& a, const Candidate& b) { return a.us < b.us; });
@@ -172,7 +176,8 @@ class FlatSearch {
   /// Whether no row, nor all of them together, have too much noise.
   bool quiet(FlatRecovery& recovery, const Candidate& candidate, std::int64_t& rows_left) const {
     const double samples = static_cast<double>(candidate.delays) * static_cast<double>(candidate.taps);
-    const double budget = options_.total_gain > 0 ? options_.total_gain : kMeanGain * static_cast<double>(k_) / samples;
+    double budget = kMeanGain * static_cast<double>(k_) / samples;
+    if (options_.total_gain > 0) budget = std::min(budget, options_.total_gain);
     double sum = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       if (members_[i].coefficient < 0) continue;

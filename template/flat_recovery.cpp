@@ -17,13 +17,17 @@ namespace {
 /// Far above what the smallest leakage needs.
 constexpr std::int64_t kMaxRowBuckets = 32;
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
 
 }  // namespace
 
-FlatRecovery::FlatRecovery(const Shape& shape, std::span<const FlatMember> members, const KaiserWindow& kaiser,
-                           FlatLines lines)
-    : lines_(std::move(lines)), points_(shape.points()), leakage_(kaiser.leakage),
+FlatRecovery::FlatRecovery(const Shape& shape, std::span<const FlatMember> members,
+                           const KaiserWindow& kaiser, FlatLines lines)
+    : lines_(std::move(lines)),
+      points_(shape.points()),
+      leakage_(kaiser.leakage),
       system_(index(lines_.row_buckets), lines_.delays.size()) {
   if (!lines_.full_period) {
     reach_ = kaiser.half_width * static_cast<double>(lines_.buckets) / static_cast<double>(lines_.taps);
@@ -51,7 +55,8 @@ void FlatRecovery::whiten() {
   std::vector<double> covariance(index(p), 0.0);
   const double step = 2 * std::numbers::pi / static_cast<double>(lines_.buckets);
   for (std::int64_t m = 0; m < lines_.taps; ++m) {
-    const double twice = 2 * std::cos(step * (static_cast<double>(m) - 0.5 * static_cast<double>(lines_.taps - 1)));
+    const double twice =
+        2 * std::cos(step * (static_cast<double>(m) - 0.5 * static_cast<double>(lines_.taps - 1)));
     const double power = window_[index(m)] * window_[index(m)];
     // Chebyshev's recurrence for cos(q x), from q = 0 and q = -1.
     double cosine = power;
@@ -80,7 +85,8 @@ void FlatRecovery::whiten() {
   }
 }
 
-void FlatRecovery::hash_members(const Shape& shape, std::span<const FlatMember> members, const KaiserWindow& kaiser) {
+void FlatRecovery::hash_members(const Shape& shape, std::span<const FlatMember> members,
+                                const KaiserWindow& kaiser) {
   const cpu::FlatHash hash(shape, lines_.sigma);
   std::vector<cpu::FlatPosition> positions;
   positions.reserve(members.size());
@@ -155,7 +161,8 @@ bool FlatRecovery::load(std::int64_t start, std::int64_t last) {
   double low = static_cast<double>(start) - reach_;
   low -= std::floor(low / circle) * circle;
   const bool everything = span >= circle;
-  auto s = static_cast<std::size_t>(std::lower_bound(position_.begin(), position_.end(), low) - position_.begin());
+  auto s =
+      static_cast<std::size_t>(std::lower_bound(position_.begin(), position_.end(), low) - position_.begin());
   for (std::size_t i = 0; i < count; ++i, ++s) {
     const bool wrapped = s >= count;
     const std::size_t member = wrapped ? s - count : s;
@@ -170,7 +177,8 @@ bool FlatRecovery::load(std::int64_t start, std::int64_t last) {
 
 double FlatRecovery::gain(std::size_t i) {
   const std::size_t sorted = sorted_of_[i];
-  if (!load(run_start(sorted), static_cast<std::int64_t>(sorted))) return std::numeric_limits<double>::infinity();
+  if (!load(run_start(sorted), static_cast<std::int64_t>(sorted)))
+    return std::numeric_limits<double>::infinity();
   return system_.gain();
 }
 
@@ -179,7 +187,8 @@ void FlatRecovery::append_row(std::size_t i, FlatPlanData& data) {
   const std::int64_t start = run_start(sorted);
   data.noise_gain.push_back(gain(i));
   const double centre = static_cast<double>(bucket_[sorted] - start) + offset_[sorted];
-  const double angle = -std::numbers::pi * centre * static_cast<double>(lines_.taps - 1) / static_cast<double>(lines_.buckets);
+  const double angle =
+      -std::numbers::pi * centre * static_cast<double>(lines_.taps - 1) / static_cast<double>(lines_.buckets);
   append_weights(start, system_.row(leakage_), std::polar(1.0, angle), data);
 }
 

@@ -23,7 +23,8 @@ struct FlatMember {
 
 class FlatRecovery {
  public:
-  FlatRecovery(const Shape& shape, std::span<const FlatMember> members, const KaiserWindow& kaiser, FlatLines lines);
+  FlatRecovery(const Shape& shape, std::span<const FlatMember> members, const KaiserWindow& kaiser,
+               FlatLines lines);
 
   /// E|X̂ − X|² per unit of white tail energy for the best row of member `i` (order of the constructor);
   /// infinite when its buckets cannot tell it from its neighbours.
@@ -32,7 +33,8 @@ class FlatRecovery {
   void append_row(std::size_t i, FlatPlanData& data);
   /// Up to `count` rows from `first_bucket` on that are blind to the template. Returns how many there were
   /// room for.
-  std::int64_t append_probes(std::int64_t first_bucket, std::int64_t count, std::uint64_t seed, FlatPlanData& data);
+  std::int64_t append_probes(std::int64_t first_bucket, std::int64_t count, std::uint64_t seed,
+                             FlatPlanData& data);
 
   const FlatLines& lines() const noexcept { return lines_; }
   const std::vector<double>& window() const noexcept { return window_; }
@@ -46,12 +48,13 @@ class FlatRecovery {
   std::int64_t run_start(std::size_t sorted) const noexcept;
   bool load(std::int64_t start, std::int64_t last);
   void load_column(std::size_t sorted, std::int64_t start);
-  void append_weights(std::int64_t start, const std::vector<Complex>& row, Complex scale, FlatPlanData& data) const;
+  void append_weights(std::int64_t start, const std::vector<Complex>& row, Complex scale,
+                      FlatPlanData& data) const;
 
   FlatLines lines_;
   std::int64_t points_;
   double leakage_;
-  double reach_ = 0;              ///< half width of the main lobe in buckets
+  double reach_ = 0;  ///< half width of the main lobe in buckets
   std::vector<double> window_;
   std::vector<double> whitener_;  ///< p×p, inverse of the Cholesky factor of the buckets' noise covariance
 
@@ -62,7 +65,7 @@ class FlatRecovery {
   std::vector<double> position_;
   std::vector<double> response_;  ///< per member at the buckets around it, `response_width_` of them
   std::int64_t response_width_ = 0;
-  std::vector<Complex> turns_;    ///< member × r: exp(2πi f·τ_j/n)
+  std::vector<Complex> turns_;  ///< member × r: exp(2πi f·τ_j/n)
 
   FlatSystem system_;  ///< loaded last
 };

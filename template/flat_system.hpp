@@ -17,7 +17,8 @@ class FlatSystem {
   FlatSystem(std::size_t row_buckets, std::size_t delays);
 
   void clear();
-  /// `shape` has p values, `turns` r of modulus one, which must stay where they are. A zero column is ignored.
+  /// `shape` has p values, `turns` r of modulus one, which must stay where they are. A zero column is
+  /// ignored.
   void add(const double* shape, const Complex* turns);
   std::size_t size() const noexcept { return norms_.size(); }
   std::size_t dimensions() const noexcept { return p_ * r_; }
@@ -48,7 +49,7 @@ class FlatSystem {
   std::vector<double> shapes_;  ///< V × p
   std::vector<const Complex*> turns_;
   std::vector<double> norms_;
-  std::vector<double> transposed_;             ///< shapes, real and imaginary turns, each a row over the columns
+  std::vector<double> transposed_;  ///< shapes, real and imaginary turns, each a row over the columns
   std::vector<double> factor_re_, factor_im_;  ///< V × V, lower Cholesky factor of the Gram matrix
   std::vector<double> line_, sums_;            ///< room for the loops
   std::vector<std::vector<Complex>> basis_;

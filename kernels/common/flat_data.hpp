@@ -5,8 +5,8 @@
 //   z_j[b] = Σ_m g[m] x[t_j(m)] exp(−2πi b m / B)
 //          = (1/N) Σ_f X[f] exp(2πi Σ_d f_d τ_jd / n_d) G(θ_f − b/B),   θ_f = Σ_d f_d σ_d / n_d mod 1.
 // G is negligible beyond a few buckets, so a coefficient shows in a short run of buckets of all lines, among
-// the few template frequencies that hash nearby: a small known linear system, solved at plan time into one row
-// of weights that reads the coefficient and is blind to its neighbours.
+// the few template frequencies that hash nearby: a small known linear system, solved at plan time into one
+// row of weights that reads the coefficient and is blind to its neighbours.
 #pragma once
 
 #include <array>
@@ -31,9 +31,9 @@ struct FlatPlanData {
   /// they read is the tail energy T = Σ_{f ∉ S} |X[f]|².
   std::vector<std::int64_t> first_bucket;
   std::vector<std::complex<double>> weights;
-  std::vector<double> noise_gain;               ///< k: E|X̂_i − X_i|² = T · noise_gain_i for a white tail
-  std::vector<std::int64_t> self_conjugate;     ///< coefficients of a real frame that are real: f = −f
-  std::int64_t samples = 0;                     ///< distinct samples read
+  std::vector<double> noise_gain;            ///< k: E|X̂_i − X_i|² = T · noise_gain_i for a white tail
+  std::vector<std::int64_t> self_conjugate;  ///< coefficients of a real frame that are real: f = −f
+  std::int64_t samples = 0;                  ///< distinct samples read
 
   std::int64_t taps() const noexcept { return static_cast<std::int64_t>(window.size()); }
   std::int64_t delay_count() const noexcept { return static_cast<std::int64_t>(delays.size()); }

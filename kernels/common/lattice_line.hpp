@@ -6,8 +6,8 @@
 
 namespace sfft::detail {
 
-/// Calls visit(flat index of t(m)) for m = 0, 1, …, count-1. `extents` holds `rank` grid sizes, slowest first;
-/// sigma and tau are in [0, n_d).
+/// Calls visit(flat index of t(m)) for m = 0, 1, …, count-1. `extents` holds `rank` grid sizes, slowest
+/// first; sigma and tau are in [0, n_d).
 template <class Visit>
 void walk_line(const std::int64_t* extents, int rank, const std::array<std::int64_t, 3>& sigma,
                std::array<std::int64_t, 3> tau, std::int64_t count, Visit&& visit) {

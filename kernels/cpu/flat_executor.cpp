@@ -30,7 +30,8 @@ FlatExecutor<Real>::FlatExecutor(const FlatPlanData& data)
       row_buckets_(data.row_buckets),
       rows_(data.rows()),
       coefficients_(data.coefficients()),
-      row_reals_((row_buckets_ * lanes_ + kFlatRowAlign<Real> - 1) / kFlatRowAlign<Real> * kFlatRowAlign<Real>),
+      row_reals_((row_buckets_ * lanes_ + kFlatRowAlign<Real> - 1) / kFlatRowAlign<Real> *
+                 kFlatRowAlign<Real>),
       self_conjugate_(data.self_conjugate),
       fft_(std::span<const std::int64_t>(&data.buckets, 1), lanes_) {
   list_offsets(data);
@@ -54,10 +55,11 @@ void FlatExecutor<Real>::list_offsets(const FlatPlanData& data) {
   for (std::int64_t j = 0; j < streams; ++j) {
     const auto& delay = data.delays[static_cast<std::size_t>(std::min(j, data.delay_count() - 1))];
     std::int64_t at = j;
-    walk_line(data.shape.extents().data(), data.shape.rank(), data.sigma, delay, data.taps(), [&](std::int64_t flat) {
-      offsets_[static_cast<std::size_t>(at)] = flat;
-      at += streams;
-    });
+    walk_line(data.shape.extents().data(), data.shape.rank(), data.sigma, delay, data.taps(),
+              [&](std::int64_t flat) {
+                offsets_[static_cast<std::size_t>(at)] = flat;
+                at += streams;
+              });
   }
 }
 
@@ -104,10 +106,11 @@ std::size_t FlatExecutor<Real>::reference_reals() const noexcept {
 }
 
 template <class Real>
-void FlatExecutor<Real>::gather_reference(const void* frame, ElementType type, Real* reference) const noexcept {
+void FlatExecutor<Real>::gather_reference(const void* frame, ElementType type,
+                                          Real* reference) const noexcept {
   const auto taps = static_cast<std::int64_t>(window_.size());
-  permute_kernels<Real>().gather[static_cast<std::size_t>(type)](frame, 1, 0, offsets_.data(), taps, reference,
-                                                                 reference + taps);
+  permute_kernels<Real>().gather[static_cast<std::size_t>(type)](frame, 1, 0, offsets_.data(), taps,
+                                                                 reference, reference + taps);
 }
 
 template <class Real>
@@ -147,7 +150,8 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, std::span
   const auto run = [&](std::int64_t first, std::int64_t rows, Real* out) {
     const Real* weights = weights_.data() + first * row_reals_ * (real_ ? 4 : 2);
     if (real_) {
-      kernels.read_real(re, im, start_.data() + first, mirror_.data() + first, weights, row_reals_, rows, out);
+      kernels.read_real(re, im, start_.data() + first, mirror_.data() + first, weights, row_reals_, rows,
+                        out);
     } else {
       kernels.read_complex(re, im, start_.data() + first, weights, row_reals_, rows, out);
     }
@@ -159,14 +163,17 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, std::span
   const std::int64_t probes = rows_ - coefficients_;
   run(coefficients_, probes, scratch);
   double power = 0;
-  for (std::int64_t i = 0; i < 2 * probes; ++i) power += static_cast<double>(scratch[i]) * static_cast<double>(scratch[i]);
+  for (std::int64_t i = 0; i < 2 * probes; ++i)
+    power += static_cast<double>(scratch[i]) * static_cast<double>(scratch[i]);
   const double tail = probes > 0 ? power / static_cast<double>(probes) : 0;
   // A NaN among a line's samples is in each of its buckets, and every row reads every line.
   Real finite = 0;
-  for (const std::complex<Real>& value : values) finite += (value.real() - value.real()) + (value.imag() - value.imag());
+  for (const std::complex<Real>& value : values)
+    finite += (value.real() - value.real()) + (value.imag() - value.imag());
   stats.finite = finite == 0 && std::isfinite(tail);
   stats.tail_energy = tail;
-  kernels.standard_errors(static_cast<Real>(std::sqrt(tail)), root_gain_.data(), coefficients_, standard_error.data());
+  kernels.standard_errors(static_cast<Real>(std::sqrt(tail)), root_gain_.data(), coefficients_,
+                          standard_error.data());
 }
 
 template <class Real>

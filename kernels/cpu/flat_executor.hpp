@@ -21,8 +21,9 @@ class FlatExecutor final : public Executor<Real> {
   std::size_t scratch_bytes() const noexcept override;
   std::size_t reference_reals() const noexcept override;
   void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept override;
-  void execute(const void* frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
-               std::span<Real> standard_error, ExecutionStats& stats, std::byte* scratch) const noexcept override;
+  void execute(const void* frame, ElementType type, const Real* reference,
+               std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
+               std::byte* scratch) const noexcept override;
 
  private:
   void list_offsets(const FlatPlanData& data);
@@ -33,15 +34,15 @@ class FlatExecutor final : public Executor<Real> {
 
   bool real_;
   std::int64_t lanes_, buckets_, folds_, row_buckets_, rows_, coefficients_;
-  std::int64_t row_reals_;                   ///< length of a row, padded
-  std::vector<std::int64_t> offsets_;        ///< flat sample index of each tap, lane fastest; pairs when real
-  std::vector<Real> window_;                 ///< tap × lane
-  std::vector<std::int32_t> start_, mirror_; ///< of each row in the bucket array
-  std::vector<Real> weights_;                ///< as FlatRecoverKernels says
+  std::int64_t row_reals_;             ///< length of a row, padded
+  std::vector<std::int64_t> offsets_;  ///< flat sample index of each tap, lane fastest; pairs when real
+  std::vector<Real> window_;           ///< tap × lane
+  std::vector<std::int32_t> start_, mirror_;  ///< of each row in the bucket array
+  std::vector<Real> weights_;                 ///< as FlatRecoverKernels says
   std::vector<Real> root_gain_;
   std::vector<std::int64_t> self_conjugate_;
   SmallFft<Real> fft_;
-  std::size_t taps_reals_, bucket_reals_;    ///< of one array in scratch: two of taps, four of buckets
+  std::size_t taps_reals_, bucket_reals_;  ///< of one array in scratch: two of taps, four of buckets
 };
 
 extern template class FlatExecutor<float>;

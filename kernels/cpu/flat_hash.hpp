@@ -1,4 +1,5 @@
-// Stage "hash" of the flat-window path: where on the circle of buckets each frequency falls. Runs at plan time.
+// Stage "hash" of the flat-window path: where on the circle of buckets each frequency falls. Runs at plan
+// time.
 #pragma once
 
 #include <array>
@@ -37,10 +38,12 @@ class FlatHash {
   }
 
   FlatPosition position(const std::array<std::int64_t, 3>& f, std::int64_t buckets) const noexcept {
-    const auto scaled = static_cast<unsigned __int128>(numerator(f)) * static_cast<unsigned __int128>(buckets);
+    const auto scaled =
+        static_cast<unsigned __int128>(numerator(f)) * static_cast<unsigned __int128>(buckets);
     const auto whole = static_cast<unsigned __int128>(denominator_);
-    return {static_cast<std::int64_t>(scaled / whole),
-            static_cast<double>(static_cast<std::int64_t>(scaled % whole)) / static_cast<double>(denominator_)};
+    return {
+        static_cast<std::int64_t>(scaled / whole),
+        static_cast<double>(static_cast<std::int64_t>(scaled % whole)) / static_cast<double>(denominator_)};
   }
 
  private:

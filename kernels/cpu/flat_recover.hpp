@@ -26,7 +26,9 @@ struct FlatRecoverKernels {
 
 template <class Real>
 const FlatRecoverKernels<Real>& flat_recover_kernels() noexcept;
-template <> const FlatRecoverKernels<float>& flat_recover_kernels<float>() noexcept;
-template <> const FlatRecoverKernels<double>& flat_recover_kernels<double>() noexcept;
+template <>
+const FlatRecoverKernels<float>& flat_recover_kernels<float>() noexcept;
+template <>
+const FlatRecoverKernels<double>& flat_recover_kernels<double>() noexcept;
 
 }  // namespace sfft::detail::cpu

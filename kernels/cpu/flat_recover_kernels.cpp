@@ -12,7 +12,8 @@ template <int S, class V, std::size_t... I>
 inline __attribute__((always_inline)) V fold_segments(V a, V b, std::index_sequence<I...>) {
   constexpr int H = S / 2;
   const V low = __builtin_shufflevector(a, b, (static_cast<int>(I) / H * S + static_cast<int>(I) % H)...);
-  const V high = __builtin_shufflevector(a, b, (static_cast<int>(I) / H * S + static_cast<int>(I) % H + H)...);
+  const V high =
+      __builtin_shufflevector(a, b, (static_cast<int>(I) / H * S + static_cast<int>(I) % H + H)...);
   return low + high;
 }
 
@@ -55,7 +56,8 @@ inline __attribute__((always_inline)) typename Simd<Real>::Vector row_sum(const 
 }
 
 template <class Real, int kVectors>
-inline __attribute__((always_inline)) typename Simd<Real>::Vector row_sum(const RealRows<Real>& rows, std::int64_t i) {
+inline __attribute__((always_inline)) typename Simd<Real>::Vector row_sum(const RealRows<Real>& rows,
+                                                                          std::int64_t i) {
   using S = Simd<Real>;
   const std::int64_t length = kVectors > 0 ? kVectors * S::kLanes : rows.length;
   const Real* zr = rows.re + rows.start[i];
@@ -89,7 +91,8 @@ inline __attribute__((always_inline)) typename Simd<Real>::Vector rows_sum(const
   } else {
     const auto first = rows_sum<Real, kVectors, kRows / 2>(rows, i);
     const auto second = rows_sum<Real, kVectors, kRows / 2>(rows, i + kRows / 2);
-    return fold_segments<Simd<Real>::kLanes / kRows>(first, second, std::make_index_sequence<Simd<Real>::kLanes>());
+    return fold_segments<Simd<Real>::kLanes / kRows>(first, second,
+                                                     std::make_index_sequence<Simd<Real>::kLanes>());
   }
 }
 
@@ -98,7 +101,8 @@ void read_rows(const Rows& rows, std::int64_t count, Real* values) {
   using S = Simd<Real>;
   constexpr int kBlock = S::kLanes / 2;
   std::int64_t i = 0;
-  for (; i + kBlock <= count; i += kBlock) S::store(values + 2 * i, rows_sum<Real, kVectors, kBlock>(rows, i));
+  for (; i + kBlock <= count; i += kBlock)
+    S::store(values + 2 * i, rows_sum<Real, kVectors, kBlock>(rows, i));
   for (; i < count; ++i) {
     const typename S::Vector sums = row_sum<Real, kVectors>(rows, i);
     Real re = 0, im = 0;
@@ -114,18 +118,24 @@ void read_rows(const Rows& rows, std::int64_t count, Real* values) {
 template <class Real, class Rows>
 void read_any(const Rows& rows, std::int64_t count, Real* values) {
   switch (rows.length / Simd<Real>::kLanes) {
-    case 1: return read_rows<Real, 1>(rows, count, values);
-    case 2: return read_rows<Real, 2>(rows, count, values);
-    case 3: return read_rows<Real, 3>(rows, count, values);
-    case 4: return read_rows<Real, 4>(rows, count, values);
-    case 6: return read_rows<Real, 6>(rows, count, values);
-    default: return read_rows<Real, 0>(rows, count, values);
+    case 1:
+      return read_rows<Real, 1>(rows, count, values);
+    case 2:
+      return read_rows<Real, 2>(rows, count, values);
+    case 3:
+      return read_rows<Real, 3>(rows, count, values);
+    case 4:
+      return read_rows<Real, 4>(rows, count, values);
+    case 6:
+      return read_rows<Real, 6>(rows, count, values);
+    default:
+      return read_rows<Real, 0>(rows, count, values);
   }
 }
 
 template <class Real>
-void read_complex(const Real* re, const Real* im, const std::int32_t* start, const Real* weights, std::int64_t length,
-                  std::int64_t rows, Real* values) {
+void read_complex(const Real* re, const Real* im, const std::int32_t* start, const Real* weights,
+                  std::int64_t length, std::int64_t rows, Real* values) {
   read_any(ComplexRows<Real>{re, im, start, weights, length}, rows, values);
 }
 
@@ -145,7 +155,11 @@ constexpr FlatRecoverKernels<Real> kTable{read_complex<Real>, read_real<Real>, s
 
 }  // namespace
 
-const FlatRecoverKernels<float>& flat_recover_table_float() noexcept { return kTable<float>; }
-const FlatRecoverKernels<double>& flat_recover_table_double() noexcept { return kTable<double>; }
+const FlatRecoverKernels<float>& flat_recover_table_float() noexcept {
+  return kTable<float>;
+}
+const FlatRecoverKernels<double>& flat_recover_table_double() noexcept {
+  return kTable<double>;
+}
 
 }  // namespace sfft::detail::cpu::SFFT_ISA

@@ -15,7 +15,9 @@ struct SubsampleKernels {
 
 template <class Real>
 const SubsampleKernels<Real>& subsample_kernels() noexcept;
-template <> const SubsampleKernels<float>& subsample_kernels<float>() noexcept;
-template <> const SubsampleKernels<double>& subsample_kernels<double>() noexcept;
+template <>
+const SubsampleKernels<float>& subsample_kernels<float>() noexcept;
+template <>
+const SubsampleKernels<double>& subsample_kernels<double>() noexcept;
 
 }  // namespace sfft::detail::cpu

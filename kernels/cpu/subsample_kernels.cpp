@@ -13,7 +13,8 @@ void fold_fixed(const Real* __restrict taps, const Real* __restrict window, std:
   std::int64_t i = 0;
   for (; i + S::kLanes <= count; i += S::kLanes) {
     typename S::Vector sum = S::load(taps + i) * S::load(window + i);
-    for (std::int64_t a = 1; a < folds; ++a) sum += S::load(taps + a * count + i) * S::load(window + a * count + i);
+    for (std::int64_t a = 1; a < folds; ++a)
+      sum += S::load(taps + a * count + i) * S::load(window + a * count + i);
     S::store(out + i, sum);
   }
   for (; i < count; ++i) {
@@ -26,9 +27,12 @@ void fold_fixed(const Real* __restrict taps, const Real* __restrict window, std:
 template <class Real>
 void fold(const Real* taps, const Real* window, std::int64_t count, std::int64_t folds, Real* out) {
   switch (folds) {
-    case 1: return fold_fixed<Real, 1>(taps, window, count, folds, out);
-    case 2: return fold_fixed<Real, 2>(taps, window, count, folds, out);
-    default: return fold_fixed<Real, 0>(taps, window, count, folds, out);
+    case 1:
+      return fold_fixed<Real, 1>(taps, window, count, folds, out);
+    case 2:
+      return fold_fixed<Real, 2>(taps, window, count, folds, out);
+    default:
+      return fold_fixed<Real, 0>(taps, window, count, folds, out);
   }
 }
 
@@ -37,7 +41,11 @@ constexpr SubsampleKernels<Real> kTable{fold<Real>};
 
 }  // namespace
 
-const SubsampleKernels<float>& subsample_table_float() noexcept { return kTable<float>; }
-const SubsampleKernels<double>& subsample_table_double() noexcept { return kTable<double>; }
+const SubsampleKernels<float>& subsample_table_float() noexcept {
+  return kTable<float>;
+}
+const SubsampleKernels<double>& subsample_table_double() noexcept {
+  return kTable<double>;
+}
 
 }  // namespace sfft::detail::cpu::SFFT_ISA

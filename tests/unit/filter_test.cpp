@@ -43,7 +43,8 @@ TEST(KaiserWindow, ResponseIsTheTransformOfTheTaps) {
     for (const std::int64_t taps : {least, least + 1, std::int64_t{64}, std::int64_t{1000}}) {
       EXPECT_NEAR(window.response(0), 1, 1e-14);
       for (double s = 0; s <= 0.5 * static_cast<double>(taps) && s < 60; s += 0.173) {
-        EXPECT_NEAR(direct_response(window, taps, s), window.response(s), 2 * leakage + 1e-15) << taps << " " << s;
+        EXPECT_NEAR(direct_response(window, taps, s), window.response(s), 2 * leakage + 1e-15)
+            << taps << " " << s;
       }
     }
   }
@@ -99,7 +100,8 @@ TEST(FlatHash, PlacesFrequenciesExactly) {
   EXPECT_EQ(hash.denominator(), 509 * 60);
   for (std::int64_t i = 0; i < shape.points(); i += 7) {
     const std::array<std::int64_t, 3> f{i / 120, i / 20 % 6, i % 20};
-    const std::int64_t numerator = (f[0] * sigma[0] * 60 + f[1] * sigma[1] * 5090 + f[2] * sigma[2] * 1527) % 30540;
+    const std::int64_t numerator =
+        (f[0] * sigma[0] * 60 + f[1] * sigma[1] * 5090 + f[2] * sigma[2] * 1527) % 30540;
     EXPECT_EQ(hash.numerator(f), numerator);
     const auto position = hash.position(f, 48);
     EXPECT_EQ(position.bucket, numerator * 48 / 30540);

@@ -1,4 +1,5 @@
-// The flat-window path, planner and executor together, against signals whose spectrum is known by construction.
+// The flat-window path, planner and executor together, against signals whose spectrum is known by
+// construction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +42,8 @@ template <class Real>
 constexpr double kBound = sizeof(Real) == sizeof(float) ? 1e-6 : 1e-12;
 
 template <class Real>
-FlatPlanResult plan(const Shape& shape, bool real, const std::vector<std::int64_t>& support, std::uint64_t seed = 1) {
+FlatPlanResult plan(const Shape& shape, bool real, const std::vector<std::int64_t>& support,
+                    std::uint64_t seed = 1) {
   FlatOptions options;
   options.leakage = kLeakage<Real>;
   options.seed = seed;
@@ -57,11 +59,13 @@ struct Result {
 
 /// Scratch of exactly the promised size, full of NaN, so that a sanitizer or the result shows every misuse.
 template <class Real>
-Result<Real> execute(const FlatPlanData& data, const void* frame, ElementType type, const Real* reference = nullptr) {
+Result<Real> execute(const FlatPlanData& data, const void* frame, ElementType type,
+                     const Real* reference = nullptr) {
   const FlatExecutor<Real> executor(data);
   const auto k = static_cast<std::size_t>(data.coefficients());
   Result<Real> result{std::vector<std::complex<Real>>(k), std::vector<Real>(k), {}};
-  const std::unique_ptr<void, decltype(&std::free)> scratch(std::aligned_alloc(64, executor.scratch_bytes()), &std::free);
+  const std::unique_ptr<void, decltype(&std::free)> scratch(std::aligned_alloc(64, executor.scratch_bytes()),
+                                                            &std::free);
   std::fill_n(static_cast<Real*>(scratch.get()), executor.scratch_bytes() / sizeof(Real),
               std::numeric_limits<Real>::quiet_NaN());
   executor.execute(frame, type, reference, result.values, result.standard_error, result.stats,
@@ -99,11 +103,12 @@ void expect_exact_everywhere(const Shape& shape, std::int64_t k) {
 
 TEST(FlatWindow, ReadsExactlySparseSignalsOfAnyShape) {
   const std::vector<std::pair<Shape, std::int64_t>> cases{
-      {Shape{1}, 1},       {Shape{2}, 1},          {Shape{2}, 2},        {Shape{3}, 2},       {Shape{17}, 4},
-      {Shape{101}, 9},     {Shape{1023}, 12},      {Shape{1024}, 12},    {Shape{1025}, 12},   {Shape{65537}, 1},
-      {Shape{65537}, 64},  {Shape{65535}, 200},    {Shape{2, 2}, 4},     {Shape{1, 7}, 3},    {Shape{5, 1, 9}, 10},
-      {Shape{127, 127}, 60}, {Shape{509, 521}, 64}, {Shape{768, 432}, 80}, {Shape{31, 37, 41}, 50},
-      {Shape{32, 32, 32}, 100}, {Shape{16, 243}, 30}};
+      {Shape{1}, 1},         {Shape{2}, 1},         {Shape{2}, 2},           {Shape{3}, 2},
+      {Shape{17}, 4},        {Shape{101}, 9},       {Shape{1023}, 12},       {Shape{1024}, 12},
+      {Shape{1025}, 12},     {Shape{65537}, 1},     {Shape{65537}, 64},      {Shape{65535}, 200},
+      {Shape{2, 2}, 4},      {Shape{1, 7}, 3},      {Shape{5, 1, 9}, 10},    {Shape{127, 127}, 60},
+      {Shape{509, 521}, 64}, {Shape{768, 432}, 80}, {Shape{31, 37, 41}, 50}, {Shape{32, 32, 32}, 100},
+      {Shape{16, 243}, 30}};
   for (const auto& [shape, k] : cases) {
     expect_exact_everywhere<float>(shape, k);
     expect_exact_everywhere<double>(shape, k);
@@ -183,7 +188,7 @@ TEST(FlatWindow, AFullSupportIsTheDiscreteFourierTransform) {
   const auto planned = plan<double>(shape, false, support);
   ASSERT_TRUE(planned.ok) << planned.reason;
   const auto result = execute<double>(planned.data, frame);
-  EXPECT_LE(relative_l2(result.values, sfft::test::direct_dft(frame, grid)), 1e-14);
+  EXPECT_LE(relative_l2(result.values, sfft::test::direct_dft(frame, grid)), kBound<double>);
   EXPECT_EQ(result.stats.tail_energy, 0);
 }
 
@@ -271,13 +276,15 @@ TEST(FlatWindow, SubtractsAReference) {
     const FlatExecutor<double> executor(planned.data);
     std::vector<double> reference(executor.reference_reals());
     std::vector<std::complex<double>> change;
-    for (std::size_t i = 0; i < before.values.size(); ++i) change.push_back(after.values[i] - before.values[i]);
+    for (std::size_t i = 0; i < before.values.size(); ++i)
+      change.push_back(after.values[i] - before.values[i]);
     Result<double> result;
     if (real) {
       executor.gather_reference(before.as<double>().data(), ElementType::f64, reference.data());
       result = execute<double>(planned.data, after.as<double>(), reference.data());
     } else {
-      executor.gather_reference(before.as<std::complex<double>>().data(), ElementType::c128, reference.data());
+      executor.gather_reference(before.as<std::complex<double>>().data(), ElementType::c128,
+                                reference.data());
       result = execute<double>(planned.data, after.as<std::complex<double>>(), reference.data());
     }
     EXPECT_LE(relative_l2(result.values, change), 1e-12);
@@ -293,20 +300,24 @@ TEST(FlatWindow, ReportsSamplesThatAreNotFinite) {
     std::vector<bool> reads(65537, false);
     std::int64_t read_sample = 0;
     for (const auto& delay : planned.data.delays) {
-      walk_line(shape.extents().data(), 1, planned.data.sigma, delay, planned.data.taps(), [&](std::int64_t flat) {
-        reads[static_cast<std::size_t>(flat)] = true;
-        read_sample = flat;
-      });
+      walk_line(shape.extents().data(), 1, planned.data.sigma, delay, planned.data.taps(),
+                [&](std::int64_t flat) {
+                  reads[static_cast<std::size_t>(flat)] = true;
+                  read_sample = flat;
+                });
     }
     EXPECT_EQ(std::count(reads.begin(), reads.end(), true), planned.data.samples);
-    const auto skipped = static_cast<std::size_t>(std::find(reads.begin(), reads.end(), false) - reads.begin());
-    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    const auto skipped =
+        static_cast<std::size_t>(std::find(reads.begin(), reads.end(), false) - reads.begin());
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
       auto frame = signal.as<std::complex<float>>();
       std::vector<float> real_frame = signal.as<float>();
       frame[skipped] = bad;
       real_frame[skipped] = bad;
       const auto finite = [&] {
-        return (real ? execute<float>(planned.data, real_frame) : execute<float>(planned.data, frame)).stats.finite;
+        return (real ? execute<float>(planned.data, real_frame) : execute<float>(planned.data, frame))
+            .stats.finite;
       };
       EXPECT_TRUE(finite());
       frame[static_cast<std::size_t>(read_sample)] = {0, bad};
@@ -408,7 +419,8 @@ void expect_stages_match_sums() {
   for (const std::int64_t length : {kAlign, 2 * kAlign, 3 * kAlign, 4 * kAlign, 5 * kAlign, 6 * kAlign}) {
     for (const std::int64_t rows : {1, 7, 8, 19}) {
       const std::size_t size = 40 + static_cast<std::size_t>(length);
-      const auto re = random(size), im = random(size), weights = random(static_cast<std::size_t>(4 * length * rows));
+      const auto re = random(size), im = random(size),
+                 weights = random(static_cast<std::size_t>(4 * length * rows));
       std::vector<std::int32_t> start, mirror;
       for (std::int64_t i = 0; i < rows; ++i) {
         start.push_back(static_cast<std::int32_t>(generator() % 41));
@@ -416,7 +428,8 @@ void expect_stages_match_sums() {
       }
       std::vector<Real> complex(static_cast<std::size_t>(2 * rows)), real(complex);
       kernels.read_complex(re.data(), im.data(), start.data(), weights.data(), length, rows, complex.data());
-      kernels.read_real(re.data(), im.data(), start.data(), mirror.data(), weights.data(), length, rows, real.data());
+      kernels.read_real(re.data(), im.data(), start.data(), mirror.data(), weights.data(), length, rows,
+                        real.data());
       for (std::int64_t i = 0; i < rows; ++i) {
         const auto weight = [&](std::int64_t parts, std::int64_t part, std::int64_t q) {
           const Real* w = &weights[static_cast<std::size_t>((i * parts + part) * length + q)];
