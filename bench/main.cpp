@@ -24,11 +24,12 @@ std::string processor() {
 
 }  // namespace
 
-int run_registered(int argc, char** argv) {
+int run_registered(int argc, char** argv, const std::vector<std::string>& inputs) {
   std::string command = "build/bin/";
   for (int i = 0; i < argc; ++i) {
     const std::string word = argv[i];
     command += i == 0 ? word.substr(word.rfind('/') + 1) : " " + word;
+    for (std::size_t n = 0; i == 0 && n < inputs.size(); ++n) command += " " + inputs[n];
   }
   benchmark::AddCustomContext("command", command);
   benchmark::AddCustomContext("commit", SFFT_COMMIT);

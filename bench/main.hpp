@@ -3,11 +3,14 @@
 
 #include <benchmark/benchmark.h>
 
+#include <string>
+#include <vector>
+
 namespace sfft::bench {
 
 /// Adds commit, compiler, processor and the command line to the JSON context, runs what is registered and
-/// returns the exit code.
-int run_registered(int argc, char** argv);
+/// returns the exit code. `inputs` are words of the command line that are not benchmark options.
+int run_registered(int argc, char** argv, const std::vector<std::string>& inputs = {});
 
 /// Reads 64 MiB so that nothing of a frame stays in the caches.
 void evict_caches();

@@ -82,16 +82,18 @@ def table_noise():
 
 def table_video(only=None):
     _, rows = load("video")
-    lines = ["| recording | k | pixels read | sfft a frame | mean with renewals | FFTW R2C | ratio | relative error, median | p95 | reported | covered |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    lines = ["| recording | k | pixels read | sfft a frame | mean with renewals | FFTW R2C | ratio | built-in dense | ratio | relative error, median | p95 | reported | covered |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
     for name, row in rows.items():
         match = re.match(r"video/(.+)/k:(\d+)$", name)
         if not match or (only and int(match.group(2)) != only):
             continue
         fftw = microseconds(rows[f"fftw/{match.group(1)}"])
+        built_in = microseconds(rows[f"built_in/{match.group(1)}"])
         us = microseconds(row)
         lines.append(f"| {match.group(1).replace('_', ' ')} | {match.group(2)} | {100 * row['samples_fraction']:.2f} % | {time_text(us)} | "
                      f"{time_text(row['mean_us'])} | {time_text(fftw)} | **{number(fftw / us)}×** | "
+                     f"{time_text(built_in)} | {number(built_in / us)}× | "
                      f"{100 * row['error_median']:.1f} % | {100 * row['error_p95']:.1f} % | {100 * row['reported_median']:.1f} % | "
                      f"{100 * row['coverage']:.0f} % |")
     return "\n".join(lines)

@@ -133,6 +133,22 @@ void fftw(benchmark::State& state, std::shared_ptr<Recording> recording) {
   }
 }
 
+/// The library's own dense engine on the same frames, float already.
+void built_in(benchmark::State& state, std::shared_ptr<Recording> recording) {
+  const dense::Plan<float> plan(recording->shape, true, {.engine = dense::Engine::built_in});
+  std::vector<float> decoded(static_cast<std::size_t>(recording->shape.points()));
+  std::vector<std::complex<float>> spectrum(plan.spectrum_points());
+  std::int64_t t = 0;
+  for (auto _ : state) {
+    const SignalView frame = recording->frame(t++ % recording->frames());
+    std::copy_n(static_cast<const std::uint8_t*>(frame.data()), decoded.size(), decoded.begin());
+    const auto start = Clock::now();
+    plan.forward(SignalView(decoded, recording->shape), spectrum);
+    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  state.SetLabel(plan.engine_name());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -156,6 +172,9 @@ int main(int argc, char** argv) {
     with_median(benchmark::RegisterBenchmark(fmt::format("fftw/{}", recording->name).c_str(),
                                              [=](benchmark::State& s) { fftw(s, recording); }))
         ->UseManualTime();
+    with_median(benchmark::RegisterBenchmark(fmt::format("built_in/{}", recording->name).c_str(),
+                                             [=](benchmark::State& s) { built_in(s, recording); }))
+        ->UseManualTime();
   }
-  return run_registered(static_cast<int>(rest.size()), rest.data());
+  return run_registered(static_cast<int>(rest.size()), rest.data(), inputs);
 }
