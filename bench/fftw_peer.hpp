@@ -19,7 +19,8 @@ class FftwPeer {
     plan_ = fftwf_plan_dft_1d(static_cast<int>(signal.size()), in_, out_, FFTW_FORWARD, FFTW_MEASURE);
     std::memcpy(in_, signal.data(), signal.size_bytes());
   }
-  FftwPeer(int rows, int columns) : in_(fftwf_alloc_complex(static_cast<std::size_t>(rows) * (columns / 2 + 1))),
+  FftwPeer(int rows, int columns)
+      : in_(fftwf_alloc_complex(static_cast<std::size_t>(rows) * (columns / 2 + 1))),
         out_(fftwf_alloc_complex(static_cast<std::size_t>(rows) * (columns / 2 + 1))) {
     plan_ = fftwf_plan_dft_r2c_2d(rows, columns, real_input(), out_, FFTW_MEASURE);
   }

@@ -23,7 +23,8 @@ struct Case {
   Plan<Real> plan;
 
   Case(std::int64_t n, std::int64_t k)
-      : truth(n, k, static_cast<std::uint64_t>(n + k)), samples(truth.samples<Real>()),
+      : truth(n, k, static_cast<std::uint64_t>(n + k)),
+        samples(truth.samples<Real>()),
         plan(Template::from_support(Shape{n}, false, truth.support)) {}
 };
 

@@ -57,7 +57,8 @@ benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* regi
   return registered->Unit(benchmark::kMicrosecond)
       ->Repetitions(repetitions)
       ->ReportAggregatesOnly()
-      ->ComputeStatistics("min", [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
+      ->ComputeStatistics("min",
+                          [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
 }
 
 }  // namespace sfft::bench

@@ -1,5 +1,5 @@
-// White noise: the error against the least-squares floor of the samples read, and what the standard errors cover.
-// Name: noise/N:<N>/k:<k>/snr_db:<dB>; one iteration is `seeds` independent signals.
+// White noise: the error against the least-squares floor of the samples read, and what the standard errors
+// cover. Name: noise/N:<N>/k:<k>/snr_db:<dB>; one iteration is `seeds` independent signals.
 #include <fmt/format.h>
 
 #include "bench/main.hpp"
@@ -10,7 +10,8 @@ namespace {
 using namespace sfft;
 using namespace sfft::bench;
 
-void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_db, double max_samples, int seeds) {
+void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_db, double max_samples,
+           int seeds) {
   double squared_ratio = 0;
   double error = 0;
   double tail_ratio = 0;
@@ -41,7 +42,8 @@ void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_d
       }
       squared_ratio += squares / (static_cast<double>(k) * floor * floor);
       error += truth.relative_error(spectrum.values);
-      tail_ratio += spectrum.tail_energy / (static_cast<double>(n - k) * static_cast<double>(n) * sigma * sigma);
+      tail_ratio +=
+          spectrum.tail_energy / (static_cast<double>(n - k) * static_cast<double>(n) * sigma * sigma);
     }
   }
   const double runs = static_cast<double>(state.iterations()) * seeds;

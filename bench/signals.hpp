@@ -37,7 +37,8 @@ struct SparseSpectrum {
   std::vector<std::complex<Real>> samples(double sigma = 0, std::uint64_t seed = 1) const {
     const dense::Plan<double> plan(Shape{points}, false);
     std::vector<std::complex<double>> spectrum(static_cast<std::size_t>(points));
-    for (std::size_t i = 0; i < support.size(); ++i) spectrum[static_cast<std::size_t>(support[i])] = values[i];
+    for (std::size_t i = 0; i < support.size(); ++i)
+      spectrum[static_cast<std::size_t>(support[i])] = values[i];
     plan.inverse(spectrum, spectrum);
     std::mt19937_64 random(seed);
     std::normal_distribution<double> noise(0, sigma / std::numbers::sqrt2);

@@ -28,7 +28,8 @@ struct Recording {
   std::int64_t frames() const { return static_cast<std::int64_t>(samples.size()) / shape.points(); }
   SignalView frame(std::int64_t i) const {
     const auto points = static_cast<std::size_t>(shape.points());
-    return {std::span<const std::uint8_t>(samples.data() + static_cast<std::size_t>(i) * points, points), shape};
+    return {std::span<const std::uint8_t>(samples.data() + static_cast<std::size_t>(i) * points, points),
+            shape};
   }
 };
 
@@ -56,7 +57,8 @@ std::shared_ptr<Recording> read(const std::string& argument) {
 }
 
 double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -93,7 +95,8 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
       const auto support = tracker.current_template().support();
       for (std::size_t i = 0; i < support.size(); ++i) {
         if (support[i] == 0) continue;
-        const auto at = static_cast<std::size_t>(support[i] / columns * (columns / 2 + 1) + support[i] % columns);
+        const auto at =
+            static_cast<std::size_t>(support[i] / columns * (columns / 2 + 1) + support[i] % columns);
         error += std::norm(std::complex<double>(result.spectrum.values[i]) - spectrum[at]);
         norm += std::norm(spectrum[at]);
       }

@@ -13,8 +13,9 @@
 
 namespace sfft::dense {
 
-/// Which library computes. `automatic` is the built-in engine, which measured faster than FFTW at nearly every size on
-/// every instruction set (docs/benchmarks.md); FFTW is there where the build found it, for those who ask for it.
+/// Which library computes. `automatic` is the built-in engine, which measured faster than FFTW at nearly
+/// every size on every instruction set (docs/benchmarks.md); FFTW is there where the build found it, for
+/// those who ask for it.
 enum class Engine : std::uint8_t { automatic, built_in, fftw };
 /// How much time planning may take. `measure` times candidates (FFTW_MEASURE).
 enum class Planning : std::uint8_t { estimate, measure };
@@ -34,7 +35,8 @@ SFFT_EXPORT const char* to_string(Engine engine) noexcept;
 SFFT_EXPORT bool available(Engine engine) noexcept;
 
 namespace detail {
-template <class Real> class Impl;
+template <class Real>
+class Impl;
 }
 
 /// One shape, real or complex samples. Layouts, all contiguous and row-major:
@@ -49,8 +51,8 @@ class SFFT_EXPORT Plan {
  public:
   Plan(const Shape& shape, bool real, const Options& options = {});
 
-  std::size_t spectrum_points() const noexcept;   ///< of forward output
-  std::size_t workspace_bytes() const noexcept;   ///< 64-byte aligned scratch of one execution
+  std::size_t spectrum_points() const noexcept;  ///< of forward output
+  std::size_t workspace_bytes() const noexcept;  ///< 64-byte aligned scratch of one execution
 
   /// Any element type; complex ones only for a complex plan. `spectrum` holds spectrum_points() values.
   void forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
@@ -64,8 +66,8 @@ class SFFT_EXPORT Plan {
 
   const Shape& shape() const noexcept;
   bool is_real() const noexcept;
-  Engine engine() const noexcept;       ///< the one that was chosen
-  std::string engine_name() const;      ///< "FFTW 3.3.10 (measure)", "built-in AVX-512"
+  Engine engine() const noexcept;   ///< the one that was chosen
+  std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512"
 
  private:
   std::shared_ptr<const detail::Impl<Real>> impl_;

@@ -9,7 +9,8 @@ namespace {
 
 /// Σ|X|² over the full grid from a spectrum stored as (…, nD/2 + 1).
 template <class Real>
-double half_spectrum_energy(const std::complex<Real>* spectrum, std::size_t points, std::int64_t last_extent) {
+double half_spectrum_energy(const std::complex<Real>* spectrum, std::size_t points,
+                            std::int64_t last_extent) {
   const auto row = static_cast<std::size_t>(last_extent / 2 + 1);
   double total = 0;
   for (std::size_t start = 0; start < points; start += row) {
@@ -55,8 +56,8 @@ void DenseExecutor<Real>::execute(const void* frame, ElementType type, const Rea
   auto* spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
   const std::size_t points = plan_.spectrum_points();
   const std::size_t used = (points * sizeof(std::complex<Real>) + 63) / 64 * 64;
-  plan_.forward(SignalView(frame, static_cast<std::size_t>(shape_.points()), type, shape_), {spectrum, points},
-                {scratch + used, plan_.workspace_bytes()});
+  plan_.forward(SignalView(frame, static_cast<std::size_t>(shape_.points()), type, shape_),
+                {spectrum, points}, {scratch + used, plan_.workspace_bytes()});
   double total = 0;
   if (real_) {
     total = half_spectrum_energy(spectrum, points, shape_[shape_.rank() - 1]);

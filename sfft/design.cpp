@@ -36,11 +36,13 @@ void check(const PlanOptions& options) {
     invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
   }
   if (!(options.max_samples >= 0 && options.max_samples <= 1)) {
-    invalid(fmt::format("max_samples = {} must be a share of the frame in (0, 1], or 0 for automatic", options.max_samples));
+    invalid(fmt::format("max_samples = {} must be a share of the frame in (0, 1], or 0 for automatic",
+                        options.max_samples));
   }
   if (options.batch < 1) invalid(fmt::format("batch = {} must be at least 1", options.batch));
   if (options.backend == Backend::cuda) {
-    throw Error(ErrorCode::backend_unavailable, "this build has no GPU backend: use Backend::cpu or Backend::automatic");
+    throw Error(ErrorCode::backend_unavailable,
+                "this build has no GPU backend: use Backend::cpu or Backend::automatic");
   }
 }
 
@@ -48,7 +50,10 @@ template <class Real>
 class Designer {
  public:
   Designer(const Template& tmpl, const PlanOptions& options)
-      : options_(options), data_(*tmpl.data()), support_(data_), design_(std::make_shared<PlanDesign<Real>>(tmpl)) {}
+      : options_(options),
+        data_(*tmpl.data()),
+        support_(data_),
+        design_(std::make_shared<PlanDesign<Real>>(tmpl)) {}
 
   std::shared_ptr<const PlanDesign<Real>> design() {
     const auto start = std::chrono::steady_clock::now();
@@ -68,7 +73,8 @@ class Designer {
     info.bucket_count = info.buckets[0] * info.buckets[1] * info.buckets[2];
     info.samples_fraction = static_cast<double>(info.samples) / static_cast<double>(data_.shape.points());
     for (Rejection& other : rejected_) {
-      if (info.rejected.size() < 16) info.rejected.push_back({std::move(other.description), std::move(other.reason)});
+      if (info.rejected.size() < 16)
+        info.rejected.push_back({std::move(other.description), std::move(other.reason)});
     }
     info.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return design_;
@@ -83,27 +89,34 @@ class Designer {
     const bool small = data_.shape.points() <= kDirectProducts / support_.k;
     if (forced(Path::dense)) return use_dense("asked for");
     if (forced(Path::direct)) {
-      if (!small) throw Error(ErrorCode::not_sparse, fmt::format("the direct path needs N·k <= {}", kDirectProducts));
+      if (!small)
+        throw Error(ErrorCode::not_sparse, fmt::format("the direct path needs N·k <= {}", kDirectProducts));
       return use_direct("asked for", direct_us);
     }
-    const double limit_us = options_.path == Path::automatic ? dense_us : std::numeric_limits<double>::infinity();
+    const double limit_us =
+        options_.path == Path::automatic ? dense_us : std::numeric_limits<double>::infinity();
     if (!forced(Path::flat_window)) find_comb(limit_us);
     const bool comb_useful = comb_ && acceptable(comb_->predicted_error);
     if (forced(Path::flat_window) || (!forced(Path::comb) && !comb_useful)) find_flat(limit_us);
     if (options_.path != Path::automatic) return use_forced();
 
-    if (comb_useful && !(small && direct_us < comb_->predicted_us)) return use_comb(reason_against_dense(comb_->predicted_us));
+    if (comb_useful && !(small && direct_us < comb_->predicted_us))
+      return use_comb(reason_against_dense(comb_->predicted_us));
     if (flat_ && !(small && direct_us < flat_us_)) return use_flat(reason_against_dense(flat_us_));
     if (small && direct_us < dense_us) {
-      return use_direct(fmt::format("N·k = {} products are the cheapest exact way", data_.shape.points() * support_.k), direct_us);
+      return use_direct(
+          fmt::format("N·k = {} products are the cheapest exact way", data_.shape.points() * support_.k),
+          direct_us);
     }
-    if (!comb_ && !(flat_error_ > 0)) return use_dense("no sparse plan is predicted to be faster than a dense transform");
-    use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}", comb_ ? comb_->predicted_error : flat_error_,
+    if (!comb_ && !(flat_error_ > 0))
+      return use_dense("no sparse plan is predicted to be faster than a dense transform");
+    use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}",
+                          comb_ ? comb_->predicted_error : flat_error_,
                           options_.accuracy > 0 ? options_.accuracy : kUselessError));
   }
 
-  /// Whether a predicted relative error will do. A change since a reference has no scale before it is seen, so
-  /// there the tracker decides from the errors that frames report.
+  /// Whether a predicted relative error will do. A change since a reference has no scale before it is seen,
+  /// so there the tracker decides from the errors that frames report.
   bool acceptable(double error) const {
     if (prior_.common_scale) return true;
     return error <= (options_.accuracy > 0 ? options_.accuracy : kUselessError);
@@ -115,7 +128,8 @@ class Designer {
 
   std::int64_t max_samples() const {
     const std::int64_t points = data_.shape.points();
-    if (options_.max_samples > 0) return static_cast<std::int64_t>(options_.max_samples * static_cast<double>(points));
+    if (options_.max_samples > 0)
+      return static_cast<std::int64_t>(options_.max_samples * static_cast<double>(points));
     if (prior_.least_squares()) return points;
     return std::max<std::int64_t>(1, std::min(points / kBudgetDivisor, kSamplesPerCoefficient * support_.k));
   }
@@ -148,13 +162,15 @@ class Designer {
     flat_us_ = predicted_us(result.data);
     flat_error_ = flat_error(result.data);
     if (options_.path == Path::automatic && !acceptable(flat_error_)) {
-      rejected_.push_back({fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
-                           fmt::format("predicted error {:.3g}", flat_error_)});
+      rejected_.push_back(
+          {fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
+           fmt::format("predicted error {:.3g}", flat_error_)});
       return;
     }
     if (flat_us_ > limit_us) {
-      rejected_.push_back({fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
-                           fmt::format("slower than dense: {:.1f} us", flat_us_)});
+      rejected_.push_back(
+          {fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
+           fmt::format("slower than dense: {:.1f} us", flat_us_)});
       return;
     }
     flat_ = std::move(result.data);
@@ -174,7 +190,8 @@ class Designer {
     return {std::max(tail, 1e-300), std::max(power, 1e-300)};
   }
 
-  /// The prior's tail through the plan's noise gains, relative to the prior's power; rounding where there is no tail.
+  /// The prior's tail through the plan's noise gains, relative to the prior's power; rounding where there is
+  /// no tail.
   double flat_error(const FlatPlanData& flat) const {
     if (prior_.least_squares()) return std::numeric_limits<Real>::epsilon();
     double gain = 0;
@@ -189,8 +206,10 @@ class Designer {
     if (comb_) return use_comb("asked for");
     if (flat_) return use_flat("asked for");
     std::string why;
-    for (const Rejection& other : rejected_) why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", other.description, other.reason);
-    throw Error(ErrorCode::not_sparse, fmt::format("the {} path cannot transform this template: {}", to_string(options_.path), why));
+    for (const Rejection& other : rejected_)
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", other.description, other.reason);
+    throw Error(ErrorCode::not_sparse,
+                fmt::format("the {} path cannot transform this template: {}", to_string(options_.path), why));
   }
 
   void use_comb(std::string reason) {

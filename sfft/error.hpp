@@ -9,18 +9,18 @@
 namespace sfft {
 
 enum class ErrorCode {
-  invalid_argument,      ///< a value outside its domain: k = 0, a negative accuracy, a null pointer
-  invalid_support,       ///< duplicate, out-of-range or conjugate-redundant template frequencies
-  shape_mismatch,        ///< the signal's shape or length is not the one the template or plan was made for
-  size_overflow,         ///< a shape whose number of points cannot be addressed
-  type_mismatch,         ///< a complex signal for a real template, or the reverse
-  not_sparse,            ///< the path that was asked for cannot reach the accuracy that was asked for
-  file_unreadable,       ///< cannot be opened, read or written
-  file_corrupt,          ///< truncated, damaged or not one of our files
-  file_version,          ///< written by a version of the library that this one cannot read
-  backend_unavailable,   ///< the backend or engine is not in this build or not on this machine
-  device,                ///< the GPU or its driver failed
-  out_of_memory,         ///< host or device memory; the sentence says how much was needed
+  invalid_argument,     ///< a value outside its domain: k = 0, a negative accuracy, a null pointer
+  invalid_support,      ///< duplicate, out-of-range or conjugate-redundant template frequencies
+  shape_mismatch,       ///< the signal's shape or length is not the one the template or plan was made for
+  size_overflow,        ///< a shape whose number of points cannot be addressed
+  type_mismatch,        ///< a complex signal for a real template, or the reverse
+  not_sparse,           ///< the path that was asked for cannot reach the accuracy that was asked for
+  file_unreadable,      ///< cannot be opened, read or written
+  file_corrupt,         ///< truncated, damaged or not one of our files
+  file_version,         ///< written by a version of the library that this one cannot read
+  backend_unavailable,  ///< the backend or engine is not in this build or not on this machine
+  device,               ///< the GPU or its driver failed
+  out_of_memory,        ///< host or device memory; the sentence says how much was needed
 };
 
 /// Thrown by every function of the library that fails. `what()` is one sentence that names the offending

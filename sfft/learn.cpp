@@ -18,27 +18,33 @@ using detail::CellGrid;
 using detail::PowerSpectrum;
 using detail::TemplateData;
 
-[[noreturn]] void invalid(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
+[[noreturn]] void invalid(const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, message);
+}
 
 void check(std::span<const SignalView> frames, const LearnOptions& options) {
   if (frames.empty()) invalid("learning needs at least one frame");
   for (const SignalView& frame : frames) {
     if (frame.shape() != frames[0].shape()) {
-      throw Error(ErrorCode::shape_mismatch, fmt::format("learning frames differ in shape: {} and {}",
-                                                         frames[0].shape().to_string(), frame.shape().to_string()));
+      throw Error(ErrorCode::shape_mismatch,
+                  fmt::format("learning frames differ in shape: {} and {}", frames[0].shape().to_string(),
+                              frame.shape().to_string()));
     }
     if (frame.type() != frames[0].type()) {
-      throw Error(ErrorCode::type_mismatch, fmt::format("learning frames differ in element type: {} and {}",
-                                                        to_string(frames[0].type()), to_string(frame.type())));
+      throw Error(ErrorCode::type_mismatch,
+                  fmt::format("learning frames differ in element type: {} and {}",
+                              to_string(frames[0].type()), to_string(frame.type())));
     }
   }
   const int criteria = (options.k != 0) + (options.energy != 0) + (options.threshold_sigma != 0);
-  if (criteria != 1) invalid("set exactly one of k, energy and threshold_sigma to say how many frequencies to keep");
+  if (criteria != 1)
+    invalid("set exactly one of k, energy and threshold_sigma to say how many frequencies to keep");
   if (options.k < 0) invalid(fmt::format("k = {} must be at least 1", options.k));
   if (options.energy != 0 && !(options.energy > 0 && options.energy <= 1)) {
     invalid(fmt::format("energy = {} must be in (0, 1]", options.energy));
   }
-  if (options.threshold_sigma != 0 && !(options.threshold_sigma > 0 && std::isfinite(options.threshold_sigma))) {
+  if (options.threshold_sigma != 0 &&
+      !(options.threshold_sigma > 0 && std::isfinite(options.threshold_sigma))) {
     invalid(fmt::format("threshold_sigma = {} must be positive", options.threshold_sigma));
   }
 }
@@ -122,8 +128,8 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const dense::Plan<double> dense(first.shape(), real, {.threads = options.threads});
   PowerSpectrum mean{first.shape(), real, std::vector<double>(dense.spectrum_points(), 0.0)};
   if (options.k > mean.distinct()) {
-    invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k, mean.distinct(),
-                        first.shape().to_string(), real ? "real" : "complex"));
+    invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
+                        mean.distinct(), first.shape().to_string(), real ? "real" : "complex"));
   }
 
   std::vector<std::complex<double>> spectrum(dense.spectrum_points());
@@ -147,12 +153,15 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
     invalid("an all-zero frame has no energy to keep a share of: give k instead");
   }
 
-  const std::vector<std::int64_t> stored = options.k > 0        ? select_largest(mean, options.k)
-                                           : options.energy > 0 ? select_energy(mean, options.energy)
-                                                                : select_threshold(mean, options.threshold_sigma);
+  const std::vector<std::int64_t> stored = options.k > 0 ? select_largest(mean, options.k)
+                                           : options.energy > 0
+                                               ? select_energy(mean, options.energy)
+                                               : select_threshold(mean, options.threshold_sigma);
   if (stored.empty()) {
-    invalid(fmt::format("no frequency is above {} standard deviations of the noise floor: lower threshold_sigma or "
-                        "give k", options.threshold_sigma));
+    invalid(fmt::format(
+        "no frequency is above {} standard deviations of the noise floor: lower threshold_sigma or "
+        "give k",
+        options.threshold_sigma));
   }
   auto data = std::make_shared<TemplateData>();
   data->shape = first.shape();

@@ -14,7 +14,8 @@ namespace sfft {
 namespace detail {
 
 int thread_count(int option) {
-  if (option < 0) throw Error(ErrorCode::invalid_argument, fmt::format("threads = {} must be 0 or more", option));
+  if (option < 0)
+    throw Error(ErrorCode::invalid_argument, fmt::format("threads = {} must be 0 or more", option));
   if (option > 0) return option;
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
@@ -33,17 +34,20 @@ template <class Real>
 void PlanImpl<Real>::check(const SignalView& frame) const {
   const Template& source = design->source;
   if (frame.shape() != source.shape()) {
-    throw Error(ErrorCode::shape_mismatch, fmt::format("the frame is {}, the template was learned for {}",
-                                                       frame.shape().to_string(), source.shape().to_string()));
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("the frame is {}, the template was learned for {}", frame.shape().to_string(),
+                            source.shape().to_string()));
   }
   if (is_complex(frame.type()) == source.is_real()) {
-    throw Error(ErrorCode::type_mismatch, fmt::format("the frame is {}, the template is for {} signals",
-                                                      to_string(frame.type()), source.is_real() ? "real" : "complex"));
+    throw Error(ErrorCode::type_mismatch,
+                fmt::format("the frame is {}, the template is for {} signals", to_string(frame.type()),
+                            source.is_real() ? "real" : "complex"));
   }
 }
 
 template <class Real>
-void PlanImpl<Real>::set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) {
+void PlanImpl<Real>::set_reference(const SignalView& frame,
+                                   std::span<const std::complex<double>> coefficients) {
   check(frame);
   if (coefficients.size() != static_cast<std::size_t>(design->source.k())) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} reference coefficients for a template of {}",
@@ -75,11 +79,11 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
   const Real* reference = reference_samples.empty() ? nullptr : reference_samples.data();
   cpu::ExecutionStats stats;
   if (pool != nullptr) {
-    design->executor->execute_shared(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error,
-                                     stats, scratch, *pool);
+    design->executor->execute_shared(frame.data(), frame.type(), reference, spectrum.values,
+                                     spectrum.standard_error, stats, scratch, *pool);
   } else {
-    design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error, stats,
-                              scratch);
+    design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error,
+                              stats, scratch);
   }
   double error = 0;
   double norm = 0;
@@ -110,7 +114,8 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
   spectrum.error_l2 = std::sqrt(error);
   spectrum.relative_error = norm > 0 ? std::sqrt(error / norm) : 0;
   spectrum.tail_energy = stats.tail_energy;
-  spectrum.residual = stats.tail_energy + held > 0 ? std::sqrt(stats.tail_energy / (stats.tail_energy + held)) : 0;
+  spectrum.residual =
+      stats.tail_energy + held > 0 ? std::sqrt(stats.tail_energy / (stats.tail_energy + held)) : 0;
   spectrum.finite = stats.finite && std::isfinite(norm);
 }
 
@@ -152,7 +157,8 @@ template <class Real>
 void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                          Workspace<Real>& workspace) const {
   if (frames.size() != spectra.size()) {
-    throw Error(ErrorCode::shape_mismatch, fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
   }
   for (const SignalView& frame : frames) impl_->check(frame);
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
@@ -172,7 +178,8 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
 }
 
 template <class Real>
-void Plan<Real>::execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const {
+void Plan<Real>::execute(const SignalView& frame, Spectrum<Real>& spectrum,
+                         Workspace<Real>& workspace) const {
   execute(std::span<const SignalView>(&frame, 1), std::span<Spectrum<Real>>(&spectrum, 1), workspace);
 }
 
@@ -228,21 +235,25 @@ template <class Real>
 std::string Plan<Real>::explain() const {
   const PlanInfo& info = impl_->design->info;
   const Template& source = impl_->design->source;
-  std::string text = fmt::format("path       {} on the {}: {}\n", to_string(info.path), to_string(info.backend), info.reason);
-  text += fmt::format("signal     {} {}, k = {}{}\n", source.shape().to_string(), source.is_real() ? "real" : "complex",
-                      source.k(), info.reference ? ", as the difference to a reference frame" : "");
+  std::string text = fmt::format("path       {} on the {}: {}\n", to_string(info.path),
+                                 to_string(info.backend), info.reason);
+  text += fmt::format("signal     {} {}, k = {}{}\n", source.shape().to_string(),
+                      source.is_real() ? "real" : "complex", source.k(),
+                      info.reference ? ", as the difference to a reference frame" : "");
   if (info.path == Path::comb || info.path == Path::flat_window) {
     const bool comb = info.path == Path::comb;
     std::string grid = fmt::format("{}", info.buckets[0]);
-    for (int d = 1; d < source.shape().rank(); ++d) grid += fmt::format("x{}", info.buckets[static_cast<std::size_t>(d)]);
-    text += fmt::format("buckets    {} ({})\n", comb ? grid : fmt::format("{}", info.bucket_count), info.bucket_count);
+    for (int d = 1; d < source.shape().rank(); ++d)
+      grid += fmt::format("x{}", info.buckets[static_cast<std::size_t>(d)]);
+    text += fmt::format("buckets    {} ({})\n", comb ? grid : fmt::format("{}", info.bucket_count),
+                        info.bucket_count);
     text += fmt::format("{:<10} {}\n", comb ? "delays" : "lines", info.delays);
     text += fmt::format("samples    {} ({:.3g} % of the frame)\n", info.samples, 100 * info.samples_fraction);
     text += fmt::format("error      {:.3g} predicted{}, noise gain at most {:.3g}\n", info.predicted_error,
                         info.reference ? " of the change since the reference" : "", info.noise_gain);
   }
-  text += fmt::format("time       {:.1f} us predicted, dense {:.1f} us; planned in {:.1f} ms\n", info.predicted_us,
-                      info.predicted_dense_us, 1e3 * info.plan_seconds);
+  text += fmt::format("time       {:.1f} us predicted, dense {:.1f} us; planned in {:.1f} ms\n",
+                      info.predicted_us, info.predicted_dense_us, 1e3 * info.plan_seconds);
   text += fmt::format("engine     {}\n", info.engine);
   for (const RejectedCandidate& other : info.rejected) {
     text += fmt::format("rejected   {}: {}\n", other.description, other.reason);

@@ -15,8 +15,10 @@
 namespace sfft {
 
 namespace detail {
-template <class Real> class PlanImpl;
-template <class Real> struct WorkspaceImpl;
+template <class Real>
+class PlanImpl;
+template <class Real>
+struct WorkspaceImpl;
 }  // namespace detail
 
 struct PlanOptions {
@@ -30,10 +32,10 @@ struct PlanOptions {
   /// smaller of N/12 and 28 samples per coefficient where the template has energy outside its support, and
   /// no limit where it has none.
   double max_samples = 0;
-  Path path = Path::automatic;   ///< force one; throws not_sparse when it cannot work for this template
-  bool use_reference = true;     ///< transform the difference to the template's reference, if it has one
-  int threads = 1;               ///< that one execute() call may use; 0 means one per core
-  std::uint64_t seed = 1;        ///< of the delay and permutation search: same seed, same plan
+  Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
+  bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
+  int threads = 1;              ///< that one execute() call may use; 0 means one per core
+  std::uint64_t seed = 1;       ///< of the delay and permutation search: same seed, same plan
 };
 
 /// A candidate that the planner did not take.
@@ -48,20 +50,20 @@ struct PlanInfo {
   Backend backend = Backend::cpu;
   std::array<std::int64_t, 3> buckets{1, 1, 1};  ///< B_d per dimension (comb); {1,1,B} for flat windows
   std::int64_t bucket_count = 0;                 ///< product of buckets
-  std::int64_t delays = 0;                       ///< r (comb) or sampled lines (flat window); 0 for direct and dense
-  std::int64_t samples = 0;                      ///< distinct sample reads per frame
-  double samples_fraction = 0;                   ///< samples / N
-  bool reference = false;                        ///< transforms the difference to a reference frame
-  double predicted_us = 0;                       ///< by the cost model, one core
+  std::int64_t delays = 0;      ///< r (comb) or sampled lines (flat window); 0 for direct and dense
+  std::int64_t samples = 0;     ///< distinct sample reads per frame
+  double samples_fraction = 0;  ///< samples / N
+  bool reference = false;       ///< transforms the difference to a reference frame
+  double predicted_us = 0;      ///< by the cost model, one core
   double predicted_dense_us = 0;
   /// Predicted relative L2 error (support without f = 0) for frames like the learning frames; with a
   /// reference, relative to the change since it (1: no better than repeating the reference).
   double predicted_error = 0;
-  double noise_gain = 0;                         ///< largest ‖row of the recovery matrix‖ times sqrt(r)
+  double noise_gain = 0;  ///< largest ‖row of the recovery matrix‖ times sqrt(r)
   double plan_seconds = 0;
-  std::string engine;                            ///< of the FFTs: "built-in AVX-512", "FFTW"
-  std::string reason;                            ///< why this path
-  std::vector<RejectedCandidate> rejected;       ///< best first, at most 16
+  std::string engine;                       ///< of the FFTs: "built-in AVX-512", "FFTW"
+  std::string reason;                       ///< why this path
+  std::vector<RejectedCandidate> rejected;  ///< best first, at most 16
 };
 
 /// Scratch memory of one thread's executions. Made by Plan::make_workspace(); not shared between threads
@@ -78,7 +80,8 @@ class SFFT_EXPORT Workspace {
   detail::WorkspaceImpl<Real>& impl() const noexcept { return *impl_; }
 
  private:
-  template <class> friend class Plan;
+  template <class>
+  friend class Plan;
   std::unique_ptr<detail::WorkspaceImpl<Real>> impl_;
 };
 

@@ -19,13 +19,13 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t bytes)
-      : bytes_(bytes), data_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}))) {}
+      : bytes_(bytes), data_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}))) {}
   std::byte* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return bytes_; }
 
  private:
   struct Free {
-    void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
+    void operator()(std::byte* p) const noexcept { ::operator delete (p, std::align_val_t{64}); }
   };
   std::size_t bytes_ = 0;
   std::unique_ptr<std::byte, Free> data_;
@@ -46,8 +46,8 @@ struct PlanDesign {
   Template source;
   PlanInfo info;
   int threads = 1;
-  std::int64_t mean_coefficient = -1;      ///< index of f = 0 in the support, or -1
-  std::vector<double> multiplicity;        ///< 2 where a real spectrum holds a distinct conjugate
+  std::int64_t mean_coefficient = -1;  ///< index of f = 0 in the support, or -1
+  std::vector<double> multiplicity;    ///< 2 where a real spectrum holds a distinct conjugate
   std::unique_ptr<const cpu::Executor<Real>> executor;
 };
 
@@ -59,12 +59,13 @@ template <class Real>
 class PlanImpl {
  public:
   std::shared_ptr<const PlanDesign<Real>> design;
-  std::vector<Real> reference_samples;                  ///< in the executor's order; empty: no reference
+  std::vector<Real> reference_samples;  ///< in the executor's order; empty: no reference
   std::vector<std::complex<Real>> reference_values;
 
   void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients);
   void check(const SignalView& frame) const;
-  void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch, cpu::ThreadPool* pool) const noexcept;
+  void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
+           cpu::ThreadPool* pool) const noexcept;
   void prepare(Spectrum<Real>& spectrum) const;
 };
 

@@ -12,7 +12,7 @@ namespace sfft {
 
 /// How a signal of unknown support is transformed.
 struct TransformOptions {
-  std::int64_t k = 0;          ///< as in LearnOptions: set exactly one of the three
+  std::int64_t k = 0;  ///< as in LearnOptions: set exactly one of the three
   double energy = 0;
   double threshold_sigma = 0;
   int threads = 1;

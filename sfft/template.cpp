@@ -27,17 +27,39 @@ Template Template::load(const std::string& path) {
   return Template(std::make_shared<const detail::TemplateData>(detail::read_template(path)));
 }
 
-void Template::save(const std::string& path) const { detail::write_template(*data_, path); }
+void Template::save(const std::string& path) const {
+  detail::write_template(*data_, path);
+}
 
-const Shape& Template::shape() const noexcept { return data_->shape; }
-bool Template::is_real() const noexcept { return data_->real; }
-std::int64_t Template::k() const noexcept { return data_->k(); }
-std::span<const std::int64_t> Template::support() const noexcept { return *data_->support; }
-std::span<const std::complex<double>> Template::values() const noexcept { return data_->values; }
-std::span<const double> Template::power() const noexcept { return data_->power; }
-double Template::energy_captured() const noexcept { return data_->energy_captured; }
-double Template::tail_energy() const noexcept { return data_->tail_energy; }
-bool Template::has_reference() const noexcept { return !data_->reference.empty(); }
-double Template::learn_seconds() const noexcept { return data_->learn_seconds; }
+const Shape& Template::shape() const noexcept {
+  return data_->shape;
+}
+bool Template::is_real() const noexcept {
+  return data_->real;
+}
+std::int64_t Template::k() const noexcept {
+  return data_->k();
+}
+std::span<const std::int64_t> Template::support() const noexcept {
+  return *data_->support;
+}
+std::span<const std::complex<double>> Template::values() const noexcept {
+  return data_->values;
+}
+std::span<const double> Template::power() const noexcept {
+  return data_->power;
+}
+double Template::energy_captured() const noexcept {
+  return data_->energy_captured;
+}
+double Template::tail_energy() const noexcept {
+  return data_->tail_energy;
+}
+bool Template::has_reference() const noexcept {
+  return !data_->reference.empty();
+}
+double Template::learn_seconds() const noexcept {
+  return data_->learn_seconds;
+}
 
 }  // namespace sfft

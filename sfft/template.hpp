@@ -25,7 +25,7 @@ struct LearnOptions {
   /// Keep the (first) frame's samples in the template, so that plans transform the difference to it. Right
   /// for cameras, whose frames share their background; wrong for signals whose coefficients change freely.
   bool reference = false;
-  int threads = 1;             ///< for the dense transform; 0 means one per core
+  int threads = 1;  ///< for the dense transform; 0 means one per core
 };
 
 /// The support S of a signal (k flat indices), its shape, whether the signal is real, and what the learning
@@ -47,14 +47,16 @@ class SFFT_EXPORT Template {
   const Shape& shape() const noexcept;
   bool is_real() const noexcept;
   std::int64_t k() const noexcept;
-  std::span<const std::int64_t> support() const noexcept;              ///< ascending
-  std::span<const std::complex<double>> values() const noexcept;      ///< X of the first learning frame at S; empty if unknown
+  std::span<const std::int64_t> support() const noexcept;  ///< ascending
+  std::span<const std::complex<double>> values()
+      const noexcept;  ///< X of the first learning frame at S; empty if unknown
   /// Mean power E|X[f]|² at S over the learning frames; empty if unknown.
   std::span<const double> power() const noexcept;
-  double energy_captured() const noexcept;   ///< share of the energy without f = 0 that S holds; NaN if unknown
-  double tail_energy() const noexcept;       ///< Σ|X[f]|² outside S (both halves), mean over frames; 0 if unknown
+  double energy_captured()
+      const noexcept;                   ///< share of the energy without f = 0 that S holds; NaN if unknown
+  double tail_energy() const noexcept;  ///< Σ|X[f]|² outside S (both halves), mean over frames; 0 if unknown
   bool has_reference() const noexcept;
-  double learn_seconds() const noexcept;     ///< wall time that learning took; not saved
+  double learn_seconds() const noexcept;  ///< wall time that learning took; not saved
 
   const std::shared_ptr<const detail::TemplateData>& data() const noexcept { return data_; }
   explicit Template(std::shared_ptr<const detail::TemplateData> data) : data_(std::move(data)) {}

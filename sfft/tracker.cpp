@@ -15,10 +15,14 @@ namespace sfft {
 
 const char* to_string(TrackAction action) noexcept {
   switch (action) {
-    case TrackAction::sparse: return "sparse";
-    case TrackAction::refreshed: return "refreshed";
-    case TrackAction::relearned: return "relearned";
-    case TrackAction::dense: return "dense";
+    case TrackAction::sparse:
+      return "sparse";
+    case TrackAction::refreshed:
+      return "refreshed";
+    case TrackAction::relearned:
+      return "relearned";
+    case TrackAction::dense:
+      return "dense";
   }
   return "unknown";
 }
@@ -87,7 +91,7 @@ class TrackerImpl {
 
   TrackerOptions options_;
   Plan<Real> plan_;
-  std::optional<Plan<Real>> dense_;   ///< the same template, transformed densely
+  std::optional<Plan<Real>> dense_;  ///< the same template, transformed densely
   Workspace<Real> workspace_, dense_workspace_;
   TrackedFrame<Real> result_;
   std::int64_t frames_ = 0;
@@ -96,9 +100,9 @@ class TrackerImpl {
   std::string stale_reason_;
   int since_renewal_ = 0;
   int stale_in_a_row_ = 0;
-  int hold_;                    ///< frames between two renewals; doubles while they do not help
+  int hold_;  ///< frames between two renewals; doubles while they do not help
   int dense_in_a_row_ = 0;
-  int skip_sparse_ = 0;         ///< frames to come that go straight to dense
+  int skip_sparse_ = 0;  ///< frames to come that go straight to dense
 };
 
 template <class Real>
@@ -154,15 +158,16 @@ double TrackerImpl<Real>::baseline() const {
 template <class Real>
 bool TrackerImpl<Real>::stale(double error) {
   if (options_.accuracy > 0 && error > options_.accuracy) {
-    stale_reason_ = fmt::format("reported error {:.3g} is above the accuracy {:.3g}", error, options_.accuracy);
+    stale_reason_ =
+        fmt::format("reported error {:.3g} is above the accuracy {:.3g}", error, options_.accuracy);
     return true;
   }
   const double level = baseline();
   if (levels_.size() < kBaselineFrames) levels_.push_back(error);
   stale_in_a_row_ = level > 0 && error > options_.drift * level ? stale_in_a_row_ + 1 : 0;
   if (stale_in_a_row_ < options_.patience || since_renewal_ < hold_) return false;
-  stale_reason_ = fmt::format("reported error {:.3g} is above {:.3g} times its level of {:.3g} for {} frames", error,
-                              options_.drift, level, stale_in_a_row_);
+  stale_reason_ = fmt::format("reported error {:.3g} is above {:.3g} times its level of {:.3g} for {} frames",
+                              error, options_.drift, level, stale_in_a_row_);
   return true;
 }
 
@@ -171,15 +176,18 @@ template <class Real>
 bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   const Template& source = plan_.source();
   LearnOptions learn_options = options_.learn;
-  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0) learn_options.k = source.k();
+  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0)
+    learn_options.k = source.k();
   learn_options.reference = options_.reference;
   learn_options.threads = options_.plan.threads;
   const Template fresh = learn(frame, learn_options);
-  const std::vector<std::complex<double>> values(result_.spectrum.values.begin(), result_.spectrum.values.end());
+  const std::vector<std::complex<double>> values(result_.spectrum.values.begin(),
+                                                 result_.spectrum.values.end());
   const double held = held_energy(source, values);
   const double fresh_held = held_energy(fresh, fresh.values());
   if (!(held < options_.relearn_below * fresh_held)) return false;
-  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", stale_reason_, 100 * held / fresh_held);
+  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", stale_reason_,
+                               100 * held / fresh_held);
   install(Plan<Real>(fresh, plan_options()));
   transform_densely(frame);  // the result is on the template in force after this frame
   return true;
@@ -195,7 +203,8 @@ void TrackerImpl<Real>::renew(const SignalView& frame) {
     result_.action = TrackAction::relearned;
     ++relearned_count;
   } else if (options_.reference && plan_.info().reference) {
-    const std::vector<std::complex<double>> values(result_.spectrum.values.begin(), result_.spectrum.values.end());
+    const std::vector<std::complex<double>> values(result_.spectrum.values.begin(),
+                                                   result_.spectrum.values.end());
     plan_ = plan_.with_reference(frame, values);
     levels_.clear();
     result_.action = TrackAction::refreshed;
@@ -218,15 +227,18 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
   const bool always_dense = plan_.info().path == Path::dense;
   if (options_.reference && !plan_.source().has_reference()) {
     take_first_reference(frame);
-    if (!result_.spectrum.finite) result_.reason = "a sample is NaN or infinite; the frame is not taken as the reference";
+    if (!result_.spectrum.finite)
+      result_.reason = "a sample is NaN or infinite; the frame is not taken as the reference";
   } else if (skip_sparse_ > 0) {
     --skip_sparse_;
     transform_densely(frame);
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = "sparse transforms missed the accuracy on the frames before";
-    if (skip_sparse_ == 0 && result_.spectrum.finite && plan_.info().reference) {  // try again from a fresh reference
-      const std::vector<std::complex<double>> values(result_.spectrum.values.begin(), result_.spectrum.values.end());
+    if (skip_sparse_ == 0 && result_.spectrum.finite &&
+        plan_.info().reference) {  // try again from a fresh reference
+      const std::vector<std::complex<double>> values(result_.spectrum.values.begin(),
+                                                     result_.spectrum.values.end());
       plan_ = plan_.with_reference(frame, values);
       dense_in_a_row_ = 0;
     }

@@ -13,7 +13,8 @@
 namespace sfft {
 
 namespace detail {
-template <class Real> class TrackerImpl;
+template <class Real>
+class TrackerImpl;
 }
 
 /// What push() did with a frame.
@@ -27,8 +28,8 @@ SFFT_EXPORT const char* to_string(TrackAction action) noexcept;
 
 struct TrackerOptions {
   PlanOptions plan{};
-  LearnOptions learn{};       ///< for relearning; all zero: the template's own k
-  bool reference = true;      ///< difference against a reference frame (the template's, or the first pushed)
+  LearnOptions learn{};   ///< for relearning; all zero: the template's own k
+  bool reference = true;  ///< difference against a reference frame (the template's, or the first pushed)
   /// Largest reported relative error that is accepted; a frame above it is transformed again densely. 0: no
   /// absolute limit, only `drift`.
   double accuracy = 0;
@@ -48,8 +49,8 @@ template <class Real>
 struct TrackedFrame {
   Spectrum<Real> spectrum;  ///< on the template in force after this frame
   TrackAction action = TrackAction::sparse;
-  std::string reason;       ///< why, when action is not sparse
-  std::int64_t index = 0;   ///< frames pushed before this one
+  std::string reason;      ///< why, when action is not sparse
+  std::int64_t index = 0;  ///< frames pushed before this one
 };
 
 /// Takes frames in order. Not thread-safe: one tracker a stream. Blocks; may allocate when it relearns.

@@ -41,24 +41,35 @@ std::string Shape::to_string() const {
 
 std::size_t element_bytes(ElementType type) noexcept {
   switch (type) {
-    case ElementType::u8: return 1;
-    case ElementType::u16: return 2;
-    case ElementType::f32: return 4;
+    case ElementType::u8:
+      return 1;
+    case ElementType::u16:
+      return 2;
+    case ElementType::f32:
+      return 4;
     case ElementType::f64:
-    case ElementType::c64: return 8;
-    case ElementType::c128: return 16;
+    case ElementType::c64:
+      return 8;
+    case ElementType::c128:
+      return 16;
   }
   return 0;
 }
 
 const char* to_string(ElementType type) noexcept {
   switch (type) {
-    case ElementType::u8: return "u8";
-    case ElementType::u16: return "u16";
-    case ElementType::f32: return "float";
-    case ElementType::f64: return "double";
-    case ElementType::c64: return "complex float";
-    case ElementType::c128: return "complex double";
+    case ElementType::u8:
+      return "u8";
+    case ElementType::u16:
+      return "u16";
+    case ElementType::f32:
+      return "float";
+    case ElementType::f64:
+      return "double";
+    case ElementType::c64:
+      return "complex float";
+    case ElementType::c128:
+      return "complex double";
   }
   return "unknown";
 }
@@ -77,20 +88,28 @@ SignalView::SignalView(const void* data, std::size_t count, ElementType type, co
 
 const char* to_string(Backend backend) noexcept {
   switch (backend) {
-    case Backend::automatic: return "auto";
-    case Backend::cpu: return "cpu";
-    case Backend::cuda: return "cuda";
+    case Backend::automatic:
+      return "auto";
+    case Backend::cpu:
+      return "cpu";
+    case Backend::cuda:
+      return "cuda";
   }
   return "unknown";
 }
 
 const char* to_string(Path path) noexcept {
   switch (path) {
-    case Path::automatic: return "auto";
-    case Path::direct: return "direct";
-    case Path::comb: return "comb";
-    case Path::flat_window: return "flat_window";
-    case Path::dense: return "dense";
+    case Path::automatic:
+      return "auto";
+    case Path::direct:
+      return "direct";
+    case Path::comb:
+      return "comb";
+    case Path::flat_window:
+      return "flat_window";
+    case Path::dense:
+      return "dense";
   }
   return "unknown";
 }

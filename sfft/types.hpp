@@ -25,9 +25,13 @@ class SFFT_EXPORT Shape {
   explicit Shape(std::int64_t points) : Shape({points}) {}
 
   int rank() const noexcept { return rank_; }
-  std::int64_t operator[](int dimension) const noexcept { return extents_[static_cast<std::size_t>(dimension)]; }
+  std::int64_t operator[](int dimension) const noexcept {
+    return extents_[static_cast<std::size_t>(dimension)];
+  }
   std::int64_t points() const noexcept { return points_; }
-  std::span<const std::int64_t> extents() const noexcept { return {extents_.data(), static_cast<std::size_t>(rank_)}; }
+  std::span<const std::int64_t> extents() const noexcept {
+    return {extents_.data(), static_cast<std::size_t>(rank_)};
+  }
   std::string to_string() const;  ///< "1080x1920"
   friend bool operator==(const Shape&, const Shape&) = default;
 
@@ -40,22 +44,44 @@ class SFFT_EXPORT Shape {
 /// Element types that a signal may have. Unsigned integers are taken at face value (0..255, 0..65535).
 enum class ElementType : std::uint8_t { u8, u16, f32, f64, c64, c128 };
 
-constexpr bool is_complex(ElementType type) noexcept { return type >= ElementType::c64; }
+constexpr bool is_complex(ElementType type) noexcept {
+  return type >= ElementType::c64;
+}
 SFFT_EXPORT std::size_t element_bytes(ElementType type) noexcept;
 SFFT_EXPORT const char* to_string(ElementType type) noexcept;
 
 template <class T>
 struct element_type_of;
-template <> struct element_type_of<std::uint8_t> { static constexpr auto value = ElementType::u8; };
-template <> struct element_type_of<std::uint16_t> { static constexpr auto value = ElementType::u16; };
-template <> struct element_type_of<float> { static constexpr auto value = ElementType::f32; };
-template <> struct element_type_of<double> { static constexpr auto value = ElementType::f64; };
-template <> struct element_type_of<std::complex<float>> { static constexpr auto value = ElementType::c64; };
-template <> struct element_type_of<std::complex<double>> { static constexpr auto value = ElementType::c128; };
+template <>
+struct element_type_of<std::uint8_t> {
+  static constexpr auto value = ElementType::u8;
+};
+template <>
+struct element_type_of<std::uint16_t> {
+  static constexpr auto value = ElementType::u16;
+};
+template <>
+struct element_type_of<float> {
+  static constexpr auto value = ElementType::f32;
+};
+template <>
+struct element_type_of<double> {
+  static constexpr auto value = ElementType::f64;
+};
+template <>
+struct element_type_of<std::complex<float>> {
+  static constexpr auto value = ElementType::c64;
+};
+template <>
+struct element_type_of<std::complex<double>> {
+  static constexpr auto value = ElementType::c128;
+};
 
 /// A type that samples may have.
 template <class T>
-concept Sample = requires { element_type_of<T>::value; };
+concept Sample = requires {
+  element_type_of<T>::value;
+};
 
 /// A view of one contiguous, row-major signal in host memory: it owns nothing. The constructors check that
 /// the span holds exactly shape.points() elements (ErrorCode::shape_mismatch) and that it is not null.
@@ -67,7 +93,8 @@ class SFFT_EXPORT SignalView {
   template <Sample T>
   SignalView(std::span<T> samples, const Shape& shape) : SignalView(std::span<const T>(samples), shape) {}
   template <Sample T>
-  SignalView(const std::vector<T>& samples, const Shape& shape) : SignalView(std::span<const T>(samples), shape) {}
+  SignalView(const std::vector<T>& samples, const Shape& shape)
+      : SignalView(std::span<const T>(samples), shape) {}
   template <Sample T>
   SignalView(const std::vector<T>& samples)  // NOLINT: a vector is a 1D signal
       : SignalView(std::span<const T>(samples), Shape(static_cast<std::int64_t>(samples.size()))) {}
@@ -77,7 +104,9 @@ class SFFT_EXPORT SignalView {
   const void* data() const noexcept { return data_; }
   const Shape& shape() const noexcept { return shape_; }
   ElementType type() const noexcept { return type_; }
-  std::size_t bytes() const noexcept { return static_cast<std::size_t>(shape_.points()) * element_bytes(type_); }
+  std::size_t bytes() const noexcept {
+    return static_cast<std::size_t>(shape_.points()) * element_bytes(type_);
+  }
 
  private:
   const void* data_;
@@ -107,19 +136,19 @@ struct Spectrum {
   /// Flat row-major frequency indices, ascending, in [0, N). For a real signal one of each conjugate pair.
   /// Shared with the template: copying a spectrum does not copy it.
   std::shared_ptr<const std::vector<std::int64_t>> support;
-  std::vector<std::complex<Real>> values;   ///< X at the support
-  std::vector<Real> standard_error;         ///< of |X̂[f] − X[f]|: root mean square, real and imaginary together
-  double error_l2 = 0;        ///< predicted ‖X̂ − X‖₂ over the support without f = 0
+  std::vector<std::complex<Real>> values;  ///< X at the support
+  std::vector<Real> standard_error;  ///< of |X̂[f] − X[f]|: root mean square, real and imaginary together
+  double error_l2 = 0;               ///< predicted ‖X̂ − X‖₂ over the support without f = 0
   double relative_error = 0;  ///< error_l2 / ‖X̂‖₂ over the support without f = 0 (0 when that norm is 0)
   /// Energy estimated to lie outside the template (and, with a reference, that changed since it), Σ|X[f]|²
   /// over f not in the support; both halves of a real signal's spectrum are counted.
   double tail_energy = 0;
-  double residual = 0;        ///< sqrt(tail_energy / (tail_energy + Σ|X̂[f]|² without f = 0, both halves))
+  double residual = 0;  ///< sqrt(tail_energy / (tail_energy + Σ|X̂[f]|² without f = 0, both halves))
   Path path = Path::automatic;
   Backend backend = Backend::automatic;
-  bool finite = true;         ///< false: a sample that was read is NaN or infinite; values mean nothing
+  bool finite = true;  ///< false: a sample that was read is NaN or infinite; values mean nothing
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
-  std::string reason;         ///< why this path, one sentence
+  std::string reason;                    ///< why this path, one sentence
 };
 
 }  // namespace sfft

@@ -27,9 +27,9 @@ constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
 
 /// Weights and errors of one group's own coefficients.
 struct CombModel::Solution {
-  Matrix weights;               ///< members × r, for FFTs scaled by N/B
-  std::vector<double> noise;    ///< E|error|² from the tail, unit scale
-  std::vector<double> bias;     ///< E|error|² from shrinking and from the group's other members
+  Matrix weights;             ///< members × r, for FFTs scaled by N/B
+  std::vector<double> noise;  ///< E|error|² from the tail, unit scale
+  std::vector<double> bias;   ///< E|error|² from shrinking and from the group's other members
 };
 
 /// exp(2πi q τ_d / L_d) for the steps q to the nearest aliases, so that an alias costs no sine.
@@ -41,7 +41,8 @@ struct CombModel::StepPhases {
     for (std::size_t d = 0; d < 3; ++d) {
       for (std::int64_t q = -kReach; q <= kReach; ++q) {
         for (std::size_t j = 0; j < delays.size(); ++j) {
-          of[d][static_cast<std::size_t>(q + kReach)][j] = phase(floor_mod(q, strides[d]), delays[j][d], strides[d]);
+          of[d][static_cast<std::size_t>(q + kReach)][j] =
+              phase(floor_mod(q, strides[d]), delays[j][d], strides[d]);
         }
       }
     }
@@ -117,7 +118,8 @@ double CombModel::proxy_error(std::int64_t delay_count) {
     for (std::size_t i = 0; i < group.count; ++i) {
       const SupportMember& member = support_.members[static_cast<std::size_t>(order_[group.first + i])];
       if (member.conjugate || member.coefficient == support_.mean_coefficient) continue;
-      const double spread = static_cast<double>(std::max<std::int64_t>(1, delay_count + 1 - static_cast<std::int64_t>(group.count)));
+      const double spread = static_cast<double>(
+          std::max<std::int64_t>(1, delay_count + 1 - static_cast<std::int64_t>(group.count)));
       const double noise = group.tail / spread;
       sum += prior_.least_squares()
                  ? noise
@@ -181,7 +183,8 @@ void CombModel::find_aliases(Group& group) {
   group.far_tail = std::max(group.far_tail, 1e-3 * group.tail);
 }
 
-bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPhases& steps, Solution& solution) {
+bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPhases& steps,
+                      Solution& solution) {
   const auto r = static_cast<Eigen::Index>(delays.size());
   const auto c = static_cast<Eigen::Index>(group.count);
   if (c > kMax) return false;
@@ -198,9 +201,12 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
   Matrix response(r, c);
   Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMax, 1> power(c);
   for (Eigen::Index i = 0; i < c; ++i) {
-    const SupportMember& member = support_.members[static_cast<std::size_t>(order_[group.first + static_cast<std::size_t>(i)])];
-    for (Eigen::Index j = 0; j < r; ++j) response(j, i) = phase_of(member.f, delays[static_cast<std::size_t>(j)]);
-    power(i) = prior_.least_squares() ? 0 : prior_.support_power[static_cast<std::size_t>(member.coefficient)];
+    const SupportMember& member =
+        support_.members[static_cast<std::size_t>(order_[group.first + static_cast<std::size_t>(i)])];
+    for (Eigen::Index j = 0; j < r; ++j)
+      response(j, i) = phase_of(member.f, delays[static_cast<std::size_t>(j)]);
+    power(i) =
+        prior_.least_squares() ? 0 : prior_.support_power[static_cast<std::size_t>(member.coefficient)];
   }
 
   solution.noise.assign(static_cast<std::size_t>(c), 0.0);
@@ -209,7 +215,8 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
     const double shrink = static_cast<double>(r) + (power(0) > 0 ? group.far_tail / power(0) : 0.0);
     solution.weights = response.adjoint() / shrink;
     const double kept = static_cast<double>(r) / shrink;
-    solution.noise[0] = white_ ? std::max(0.0, aliases() * kept / shrink - kept * kept) : group.far_tail * kept / shrink;
+    solution.noise[0] =
+        white_ ? std::max(0.0, aliases() * kept / shrink - kept * kept) : group.far_tail * kept / shrink;
     solution.bias[0] = power(0) * (1 - kept) * (1 - kept);
     return true;
   }
@@ -222,7 +229,8 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
     Eigen::Matrix<Complex, Eigen::Dynamic, 1, 0, kMax, 1> base_phase(r), column(r);
     for (Eigen::Index j = 0; j < r; ++j) base_phase(j) = phase_of(base, delays[static_cast<std::size_t>(j)]);
     for (const Alias& alias : group.aliases) {
-      for (Eigen::Index j = 0; j < r; ++j) column(j) = base_phase(j) * steps(alias.steps, static_cast<std::size_t>(j));
+      for (Eigen::Index j = 0; j < r; ++j)
+        column(j) = base_phase(j) * steps(alias.steps, static_cast<std::size_t>(j));
       covariance.selfadjointView<Eigen::Lower>().rankUpdate(column, alias.power);
     }
     const Eigen::LLT<Matrix> cholesky(covariance);
@@ -250,12 +258,14 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
   const Matrix leak = solution.weights * response;
   const Matrix coloured = solution.weights * factor;
   for (Eigen::Index i = 0; i < c; ++i) {
-    // White over every alias, the covariance is exactly N/B times the identity less what the template itself brings.
+    // White over every alias, the covariance is exactly N/B times the identity less what the template itself
+    // brings.
     solution.noise[static_cast<std::size_t>(i)] =
         white_ ? std::max(0.0, aliases() * solution.weights.row(i).squaredNorm() - leak.row(i).squaredNorm())
                : coloured.row(i).squaredNorm();
     double bias = 0;
-    for (Eigen::Index m = 0; ridge && m < c; ++m) bias += power(m) * std::norm(leak(i, m) - (i == m ? 1.0 : 0.0));
+    for (Eigen::Index m = 0; ridge && m < c; ++m)
+      bias += power(m) * std::norm(leak(i, m) - (i == m ? 1.0 : 0.0));
     solution.bias[static_cast<std::size_t>(i)] = bias;
   }
   return true;
@@ -285,13 +295,15 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
     for (std::size_t i = 0; i < group.count; ++i) {
       const SupportMember& member = support_.members[static_cast<std::size_t>(order_[group.first + i])];
       if (member.conjugate) continue;
-      const double gain = solution.weights.row(static_cast<Eigen::Index>(i)).squaredNorm() * static_cast<double>(delays.size());
+      const double gain = solution.weights.row(static_cast<Eigen::Index>(i)).squaredNorm() *
+                          static_cast<double>(delays.size());
       gains += gain;
       ++rows;
       quality.gain_max = std::max(quality.gain_max, std::sqrt(gain));
       if (member.coefficient == support_.mean_coefficient) continue;
       quality.error += weight * (solution.noise[i] + solution.bias[i]);
-      if (!prior_.least_squares()) quality.power += weight * prior_.support_power[static_cast<std::size_t>(member.coefficient)];
+      if (!prior_.least_squares())
+        quality.power += weight * prior_.support_power[static_cast<std::size_t>(member.coefficient)];
     }
   }
   quality.gain_rms = rows > 0 ? std::sqrt(gains / static_cast<double>(rows)) : 0;
@@ -324,7 +336,8 @@ CombData CombModel::build(std::span<const Delay> delays) {
       const auto coefficient = static_cast<std::size_t>(member.coefficient);
       data.bucket[coefficient] = group.bucket;
       for (std::size_t j = 0; j < r; ++j) {
-        data.weights[coefficient * r + j] = solution.weights(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) * unscaled;
+        data.weights[coefficient * r + j] =
+            solution.weights(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) * unscaled;
       }
       data.noise_gain[coefficient] =
           prior_.common_scale ? kChangeMargin * (solution.noise[i] + solution.bias[i]) : solution.noise[i];

@@ -19,7 +19,8 @@ class CombModel {
   static constexpr std::int64_t kMaxDelays = 24;
 
   /// `buckets` divide the shape. Cheap; the aliases are worked out when they are first needed.
-  CombModel(const SupportSet& support, const SpectralPrior& prior, const std::array<std::int64_t, 3>& buckets);
+  CombModel(const SupportSet& support, const SpectralPrior& prior,
+            const std::array<std::int64_t, 3>& buckets);
 
   const std::array<std::int64_t, 3>& buckets() const noexcept { return buckets_; }
   std::int64_t bucket_count() const noexcept { return buckets_[0] * buckets_[1] * buckets_[2]; }
@@ -31,12 +32,13 @@ class CombModel {
 
   struct Quality {
     bool solvable = true;
-    double error = 0;       ///< Σ E|X̂ − X|² over the groups looked at, without f = 0 (unit scale)
-    double power = 0;       ///< Σ prior E|X|² over the same (0 for least squares)
-    double gain_rms = 0;    ///< of ‖row‖ sqrt(r): 1 where a frequency is alone
+    double error = 0;     ///< Σ E|X̂ − X|² over the groups looked at, without f = 0 (unit scale)
+    double power = 0;     ///< Σ prior E|X|² over the same (0 for least squares)
+    double gain_rms = 0;  ///< of ‖row‖ sqrt(r): 1 where a frequency is alone
     double gain_max = 0;
   };
-  /// Looks at `max_groups` of the groups (0: all): the most crowded ones for least squares, otherwise a fair sample.
+  /// Looks at `max_groups` of the groups (0: all): the most crowded ones for least squares, otherwise a fair
+  /// sample.
   Quality assess(std::span<const Delay> delays, std::size_t max_groups);
   /// The whole plan for these delays.
   CombData build(std::span<const Delay> delays);
@@ -52,7 +54,7 @@ class CombModel {
     bool own;                  ///< holds a frequency of S itself, not only conjugates
     double tail;               ///< Σ power of what aliases here, without the template
     bool aliases_known;
-    double far_tail;           ///< of that, what `aliases` leaves out; treated as white
+    double far_tail;  ///< of that, what `aliases` leaves out; treated as white
     std::vector<Alias> aliases;
   };
   struct Solution;
@@ -68,13 +70,13 @@ class CombModel {
   const SupportSet& support_;
   const SpectralPrior& prior_;
   std::array<std::int64_t, 3> buckets_, strides_;
-  std::vector<std::int64_t> order_;     ///< members sorted by bucket
-  std::vector<Group> groups_;           ///< ascending bucket
-  std::vector<std::size_t> ranking_;    ///< own groups: the most crowded, or those with the largest tail, first
+  std::vector<std::int64_t> order_;   ///< members sorted by bucket
+  std::vector<Group> groups_;         ///< ascending bucket
+  std::vector<std::size_t> ranking_;  ///< own groups: the most crowded, or those with the largest tail, first
   std::int64_t largest_group_ = 0;
   bool white_ = true;
   bool tails_known_ = false;
-  std::vector<double> bucket_tail_;     ///< Σ power aliasing into each bucket, without the template
+  std::vector<double> bucket_tail_;  ///< Σ power aliasing into each bucket, without the template
 };
 
 }  // namespace sfft::detail

@@ -58,7 +58,8 @@ class Planner {
   std::optional<CombPlan> plan() {
     list_candidates();
     if (candidates_.empty()) {
-      rejected_.push_back({"comb", "no divisors of the shape leave enough empty buckets within the sample budget"});
+      rejected_.push_back(
+          {"comb", "no divisors of the shape leave enough empty buckets within the sample budget"});
       return std::nullopt;
     }
     return prior_.least_squares() ? cheapest_exact() : best_estimate();
@@ -77,7 +78,8 @@ class Planner {
     const auto members = static_cast<std::int64_t>(support_.members.size());
     const std::int64_t most = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096});
     // Fewer buckets than this would leave next to none empty, or hold more frequencies than delays resolve.
-    const std::int64_t least = prior_.least_squares() ? std::max<std::int64_t>(kMinEmpty, members / 12) : std::max<std::int64_t>(kMinEmpty, members);
+    const std::int64_t least = prior_.least_squares() ? std::max<std::int64_t>(kMinEmpty, members / 12)
+                                                      : std::max<std::int64_t>(kMinEmpty, members);
     std::array<std::vector<std::int64_t>, 3> sides;
     for (int d = 0; d < 3; ++d) sides[static_cast<std::size_t>(d)] = smooth_divisors(shape[d], most);
     std::vector<std::array<std::int64_t, 3>> grids;
@@ -99,7 +101,8 @@ class Planner {
     double low = std::numeric_limits<double>::infinity();
     double high = 0;
     for (int d = 0; d < support_.shape.rank(); ++d) {
-      const double stride = static_cast<double>(support_.shape[d]) / static_cast<double>(grid[static_cast<std::size_t>(d)]);
+      const double stride =
+          static_cast<double>(support_.shape[d]) / static_cast<double>(grid[static_cast<std::size_t>(d)]);
       low = std::min(low, stride);
       high = std::max(high, stride);
     }
@@ -122,7 +125,8 @@ class Planner {
       if (prior_.least_squares() && r > first + 2 * step) break;
       const double us = predicted_us(model, r);
       if (us > request_.limit_us) break;
-      const double proxy = prior_.least_squares() ? 0 : std::sqrt(model.proxy_error(r) / std::max(power_, 1e-300));
+      const double proxy =
+          prior_.least_squares() ? 0 : std::sqrt(model.proxy_error(r) / std::max(power_, 1e-300));
       candidates_.push_back({grid, r, us, proxy});
     }
   }
@@ -148,27 +152,30 @@ class Planner {
     plan.data = model.build(choice.delays);
     plan.predicted_us = us;
     plan.noise_gain = choice.quality.gain_max;
-    plan.predicted_error = prior_.least_squares() ? choice.quality.gain_rms * request_.epsilon
-                                                  : std::sqrt(choice.quality.error / std::max(choice.quality.power, 1e-300));
+    plan.predicted_error = prior_.least_squares()
+                               ? choice.quality.gain_rms * request_.epsilon
+                               : std::sqrt(choice.quality.error / std::max(choice.quality.power, 1e-300));
     return plan;
   }
 
   void reject(const Candidate& candidate, const std::string& reason) {
-    if (rejected_.size() < 16) rejected_.push_back({describe(support_.shape, candidate.buckets, candidate.delays), reason});
+    if (rejected_.size() < 16)
+      rejected_.push_back({describe(support_.shape, candidate.buckets, candidate.delays), reason});
   }
 
   /// The tail is zero or unknown: any solvable plan is exact, so the cheapest well-conditioned one wins.
   std::optional<CombPlan> cheapest_exact() {
-    std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) { return a.us < b.us; });
+    std::sort(candidates_.begin(), candidates_.end(),
+              [](const Candidate& a, const Candidate& b) { return a.us < b.us; });
     constexpr std::size_t kTries = 10;
     for (std::size_t i = 0; i < std::min(kTries, candidates_.size()); ++i) {
       const Candidate& candidate = candidates_[i];
       CombModel model(support_, prior_, candidate.buckets);
       for (const bool clustered : {true, false}) {
         const std::int64_t reach = std::max<std::int64_t>(8, 2 * candidate.delays);
-        const auto choice = search_delays(
-            model, support_.shape,
-            {.count = candidate.delays, .reach = clustered ? reach : 0, .seed = request_.seed});
+        const auto choice =
+            search_delays(model, support_.shape,
+                          {.count = candidate.delays, .reach = clustered ? reach : 0, .seed = request_.seed});
         if (!choice) continue;
         if (choice->quality.gain_rms <= kMaxGainRms && choice->quality.gain_max <= kMaxGain) {
           return finish(model, *choice, predicted_us(model, candidate.delays, clustered));
@@ -200,9 +207,13 @@ class Planner {
     constexpr std::size_t kLook = 20;
     for (std::size_t i = 0; i < std::min(kLook, candidates_.size()); ++i) {
       CombModel model(support_, prior_, candidates_[i].buckets);
-      const auto choice = search_delays(
-          model, support_.shape,
-          {.count = candidates_[i].delays, .draws = 6, .sweeps = 0, .groups = 24, .final_groups = 96, .seed = request_.seed});
+      const auto choice = search_delays(model, support_.shape,
+                                        {.count = candidates_[i].delays,
+                                         .draws = 6,
+                                         .sweeps = 0,
+                                         .groups = 24,
+                                         .final_groups = 96,
+                                         .seed = request_.seed});
       if (!choice) continue;
       looked.push_back({candidates_[i], relative_error(choice->quality)});
     }
@@ -224,9 +235,12 @@ class Planner {
     for (std::size_t i = 0; i < std::min(kFinalists, looked.size()); ++i) {
       if (best && looked[i].error > bar) break;
       CombModel model(support_, prior_, looked[i].candidate.buckets);
-      const auto choice = search_delays(
-          model, support_.shape,
-          {.count = looked[i].candidate.delays, .draws = 16, .sweeps = 2, .groups = 32, .seed = request_.seed});
+      const auto choice = search_delays(model, support_.shape,
+                                        {.count = looked[i].candidate.delays,
+                                         .draws = 16,
+                                         .sweeps = 2,
+                                         .groups = 32,
+                                         .seed = request_.seed});
       if (!choice || (best && relative_error(choice->quality) >= best->predicted_error)) continue;
       best = finish(model, *choice, looked[i].candidate.us);
       winner = i;
@@ -234,8 +248,9 @@ class Planner {
     for (std::size_t i = 0; i < looked.size(); ++i) {
       if (i == winner) continue;
       const Looked& other = looked[i];
-      reject(other.candidate, other.error > bar ? fmt::format("predicted error {:.3g} > {:.3g}", other.error, bar)
-                                                : fmt::format("no better, {:.1f} us", other.candidate.us));
+      reject(other.candidate, other.error > bar
+                                  ? fmt::format("predicted error {:.3g} > {:.3g}", other.error, bar)
+                                  : fmt::format("no better, {:.1f} us", other.candidate.us));
     }
     return best;
   }
@@ -250,8 +265,8 @@ class Planner {
 
 }  // namespace
 
-std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior, const CombRequest& request,
-                                  std::vector<Rejection>& rejected) {
+std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
+                                  const CombRequest& request, std::vector<Rejection>& rejected) {
   return Planner(support, prior, request, rejected).plan();
 }
 

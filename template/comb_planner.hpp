@@ -32,7 +32,7 @@ struct CombPlan {
 };
 
 /// The cheapest plan that is good enough, or nothing with the reasons in `rejected`.
-std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior, const CombRequest& request,
-                                  std::vector<Rejection>& rejected);
+std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
+                                  const CombRequest& request, std::vector<Rejection>& rejected);
 
 }  // namespace sfft::detail

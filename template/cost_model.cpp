@@ -13,7 +13,8 @@ double predict_comb_us(const CombCost& cost) noexcept {
   const double points = static_cast<double>(cost.buckets);
   const double flops = 5 * points * std::log2(std::max(points, 2.0)) * lanes;
   const double flops_per_ns = points * lanes * 16 < 0.5e6 ? 90 : 45;
-  const double gather_ns = static_cast<double>(cost.samples) * 0.3 + static_cast<double>(cost.lines) * line_ns;
+  const double gather_ns =
+      static_cast<double>(cost.samples) * 0.3 + static_cast<double>(cost.lines) * line_ns;
   const double recover_ns = static_cast<double>(cost.k) * (2 + 0.4 * static_cast<double>(cost.delays));
   const double tail_ns = 0.05 * points * lanes;
   return 1e-3 * (100 + gather_ns + flops / flops_per_ns + recover_ns + tail_ns);

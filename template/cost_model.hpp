@@ -9,11 +9,11 @@
 namespace sfft::detail {
 
 struct CombCost {
-  std::int64_t points;        ///< N
-  std::int64_t samples;       ///< r·B
-  std::int64_t buckets;       ///< B
-  std::int64_t delays;        ///< r
-  std::int64_t lines;         ///< distinct cache lines touched, about
+  std::int64_t points;   ///< N
+  std::int64_t samples;  ///< r·B
+  std::int64_t buckets;  ///< B
+  std::int64_t delays;   ///< r
+  std::int64_t lines;    ///< distinct cache lines touched, about
   std::int64_t k;
   bool real;
 };

@@ -11,7 +11,8 @@ class Search {
  public:
   Search(CombModel& model, const Shape& shape, const DelaySearch& options)
       : model_(model), count_(options.count), groups_(options.groups), random_(options.seed) {
-    for (int d = 0; d < 3; ++d) range_[static_cast<std::size_t>(d)] = shape[d] / model.buckets()[static_cast<std::size_t>(d)];
+    for (int d = 0; d < 3; ++d)
+      range_[static_cast<std::size_t>(d)] = shape[d] / model.buckets()[static_cast<std::size_t>(d)];
     if (options.reach > 0) {
       range_ = {1, 1, 1};
       const auto last = static_cast<std::size_t>(shape.rank() - 1);
@@ -85,7 +86,9 @@ class Search {
 
  private:
   /// Error and noise gain go together where nothing is known of the tail.
-  static double score(const CombModel::Quality& quality) { return quality.error * (1 + 1e-3 * quality.gain_max); }
+  static double score(const CombModel::Quality& quality) {
+    return quality.error * (1 + 1e-3 * quality.gain_max);
+  }
   std::int64_t pick() { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(choices())); }
 
   CombModel& model_;

@@ -62,7 +62,8 @@ std::size_t CellGrid::cells() const noexcept {
 std::size_t CellGrid::cell(const std::array<std::int64_t, 3>& f) const noexcept {
   std::size_t index = 0;
   for (std::size_t d = 0; d < axes_.size(); ++d) {
-    index = index * static_cast<std::size_t>(axes_[d].cells()) + static_cast<std::size_t>(axes_[d].cell(f[d]));
+    index =
+        index * static_cast<std::size_t>(axes_[d].cells()) + static_cast<std::size_t>(axes_[d].cell(f[d]));
   }
   return index;
 }

@@ -45,7 +45,8 @@ double total_energy(const PowerSpectrum& spectrum) {
   double total = 0;
   const auto count = static_cast<std::int64_t>(spectrum.power.size());
   for (std::int64_t i = 1; i < count; ++i) {
-    if (spectrum.representative(i)) total += spectrum.multiplicity(i) * spectrum.power[static_cast<std::size_t>(i)];
+    if (spectrum.representative(i))
+      total += spectrum.multiplicity(i) * spectrum.power[static_cast<std::size_t>(i)];
   }
   return total;
 }
@@ -93,7 +94,8 @@ std::vector<std::int64_t> select_energy(const PowerSpectrum& spectrum, double sh
   const double wanted = share * total_energy(spectrum);
   double held = 0;
   std::size_t count = 0;
-  while (count < indices.size() && held < wanted && spectrum.power[static_cast<std::size_t>(indices[count])] > 0) {
+  while (count < indices.size() && held < wanted &&
+         spectrum.power[static_cast<std::size_t>(indices[count])] > 0) {
     held += spectrum.multiplicity(indices[count]) * spectrum.power[static_cast<std::size_t>(indices[count])];
     ++count;
   }
@@ -113,7 +115,9 @@ std::vector<std::int64_t> select_threshold(const PowerSpectrum& spectrum, double
   const double rounding = 64 * std::numeric_limits<double>::epsilon();
   const double strongest = *std::max_element(powers.begin(), powers.end());
   const double floor = std::max(sigmas * sigmas * variance, strongest * rounding * rounding);
-  std::erase_if(indices, [&](std::int64_t i) { return i == 0 || !(spectrum.power[static_cast<std::size_t>(i)] > floor); });
+  std::erase_if(indices, [&](std::int64_t i) {
+    return i == 0 || !(spectrum.power[static_cast<std::size_t>(i)] > floor);
+  });
   return with_mean(spectrum, std::move(indices));
 }
 

@@ -23,7 +23,8 @@ SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bo
   }
   prior.support_power.resize(static_cast<std::size_t>(support.k));
   for (const SupportMember& member : support.members) {
-    prior.support_power[static_cast<std::size_t>(member.coefficient)] = data.change_envelope.power[grid.cell(member.f)];
+    prior.support_power[static_cast<std::size_t>(member.coefficient)] =
+        data.change_envelope.power[grid.cell(member.f)];
   }
   return prior;
 }

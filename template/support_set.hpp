@@ -10,9 +10,9 @@
 namespace sfft::detail {
 
 struct SupportMember {
-  std::array<std::int64_t, 3> f;   ///< coordinates
-  std::int64_t coefficient;        ///< index into the support
-  bool conjugate;                  ///< stands for −f of that coefficient
+  std::array<std::int64_t, 3> f;  ///< coordinates
+  std::int64_t coefficient;       ///< index into the support
+  bool conjugate;                 ///< stands for −f of that coefficient
 };
 
 /// S and, for a real signal, −S: everything of the template that shows in the spectrum.

@@ -23,14 +23,14 @@ struct TemplateData {
   std::vector<std::complex<double>> values;  ///< X of the first frame at the support
   std::vector<double> power;                 ///< mean |X|² at the support
   double energy_captured = std::numeric_limits<double>::quiet_NaN();
-  double tail_energy = 0;                    ///< mean Σ|X[f]|² outside the support, both halves
-  Envelope tail_envelope;                    ///< mean |X[f]|² outside the support
-  Envelope change_envelope;                  ///< power of a change between frames: a shape when one frame was learned
-  bool change_measured = false;              ///< change_envelope comes from several frames, so its scale is real
+  double tail_energy = 0;        ///< mean Σ|X[f]|² outside the support, both halves
+  Envelope tail_envelope;        ///< mean |X[f]|² outside the support
+  Envelope change_envelope;      ///< power of a change between frames: a shape when one frame was learned
+  bool change_measured = false;  ///< change_envelope comes from several frames, so its scale is real
 
   ElementType reference_type = ElementType::u8;
-  std::vector<std::byte> reference;          ///< the first frame's samples; empty: none
-  double learn_seconds = 0;                  ///< not saved
+  std::vector<std::byte> reference;  ///< the first frame's samples; empty: none
+  double learn_seconds = 0;          ///< not saved
 
   std::int64_t k() const noexcept { return static_cast<std::int64_t>(support->size()); }
 };

@@ -18,7 +18,8 @@ namespace sfft::detail {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "template files are written in native little-endian order");
+static_assert(std::endian::native == std::endian::little,
+              "template files are written in native little-endian order");
 
 constexpr std::array<char, 8> kMagic{'S', 'F', 'F', 'T', 'T', 'M', 'P', 'L'};
 constexpr std::uint32_t kVersion = 1;
@@ -61,7 +62,8 @@ class Writer {
 
 class Reader {
  public:
-  Reader(const char* bytes, std::size_t count, const std::string& path) : at_(bytes), end_(bytes + count), path_(path) {}
+  Reader(const char* bytes, std::size_t count, const std::string& path)
+      : at_(bytes), end_(bytes + count), path_(path) {}
   [[noreturn]] void corrupt(const std::string& why) const {
     throw Error(ErrorCode::file_corrupt, fmt::format("template file '{}' is damaged: {}", path_, why));
   }
@@ -100,7 +102,8 @@ std::vector<char> read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(ErrorCode::file_unreadable, fmt::format("cannot open template file '{}'", path));
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) throw Error(ErrorCode::file_unreadable, fmt::format("cannot read template file '{}'", path));
+  if (file.bad())
+    throw Error(ErrorCode::file_unreadable, fmt::format("cannot read template file '{}'", path));
   return bytes;
 }
 
@@ -114,7 +117,8 @@ void read_learned(Reader& reader, TemplateData& data) {
   data.change_envelope.power = reader.get_vector<double>(cells);
   const auto bad_power = [](double p) { return !(p >= 0) || !std::isfinite(p); };
   for (const auto* powers : {&data.power, &data.tail_envelope.power, &data.change_envelope.power}) {
-    if (std::any_of(powers->begin(), powers->end(), bad_power)) reader.corrupt("a power is negative or not finite");
+    if (std::any_of(powers->begin(), powers->end(), bad_power))
+      reader.corrupt("a power is negative or not finite");
   }
   if (bad_power(data.tail_energy)) reader.corrupt("its tail energy is negative or not finite");
 }
@@ -123,7 +127,8 @@ void read_reference(Reader& reader, TemplateData& data) {
   const auto type = reader.get<std::uint32_t>();
   if (type > static_cast<std::uint32_t>(ElementType::c128)) reader.corrupt("unknown element type");
   data.reference_type = static_cast<ElementType>(type);
-  if (is_complex(data.reference_type) == data.real) reader.corrupt("the reference's type contradicts the template");
+  if (is_complex(data.reference_type) == data.real)
+    reader.corrupt("the reference's type contradicts the template");
   const auto bytes = reader.get<std::uint64_t>();
   if (bytes / element_bytes(data.reference_type) != static_cast<std::uint64_t>(data.shape.points()) ||
       bytes % element_bytes(data.reference_type) != 0) {
@@ -151,8 +156,9 @@ TemplateData read_template(const std::string& path) {
   reader.get<std::array<char, 8>>();
   const auto version = reader.get<std::uint32_t>();
   if (version != kVersion) {
-    throw Error(ErrorCode::file_version, fmt::format("template file '{}' has format version {}, this library reads {}",
-                                                     path, version, kVersion));
+    throw Error(ErrorCode::file_version,
+                fmt::format("template file '{}' has format version {}, this library reads {}", path, version,
+                            kVersion));
   }
   const auto flags = reader.get<std::uint32_t>();
   if ((flags & ~kKnownFlags) != 0) reader.corrupt("unknown flags");
@@ -187,8 +193,8 @@ void write_template(const TemplateData& data, const std::string& path) {
   writer.put(kVersion);
   const bool learned = !data.values.empty();
   const bool reference = !data.reference.empty();
-  writer.put((data.real ? kReal : 0u) | (learned ? kLearned : 0u) | (data.change_measured ? kChangeMeasured : 0u) |
-             (reference ? kReference : 0u));
+  writer.put((data.real ? kReal : 0u) | (learned ? kLearned : 0u) |
+             (data.change_measured ? kChangeMeasured : 0u) | (reference ? kReference : 0u));
   writer.put(static_cast<std::uint32_t>(data.shape.rank()));
   writer.put_array(data.shape.extents().data(), data.shape.extents().size());
   writer.put(static_cast<std::uint64_t>(data.k()));

@@ -18,7 +18,9 @@ namespace {
 
 }  // namespace
 
-std::string path_beside(const std::string& path) { return fmt::format("{}.tmp-{}", path, ::getpid()); }
+std::string path_beside(const std::string& path) {
+  return fmt::format("{}.tmp-{}", path, ::getpid());
+}
 
 void put_in_place(const std::string& beside, const std::string& path) {
   std::error_code code;

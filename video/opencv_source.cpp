@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
@@ -19,9 +19,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Containers estimate their frame count from duration and rate; so many frames less is no damage.
-std::int64_t tolerated_shortfall(std::int64_t expected) { return std::max<std::int64_t>(2, expected / 200); }
+std::int64_t tolerated_shortfall(std::int64_t expected) {
+  return std::max<std::int64_t>(2, expected / 200);
+}
 
-void quieten() { cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT); }
+void quieten() {
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+}
 
 /// Luma of an 8- or 16-bit image of 1, 3 or 4 channels.
 void to_frame(const cv::Mat& image, Frame& frame, const std::string& name) {
@@ -31,7 +35,8 @@ void to_frame(const cv::Mat& image, Frame& frame, const std::string& name) {
   cv::Mat grey = image;
   if (image.channels() == 3) cv::cvtColor(image, grey, cv::COLOR_BGR2GRAY);
   if (image.channels() == 4) cv::cvtColor(image, grey, cv::COLOR_BGRA2GRAY);
-  if (grey.channels() != 1) throw InputError(fmt::format("{}: {} channels are not supported", name, image.channels()));
+  if (grey.channels() != 1)
+    throw InputError(fmt::format("{}: {} channels are not supported", name, image.channels()));
   frame.width = grey.cols;
   frame.height = grey.rows;
   frame.bit_depth16 = grey.depth() == CV_16U;
@@ -44,7 +49,8 @@ void to_frame(const cv::Mat& image, Frame& frame, const std::string& name) {
 
 class CaptureSource final : public FrameSource {
  public:
-  CaptureSource(cv::VideoCapture capture, const std::string& name, bool counted) : capture_(std::move(capture)) {
+  CaptureSource(cv::VideoCapture capture, const std::string& name, bool counted)
+      : capture_(std::move(capture)) {
     info_.path = name;
     info_.width = static_cast<std::int64_t>(capture_.get(cv::CAP_PROP_FRAME_WIDTH));
     info_.height = static_cast<std::int64_t>(capture_.get(cv::CAP_PROP_FRAME_HEIGHT));
@@ -59,10 +65,12 @@ class CaptureSource final : public FrameSource {
     if (!capture_.read(image_) || image_.empty()) {
       const std::int64_t missing = info_.frames_expected - count_;
       if (info_.frames_expected > 0 && missing > tolerated_shortfall(info_.frames_expected)) {
-        throw InputError(fmt::format("'{}' promises {} frames but only {} can be read: it is truncated or damaged",
-                                     info_.path, info_.frames_expected, count_));
+        throw InputError(
+            fmt::format("'{}' promises {} frames but only {} can be read: it is truncated or damaged",
+                        info_.path, info_.frames_expected, count_));
       }
-      if (count_ == 0) throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
+      if (count_ == 0)
+        throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
       return false;
     }
     to_frame(image_, frame, info_.path);
@@ -106,8 +114,10 @@ bool natural_less(const std::string& a, const std::string& b) {
 
 bool image_name(const fs::path& path) {
   std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return std::tolower(c); });
-  static const std::vector<std::string> known{".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".pgm", ".ppm", ".webp", ".jp2"};
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  static const std::vector<std::string> known{".png", ".jpg", ".jpeg", ".tif",  ".tiff",
+                                              ".bmp", ".pgm", ".ppm",  ".webp", ".jp2"};
   return std::find(known.begin(), known.end(), extension) != known.end();
 }
 
@@ -127,11 +137,13 @@ std::vector<std::string> list_images(const std::string& input) {
       if (entry.is_regular_file() && image_name(entry.path())) paths.push_back(entry.path().string());
     }
     std::sort(paths.begin(), paths.end(), natural_less);
-    if (paths.empty()) throw InputError(fmt::format("directory '{}' holds no images (png, jpg, tif, bmp, pgm, …)", input));
+    if (paths.empty())
+      throw InputError(fmt::format("directory '{}' holds no images (png, jpg, tif, bmp, pgm, …)", input));
     return paths;
   }
   if (!safe_pattern(input)) {
-    throw InputError(fmt::format("'{}' is not an image pattern: use one %d or %0Nd, as in frames/%04d.png", input));
+    throw InputError(
+        fmt::format("'{}' is not an image pattern: use one %d or %0Nd, as in frames/%04d.png", input));
   }
   std::vector<char> name(input.size() + 32);
   for (int first : {0, 1}) {
@@ -194,10 +206,12 @@ std::unique_ptr<FrameSource> open_recording(const std::string& path_or_url, cons
   const bool url = path_or_url.find("://") != std::string::npos;
   const int milliseconds = 1000 * options.timeout_seconds;
   cv::VideoCapture capture;
-  const bool opened = capture.open(path_or_url, cv::CAP_FFMPEG,
-                                   {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, milliseconds, cv::CAP_PROP_READ_TIMEOUT_MSEC, milliseconds});
+  const bool opened = capture.open(
+      path_or_url, cv::CAP_FFMPEG,
+      {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, milliseconds, cv::CAP_PROP_READ_TIMEOUT_MSEC, milliseconds});
   if (!opened) {
-    throw InputError(url ? fmt::format("'{}' cannot be opened (gave up after at most {} s): check the address and that the server runs",
+    throw InputError(url ? fmt::format("'{}' cannot be opened (gave up after at most {} s): check the "
+                                       "address and that the server runs",
                                        path_or_url, options.timeout_seconds)
                          : fmt::format("'{}' is not a recording that can be decoded", path_or_url));
   }

@@ -15,8 +15,8 @@ struct ChartMark {
   std::string css_class, label;
 };
 
-/// One chart against frame number: a band from 0 to twice the line, the line itself, dots, and vertical marks. y is in
-/// per cent.
+/// One chart against frame number: a band from 0 to twice the line, the line itself, dots, and vertical
+/// marks. y is in per cent.
 struct Chart {
   std::string title, line_label, dots_label;
   std::vector<ChartPoint> line, dots;

@@ -17,7 +17,8 @@ void put_chunk(std::string& out, const std::string& type, const std::string& dat
   put32(out, static_cast<std::uint32_t>(data.size()));
   const std::string checked = type + data;
   out += checked;
-  put32(out, static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()))));
+  put32(out, static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(checked.data()),
+                                              static_cast<uInt>(checked.size()))));
 }
 
 }  // namespace
@@ -60,8 +61,10 @@ std::string data_uri(const Image& image) {
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t triple = 0;
-    for (std::size_t j = 0; j < 3; ++j) triple = triple << 8 | (j < left ? static_cast<std::uint8_t>(bytes[i + j]) : 0);
-    for (std::size_t j = 0; j < 4; ++j) text.push_back(j <= left ? alphabet[triple >> (18 - 6 * j) & 63] : '=');
+    for (std::size_t j = 0; j < 3; ++j)
+      triple = triple << 8 | (j < left ? static_cast<std::uint8_t>(bytes[i + j]) : 0);
+    for (std::size_t j = 0; j < 4; ++j)
+      text.push_back(j <= left ? alphabet[triple >> (18 - 6 * j) & 63] : '=');
   }
   return text;
 }

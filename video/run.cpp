@@ -12,15 +12,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double microseconds(Clock::duration duration) { return std::chrono::duration<double, std::micro>(duration).count(); }
+double microseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
 
-/// Times one dense engine as a user would run it: from the samples as they come, or already converted to float, whichever is
-/// faster.
+/// Times one dense engine as a user would run it: from the samples as they come, or already converted to
+/// float, whichever is faster.
 class DenseTimer {
  public:
   DenseTimer(const Shape& shape, dense::Engine engine, int threads)
       : plan_(shape, true, {.engine = engine, .planning = dense::Planning::measure, .threads = threads}),
-        spectrum_(plan_.spectrum_points()), workspace_(plan_.workspace_bytes() + 64) {}
+        spectrum_(plan_.spectrum_points()),
+        workspace_(plan_.workspace_bytes() + 64) {}
 
   std::string engine() const { return plan_.engine_name(); }
 
@@ -55,7 +58,9 @@ class DenseTimer {
 class DenseCheck {
  public:
   DenseCheck(const Shape& shape, int threads)
-      : shape_(shape), exact_(shape, true), samples_(static_cast<std::size_t>(shape.points())),
+      : shape_(shape),
+        exact_(shape, true),
+        samples_(static_cast<std::size_t>(shape.points())),
         exact_spectrum_(exact_.spectrum_points()) {
     if (dense::available(dense::Engine::fftw)) timers_.emplace_back(shape, dense::Engine::fftw, threads);
     timers_.emplace_back(shape, dense::Engine::built_in, threads);
@@ -87,7 +92,8 @@ class DenseCheck {
         row = row == 0 ? 0 : shape_[0] - row;
         column = columns - column;
       }
-      const std::complex<double> kept = exact_spectrum_[static_cast<std::size_t>(row * (columns / 2 + 1) + column)];
+      const std::complex<double> kept =
+          exact_spectrum_[static_cast<std::size_t>(row * (columns / 2 + 1) + column)];
       const std::complex<double> truth = stored ? kept : std::conj(kept);
       error += std::norm(std::complex<double>(spectrum.values[i]) - truth);
       norm += std::norm(truth);
@@ -114,7 +120,8 @@ class DenseCheck {
   std::vector<DenseTimer> timers_;
 };
 
-/// Dense transforms are timed on the first few frames and then now and then: enough for a median, few enough not to dominate.
+/// Dense transforms are timed on the first few frames and then now and then: enough for a median, few enough
+/// not to dominate.
 bool timed_densely(std::int64_t index, std::size_t so_far) {
   constexpr std::size_t kMost = 64;
   return so_far < kMost && (index < 8 || index % 10 == 0);
@@ -139,9 +146,10 @@ class Run {
     const SignalView view = frame.view();
     const bool given = options_.tmpl.has_value();
     if (given && options_.tmpl->shape() != view.shape()) {
-      throw Error(ErrorCode::shape_mismatch,
-                  fmt::format("the template is for {} frames, the input's are {}: learn one with  sfft-video learn",
-                              options_.tmpl->shape().to_string(), view.shape().to_string()));
+      throw Error(
+          ErrorCode::shape_mismatch,
+          fmt::format("the template is for {} frames, the input's are {}: learn one with  sfft-video learn",
+                      options_.tmpl->shape().to_string(), view.shape().to_string()));
     }
     const Template tmpl = given ? *options_.tmpl : learn(view, learn_options(options_, view.shape()));
     report_.first_template = tmpl;
@@ -180,7 +188,8 @@ class Run {
     record.finite = tracked.spectrum.finite;
     record.reason = tracked.reason;
     if (options_.verify > 0 && index % options_.verify == 0) dense_->verify(view, tracked.spectrum, record);
-    if (timed_densely(index, report_.dense.empty() ? 0 : report_.dense[0].us.size())) dense_->time(view, report_.dense);
+    if (timed_densely(index, report_.dense.empty() ? 0 : report_.dense[0].us.size()))
+      dense_->time(view, report_.dense);
     if (sink_ != nullptr) sink_->write(index, tracked.spectrum);
     report_.frames.push_back(std::move(record));
   }
@@ -208,9 +217,10 @@ class Run {
 
 void check_size(const Frame& frame, const Frame& first, std::int64_t index) {
   if (frame.width != first.width || frame.height != first.height || frame.bit_depth16 != first.bit_depth16) {
-    throw InputError(fmt::format("frame {} is {}x{}{}, the first was {}x{}{}: frames must keep their size and depth", index,
-                                 frame.width, frame.height, frame.bit_depth16 ? " 16-bit" : "", first.width, first.height,
-                                 first.bit_depth16 ? " 16-bit" : ""));
+    throw InputError(
+        fmt::format("frame {} is {}x{}{}, the first was {}x{}{}: frames must keep their size and depth",
+                    index, frame.width, frame.height, frame.bit_depth16 ? " 16-bit" : "", first.width,
+                    first.height, first.bit_depth16 ? " 16-bit" : ""));
   }
 }
 
@@ -220,8 +230,8 @@ std::int64_t default_k(const Shape& shape) noexcept {
   return std::clamp<std::int64_t>(shape.points() / 64, 1, 1000);
 }
 
-RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink, const ProgressCallback& progress,
-              const std::atomic<bool>& stop) {
+RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
+              const ProgressCallback& progress, const std::atomic<bool>& stop) {
   RunReport report;
   report.input = source.info();
   report.threads = options.threads;

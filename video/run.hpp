@@ -14,15 +14,15 @@
 namespace sfft::video {
 
 struct RunOptions {
-  std::int64_t k = 0;              ///< 0 with energy 0: 1000, less on small frames
+  std::int64_t k = 0;  ///< 0 with energy 0: 1000, less on small frames
   double energy = 0;
-  double accuracy = 0;             ///< 0: no limit
-  double max_samples = 0;          ///< share of the pixels; 0: automatic
-  int threads = 1;                 ///< 0: one per core
-  std::int64_t verify = 10;        ///< every N-th frame is also transformed densely; 0: none
-  std::int64_t frames = 0;         ///< stop after so many; 0: all
+  double accuracy = 0;       ///< 0: no limit
+  double max_samples = 0;    ///< share of the pixels; 0: automatic
+  int threads = 1;           ///< 0: one per core
+  std::int64_t verify = 10;  ///< every N-th frame is also transformed densely; 0: none
+  std::int64_t frames = 0;   ///< stop after so many; 0: all
   bool reference = true;
-  std::optional<Template> tmpl;    ///< given instead of learned
+  std::optional<Template> tmpl;  ///< given instead of learned
 };
 
 /// What happened to one frame.
@@ -30,11 +30,11 @@ struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
   double us = 0;
-  double relative_error = 0;              ///< reported
-  double error_l2 = 0;                    ///< reported
+  double relative_error = 0;  ///< reported
+  double error_l2 = 0;        ///< reported
   double residual = 0;
-  std::optional<double> true_error;       ///< relative, where verified
-  std::optional<bool> covered;            ///< true L2 error <= 2 × reported
+  std::optional<double> true_error;  ///< relative, where verified
+  std::optional<bool> covered;       ///< true L2 error <= 2 × reported
   bool finite = true;
   std::string reason;
 };
@@ -44,20 +44,20 @@ enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted };
 /// What a run leaves for the reports.
 struct RunReport {
   RunStatus status = RunStatus::complete;
-  std::string message;                    ///< why, when not complete
+  std::string message;  ///< why, when not complete
   SourceInfo input;
   std::int64_t frames_read = 0;
   int threads = 1;
 
   std::optional<Template> first_template;
-  double learn_ms = 0;                    ///< 0 when the template was given
+  double learn_ms = 0;  ///< 0 when the template was given
   PlanInfo plan;
   std::string explanation;
-  std::vector<FrameRecord> frames;        ///< of the frames that went through the tracker
+  std::vector<FrameRecord> frames;  ///< of the frames that went through the tracker
   std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0;
 
-  /// Dense transforms of sampled frames, each the faster of integer and float input. The first is the one that speedups
-  /// are quoted against: FFTW where this build has it, else the built-in engine.
+  /// Dense transforms of sampled frames, each the faster of integer and float input. The first is the one
+  /// that speedups are quoted against: FFTW where this build has it, else the built-in engine.
   struct DenseTimes {
     std::string engine;
     std::vector<double> us;
@@ -76,10 +76,11 @@ class SpectrumSink {
 /// Called after every frame with the number read and the number expected (-1: unknown).
 using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
 
-/// Runs until the source ends, breaks, `options.frames` are read or `stop` is set; a damaged input is a status, not an
-/// exception. Throws Error (wrong template, bad options) before the first frame is transformed.
-RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink, const ProgressCallback& progress,
-              const std::atomic<bool>& stop);
+/// Runs until the source ends, breaks, `options.frames` are read or `stop` is set; a damaged input is a
+/// status, not an exception. Throws Error (wrong template, bad options) before the first frame is
+/// transformed.
+RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
+              const ProgressCallback& progress, const std::atomic<bool>& stop);
 
 /// The k that is used when none is given: 1000, but no more than one frequency in 64 pixels.
 std::int64_t default_k(const Shape& shape) noexcept;

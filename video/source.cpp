@@ -16,16 +16,19 @@
 namespace sfft::video {
 
 SignalView Frame::view() const {
-  return {samples.data(), static_cast<std::size_t>(width * height), bit_depth16 ? ElementType::u16 : ElementType::u8,
-          Shape{height, width}};
+  return {samples.data(), static_cast<std::size_t>(width * height),
+          bit_depth16 ? ElementType::u16 : ElementType::u8, Shape{height, width}};
 }
 
-bool has_opencv() noexcept { return SFFT_HAVE_OPENCV != 0; }
+bool has_opencv() noexcept {
+  return SFFT_HAVE_OPENCV != 0;
+}
 
 namespace {
 
 bool all_digits(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 /// A path that must exist as a file with something in it.
@@ -53,8 +56,11 @@ std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceO
   return open_recording(input, options);
 #else
   static_cast<void>(options);
-  throw InputError(fmt::format("'{}': this build has no OpenCV and reads only YUV4MPEG2: pipe it in with  ffmpeg -i {} -f yuv4mpegpipe "
-                               "-strict -1 -pix_fmt gray - | sfft-video run -", input, input));
+  throw InputError(
+      fmt::format("'{}': this build has no OpenCV and reads only YUV4MPEG2: pipe it in with  ffmpeg -i {} -f "
+                  "yuv4mpegpipe "
+                  "-strict -1 -pix_fmt gray - | sfft-video run -",
+                  input, input));
 #endif
 }
 

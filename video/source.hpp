@@ -30,8 +30,8 @@ struct Frame {
 struct SourceInfo {
   std::string path;
   std::int64_t width = 0, height = 0;
-  double fps = 0;                    ///< 0: unknown
-  std::int64_t frames_expected = -1; ///< -1: unknown (cameras, streams, pipes)
+  double fps = 0;                     ///< 0: unknown
+  std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes)
 };
 
 class FrameSource {
@@ -46,8 +46,8 @@ struct SourceOptions {
   int timeout_seconds = 8;  ///< for opening and reading network streams
 };
 
-/// `input`: "-" or a .y4m file (YUV4MPEG2), a directory or printf pattern of images, a camera index, a URL, or any file that
-/// OpenCV decodes. Throws InputError.
+/// `input`: "-" or a .y4m file (YUV4MPEG2), a directory or printf pattern of images, a camera index, a URL,
+/// or any file that OpenCV decodes. Throws InputError.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
 
 /// Whether this build reads anything but YUV4MPEG2.

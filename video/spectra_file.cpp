@@ -14,7 +14,9 @@
 
 namespace sfft::video {
 
-bool has_hdf5() noexcept { return true; }
+bool has_hdf5() noexcept {
+  return true;
+}
 
 namespace {
 
@@ -22,7 +24,8 @@ namespace {
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t), const char* what) : id_(id), close_(close) {
-    if (id < 0) throw Error(ErrorCode::file_unreadable, fmt::format("cannot write the spectra file: {} failed", what));
+    if (id < 0)
+      throw Error(ErrorCode::file_unreadable, fmt::format("cannot write the spectra file: {} failed", what));
   }
   Handle(Handle&& other) noexcept : id_(other.id_), close_(other.close_) { other.id_ = -1; }
   Handle(const Handle&) = delete;
@@ -39,7 +42,8 @@ class Handle {
 };
 
 void check(herr_t status, const char* what) {
-  if (status < 0) throw Error(ErrorCode::file_unreadable, fmt::format("cannot write the spectra file: {} failed", what));
+  if (status < 0)
+    throw Error(ErrorCode::file_unreadable, fmt::format("cannot write the spectra file: {} failed", what));
 }
 
 /// What h5py reads as complex64.
@@ -53,7 +57,9 @@ Handle complex_type() {
 /// A data set that grows by rows.
 class Rows {
  public:
-  Rows(hid_t file, const char* name, hid_t type, hsize_t columns) : type_(H5Tcopy(type), H5Tclose, name), columns_(columns),
+  Rows(hid_t file, const char* name, hid_t type, hsize_t columns)
+      : type_(H5Tcopy(type), H5Tclose, name),
+        columns_(columns),
         set_(create(file, name, type, columns), H5Dclose, name) {}
 
   void append(const void* row) {
@@ -110,7 +116,8 @@ class Hdf5File final : public SpectraFile {
     }
     if (spectrum.support.get() != support_) {
       if (spectrum.values.size() != k_) {
-        throw Error(ErrorCode::file_unreadable, "the number of frequencies changed while relearning: use --k with --spectra");
+        throw Error(ErrorCode::file_unreadable,
+                    "the number of frequencies changed while relearning: use --k with --spectra");
       }
       support_ = spectrum.support.get();
       write_support(*spectrum.support);
@@ -127,7 +134,8 @@ class Hdf5File final : public SpectraFile {
     const hsize_t two = 2;
     {
       const Handle space(H5Screate_simple(1, &two, nullptr), H5Sclose, "shape");
-      const Handle attribute(H5Acreate2(*file_, "shape", H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, "shape");
+      const Handle attribute(H5Acreate2(*file_, "shape", H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT),
+                             H5Aclose, "shape");
       check(H5Awrite(attribute, H5T_NATIVE_INT64, shape), "shape");
     }
     errors_.reset();
@@ -144,8 +152,9 @@ class Hdf5File final : public SpectraFile {
     const std::string name = templates_ == 0 ? "support" : fmt::format("support_{}", templates_);
     const hsize_t size = support.size();
     const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "support");
-    const Handle set(H5Dcreate2(*file_, name.c_str(), H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
-                     "support");
+    const Handle set(
+        H5Dcreate2(*file_, name.c_str(), H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        H5Dclose, "support");
     check(H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, support.data()), "support");
     ++templates_;
   }
@@ -161,7 +170,9 @@ class Hdf5File final : public SpectraFile {
 
 }  // namespace
 
-std::unique_ptr<SpectraFile> open_spectra_file(const std::string& path) { return std::make_unique<Hdf5File>(path); }
+std::unique_ptr<SpectraFile> open_spectra_file(const std::string& path) {
+  return std::make_unique<Hdf5File>(path);
+}
 
 }  // namespace sfft::video
 
@@ -169,10 +180,13 @@ std::unique_ptr<SpectraFile> open_spectra_file(const std::string& path) { return
 
 namespace sfft::video {
 
-bool has_hdf5() noexcept { return false; }
+bool has_hdf5() noexcept {
+  return false;
+}
 
 std::unique_ptr<SpectraFile> open_spectra_file(const std::string&) {
-  throw Error(ErrorCode::backend_unavailable, "--spectra needs HDF5, which this build lacks: install libhdf5-dev and build again");
+  throw Error(ErrorCode::backend_unavailable,
+              "--spectra needs HDF5, which this build lacks: install libhdf5-dev and build again");
 }
 
 }  // namespace sfft::video

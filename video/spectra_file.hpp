@@ -10,8 +10,8 @@ namespace sfft::video {
 
 bool has_hdf5() noexcept;
 
-/// Writes beside `path`; commit() puts the file in place. Layout: docs/sfft-video.md. Throws Error when the file cannot be
-/// written, and in builds without HDF5.
+/// Writes beside `path`; commit() puts the file in place. Layout: docs/sfft-video.md. Throws Error when the
+/// file cannot be written, and in builds without HDF5.
 class SpectraFile : public SpectrumSink {
  public:
   virtual void commit(const SourceInfo& input) = 0;

@@ -45,7 +45,8 @@ struct RunStatistics {
     median_us = quantile(us, 0.5);
     p95_us = quantile(us, 0.95);
     mean_us = mean(us);
-    dense_us = report.dense.empty() ? std::numeric_limits<double>::quiet_NaN() : quantile(report.dense[0].us, 0.5);
+    dense_us =
+        report.dense.empty() ? std::numeric_limits<double>::quiet_NaN() : quantile(report.dense[0].us, 0.5);
     speedup = dense_us / median_us;
     error_median = quantile(errors, 0.5);
     error_p95 = quantile(errors, 0.95);

@@ -22,7 +22,8 @@ bool read_line(std::istream& stream, std::string& line) {
   while (stream.get(c)) {
     if (c == '\n') return true;
     line.push_back(c);
-    if (line.size() > kLongestLine) throw InputError("not a YUV4MPEG2 stream: no line end in the first 4096 bytes of a header");
+    if (line.size() > kLongestLine)
+      throw InputError("not a YUV4MPEG2 stream: no line end in the first 4096 bytes of a header");
   }
   return !line.empty();
 }
@@ -31,7 +32,8 @@ std::int64_t parse_side(const std::string& text, const std::string& name) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || value < 1 || value > kLargestSide) {
-    throw InputError(fmt::format("YUV4MPEG2 header: {} '{}' is not a number from 1 to {}", name, text, kLargestSide));
+    throw InputError(
+        fmt::format("YUV4MPEG2 header: {} '{}' is not a number from 1 to {}", name, text, kLargestSide));
   }
   return value;
 }
@@ -51,7 +53,8 @@ Format parse_format(std::string tag, std::int64_t width, std::int64_t height) {
     int bits = 0;
     const auto [end, code] = std::from_chars(tag.data() + mark + 1, tag.data() + tag.size(), bits);
     if (code == std::errc() && end == tag.data() + tag.size()) {
-      if (bits < 9 || bits > 16) throw InputError(fmt::format("YUV4MPEG2 header: chroma '{}' has an unsupported depth", whole));
+      if (bits < 9 || bits > 16)
+        throw InputError(fmt::format("YUV4MPEG2 header: chroma '{}' has an unsupported depth", whole));
       format.bits = bits;
       tag.resize(tag.rfind("mono", 0) == 0 ? 4 : mark);
     }
@@ -59,13 +62,20 @@ Format parse_format(std::string tag, std::int64_t width, std::int64_t height) {
   const std::int64_t half_width = (width + 1) / 2;
   const std::int64_t half_height = (height + 1) / 2;
   if (tag == "mono") return format;
-  if (tag.rfind("420", 0) == 0) format.chroma_samples = 2 * half_width * half_height;
-  else if (tag.rfind("422", 0) == 0) format.chroma_samples = 2 * half_width * height;
-  else if (tag == "444alpha") format.chroma_samples = 3 * width * height;
-  else if (tag.rfind("444", 0) == 0) format.chroma_samples = 2 * width * height;
-  else if (tag.rfind("411", 0) == 0) format.chroma_samples = 2 * ((width + 3) / 4) * height;
-  else if (tag.rfind("440", 0) == 0) format.chroma_samples = 2 * width * half_height;
-  else throw InputError(fmt::format("YUV4MPEG2 header: chroma '{}' is not supported", whole));
+  if (tag.rfind("420", 0) == 0)
+    format.chroma_samples = 2 * half_width * half_height;
+  else if (tag.rfind("422", 0) == 0)
+    format.chroma_samples = 2 * half_width * height;
+  else if (tag == "444alpha")
+    format.chroma_samples = 3 * width * height;
+  else if (tag.rfind("444", 0) == 0)
+    format.chroma_samples = 2 * width * height;
+  else if (tag.rfind("411", 0) == 0)
+    format.chroma_samples = 2 * ((width + 3) / 4) * height;
+  else if (tag.rfind("440", 0) == 0)
+    format.chroma_samples = 2 * width * half_height;
+  else
+    throw InputError(fmt::format("YUV4MPEG2 header: chroma '{}' is not supported", whole));
   return format;
 }
 
@@ -73,7 +83,8 @@ class Y4mSource final : public FrameSource {
  public:
   Y4mSource(std::istream& stream, const std::string& name) : stream_(stream) {
     std::string line;
-    if (!read_line(stream_, line)) throw InputError(fmt::format("{} is empty: a YUV4MPEG2 stream was expected", name));
+    if (!read_line(stream_, line))
+      throw InputError(fmt::format("{} is empty: a YUV4MPEG2 stream was expected", name));
     std::istringstream words(line);
     std::string word;
     words >> word;
@@ -87,7 +98,8 @@ class Y4mSource final : public FrameSource {
       if (word[0] == 'C') chroma = value;
       if (word[0] == 'F') parse_rate(value);
     }
-    if (info_.width == 0 || info_.height == 0) throw InputError(fmt::format("{}: the YUV4MPEG2 header gives no width or height", name));
+    if (info_.width == 0 || info_.height == 0)
+      throw InputError(fmt::format("{}: the YUV4MPEG2 header gives no width or height", name));
     const Format format = parse_format(chroma, info_.width, info_.height);
     bits_ = format.bits;
     luma_bytes_ = static_cast<std::size_t>(info_.width * info_.height) * (bits_ > 8 ? 2 : 1);
@@ -100,7 +112,8 @@ class Y4mSource final : public FrameSource {
     std::string line;
     if (!read_line(stream_, line)) return false;
     if (line.rfind("FRAME", 0) != 0) {
-      throw InputError(fmt::format("{}: frame {} does not begin with FRAME: the stream is damaged", info_.path, count_));
+      throw InputError(
+          fmt::format("{}: frame {} does not begin with FRAME: the stream is damaged", info_.path, count_));
     }
     frame.width = info_.width;
     frame.height = info_.height;
@@ -120,7 +133,8 @@ class Y4mSource final : public FrameSource {
   void parse_rate(const std::string& text) {
     long numerator = 0;
     long denominator = 0;
-    if (std::sscanf(text.c_str(), "%ld:%ld", &numerator, &denominator) == 2 && numerator > 0 && denominator > 0) {
+    if (std::sscanf(text.c_str(), "%ld:%ld", &numerator, &denominator) == 2 && numerator > 0 &&
+        denominator > 0) {
       info_.fps = static_cast<double>(numerator) / static_cast<double>(denominator);
     }
   }
@@ -153,6 +167,8 @@ std::unique_ptr<FrameSource> open_y4m(std::istream& stream, const std::string& n
   return std::make_unique<Y4mSource>(stream, name);
 }
 
-std::unique_ptr<FrameSource> open_y4m_file(const std::string& path) { return std::make_unique<Y4mFileSource>(path); }
+std::unique_ptr<FrameSource> open_y4m_file(const std::string& path) {
+  return std::make_unique<Y4mFileSource>(path);
+}
 
 }  // namespace sfft::video

@@ -9,8 +9,9 @@
 
 namespace sfft::video {
 
-/// `stream` outlives the source. Chroma tags C420*, C422*, C444*, C411, C440, Cmono and their p9…p16 and mono9…mono16
-/// variants; only luma is kept. Throws InputError for a header that is not YUV4MPEG2 or asks for something else.
+/// `stream` outlives the source. Chroma tags C420*, C422*, C444*, C411, C440, Cmono and their p9…p16 and
+/// mono9…mono16 variants; only luma is kept. Throws InputError for a header that is not YUV4MPEG2 or asks for
+/// something else.
 std::unique_ptr<FrameSource> open_y4m(std::istream& stream, const std::string& name);
 /// The same for a file, which the source owns.
 std::unique_ptr<FrameSource> open_y4m_file(const std::string& path);

@@ -31,7 +31,8 @@ void install_signals() {
 }
 
 constexpr const char* kDescription =
-    "Learns which frequencies of a recording matter and transforms every frame at those alone, from a few per cent of its\n"
+    "Learns which frequencies of a recording matter and transforms every frame at those alone, from a few "
+    "per cent of its\n"
     "pixels, with an account of the error.";
 
 constexpr const char* kExamples = R"(Examples:
@@ -48,28 +49,49 @@ Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read 
 
 std::string version_text() {
   return fmt::format("sfft-video {}\n{}OpenCV     {}\nHDF5       {}", sfft::version(), sfft::build_info(),
-                     sfft::video::has_opencv() ? "yes" : "no: reads YUV4MPEG2 only", sfft::video::has_hdf5() ? "yes" : "no: no --spectra");
+                     sfft::video::has_opencv() ? "yes" : "no: reads YUV4MPEG2 only",
+                     sfft::video::has_hdf5() ? "yes" : "no: no --spectra");
 }
 
 constexpr const char* kInputHelp =
-    "A recording, a directory or printf pattern of images, a camera's number, an rtsp:// or http:// address, a .y4m file, or - "
+    "A recording, a directory or printf pattern of images, a camera's number, an rtsp:// or http:// address, "
+    "a .y4m file, or - "
     "for YUV4MPEG2 on standard input";
 
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
   run->add_option("INPUT", command.input, kInputHelp)->required();
-  auto* k = run->add_option("--k", command.options.k, "Frequencies to keep (default: 1000, fewer for small frames)")->check(CLI::PositiveNumber);
-  auto* energy = run->add_option("--energy", command.options.energy, "Instead: the fewest with this share of the first frame's energy, 0 to 1")->check(CLI::Range(1e-9, 1.0));
-  auto* given = run->add_option("--template", command.template_path, "Instead: a template file from 'sfft-video learn'")->check(CLI::ExistingFile);
+  auto* k =
+      run->add_option("--k", command.options.k, "Frequencies to keep (default: 1000, fewer for small frames)")
+          ->check(CLI::PositiveNumber);
+  auto* energy = run->add_option("--energy", command.options.energy,
+                                 "Instead: the fewest with this share of the first frame's energy, 0 to 1")
+                     ->check(CLI::Range(1e-9, 1.0));
+  auto* given =
+      run->add_option("--template", command.template_path, "Instead: a template file from 'sfft-video learn'")
+          ->check(CLI::ExistingFile);
   k->excludes(energy)->excludes(given);
   energy->excludes(given);
-  run->add_option("--accuracy", command.options.accuracy, "Relative error that is good enough; frames above it are transformed densely")->check(CLI::PositiveNumber);
-  run->add_option("--samples", command.options.max_samples, "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")->check(CLI::Range(1e-9, 1.0));
-  run->add_option("--backend", command.backend, "Where to run")->check(CLI::IsMember({"auto", "cpu", "cuda"}))->capture_default_str();
-  run->add_option("--threads", command.options.threads, "Threads, 0 for one per core; the dense transform gets as many")->check(CLI::NonNegativeNumber)->capture_default_str();
-  run->add_option("--verify", command.options.verify, "Check every N-th frame against a dense transform, 0 for none")->check(CLI::NonNegativeNumber)->capture_default_str();
+  run->add_option("--accuracy", command.options.accuracy,
+                  "Relative error that is good enough; frames above it are transformed densely")
+      ->check(CLI::PositiveNumber);
+  run->add_option("--samples", command.options.max_samples,
+                  "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
+      ->check(CLI::Range(1e-9, 1.0));
+  run->add_option("--backend", command.backend, "Where to run")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
+  run->add_option("--threads", command.options.threads,
+                  "Threads, 0 for one per core; the dense transform gets as many")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  run->add_option("--verify", command.options.verify,
+                  "Check every N-th frame against a dense transform, 0 for none")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   run->add_option("--frames", command.options.frames, "Stop after N frames")->check(CLI::PositiveNumber);
-  run->add_flag("--no-reference", command.no_reference, "Transform frames themselves, not their difference to a reference frame");
+  run->add_flag("--no-reference", command.no_reference,
+                "Transform frames themselves, not their difference to a reference frame");
   run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
   run->add_option("--csv", command.csv, "Write a line a frame");
   run->add_option("--spectra", command.spectra, "Write every frame's coefficients as HDF5");
@@ -81,13 +103,23 @@ void add_learn(CLI::App& app, LearnCommand& command) {
   CLI::App* learn = app.add_subcommand("learn", "Learn a template and save it");
   learn->add_option("INPUT", command.input, kInputHelp)->required();
   learn->add_option("-o,--output", command.output, "The template file to write")->required();
-  auto* k = learn->add_option("--k", command.k, "Frequencies to keep (default: 1000, fewer for small frames)")->check(CLI::PositiveNumber);
-  auto* energy = learn->add_option("--energy", command.energy, "Instead: the fewest with this share of the energy")->check(CLI::Range(1e-9, 1.0));
-  auto* threshold = learn->add_option("--threshold", command.threshold, "Instead: all this many standard deviations above the noise floor")->check(CLI::PositiveNumber);
+  auto* k = learn->add_option("--k", command.k, "Frequencies to keep (default: 1000, fewer for small frames)")
+                ->check(CLI::PositiveNumber);
+  auto* energy =
+      learn->add_option("--energy", command.energy, "Instead: the fewest with this share of the energy")
+          ->check(CLI::Range(1e-9, 1.0));
+  auto* threshold = learn
+                        ->add_option("--threshold", command.threshold,
+                                     "Instead: all this many standard deviations above the noise floor")
+                        ->check(CLI::PositiveNumber);
   k->excludes(energy)->excludes(threshold);
   energy->excludes(threshold);
-  learn->add_option("--frames", command.frames, "Learn from the mean power of the first N frames")->check(CLI::PositiveNumber)->capture_default_str();
-  learn->add_option("--threads", command.threads, "Threads, 0 for one per core")->check(CLI::NonNegativeNumber)->capture_default_str();
+  learn->add_option("--frames", command.frames, "Learn from the mean power of the first N frames")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  learn->add_option("--threads", command.threads, "Threads, 0 for one per core")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");
 }
 
@@ -95,11 +127,15 @@ int exit_code(sfft::ErrorCode code) {
   switch (code) {
     case sfft::ErrorCode::file_unreadable:
     case sfft::ErrorCode::file_corrupt:
-    case sfft::ErrorCode::file_version: return kInput;
+    case sfft::ErrorCode::file_version:
+      return kInput;
     case sfft::ErrorCode::backend_unavailable:
-    case sfft::ErrorCode::device: return kDevice;
-    case sfft::ErrorCode::out_of_memory: return kFailure;
-    default: return kUsage;
+    case sfft::ErrorCode::device:
+      return kDevice;
+    case sfft::ErrorCode::out_of_memory:
+      return kFailure;
+    default:
+      return kUsage;
   }
 }
 
@@ -115,7 +151,9 @@ int main(int argc, char** argv) {
   std::string info;
   add_run(app, run);
   add_learn(app, learn);
-  app.add_subcommand("info", "Describe a template file or an input")->add_option("PATH", info, "A template file, or any INPUT of 'run'")->required();
+  app.add_subcommand("info", "Describe a template file or an input")
+      ->add_option("PATH", info, "A template file, or any INPUT of 'run'")
+      ->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -9,7 +9,9 @@ namespace sfft::apps {
 
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
-Progress::~Progress() { finish(); }
+Progress::~Progress() {
+  finish();
+}
 
 void Progress::update(std::int64_t done, std::int64_t expected) {
   if (quiet_) return;
@@ -23,7 +25,8 @@ void Progress::update(std::int64_t done, std::int64_t expected) {
   if (expected > 0) {
     const double left = static_cast<double>(expected - done) / rate;
     line = fmt::format("{}/{} frames ({:.0f} %), {:.0f} a second, {:.0f} s left", done, expected,
-                       100.0 * static_cast<double>(done) / static_cast<double>(expected), rate, left > 0 ? left : 0.0);
+                       100.0 * static_cast<double>(done) / static_cast<double>(expected), rate,
+                       left > 0 ? left : 0.0);
   } else {
     line = fmt::format("{} frames, {:.0f} a second", done, rate);
   }

@@ -41,10 +41,14 @@ inline std::complex<double> unit_root(std::int64_t numerator, std::int64_t denom
     s = t;
   }
   switch (octant >> 1) {
-    case 1: return {-s, c};
-    case 2: return {-c, -s};
-    case 3: return {s, -c};
-    default: return {c, s};
+    case 1:
+      return {-s, c};
+    case 2:
+      return {-c, -s};
+    case 3:
+      return {s, -c};
+    default:
+      return {c, s};
   }
 }
 

@@ -15,7 +15,8 @@ namespace {
 /// α and β of RecoverKernels for one coefficient: a real frame's delays 2l and 2l+1 ride in the real and
 /// imaginary parts of Z_l, so Y_2l = (Z[b] + conj Z[−b])/2 and Y_2l+1 = (Z[b] − conj Z[−b])/(2i).
 template <class Real>
-void pack_weights(const std::complex<double>* weights, std::int64_t first, std::int64_t lanes, bool real, Real* out) {
+void pack_weights(const std::complex<double>* weights, std::int64_t first, std::int64_t lanes, bool real,
+                  Real* out) {
   for (std::int64_t l = 0; l < lanes; ++l) {
     const std::int64_t delay = first + (real ? 2 * l : l);
     std::complex<double> alpha = weights[delay];
@@ -32,7 +33,9 @@ void pack_weights(const std::complex<double>* weights, std::int64_t first, std::
   }
 }
 
-std::int64_t grid_rank(const Shape& shape) { return shape.rank(); }
+std::int64_t grid_rank(const Shape& shape) {
+  return shape.rank();
+}
 
 }  // namespace
 
@@ -50,13 +53,21 @@ CombExecutor<Real>::CombExecutor(const CombData& data, int groups) : data_(data)
   const double per_unit = power_unit_ > 0 ? 1 / power_unit_ : 0;
 
   std::array<std::int64_t, 3> strides{1, 1, 1};
-  for (int d = data.shape.rank() - 2; d >= 0; --d) strides[static_cast<std::size_t>(d)] = strides[static_cast<std::size_t>(d + 1)] * data.shape[d + 1];
+  for (int d = data.shape.rank() - 2; d >= 0; --d)
+    strides[static_cast<std::size_t>(d)] = strides[static_cast<std::size_t>(d + 1)] * data.shape[d + 1];
   const std::int64_t group_count = std::clamp<std::int64_t>(groups, 1, lanes);
   std::size_t reference_offset = 0;
   for (std::int64_t g = 0, first_lane = 0; g < group_count; ++g) {
     const std::int64_t end_lane = lanes * (g + 1) / group_count;
     const std::int64_t own = end_lane - first_lane;
-    Group group{own, {}, {}, {}, SmallFft<Real>({data.buckets.data(), static_cast<std::size_t>(grid_rank(data.shape))}, own), 0, scratch_reals_, reference_offset};
+    Group group{own,
+                {},
+                {},
+                {},
+                SmallFft<Real>({data.buckets.data(), static_cast<std::size_t>(grid_rank(data.shape))}, own),
+                0,
+                scratch_reals_,
+                reference_offset};
     for (std::int64_t j = first_lane * per_lane; j < end_lane * per_lane; ++j) {
       std::int64_t offset = 0;
       for (std::size_t d = 0; d < 3; ++d) offset += data.delays[static_cast<std::size_t>(j)][d] * strides[d];
@@ -65,12 +76,13 @@ CombExecutor<Real>::CombExecutor(const CombData& data, int groups) : data_(data)
     const std::int64_t block = own * per_lane * 2;
     group.weights.resize(static_cast<std::size_t>(k * block));
     for (std::int64_t i = 0; i < k; ++i) {
-      pack_weights(&data.weights[static_cast<std::size_t>(i * data.delay_count())], first_lane * per_lane, own,
-                   data.real, &group.weights[static_cast<std::size_t>(i * block)]);
+      pack_weights(&data.weights[static_cast<std::size_t>(i * data.delay_count())], first_lane * per_lane,
+                   own, data.real, &group.weights[static_cast<std::size_t>(i * block)]);
     }
     group.power_weight.reserve(static_cast<std::size_t>(buckets * own));
     for (std::int64_t b = 0; b < buckets; ++b) {
-      // A real frame's pair of lanes: |Z[b]|² + |Z[−b]|² = 2(|Y_2l[b]|² + |Y_2l+1[b]|²), and −b is empty when b is.
+      // A real frame's pair of lanes: |Z[b]|² + |Z[−b]|² = 2(|Y_2l[b]|² + |Y_2l+1[b]|²), and −b is empty when
+      // b is.
       const auto weight = static_cast<Real>(data.bucket_weight[static_cast<std::size_t>(b)] * per_unit);
       group.power_weight.insert(group.power_weight.end(), static_cast<std::size_t>(own), weight);
     }
@@ -140,7 +152,8 @@ void CombExecutor<Real>::transform_group(const Group& group, const void* frame, 
 }
 
 template <class Real>
-void CombExecutor<Real>::gather_reference(const void* frame, ElementType type, Real* reference) const noexcept {
+void CombExecutor<Real>::gather_reference(const void* frame, ElementType type,
+                                          Real* reference) const noexcept {
   const std::int64_t slabs = data_.shape.rank() == 1 ? 1 : data_.buckets[0];
   for (const Group& group : groups_) {
     const std::int64_t slab_reals = data_.bucket_count() / slabs * group.lanes;
@@ -159,12 +172,14 @@ void CombExecutor<Real>::recover(std::span<std::complex<Real>> values, std::span
   double power = 0;
   bool accumulate = false;
   for (const Group& group : groups_) {
-    const Real* re = scratch + group.scratch_offset + (group.fft.result_in_scratch() ? 2 * group.buffer_reals : 0);
+    const Real* re =
+        scratch + group.scratch_offset + (group.fft.result_in_scratch() ? 2 * group.buffer_reals : 0);
     const Real* im = re + group.buffer_reals;
     power += kernels.weighted_power(re, im, group.power_weight.data(), data_.bucket_count() * group.lanes);
     Real* out = reinterpret_cast<Real*>(values.data());
     if (data_.real) {
-      kernels.recover_real(re, im, group.lanes, bucket_.data(), mirror_.data(), group.weights.data(), k, accumulate, out);
+      kernels.recover_real(re, im, group.lanes, bucket_.data(), mirror_.data(), group.weights.data(), k,
+                           accumulate, out);
     } else {
       kernels.recover_complex(re, im, group.lanes, bucket_.data(), group.weights.data(), k, accumulate, out);
     }
@@ -188,7 +203,8 @@ void CombExecutor<Real>::execute(const void* frame, ElementType type, const Real
 template <class Real>
 void CombExecutor<Real>::execute_shared(const void* frame, ElementType type, const Real* reference,
                                         std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                                        ExecutionStats& stats, std::byte* scratch, ThreadPool& pool) const noexcept {
+                                        ExecutionStats& stats, std::byte* scratch,
+                                        ThreadPool& pool) const noexcept {
   Real* reals = reinterpret_cast<Real*>(scratch);
   pool.run(static_cast<std::int64_t>(groups_.size()), [&](std::int64_t g, int) {
     transform_group(groups_[static_cast<std::size_t>(g)], frame, type, reference, reals);

@@ -20,11 +20,12 @@ class CombExecutor final : public Executor<Real> {
   std::size_t scratch_bytes() const noexcept override;
   std::size_t reference_reals() const noexcept override;
   void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept override;
-  void execute(const void* frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
-               std::span<Real> standard_error, ExecutionStats& stats, std::byte* scratch) const noexcept override;
+  void execute(const void* frame, ElementType type, const Real* reference,
+               std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
+               std::byte* scratch) const noexcept override;
   void execute_shared(const void* frame, ElementType type, const Real* reference,
-                      std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
-                      std::byte* scratch, ThreadPool& pool) const noexcept override;
+                      std::span<std::complex<Real>> values, std::span<Real> standard_error,
+                      ExecutionStats& stats, std::byte* scratch, ThreadPool& pool) const noexcept override;
 
  private:
   struct Group {
@@ -33,9 +34,9 @@ class CombExecutor final : public Executor<Real> {
     std::vector<Real> weights;          ///< k blocks, as RecoverKernels says
     std::vector<Real> power_weight;     ///< bucket × lane, largest 1
     SmallFft<Real> fft;
-    std::size_t buffer_reals;           ///< of one of the four arrays in scratch
-    std::size_t scratch_offset;         ///< in reals
-    std::size_t reference_offset;       ///< in reals
+    std::size_t buffer_reals;      ///< of one of the four arrays in scratch
+    std::size_t scratch_offset;    ///< in reals
+    std::size_t reference_offset;  ///< in reals
   };
 
   void gather_slab(const Group& group, const void* frame, ElementType type, std::int64_t m0, Real* re,

@@ -37,8 +37,8 @@ void DirectExecutor<Real>::execute(const void* frame, ElementType type, const Re
   Real* im = re + samples_;
   // A real frame's gather fills re and im from two offsets; the second copy is cleared below.
   const std::int64_t offsets[2] = {0, 0};
-  permute_kernels<Real>().gather[static_cast<std::size_t>(type)](frame, static_cast<std::int64_t>(samples_), 1, offsets,
-                                                                 1, re, im);
+  permute_kernels<Real>().gather[static_cast<std::size_t>(type)](frame, static_cast<std::int64_t>(samples_),
+                                                                 1, offsets, 1, re, im);
   if (!is_complex(type)) std::fill_n(im, samples_, Real(0));
   Real finite = 0;
   for (std::size_t t = 0; t < samples_; ++t) finite += (re[t] - re[t]) + (im[t] - im[t]);

@@ -15,8 +15,9 @@ class DirectExecutor final : public Executor<Real> {
   std::size_t scratch_bytes() const noexcept override { return 2 * samples_ * sizeof(Real); }
   std::size_t reference_reals() const noexcept override { return 0; }
   void gather_reference(const void*, ElementType, Real*) const noexcept override {}
-  void execute(const void* frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
-               std::span<Real> standard_error, ExecutionStats& stats, std::byte* scratch) const noexcept override;
+  void execute(const void* frame, ElementType type, const Real* reference,
+               std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
+               std::byte* scratch) const noexcept override;
 
  private:
   std::size_t samples_;

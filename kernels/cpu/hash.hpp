@@ -9,7 +9,8 @@
 namespace sfft::detail::cpu {
 
 /// The flat bucket of frequency f (coordinates): b_d = f_d mod B_d.
-inline std::int64_t hash(const std::array<std::int64_t, 3>& f, const std::array<std::int64_t, 3>& buckets) noexcept {
+inline std::int64_t hash(const std::array<std::int64_t, 3>& f,
+                         const std::array<std::int64_t, 3>& buckets) noexcept {
   return ((f[0] % buckets[0]) * buckets[1] + f[1] % buckets[1]) * buckets[2] + f[2] % buckets[2];
 }
 

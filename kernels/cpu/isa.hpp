@@ -14,13 +14,13 @@ const char* to_string(Isa isa) noexcept;
 ///   const Table& table() { SFFT_DISPATCH(make_table()); }
 /// where every kernel source defined `make_table` in sfft::detail::cpu::SFFT_ISA.
 #if defined(SFFT_X86)
-#define SFFT_DISPATCH(function)                    \
-  switch (::sfft::detail::cpu::best_isa()) {       \
-    case ::sfft::detail::cpu::Isa::avx512:         \
-      return ::sfft::detail::cpu::avx512::function; \
-    case ::sfft::detail::cpu::Isa::avx2:           \
-      return ::sfft::detail::cpu::avx2::function;   \
-    default:                                       \
+#define SFFT_DISPATCH(function)                       \
+  switch (::sfft::detail::cpu::best_isa()) {          \
+    case ::sfft::detail::cpu::Isa::avx512:            \
+      return ::sfft::detail::cpu::avx512::function;   \
+    case ::sfft::detail::cpu::Isa::avx2:              \
+      return ::sfft::detail::cpu::avx2::function;     \
+    default:                                          \
       return ::sfft::detail::cpu::baseline::function; \
   }
 #else
@@ -33,17 +33,17 @@ const char* to_string(Isa isa) noexcept;
 #define SFFT_FOR_EVERY_ISA(declare) declare(baseline)
 #endif
 
-/// Defines `Table<Real>& name_kernels<Real>()` as the table of the instruction set in use, given kernel sources that define
-/// name_table_float() and name_table_double() for each. Those are declared before, with
+/// Defines `Table<Real>& name_kernels<Real>()` as the table of the instruction set in use, given kernel
+/// sources that define name_table_float() and name_table_double() for each. Those are declared before, with
 /// SFFT_FOR_EVERY_ISA, in sfft::detail::cpu, where this is used.
-#define SFFT_DEFINE_KERNELS(Table, name)                          \
-  template <>                                                      \
-  const Table<float>& name##_kernels<float>() noexcept {           \
-    SFFT_DISPATCH(name##_table_float())                            \
-  }                                                                \
-  template <>                                                      \
-  const Table<double>& name##_kernels<double>() noexcept {         \
-    SFFT_DISPATCH(name##_table_double())                           \
+#define SFFT_DEFINE_KERNELS(Table, name)                   \
+  template <>                                              \
+  const Table<float>& name##_kernels<float>() noexcept {   \
+    SFFT_DISPATCH(name##_table_float())                    \
+  }                                                        \
+  template <>                                              \
+  const Table<double>& name##_kernels<double>() noexcept { \
+    SFFT_DISPATCH(name##_table_double())                   \
   }
 
 }  // namespace sfft::detail::cpu

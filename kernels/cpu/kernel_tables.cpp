@@ -8,18 +8,18 @@
 
 namespace sfft::detail::cpu {
 
-#define SFFT_DECLARE(isa)                                                  \
-  namespace isa {                                                          \
-  const PermuteKernels<float>& permute_table_float() noexcept;             \
-  const PermuteKernels<double>& permute_table_double() noexcept;           \
-  const RecoverKernels<float>& recover_table_float() noexcept;             \
-  const RecoverKernels<double>& recover_table_double() noexcept;           \
-  const SubsampleKernels<float>& subsample_table_float() noexcept;         \
-  const SubsampleKernels<double>& subsample_table_double() noexcept;       \
-  const FlatRecoverKernels<float>& flat_recover_table_float() noexcept;    \
-  const FlatRecoverKernels<double>& flat_recover_table_double() noexcept;  \
-  const LayoutKernels<float>& layout_table_float() noexcept;               \
-  const LayoutKernels<double>& layout_table_double() noexcept;             \
+#define SFFT_DECLARE(isa)                                                 \
+  namespace isa {                                                         \
+  const PermuteKernels<float>& permute_table_float() noexcept;            \
+  const PermuteKernels<double>& permute_table_double() noexcept;          \
+  const RecoverKernels<float>& recover_table_float() noexcept;            \
+  const RecoverKernels<double>& recover_table_double() noexcept;          \
+  const SubsampleKernels<float>& subsample_table_float() noexcept;        \
+  const SubsampleKernels<double>& subsample_table_double() noexcept;      \
+  const FlatRecoverKernels<float>& flat_recover_table_float() noexcept;   \
+  const FlatRecoverKernels<double>& flat_recover_table_double() noexcept; \
+  const LayoutKernels<float>& layout_table_float() noexcept;              \
+  const LayoutKernels<double>& layout_table_double() noexcept;            \
   }
 SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
 #undef SFFT_DECLARE

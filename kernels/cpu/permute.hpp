@@ -13,8 +13,8 @@ struct PermuteKernels {
   ///   complex T: re, im[m*lanes + l] = base[m*stride + offsets[l]]
   ///   real T:    re[m*lanes + l] = base[m*stride + offsets[2l]], im[…] = base[m*stride + offsets[2l + 1]]
   /// so that one complex FFT carries two delays of a real frame. Indexed by ElementType.
-  using Gather = void (*)(const void* base, std::int64_t count, std::int64_t stride, const std::int64_t* offsets,
-                          std::int64_t lanes, Real* re, Real* im);
+  using Gather = void (*)(const void* base, std::int64_t count, std::int64_t stride,
+                          const std::int64_t* offsets, std::int64_t lanes, Real* re, Real* im);
   Gather gather[6];
   /// y[i] -= reference[i].
   void (*subtract)(Real* y, const Real* reference, std::int64_t count);
@@ -22,7 +22,9 @@ struct PermuteKernels {
 
 template <class Real>
 const PermuteKernels<Real>& permute_kernels() noexcept;
-template <> const PermuteKernels<float>& permute_kernels<float>() noexcept;
-template <> const PermuteKernels<double>& permute_kernels<double>() noexcept;
+template <>
+const PermuteKernels<float>& permute_kernels<float>() noexcept;
+template <>
+const PermuteKernels<double>& permute_kernels<double>() noexcept;
 
 }  // namespace sfft::detail::cpu

@@ -23,8 +23,9 @@ void gather_real(const T* base, std::int64_t count, std::int64_t stride, const s
 }
 
 template <class Real, class T, int kLanes>
-void gather_complex(const Sample<T>* base, std::int64_t count, std::int64_t stride, const std::int64_t* offsets,
-                    std::int64_t runtime_lanes, Real* __restrict re, Real* __restrict im) {
+void gather_complex(const Sample<T>* base, std::int64_t count, std::int64_t stride,
+                    const std::int64_t* offsets, std::int64_t runtime_lanes, Real* __restrict re,
+                    Real* __restrict im) {
   const std::int64_t lanes = kLanes > 0 ? kLanes : runtime_lanes;
   for (std::int64_t m = 0; m < count; ++m, base += stride, re += lanes, im += lanes) {
     for (std::int64_t l = 0; l < lanes; ++l) {
@@ -35,16 +36,24 @@ void gather_complex(const Sample<T>* base, std::int64_t count, std::int64_t stri
   }
 }
 
-#define SFFT_BY_LANES(function, pointer)                                                              \
-  switch (lanes) {                                                                                     \
-    case 1: return function<Real, T, 1>(pointer, count, stride, offsets, lanes, re, im);               \
-    case 2: return function<Real, T, 2>(pointer, count, stride, offsets, lanes, re, im);               \
-    case 3: return function<Real, T, 3>(pointer, count, stride, offsets, lanes, re, im);               \
-    case 4: return function<Real, T, 4>(pointer, count, stride, offsets, lanes, re, im);               \
-    case 5: return function<Real, T, 5>(pointer, count, stride, offsets, lanes, re, im);               \
-    case 6: return function<Real, T, 6>(pointer, count, stride, offsets, lanes, re, im);               \
-    case 8: return function<Real, T, 8>(pointer, count, stride, offsets, lanes, re, im);               \
-    default: return function<Real, T, 0>(pointer, count, stride, offsets, lanes, re, im);              \
+#define SFFT_BY_LANES(function, pointer)                                           \
+  switch (lanes) {                                                                 \
+    case 1:                                                                        \
+      return function<Real, T, 1>(pointer, count, stride, offsets, lanes, re, im); \
+    case 2:                                                                        \
+      return function<Real, T, 2>(pointer, count, stride, offsets, lanes, re, im); \
+    case 3:                                                                        \
+      return function<Real, T, 3>(pointer, count, stride, offsets, lanes, re, im); \
+    case 4:                                                                        \
+      return function<Real, T, 4>(pointer, count, stride, offsets, lanes, re, im); \
+    case 5:                                                                        \
+      return function<Real, T, 5>(pointer, count, stride, offsets, lanes, re, im); \
+    case 6:                                                                        \
+      return function<Real, T, 6>(pointer, count, stride, offsets, lanes, re, im); \
+    case 8:                                                                        \
+      return function<Real, T, 8>(pointer, count, stride, offsets, lanes, re, im); \
+    default:                                                                       \
+      return function<Real, T, 0>(pointer, count, stride, offsets, lanes, re, im); \
   }
 
 template <class Real, class T>
@@ -72,7 +81,11 @@ constexpr PermuteKernels<Real> kTable{
 
 }  // namespace
 
-const PermuteKernels<float>& permute_table_float() noexcept { return kTable<float>; }
-const PermuteKernels<double>& permute_table_double() noexcept { return kTable<double>; }
+const PermuteKernels<float>& permute_table_float() noexcept {
+  return kTable<float>;
+}
+const PermuteKernels<double>& permute_table_double() noexcept {
+  return kTable<double>;
+}
 
 }  // namespace sfft::detail::cpu::SFFT_ISA

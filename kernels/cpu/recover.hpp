@@ -14,7 +14,8 @@ struct RecoverKernels {
   /// For real frames, two delays a lane: values_i (+)= Σ_l α_il Z_l[bucket_i] + β_il conj(Z_l[mirror_i]);
   /// α_re, α_im, β_re, β_im of lanes reals each at weights + i*4*lanes.
   void (*recover_real)(const Real* re, const Real* im, std::int64_t lanes, const std::int32_t* bucket,
-                       const std::int32_t* mirror, const Real* weights, std::int64_t k, bool accumulate, Real* values);
+                       const std::int32_t* mirror, const Real* weights, std::int64_t k, bool accumulate,
+                       Real* values);
   /// Σ_i weight_i (re_i² + im_i²) over count elements. Any NaN makes it NaN, weight 0 or not.
   double (*weighted_power)(const Real* re, const Real* im, const Real* weight, std::int64_t count);
   /// error_i = sqrt(scale * gain_i + bias_i).
@@ -23,7 +24,9 @@ struct RecoverKernels {
 
 template <class Real>
 const RecoverKernels<Real>& recover_kernels() noexcept;
-template <> const RecoverKernels<float>& recover_kernels<float>() noexcept;
-template <> const RecoverKernels<double>& recover_kernels<double>() noexcept;
+template <>
+const RecoverKernels<float>& recover_kernels<float>() noexcept;
+template <>
+const RecoverKernels<double>& recover_kernels<double>() noexcept;
 
 }  // namespace sfft::detail::cpu

@@ -25,7 +25,8 @@ void recover_complex(const Real* re, const Real* im, std::int64_t runtime_lanes,
 
 template <class Real, int kLanes>
 void recover_real(const Real* re, const Real* im, std::int64_t runtime_lanes, const std::int32_t* bucket,
-                  const std::int32_t* mirror, const Real* weights, std::int64_t k, bool accumulate, Real* values) {
+                  const std::int32_t* mirror, const Real* weights, std::int64_t k, bool accumulate,
+                  Real* values) {
   const std::int64_t lanes = kLanes > 0 ? kLanes : runtime_lanes;
   for (std::int64_t i = 0; i < k; ++i, weights += 4 * lanes) {
     const Real* zr = re + bucket[i] * lanes;
@@ -47,17 +48,26 @@ void recover_real(const Real* re, const Real* im, std::int64_t runtime_lanes, co
 }
 
 // One copy a lane count, so that the inner loops unroll; more lanes than these share a loop.
-#define SFFT_LANES(call)                                                                       \
-  switch (lanes) {                                                                             \
-    case 1: return call(1);                                                                    \
-    case 2: return call(2);                                                                    \
-    case 3: return call(3);                                                                    \
-    case 4: return call(4);                                                                    \
-    case 5: return call(5);                                                                    \
-    case 6: return call(6);                                                                    \
-    case 7: return call(7);                                                                    \
-    case 8: return call(8);                                                                    \
-    default: return call(0);                                                                   \
+#define SFFT_LANES(call) \
+  switch (lanes) {       \
+    case 1:              \
+      return call(1);    \
+    case 2:              \
+      return call(2);    \
+    case 3:              \
+      return call(3);    \
+    case 4:              \
+      return call(4);    \
+    case 5:              \
+      return call(5);    \
+    case 6:              \
+      return call(6);    \
+    case 7:              \
+      return call(7);    \
+    case 8:              \
+      return call(8);    \
+    default:             \
+      return call(0);    \
   }
 
 template <class Real>
@@ -91,22 +101,28 @@ double weighted_power(const Real* re, const Real* im, const Real* weight, std::i
   sum0 += sum1;
   double total = 0;
   for (int l = 0; l < S::kLanes; ++l) total += static_cast<double>(sum0[l]);
-  for (; i < count; ++i) total += static_cast<double>(weight[i]) * (double(re[i]) * re[i] + double(im[i]) * im[i]);
+  for (; i < count; ++i)
+    total += static_cast<double>(weight[i]) * (double(re[i]) * re[i] + double(im[i]) * im[i]);
   return total;
 }
 
 template <class Real>
 void standard_errors(double scale, const double* gain, const double* bias, std::int64_t k, Real* error) {
-  for (std::int64_t i = 0; i < k; ++i) error[i] = static_cast<Real>(__builtin_sqrt(scale * gain[i] + bias[i]));
+  for (std::int64_t i = 0; i < k; ++i)
+    error[i] = static_cast<Real>(__builtin_sqrt(scale * gain[i] + bias[i]));
 }
 
 template <class Real>
-constexpr RecoverKernels<Real> kTable{recover_complex_entry<Real>, recover_real_entry<Real>, weighted_power<Real>,
-                                      standard_errors<Real>};
+constexpr RecoverKernels<Real> kTable{recover_complex_entry<Real>, recover_real_entry<Real>,
+                                      weighted_power<Real>, standard_errors<Real>};
 
 }  // namespace
 
-const RecoverKernels<float>& recover_table_float() noexcept { return kTable<float>; }
-const RecoverKernels<double>& recover_table_double() noexcept { return kTable<double>; }
+const RecoverKernels<float>& recover_table_float() noexcept {
+  return kTable<float>;
+}
+const RecoverKernels<double>& recover_table_double() noexcept {
+  return kTable<double>;
+}
 
 }  // namespace sfft::detail::cpu::SFFT_ISA

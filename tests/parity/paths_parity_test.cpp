@@ -10,13 +10,15 @@ namespace {
 
 TEST(Paths, ExactOnesEqualTheDirectSumOnAnySignal) {
   for (const Shape& shape : {Shape{127}, Shape{128}, Shape{9, 14}, Shape{4, 5, 6}}) {
-    const auto signal = test::SparseSignal::random(shape, false, 50, 2);  // the template holds a few of its frequencies
+    const auto signal =
+        test::SparseSignal::random(shape, false, 50, 2);  // the template holds a few of its frequencies
     const std::vector<std::int64_t> frequencies(signal.support.begin(), signal.support.begin() + 7);
     const auto x = signal.samples();
     const auto truth = test::direct_at(x, shape, frequencies);
     for (const Path path : {Path::direct, Path::dense}) {
       const Plan<double> plan(Template::from_support(shape, false, frequencies), {.path = path});
-      EXPECT_LE(test::relative_l2(plan.execute(SignalView(x, shape)).values, truth), 4 * test::fft_bound<double>(static_cast<double>(shape.points())));
+      EXPECT_LE(test::relative_l2(plan.execute(SignalView(x, shape)).values, truth),
+                4 * test::fft_bound<double>(static_cast<double>(shape.points())));
     }
   }
 }

@@ -14,12 +14,18 @@ namespace {
 using test::SparseSignal;
 
 Shape random_shape(std::mt19937& random) {
-  const auto side = [&](int most) { return static_cast<std::int64_t>(1 + random() % static_cast<unsigned>(most)); };
+  const auto side = [&](int most) {
+    return static_cast<std::int64_t>(1 + random() % static_cast<unsigned>(most));
+  };
   switch (random() % 4) {
-    case 0: return Shape{side(3000)};
-    case 1: return Shape{std::int64_t{1} << (5 + random() % 7)};
-    case 2: return Shape{side(60), side(60)};
-    default: return Shape{side(14), side(14), side(14)};
+    case 0:
+      return Shape{side(3000)};
+    case 1:
+      return Shape{std::int64_t{1} << (5 + random() % 7)};
+    case 2:
+      return Shape{side(60), side(60)};
+    default:
+      return Shape{side(14), side(14), side(14)};
   }
 }
 
@@ -30,7 +36,9 @@ struct Draw {
 
   static Draw make(std::mt19937& random, unsigned seed) {
     const Shape shape = random_shape(random);
-    const std::int64_t k = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(std::clamp<std::int64_t>(shape.points() / 3, 1, 30)));
+    const std::int64_t k =
+        1 + static_cast<std::int64_t>(
+                random() % static_cast<unsigned>(std::clamp<std::int64_t>(shape.points() / 3, 1, 30)));
     SparseSignal signal = SparseSignal::random(shape, false, k, seed);
     Plan<double> plan(Template::from_support(shape, false, signal.support), {.seed = seed});
     auto x = signal.samples();
@@ -45,7 +53,9 @@ TEST(Property, RandomSignalsAreRecovered) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     const Draw draw = Draw::make(random, seed);
     const auto spectrum = draw.plan.execute(SignalView(draw.x, draw.signal.shape));
-    EXPECT_LE(test::relative_l2(spectrum.values, draw.signal.values), kBound) << draw.signal.shape.to_string() << "\n" << draw.plan.explain();
+    EXPECT_LE(test::relative_l2(spectrum.values, draw.signal.values), kBound)
+        << draw.signal.shape.to_string() << "\n"
+        << draw.plan.explain();
   }
 }
 
@@ -105,7 +115,9 @@ TEST(Property, RealSignalsEqualTheirComplexTwins) {
   std::mt19937 random(4);
   for (unsigned seed = 1; seed <= 100; ++seed) {
     const Shape shape = random_shape(random);
-    const std::int64_t k = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(std::clamp<std::int64_t>(shape.points() / 8, 1, 20)));
+    const std::int64_t k =
+        1 + static_cast<std::int64_t>(
+                random() % static_cast<unsigned>(std::clamp<std::int64_t>(shape.points() / 8, 1, 20)));
     const SparseSignal signal = SparseSignal::random(shape, true, k, seed);
     const auto x = signal.as<double>();
     // Both halves of the spectrum through the complex path: conjugate pairs, and the real path's values.
@@ -116,14 +128,17 @@ TEST(Property, RealSignalsEqualTheirComplexTwins) {
     const std::vector<std::complex<double>> z(x.begin(), x.end());
     const Template full = Template::from_support(shape, false, both);
     const auto complex_values = Plan<double>(full).execute(SignalView(z, shape)).values;
-    const auto real_values = Plan<double>(Template::from_support(shape, true, signal.support)).execute(SignalView(x, shape)).values;
+    const auto real_values = Plan<double>(Template::from_support(shape, true, signal.support))
+                                 .execute(SignalView(x, shape))
+                                 .values;
     EXPECT_LE(test::relative_l2(real_values, signal.values), kBound) << shape.to_string();
     std::vector<std::complex<double>> picked, mirrored;
     double energy = 0;
     for (std::size_t i = 0; i < both.size(); ++i) energy += std::norm(complex_values[i]);
     for (const std::int64_t f : signal.support) {
       const auto find = [&](std::int64_t g) {
-        return complex_values[static_cast<std::size_t>(std::lower_bound(full.support().begin(), full.support().end(), g) - full.support().begin())];
+        return complex_values[static_cast<std::size_t>(
+            std::lower_bound(full.support().begin(), full.support().end(), g) - full.support().begin())];
       };
       picked.push_back(find(f));
       mirrored.push_back(std::conj(find(test::negated(shape, f))));

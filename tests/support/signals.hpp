@@ -50,13 +50,15 @@ struct SparseSignal {
     return with_support(shape, real, {chosen.begin(), chosen.end()}, seed);
   }
 
-  static SparseSignal with_support(const Shape& shape, bool real, std::vector<std::int64_t> support, unsigned seed) {
+  static SparseSignal with_support(const Shape& shape, bool real, std::vector<std::int64_t> support,
+                                   unsigned seed) {
     std::sort(support.begin(), support.end());
     SparseSignal signal{shape, real, std::move(support), {}};
     std::mt19937_64 generator(seed + 77);
     std::uniform_real_distribution<double> turn(0, 2 * std::numbers::pi), size(0.5, 2);
     for (const std::int64_t f : signal.support) {
-      std::complex<double> value = std::polar(size(generator), turn(generator)) * static_cast<double>(shape.points());
+      std::complex<double> value =
+          std::polar(size(generator), turn(generator)) * static_cast<double>(shape.points());
       if (real && negated(shape, f) == f) value = value.real();
       signal.values.push_back(value);
     }
@@ -71,7 +73,8 @@ struct SparseSignal {
     for (const std::int64_t n : shape.extents()) {
       roots.emplace_back();
       for (std::int64_t i = 0; i < n; ++i) {
-        const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(i) / static_cast<long double>(n);
+        const long double angle =
+            2 * std::numbers::pi_v<long double> * static_cast<long double>(i) / static_cast<long double>(n);
         roots.back().emplace_back(static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle)));
       }
     }
@@ -90,7 +93,8 @@ struct SparseSignal {
         const std::int64_t step = f[static_cast<std::size_t>(last)];
         std::int64_t turn = 0;
         for (std::int64_t m = 0; m < row; ++m) {
-          const std::complex<double> root = roots[static_cast<std::size_t>(last)][static_cast<std::size_t>(turn)];
+          const std::complex<double> root =
+              roots[static_cast<std::size_t>(last)][static_cast<std::size_t>(turn)];
           const double re = value.real() * root.real() - value.imag() * root.imag();
           const double im = real ? 0 : value.real() * root.imag() + value.imag() * root.real();
           x[static_cast<std::size_t>(start + m)] += std::complex<double>(re, im);
@@ -118,7 +122,8 @@ struct SparseSignal {
 
 /// X[f] of a real or complex signal by direct sum, for a few frequencies.
 template <class T>
-std::vector<std::complex<double>> direct_at(const std::vector<T>& x, const Shape& shape, const std::vector<std::int64_t>& frequencies) {
+std::vector<std::complex<double>> direct_at(const std::vector<T>& x, const Shape& shape,
+                                            const std::vector<std::int64_t>& frequencies) {
   std::vector<std::complex<double>> result;
   for (const std::int64_t flat : frequencies) {
     const std::vector<std::int64_t> f = split(shape, flat);
@@ -127,7 +132,8 @@ std::vector<std::complex<double>> direct_at(const std::vector<T>& x, const Shape
       const std::vector<std::int64_t> t = split(shape, static_cast<std::int64_t>(i));
       long double turns = 0;
       for (std::size_t d = 0; d < f.size(); ++d) {
-        turns += static_cast<long double>(f[d] * t[d] % shape[static_cast<int>(d)]) / static_cast<long double>(shape[static_cast<int>(d)]);
+        turns += static_cast<long double>(f[d] * t[d] % shape[static_cast<int>(d)]) /
+                 static_cast<long double>(shape[static_cast<int>(d)]);
       }
       const long double angle = -2 * std::numbers::pi_v<long double> * turns;
       const std::complex<double> sample(x[i]);
@@ -139,7 +145,8 @@ std::vector<std::complex<double>> direct_at(const std::vector<T>& x, const Shape
 }
 
 /// A fixed textured scene with a bright blob that moves along a line: frame t of a little 8-bit film.
-inline std::vector<std::uint8_t> film_frame(std::int64_t rows, std::int64_t columns, int t, unsigned scene = 1) {
+inline std::vector<std::uint8_t> film_frame(std::int64_t rows, std::int64_t columns, int t,
+                                            unsigned scene = 1) {
   std::mt19937 generator(scene);
   std::uniform_real_distribution<double> uniform(0, 1);
   struct Wave {
@@ -160,7 +167,10 @@ inline std::vector<std::uint8_t> film_frame(std::int64_t rows, std::int64_t colu
     for (std::int64_t x = 0; x < columns; ++x) {
       double value = 110;
       for (const Wave& w : waves) {
-        value += w.size * std::cos(2 * std::numbers::pi * (w.fy * static_cast<double>(y) / static_cast<double>(rows) + w.fx * static_cast<double>(x) / static_cast<double>(columns)) + w.phase);
+        value += w.size * std::cos(2 * std::numbers::pi *
+                                       (w.fy * static_cast<double>(y) / static_cast<double>(rows) +
+                                        w.fx * static_cast<double>(x) / static_cast<double>(columns)) +
+                                   w.phase);
       }
       const double dy = (static_cast<double>(y) - cy) / (0.06 * static_cast<double>(rows));
       const double dx = (static_cast<double>(x) - cx) / (0.05 * static_cast<double>(columns));

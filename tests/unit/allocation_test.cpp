@@ -23,10 +23,18 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   if (void* memory = std::aligned_alloc(step, (bytes + step - 1) / step * step)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 namespace sfft {
 namespace {
@@ -37,7 +45,8 @@ TEST(Execute, AllocatesNothing) {
       const Shape shape{path == Path::flat_window ? 1021 : 1024};
       const auto signal = test::SparseSignal::random(shape, false, 6, 1);
       const auto x = signal.as<std::complex<float>>();
-      const Plan<float> plan(Template::from_support(shape, false, signal.support), {.path = path, .threads = threads});
+      const Plan<float> plan(Template::from_support(shape, false, signal.support),
+                             {.path = path, .threads = threads});
       auto workspace = plan.make_workspace();
       auto spectrum = plan.make_spectrum();
       std::vector<Spectrum<float>> spectra(3, spectrum);

@@ -13,7 +13,9 @@
 namespace sfft::detail {
 namespace {
 
-std::complex<double> turn(double turns) { return std::polar(1.0, 2 * std::numbers::pi * turns); }
+std::complex<double> turn(double turns) {
+  return std::polar(1.0, 2 * std::numbers::pi * turns);
+}
 
 /// What row i of a plan answers to frequency f of unit amplitude.
 std::complex<double> response(const CombData& data, std::size_t i, const std::array<std::int64_t, 3>& f) {
@@ -24,7 +26,8 @@ std::complex<double> response(const CombData& data, std::size_t i, const std::ar
     double turns = 0;
     for (int d = 0; d < data.shape.rank(); ++d) {
       const auto at = static_cast<std::size_t>(d);
-      turns += static_cast<double>(f[at] * data.delays[j][at] % data.shape[d]) / static_cast<double>(data.shape[d]);
+      turns += static_cast<double>(f[at] * data.delays[j][at] % data.shape[d]) /
+               static_cast<double>(data.shape[d]);
     }
     sum += data.weights[i * r + j] * folded * turn(turns);
   }
@@ -84,7 +87,9 @@ TEST(CombModel, PredictsTheErrorThatWhiteTailsCause) {
     std::vector<std::vector<std::complex<double>>> folded(3, std::vector<std::complex<double>>(30));
     for (std::size_t j = 0; j < 3; ++j) {
       for (std::int64_t f = 0; f < 120; ++f) {
-        folded[j][static_cast<std::size_t>(f % 30)] += 0.25 * spectrum[static_cast<std::size_t>(f)] * turn(static_cast<double>(f * delays[j][0] % 120) / 120);
+        folded[j][static_cast<std::size_t>(f % 30)] +=
+            0.25 * spectrum[static_cast<std::size_t>(f)] *
+            turn(static_cast<double>(f * delays[j][0] % 120) / 120);
       }
     }
     for (std::size_t b = 0; b < 30; ++b) {
@@ -92,13 +97,15 @@ TEST(CombModel, PredictsTheErrorThatWhiteTailsCause) {
     }
     for (std::size_t i = 0; i < 12; ++i) {
       std::complex<double> estimate = 0;
-      for (std::size_t j = 0; j < 3; ++j) estimate += plan.weights[i * 3 + j] * folded[j][static_cast<std::size_t>(plan.bucket[i])];
+      for (std::size_t j = 0; j < 3; ++j)
+        estimate += plan.weights[i * 3 + j] * folded[j][static_cast<std::size_t>(plan.bucket[i])];
       squares[i] += std::norm(estimate - spectrum[static_cast<std::size_t>(signal.support[i])]) / kRuns;
     }
   }
   EXPECT_NEAR(scale, 1, 0.03) << "a tail of unit power a frequency";
   EXPECT_NEAR(plan.tail_energy_per_scale, 120 - 12, 1e-6);
-  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(squares[i] / plan.noise_gain[i], 1, 0.12) << "coefficient " << i;
+  for (std::size_t i = 0; i < 12; ++i)
+    EXPECT_NEAR(squares[i] / plan.noise_gain[i], 1, 0.12) << "coefficient " << i;
 }
 
 TEST(CombPlanner, KeepsItsPromises) {
@@ -131,7 +138,9 @@ TEST(CombPlanner, KeepsItsPromises) {
           EXPECT_EQ(shape[d] % plan->data.buckets[at], 0);
           for (const Delay& delay : plan->data.delays) EXPECT_LT(delay[at], plan->data.stride(d));
         }
-        EXPECT_GE(std::count_if(plan->data.bucket_weight.begin(), plan->data.bucket_weight.end(), [](double w) { return w > 0; }), 8);
+        EXPECT_GE(std::count_if(plan->data.bucket_weight.begin(), plan->data.bucket_weight.end(),
+                                [](double w) { return w > 0; }),
+                  8);
         const auto again = plan_comb(support, prior, request, rejected);
         EXPECT_EQ(again->data.delays, plan->data.delays) << "the same seed gives the same plan";
         EXPECT_EQ(again->data.weights, plan->data.weights);

@@ -15,10 +15,12 @@ TEST(CellAxis, CountsEqualBruteForce) {
     for (std::int64_t modulus = 1; modulus <= n; ++modulus) {
       if (n % modulus != 0) continue;
       std::vector<std::int64_t> count(static_cast<std::size_t>(axis.cells() * modulus), 0);
-      for (std::int64_t f = 0; f < n; ++f) ++count[static_cast<std::size_t>(axis.cell(f) * modulus + f % modulus)];
+      for (std::int64_t f = 0; f < n; ++f)
+        ++count[static_cast<std::size_t>(axis.cell(f) * modulus + f % modulus)];
       for (int cell = 0; cell < axis.cells(); ++cell) {
         for (std::int64_t residue = 0; residue < modulus; ++residue) {
-          EXPECT_EQ(axis.count(cell, residue, modulus), count[static_cast<std::size_t>(cell * modulus + residue)])
+          EXPECT_EQ(axis.count(cell, residue, modulus),
+                    count[static_cast<std::size_t>(cell * modulus + residue)])
               << "n " << n << " modulus " << modulus << " cell " << cell << " residue " << residue;
         }
       }
@@ -35,8 +37,11 @@ TEST(CellAxis, NegativeFrequenciesShareTheCellOfPositiveOnes) {
 TEST(CellGrid, BucketSumsEqualBruteForce) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> uniform(0, 1);
-  const std::pair<Shape, std::array<std::int64_t, 3>> cases[] = {
-      {Shape{24}, {6, 1, 1}}, {Shape{24}, {24, 1, 1}}, {Shape{12, 18}, {4, 9, 1}}, {Shape{7, 9}, {7, 3, 1}}, {Shape{4, 6, 10}, {2, 3, 5}}};
+  const std::pair<Shape, std::array<std::int64_t, 3>> cases[] = {{Shape{24}, {6, 1, 1}},
+                                                                 {Shape{24}, {24, 1, 1}},
+                                                                 {Shape{12, 18}, {4, 9, 1}},
+                                                                 {Shape{7, 9}, {7, 3, 1}},
+                                                                 {Shape{4, 6, 10}, {2, 3, 5}}};
   for (const auto& [shape, buckets] : cases) {
     const CellGrid grid(shape);
     Envelope envelope;
@@ -46,12 +51,14 @@ TEST(CellGrid, BucketSumsEqualBruteForce) {
       std::array<std::int64_t, 3> f{};
       const auto parts = test::split(shape, flat);
       std::copy(parts.begin(), parts.end(), f.begin());
-      const auto bucket = ((f[0] % buckets[0]) * buckets[1] + f[1] % buckets[1]) * buckets[2] + f[2] % buckets[2];
+      const auto bucket =
+          ((f[0] % buckets[0]) * buckets[1] + f[1] % buckets[1]) * buckets[2] + f[2] % buckets[2];
       expected[static_cast<std::size_t>(bucket)] += envelope.power[grid.cell(f)];
     }
     const std::vector<double> sums = grid.bucket_sums(envelope, buckets);
     ASSERT_EQ(sums.size(), expected.size());
-    for (std::size_t b = 0; b < sums.size(); ++b) EXPECT_NEAR(sums[b], expected[b], 1e-12 * static_cast<double>(shape.points()));
+    for (std::size_t b = 0; b < sums.size(); ++b)
+      EXPECT_NEAR(sums[b], expected[b], 1e-12 * static_cast<double>(shape.points()));
   }
 }
 

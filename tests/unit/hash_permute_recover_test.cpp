@@ -36,12 +36,19 @@ void check_real_gather(ElementType type) {
     std::vector<std::int64_t> offsets;
     for (std::int64_t j = 0; j < 2 * lanes; ++j) offsets.push_back((j * 13) % 40);
     std::vector<Real> re(static_cast<std::size_t>(17 * lanes)), im(re.size());
-    permute_kernels<Real>().gather[static_cast<int>(type)](frame.data() + 5, 17, 41, offsets.data(), lanes, re.data(), im.data());
+    permute_kernels<Real>().gather[static_cast<int>(type)](frame.data() + 5, 17, 41, offsets.data(), lanes,
+                                                           re.data(), im.data());
     for (std::int64_t m = 0; m < 17; ++m) {
       for (std::int64_t l = 0; l < lanes; ++l) {
         const auto at = static_cast<std::size_t>(m * lanes + l);
-        EXPECT_EQ(re[at], static_cast<Real>(frame[static_cast<std::size_t>(5 + m * 41 + offsets[static_cast<std::size_t>(2 * l)])]));
-        EXPECT_EQ(im[at], static_cast<Real>(frame[static_cast<std::size_t>(5 + m * 41 + offsets[static_cast<std::size_t>(2 * l + 1)])]));
+        EXPECT_EQ(
+            re[at],
+            static_cast<Real>(
+                frame[static_cast<std::size_t>(5 + m * 41 + offsets[static_cast<std::size_t>(2 * l)])]));
+        EXPECT_EQ(
+            im[at],
+            static_cast<Real>(
+                frame[static_cast<std::size_t>(5 + m * 41 + offsets[static_cast<std::size_t>(2 * l + 1)])]));
       }
     }
   }
@@ -55,11 +62,13 @@ void check_complex_gather(ElementType type) {
     std::vector<std::int64_t> offsets;
     for (std::int64_t j = 0; j < lanes; ++j) offsets.push_back((j * 11) % 40);
     std::vector<Real> re(static_cast<std::size_t>(17 * lanes)), im(re.size());
-    permute_kernels<Real>().gather[static_cast<int>(type)](frame.data() + 5, 17, 41, offsets.data(), lanes, re.data(), im.data());
+    permute_kernels<Real>().gather[static_cast<int>(type)](frame.data() + 5, 17, 41, offsets.data(), lanes,
+                                                           re.data(), im.data());
     for (std::int64_t m = 0; m < 17; ++m) {
       for (std::int64_t l = 0; l < lanes; ++l) {
         const auto at = static_cast<std::size_t>(m * lanes + l);
-        const std::complex<T> sample = frame[static_cast<std::size_t>(5 + m * 41 + offsets[static_cast<std::size_t>(l)])];
+        const std::complex<T> sample =
+            frame[static_cast<std::size_t>(5 + m * 41 + offsets[static_cast<std::size_t>(l)])];
         EXPECT_EQ(re[at], static_cast<Real>(sample.real()));
         EXPECT_EQ(im[at], static_cast<Real>(sample.imag()));
       }
@@ -110,9 +119,10 @@ TYPED_TEST(CombStages, RecoverIsTheSumItSays) {
     };
     for (const bool accumulate : {false, true}) {
       std::vector<std::complex<Real>> simple(k, {1, 2}), paired(k, {1, 2});
-      recover_kernels<Real>().recover_complex(re.data(), im.data(), lanes, bucket.data(), weights.data(), k, accumulate,
-                                              reinterpret_cast<Real*>(simple.data()));
-      recover_kernels<Real>().recover_real(re.data(), im.data(), lanes, bucket.data(), mirror.data(), weights.data(), k, accumulate,
+      recover_kernels<Real>().recover_complex(re.data(), im.data(), lanes, bucket.data(), weights.data(), k,
+                                              accumulate, reinterpret_cast<Real*>(simple.data()));
+      recover_kernels<Real>().recover_real(re.data(), im.data(), lanes, bucket.data(), mirror.data(),
+                                           weights.data(), k, accumulate,
                                            reinterpret_cast<Real*>(paired.data()));
       for (std::int64_t i = 0; i < k; ++i) {
         const auto at = static_cast<std::size_t>(i);
@@ -141,7 +151,8 @@ TYPED_TEST(CombStages, WeightedPowerSumsAndSpreadsNaN) {
     auto weight = random_reals<Real>(count, 6);
     for (Real& w : weight) w = w * w;
     double expected = 0;
-    for (std::size_t i = 0; i < count; ++i) expected += double(weight[i]) * (double(re[i]) * re[i] + double(im[i]) * im[i]);
+    for (std::size_t i = 0; i < count; ++i)
+      expected += double(weight[i]) * (double(re[i]) * re[i] + double(im[i]) * im[i]);
     const auto n = static_cast<std::int64_t>(count);
     EXPECT_NEAR(recover_kernels<Real>().weighted_power(re.data(), im.data(), weight.data(), n), expected,
                 50 * std::numeric_limits<Real>::epsilon() * expected);

@@ -11,7 +11,8 @@ TEST(UnitRoot, EqualsLongDoubleEverywhere) {
   double worst = 0;
   for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 12, 16, 97, 360, 1000, 1024, 1021}) {
     for (std::int64_t i = 0; i < n; ++i) {
-      const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(i) / static_cast<long double>(n);
+      const long double angle =
+          2 * std::numbers::pi_v<long double> * static_cast<long double>(i) / static_cast<long double>(n);
       const std::complex<double> root = unit_root(i, n);
       worst = std::max(worst, std::abs(root.real() - static_cast<double>(std::cos(angle))));
       worst = std::max(worst, std::abs(root.imag() - static_cast<double>(std::sin(angle))));

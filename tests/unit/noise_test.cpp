@@ -35,9 +35,11 @@ Tally run(const Shape& shape, bool real, std::int64_t k, Path path, double max_s
     };
     const auto first = noisy();
     const auto frame = noisy();
-    const Template learned = real ? learn(SignalView(as_real(first), shape), {.k = k}) : learn(SignalView(first, shape), {.k = k});
+    const Template learned =
+        real ? learn(SignalView(as_real(first), shape), {.k = k}) : learn(SignalView(first, shape), {.k = k});
     const Plan<float> plan(learned, {.max_samples = max_samples, .path = path});
-    const Spectrum<float> spectrum = real ? plan.execute(SignalView(as_real(frame), shape)) : plan.execute(SignalView(frame, shape));
+    const Spectrum<float> spectrum =
+        real ? plan.execute(SignalView(as_real(frame), shape)) : plan.execute(SignalView(frame, shape));
     const auto points = static_cast<double>(shape.points());
     for (std::size_t i = 0; i < spectrum.values.size(); ++i) {
       const std::int64_t f = (*spectrum.support)[i];
@@ -57,7 +59,8 @@ Tally run(const Shape& shape, bool real, std::int64_t k, Path path, double max_s
       tally.parts += 2;
     }
     // m samples and orthogonal columns: E|error|² = N² sigma² / m a coefficient.
-    tally.floor += static_cast<double>(k) * points * points * sigma * sigma / static_cast<double>(plan.info().samples);
+    tally.floor +=
+        static_cast<double>(k) * points * points * sigma * sigma / static_cast<double>(plan.info().samples);
     tally.tail += spectrum.tail_energy;
     tally.tail_truth += (points - static_cast<double>(real ? 2 * k : k)) * points * sigma * sigma;
   }
@@ -78,10 +81,13 @@ TEST(WhiteNoise, CombReachesTheFloorAndCoversIt) {
   expect_honest(tally, 0.05);
 }
 
-TEST(WhiteNoise, CombOnRealImages) { expect_honest(run(Shape{160, 192}, true, 50, Path::comb, 0.1, 20), 0.05); }
+TEST(WhiteNoise, CombOnRealImages) {
+  expect_honest(run(Shape{160, 192}, true, 50, Path::comb, 0.1, 20), 0.05);
+}
 
 TEST(WhiteNoise, FlatWindowCoversItsError) {
-  expect_honest(run(Shape{65537}, false, 40, Path::flat_window, 0.5, 25), 0.2);  // some sixteen probes a frame
+  expect_honest(run(Shape{65537}, false, 40, Path::flat_window, 0.5, 25),
+                0.2);  // some sixteen probes a frame
 }
 
 }  // namespace

@@ -31,10 +31,11 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  return {{Shape{1}, 1},         {Shape{2}, 1},          {Shape{7}, 2},         {Shape{1021}, 8},    {Shape{1023}, 8},
-          {Shape{1024}, 8},      {Shape{1025}, 8},       {Shape{4096}, 40},     {Shape{8191}, 12},   {Shape{65536}, 64},
-          {Shape{31, 37}, 6},    {Shape{48, 64}, 10},    {Shape{101, 103}, 9},  {Shape{432, 768}, 30}, {Shape{5, 7, 9}, 4},
-          {Shape{16, 15, 14}, 9}, {Shape{32, 32, 32}, 20}, {Shape{1, 4096}, 10}, {Shape{1080, 1920}, 12}};
+  return {{Shape{1}, 1},           {Shape{2}, 1},         {Shape{7}, 2},          {Shape{1021}, 8},
+          {Shape{1023}, 8},        {Shape{1024}, 8},      {Shape{1025}, 8},       {Shape{4096}, 40},
+          {Shape{8191}, 12},       {Shape{65536}, 64},    {Shape{31, 37}, 6},     {Shape{48, 64}, 10},
+          {Shape{101, 103}, 9},    {Shape{432, 768}, 30}, {Shape{5, 7, 9}, 4},    {Shape{16, 15, 14}, 9},
+          {Shape{32, 32, 32}, 20}, {Shape{1, 4096}, 10},  {Shape{1080, 1920}, 12}};
 }
 
 template <class Real>
@@ -46,7 +47,8 @@ TYPED_TEST(PlanTest, RecoversSparseSignalsOfEveryShape) {
   using Real = TypeParam;
   for (const Case& one : cases()) {
     for (const bool real : {false, true}) {
-      const SparseSignal signal = SparseSignal::random(one.shape, real, real ? std::max<std::int64_t>(1, one.k / 2) : one.k, 5);
+      const SparseSignal signal =
+          SparseSignal::random(one.shape, real, real ? std::max<std::int64_t>(1, one.k / 2) : one.k, 5);
       const Template tmpl = Template::from_support(one.shape, real, signal.support);
       const Plan<Real> plan(tmpl);
       Spectrum<Real> spectrum;
@@ -58,7 +60,9 @@ TYPED_TEST(PlanTest, RecoversSparseSignalsOfEveryShape) {
         spectrum = plan.execute(SignalView(x, one.shape));
       }
       const double error = test::relative_l2(spectrum.values, signal.values);
-      EXPECT_LE(error, plan_bound<Real>(one.shape)) << one.shape.to_string() << (real ? " real" : " complex") << "\n" << plan.explain();
+      EXPECT_LE(error, plan_bound<Real>(one.shape))
+          << one.shape.to_string() << (real ? " real" : " complex") << "\n"
+          << plan.explain();
       EXPECT_TRUE(spectrum.finite);
       EXPECT_EQ(spectrum.path, plan.info().path);
       EXPECT_EQ(*spectrum.support, signal.support);
@@ -79,7 +83,9 @@ TYPED_TEST(PlanTest, EveryForcedPathIsRightOrRefused) {
         const Plan<Real> plan(tmpl, {.path = path});
         const auto spectrum = plan.execute(SignalView(x, one.shape));
         EXPECT_EQ(spectrum.path, path);
-        EXPECT_LE(test::relative_l2(spectrum.values, signal.values), plan_bound<Real>(one.shape)) << one.shape.to_string() << "\n" << plan.explain();
+        EXPECT_LE(test::relative_l2(spectrum.values, signal.values), plan_bound<Real>(one.shape))
+            << one.shape.to_string() << "\n"
+            << plan.explain();
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::not_sparse) << error.what();
         EXPECT_NE(path, Path::dense);
@@ -103,7 +109,9 @@ TYPED_TEST(PlanTest, EveryElementType) {
       EXPECT_LE(test::relative_l2(reference.values, truth), plan_bound<Real>(shape));
     }
     const auto same = [&](const SignalView& frame) {
-      EXPECT_LE(test::relative_l2(plan.execute(frame).values, reference.values), 4 * std::numeric_limits<Real>::epsilon()) << to_string(frame.type());
+      EXPECT_LE(test::relative_l2(plan.execute(frame).values, reference.values),
+                4 * std::numeric_limits<Real>::epsilon())
+          << to_string(frame.type());
     };
     same(SignalView(film, shape));
     same(SignalView(std::vector<std::uint16_t>(film.begin(), film.end()), shape));
@@ -113,7 +121,8 @@ TYPED_TEST(PlanTest, EveryElementType) {
   const Plan<Real> plan(complex_template, {.path = Path::comb});
   const std::vector<std::complex<float>> single(film.begin(), film.end());
   const std::vector<std::complex<double>> twice(film.begin(), film.end());
-  EXPECT_LE(test::relative_l2(plan.execute(SignalView(single, shape)).values, plan.execute(SignalView(twice, shape)).values),
+  EXPECT_LE(test::relative_l2(plan.execute(SignalView(single, shape)).values,
+                              plan.execute(SignalView(twice, shape)).values),
             4 * std::numeric_limits<Real>::epsilon());
 }
 
@@ -135,7 +144,8 @@ TYPED_TEST(PlanTest, BatchesThreadsAndSharedPlansAgreeBitwise) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     threaded.execute(frames, batch, workspace);
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      EXPECT_LE(test::relative_l2(batch[i].values, one_by_one[i].values), 50 * std::numeric_limits<Real>::epsilon());
+      EXPECT_LE(test::relative_l2(batch[i].values, one_by_one[i].values),
+                50 * std::numeric_limits<Real>::epsilon());
     }
     Spectrum<Real> single;  // one frame: the threads share its delays
     threaded.execute(frames[3], single, workspace);
@@ -176,8 +186,10 @@ TYPED_TEST(PlanTest, DifferencingRecoversAChangeAndNothingWhereNothingChanged) {
   EXPECT_LE(error, 0.5 * kept) << "better than repeating the reference";
   // A new reference makes the new frame exact.
   const Plan<Real> renewed = plan.with_reference(SignalView(later, shape), truth);
-  EXPECT_LE(test::relative_l2(renewed.execute(SignalView(later, shape)).values, truth), 4 * std::numeric_limits<Real>::epsilon());
-  EXPECT_EQ(code_of([&] { plan.with_reference(SignalView(later, shape), std::span(truth).subspan(1)); }), ErrorCode::shape_mismatch);
+  EXPECT_LE(test::relative_l2(renewed.execute(SignalView(later, shape)).values, truth),
+            4 * std::numeric_limits<Real>::epsilon());
+  EXPECT_EQ(code_of([&] { plan.with_reference(SignalView(later, shape), std::span(truth).subspan(1)); }),
+            ErrorCode::shape_mismatch);
 }
 
 TYPED_TEST(PlanTest, NaNAndInfinityAreReportedAndDoNotLinger) {
@@ -195,7 +207,8 @@ TYPED_TEST(PlanTest, NaNAndInfinityAreReportedAndDoNotLinger) {
       EXPECT_FALSE(spectrum.finite) << to_string(path);
       plan.execute(SignalView(good), spectrum, workspace);
       EXPECT_TRUE(spectrum.finite) << to_string(path);
-      EXPECT_LE(test::relative_l2(spectrum.values, signal.values), plan_bound<Real>(shape)) << to_string(path);
+      EXPECT_LE(test::relative_l2(spectrum.values, signal.values), plan_bound<Real>(shape))
+          << to_string(path);
     }
   }
 }
@@ -224,8 +237,12 @@ TYPED_TEST(PlanTest, RefusesWhatDoesNotFit) {
   const Plan<Real> complex_plan(Template::from_support(shape, false, support));
   const std::vector<float> real_frame(256);
   const std::vector<std::complex<float>> complex_frame(256);
-  EXPECT_EQ(code_of([&] { real_plan.execute(SignalView(real_frame, Shape{256})); }), ErrorCode::shape_mismatch);
-  EXPECT_EQ(code_of([&] { real_plan.execute(SignalView(real_frame, Shape{8, 32})); }), ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of([&] { real_plan.execute(SignalView(real_frame, Shape{256})); }),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of([&] {
+              real_plan.execute(SignalView(real_frame, Shape{8, 32}));
+            }),
+            ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([&] { real_plan.execute(SignalView(complex_frame, shape)); }), ErrorCode::type_mismatch);
   EXPECT_EQ(code_of([&] { complex_plan.execute(SignalView(real_frame, shape)); }), ErrorCode::type_mismatch);
   auto workspace = real_plan.make_workspace();

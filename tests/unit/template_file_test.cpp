@@ -27,7 +27,9 @@ class TemplateFile : public testing::Test {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  static void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+  static void write(const fs::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
 
   fs::path folder_ = fs::temp_directory_path() / ("sfft-template-" + std::to_string(::getpid()));
   std::string path_ = (folder_ / "a.sfft").string();
@@ -45,8 +47,10 @@ TEST_F(TemplateFile, RoundTripKeepsEverything) {
     const Template after = Template::load(path_);
     EXPECT_EQ(after.shape(), before.shape());
     EXPECT_EQ(after.is_real(), before.is_real());
-    EXPECT_TRUE(std::equal(before.support().begin(), before.support().end(), after.support().begin(), after.support().end()));
-    EXPECT_TRUE(std::equal(before.values().begin(), before.values().end(), after.values().begin(), after.values().end()));
+    EXPECT_TRUE(std::equal(before.support().begin(), before.support().end(), after.support().begin(),
+                           after.support().end()));
+    EXPECT_TRUE(std::equal(before.values().begin(), before.values().end(), after.values().begin(),
+                           after.values().end()));
     EXPECT_EQ(after.energy_captured(), before.energy_captured());
     EXPECT_EQ(after.has_reference(), reference);
     EXPECT_EQ(after.data()->reference, before.data()->reference);
@@ -85,13 +89,15 @@ TEST_F(TemplateFile, ForeignMissingAndUnwritableFiles) {
   EXPECT_EQ(code_of([&] { Template::load(path_); }), ErrorCode::file_corrupt);
   EXPECT_EQ(code_of([&] { Template::load((folder_ / "none").string()); }), ErrorCode::file_unreadable);
   EXPECT_EQ(code_of([&] { Template::load(folder_.string()); }), ErrorCode::file_unreadable);
-  EXPECT_EQ(code_of([&] { small_template(false).save((folder_ / "no" / "where").string()); }), ErrorCode::file_unreadable);
+  EXPECT_EQ(code_of([&] { small_template(false).save((folder_ / "no" / "where").string()); }),
+            ErrorCode::file_unreadable);
 }
 
 TEST_F(TemplateFile, AFailedSaveLeavesTheOldFileAndNoLitter) {
   fs::create_directory(folder_ / "target");  // rename onto a directory fails
   write(folder_ / "target" / "x", "keep");
-  EXPECT_EQ(code_of([&] { small_template(false).save((folder_ / "target").string()); }), ErrorCode::file_unreadable);
+  EXPECT_EQ(code_of([&] { small_template(false).save((folder_ / "target").string()); }),
+            ErrorCode::file_unreadable);
   EXPECT_EQ(read(folder_ / "target" / "x"), "keep");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }

@@ -16,10 +16,13 @@ namespace {
 using test::code_of;
 using test::SparseSignal;
 
-std::vector<std::int64_t> support_of(const Template& tmpl) { return {tmpl.support().begin(), tmpl.support().end()}; }
+std::vector<std::int64_t> support_of(const Template& tmpl) {
+  return {tmpl.support().begin(), tmpl.support().end()};
+}
 
 TEST(Learn, FindsTheSupportOfSparseSignals) {
-  const Shape shapes[] = {Shape{64}, Shape{63}, Shape{101}, Shape{12, 16}, Shape{9, 15}, Shape{16, 9}, Shape{4, 5, 6}, Shape{3, 3, 8}};
+  const Shape shapes[] = {Shape{64},    Shape{63},    Shape{101},     Shape{12, 16},
+                          Shape{9, 15}, Shape{16, 9}, Shape{4, 5, 6}, Shape{3, 3, 8}};
   for (const Shape& shape : shapes) {
     for (const bool real : {false, true}) {
       for (unsigned seed = 1; seed <= 5; ++seed) {
@@ -27,7 +30,8 @@ TEST(Learn, FindsTheSupportOfSparseSignals) {
         const auto samples = signal.samples();
         std::vector<double> re;
         for (const auto& value : samples) re.push_back(value.real());
-        const Template tmpl = real ? learn(SignalView(re, shape), {.k = 6}) : learn(SignalView(samples, shape), {.k = 6});
+        const Template tmpl =
+            real ? learn(SignalView(re, shape), {.k = 6}) : learn(SignalView(samples, shape), {.k = 6});
         ASSERT_EQ(tmpl.k(), 6) << shape.to_string();
         EXPECT_EQ(tmpl.is_real(), real);
         // A real signal's template may hold either of a pair.
@@ -52,7 +56,8 @@ TEST(Learn, TiesGoToSmallerIndices) {
   std::vector<double> impulse(16, 0.0);
   impulse[0] = 1;  // |X| = 1 everywhere
   EXPECT_EQ(support_of(learn(SignalView(impulse), {.k = 3})), (std::vector<std::int64_t>{0, 1, 2}));
-  EXPECT_EQ(support_of(learn(SignalView(impulse), {.k = 9})), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(support_of(learn(SignalView(impulse), {.k = 9})),
+            (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
 TEST(Learn, EnergyKeepsTheFewestAndTheMean) {
@@ -96,7 +101,8 @@ TEST(Learn, RefusesBadInput) {
   std::vector<double> x(32, 1.0);
   EXPECT_EQ(code_of([&] { learn(SignalView(x), {}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = -1}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 18}); }), ErrorCode::invalid_argument) << "17 distinct frequencies";
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 18}); }), ErrorCode::invalid_argument)
+      << "17 distinct frequencies";
   EXPECT_EQ(learn(SignalView(x), {.k = 17}).k(), 17);
   EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .energy = 0.5}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { learn(SignalView(x), {.energy = 1.5}); }), ErrorCode::invalid_argument);
@@ -118,7 +124,9 @@ TEST(Learn, RefusesBadInput) {
 
 TEST(Template, FromSupportChecksIt) {
   const Shape shape{8, 8};
-  const auto make = [&](bool real, std::vector<std::int64_t> support) { return code_of([&] { Template::from_support(shape, real, support); }); };
+  const auto make = [&](bool real, std::vector<std::int64_t> support) {
+    return code_of([&] { Template::from_support(shape, real, support); });
+  };
   EXPECT_EQ(make(false, {}), ErrorCode::invalid_support);
   EXPECT_EQ(make(false, {1, 1}), ErrorCode::invalid_support);
   EXPECT_EQ(make(false, {-1}), ErrorCode::invalid_support);
@@ -126,7 +134,8 @@ TEST(Template, FromSupportChecksIt) {
   EXPECT_EQ(make(true, {9, test::negated(shape, 9)}), ErrorCode::invalid_support);
   EXPECT_EQ(make(false, {9, test::negated(shape, 9)}), std::nullopt);
   const std::vector<std::int64_t> unordered{40, 3, 12};
-  EXPECT_EQ(support_of(Template::from_support(shape, false, unordered)), (std::vector<std::int64_t>{3, 12, 40}));
+  EXPECT_EQ(support_of(Template::from_support(shape, false, unordered)),
+            (std::vector<std::int64_t>{3, 12, 40}));
 }
 
 }  // namespace

@@ -18,11 +18,13 @@ constexpr std::int64_t kRows = 96, kColumns = 128;
 const Shape kShape{kRows, kColumns};
 
 std::vector<std::complex<double>> truth_at(const std::vector<std::uint8_t>& frame, const Template& tmpl) {
-  return test::direct_at(std::vector<double>(frame.begin(), frame.end()), kShape, {tmpl.support().begin(), tmpl.support().end()});
+  return test::direct_at(std::vector<double>(frame.begin(), frame.end()), kShape,
+                         {tmpl.support().begin(), tmpl.support().end()});
 }
 
 TEST(Tracker, FollowsAFilm) {
-  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60, .reference = true});
+  const Template tmpl =
+      learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60, .reference = true});
   Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}});
   for (int t = 1; t < 40; ++t) {
     const auto frame = test::film_frame(kRows, kColumns, t);
@@ -36,7 +38,8 @@ TEST(Tracker, FollowsAFilm) {
 }
 
 TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
-  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0, 1), kShape), {.k = 40, .reference = true});
+  const Template tmpl =
+      learn(SignalView(test::film_frame(kRows, kColumns, 0, 1), kShape), {.k = 40, .reference = true});
   Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}});
   for (int t = 1; t <= 30; ++t) tracker.push(SignalView(test::film_frame(kRows, kColumns, t, 1), kShape));
   const auto before = tracker.dense_fallbacks();
@@ -46,7 +49,8 @@ TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
     const auto& tracked = tracker.push(SignalView(frame, kShape));
     if (tracked.action == TrackAction::relearned || tracked.action == TrackAction::refreshed) {
       reasons += tracked.reason;
-      EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frame, tracker.current_template())), 1e-5) << "a renewed frame is exact";
+      EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frame, tracker.current_template())), 1e-5)
+          << "a renewed frame is exact";
     }
   }
   EXPECT_GT(tracker.dense_fallbacks(), before);
@@ -55,7 +59,8 @@ TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
 }
 
 TEST(Tracker, UnattainableAccuracySettlesOnDense) {
-  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60, .reference = true});
+  const Template tmpl =
+      learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60, .reference = true});
   Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}, .accuracy = 1e-6});
   int dense = 0;
   for (int t = 1; t <= 40; ++t) {
@@ -106,7 +111,8 @@ TEST(Tracker, WorksWithoutDifferencing) {
 }
 
 TEST(Tracker, RefusesBadOptionsAndFrames) {
-  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 6, .reference = true});
+  const Template tmpl =
+      learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 6, .reference = true});
   const auto with = [&](TrackerOptions options) { return code_of([&] { Tracker<float>(tmpl, options); }); };
   EXPECT_EQ(with({.accuracy = -1}), ErrorCode::invalid_argument);
   EXPECT_EQ(with({.drift = 0.5}), ErrorCode::invalid_argument);

@@ -44,7 +44,8 @@ TEST(SignalView, ChecksLengthAndPointer) {
   EXPECT_EQ(code_of([&] { SignalView(x, Shape{13}); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([&] { SignalView(x, Shape{11}); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([] { SignalView(nullptr, 4, ElementType::u8, Shape{4}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { SignalView(x.data(), 12, static_cast<ElementType>(17), Shape{12}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { SignalView(x.data(), 12, static_cast<ElementType>(17), Shape{12}); }),
+            ErrorCode::invalid_argument);
 }
 
 TEST(ElementType, KnowsItsBytes) {

@@ -44,7 +44,9 @@ class FilmSource final : public FrameSource {
 RunReport run_film(FilmSource source, RunOptions options = {}, bool stop_early = false) {
   std::atomic<bool> stop{false};
   options.k = options.k == 0 ? 30 : options.k;
-  return run(source, options, nullptr, [&](std::int64_t read, std::int64_t) { stop = stop_early && read == 4; }, stop);
+  return run(
+      source, options, nullptr, [&](std::int64_t read, std::int64_t) { stop = stop_early && read == 4; },
+      stop);
 }
 
 TEST(Run, ReadsVerifiesAndCounts) {
@@ -75,7 +77,9 @@ TEST(Run, AChangedSizeIsDamageButWhatWasReadIsReported) {
   EXPECT_NE(json_report(report).find("\"frames_read\": 7"), std::string::npos);
 }
 
-TEST(Run, AnEmptySourceIsDamage) { EXPECT_EQ(run_film(FilmSource(0)).status, RunStatus::input_damaged); }
+TEST(Run, AnEmptySourceIsDamage) {
+  EXPECT_EQ(run_film(FilmSource(0)).status, RunStatus::input_damaged);
+}
 
 TEST(Run, ATemplateOfAnotherShapeIsRefused) {
   RunOptions options;
@@ -116,7 +120,8 @@ TEST(AtomicFile, ReplacesWholeOrNotAtAll) {
   std::string content;
   file >> content;
   EXPECT_EQ(content, "two");
-  EXPECT_EQ(test::code_of([&] { write_file((folder / "none" / "x").string(), "x"); }), ErrorCode::file_unreadable);
+  EXPECT_EQ(test::code_of([&] { write_file((folder / "none" / "x").string(), "x"); }),
+            ErrorCode::file_unreadable);
   EXPECT_EQ(test::code_of([&] { check_writable(folder.string()); }), ErrorCode::file_unreadable);
   check_writable(path);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1) << "no litter";

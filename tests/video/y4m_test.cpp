@@ -26,9 +26,10 @@ TEST(Y4m, ReadsLumaOfEveryChroma) {
     int chroma, bytes;
   };
   // 5 x 3 frames: chroma samples beside the 15 of luma.
-  for (const Tag& tag : {Tag{"mono", 0, 1}, Tag{"420jpeg", 12, 1}, Tag{"420paldv", 12, 1}, Tag{"420", 12, 1}, Tag{"422", 18, 1},
-                         Tag{"444", 30, 1}, Tag{"444alpha", 45, 1}, Tag{"411", 12, 1}, Tag{"440", 20, 1}, Tag{"mono16", 0, 2}, Tag{"420p10", 12, 2},
-                         Tag{"422p12", 18, 2}, Tag{"444p16", 30, 2}}) {
+  for (const Tag& tag :
+       {Tag{"mono", 0, 1}, Tag{"420jpeg", 12, 1}, Tag{"420paldv", 12, 1}, Tag{"420", 12, 1},
+        Tag{"422", 18, 1}, Tag{"444", 30, 1}, Tag{"444alpha", 45, 1}, Tag{"411", 12, 1}, Tag{"440", 20, 1},
+        Tag{"mono16", 0, 2}, Tag{"420p10", 12, 2}, Tag{"422p12", 18, 2}, Tag{"444p16", 30, 2}}) {
     std::string bytes = std::string("YUV4MPEG2 W5 H3 F30000:1001 Ip A1:1 C") + tag.name + " XYSCSS=420JPEG\n";
     for (int t = 0; t < 2; ++t) {
       bytes += t == 0 ? "FRAME\n" : "FRAME Ixyz\n";
@@ -45,7 +46,8 @@ TEST(Y4m, ReadsLumaOfEveryChroma) {
       ASSERT_TRUE(source->next(frame)) << tag.name;
       EXPECT_EQ(frame.bit_depth16, tag.bytes == 2);
       ASSERT_EQ(frame.samples.size(), static_cast<std::size_t>(15 * tag.bytes));
-      for (std::size_t i = 0; i < frame.samples.size(); ++i) EXPECT_EQ(static_cast<int>(frame.samples[i]), static_cast<int>(i) + t);
+      for (std::size_t i = 0; i < frame.samples.size(); ++i)
+        EXPECT_EQ(static_cast<int>(frame.samples[i]), static_cast<int>(i) + t);
       EXPECT_EQ(frame.view().type(), tag.bytes == 2 ? ElementType::u16 : ElementType::u8);
     }
     EXPECT_FALSE(source->next(frame)) << tag.name;
@@ -65,7 +67,8 @@ TEST(Y4m, DamageIsNamed) {
   EXPECT_EQ(failure("YUV4MPEG2 W2 H1 Cmono\n"), "") << "no frames is not damage here";
   EXPECT_NE(failure("YUV4MPEG2 W2 H1 Cmono\nFRAME\na").find("frame 0"), std::string::npos);
   EXPECT_NE(failure("YUV4MPEG2 W2 H1 Cmono\nFRAME\nabXXXXX\n").find("frame 1"), std::string::npos);
-  EXPECT_NE(failure("YUV4MPEG2 W2 H2 C420\nFRAME\nabcd\x80").find("frame 0"), std::string::npos) << "chroma is missing";
+  EXPECT_NE(failure("YUV4MPEG2 W2 H2 C420\nFRAME\nabcd\x80").find("frame 0"), std::string::npos)
+      << "chroma is missing";
 }
 
 }  // namespace

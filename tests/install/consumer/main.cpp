@@ -12,7 +12,8 @@ int main() {
   const auto tone = [](double amplitude) {
     std::vector<float> x(n);
     for (int t = 0; t < n; ++t) {
-      x[static_cast<std::size_t>(t)] = static_cast<float>(amplitude * std::cos(2 * std::numbers::pi * 37 * t / n));
+      x[static_cast<std::size_t>(t)] =
+          static_cast<float>(amplitude * std::cos(2 * std::numbers::pi * 37 * t / n));
     }
     return x;
   };
@@ -21,7 +22,7 @@ int main() {
   const sfft::Template tmpl = sfft::learn(first, {.k = 1});
   const sfft::Spectrum<double> spectrum = sfft::transform(second, tmpl);
   const double error = std::abs(spectrum.values[0] - std::complex<double>(3.0 * n / 2, 0));
-  std::printf("sfft %s: X[%lld] = %.3f, error %.2g\n", sfft::version(), static_cast<long long>(tmpl.support()[0]),
-              spectrum.values[0].real(), error);
+  std::printf("sfft %s: X[%lld] = %.3f, error %.2g\n", sfft::version(),
+              static_cast<long long>(tmpl.support()[0]), spectrum.values[0].real(), error);
   return tmpl.support()[0] == 37 && error < 1e-2 ? 0 : 1;
 }
