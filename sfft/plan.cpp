@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "kernels/common/account.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan_impl.hpp"
 
@@ -74,6 +75,15 @@ void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
 }
 
 template <class Real>
+void put_account(const Account& account, Spectrum<Real>& spectrum) noexcept {
+  spectrum.error_l2 = account.error_l2;
+  spectrum.relative_error = account.relative_error;
+  spectrum.tail_energy = account.tail_energy;
+  spectrum.residual = account.residual;
+  spectrum.finite = account.finite;
+}
+
+template <class Real>
 void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
                          cpu::ThreadPool* pool) const noexcept {
   const Real* reference = reference_samples.empty() ? nullptr : reference_samples.data();
@@ -85,9 +95,7 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
     design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error,
                               stats, scratch);
   }
-  double error = 0;
-  double norm = 0;
-  double held = 0;
+  AccountSums sums;
   const std::size_t k = spectrum.values.size();
   if (reference != nullptr) {
     for (std::size_t i = 0; i < k; ++i) spectrum.values[i] += reference_values[i];
@@ -96,27 +104,21 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
     const double re = spectrum.values[i].real();
     const double im = spectrum.values[i].imag();
     const double se = spectrum.standard_error[i];
-    error += se * se;
-    norm += re * re + im * im;
-    held += design->multiplicity[i] * (re * re + im * im);
+    sums.error += se * se;
+    sums.norm += re * re + im * im;
+    sums.held += design->multiplicity[i] * (re * re + im * im);
   }
   if (design->mean_coefficient >= 0) {
     const auto i = static_cast<std::size_t>(design->mean_coefficient);
     const double se = spectrum.standard_error[i];
     const double power = std::norm(std::complex<double>(spectrum.values[i]));
-    error = std::max(0.0, error - se * se);
-    norm = std::max(0.0, norm - power);
-    held = std::max(0.0, held - power);
+    sums.error = std::max(0.0, sums.error - se * se);
+    sums.norm = std::max(0.0, sums.norm - power);
+    sums.held = std::max(0.0, sums.held - power);
   }
-  // Rounding: a few units in the last place of what was added up.
-  constexpr double kRounding = 4 * std::numeric_limits<Real>::epsilon();
-  error += kRounding * kRounding * norm;
-  spectrum.error_l2 = std::sqrt(error);
-  spectrum.relative_error = norm > 0 ? std::sqrt(error / norm) : 0;
-  spectrum.tail_energy = stats.tail_energy;
-  spectrum.residual =
-      stats.tail_energy + held > 0 ? std::sqrt(stats.tail_energy / (stats.tail_energy + held)) : 0;
-  spectrum.finite = stats.finite && std::isfinite(norm);
+  sums.tail = stats.tail_energy;
+  sums.finite = stats.finite;
+  put_account(make_account(sums, std::numeric_limits<Real>::epsilon()), spectrum);
 }
 
 template class PlanImpl<float>;

@@ -23,7 +23,9 @@ struct WorkspaceImpl;
 
 struct PlanOptions {
   Backend backend = Backend::automatic;
-  /// Frames that one execute() call usually gets: a hint for backends that transform batches at once.
+  int device = 0;  ///< GPU of the cuda backend, as the driver counts them
+  /// Frames that one execute() or enqueue() call usually gets: GPU plans for many frames fill the machine
+  /// with frames, plans for one spread it over several multiprocessors. A workspace is made for so many.
   int batch = 1;
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
   /// plan predicted to reach it, or dense. 0: as good as max_samples allows.

@@ -25,7 +25,9 @@ struct LearnOptions {
   /// Keep the (first) frame's samples in the template, so that plans transform the difference to it. Right
   /// for cameras, whose frames share their background; wrong for signals whose coefficients change freely.
   bool reference = false;
-  int threads = 1;  ///< for the dense transform; 0 means one per core
+  Backend backend = Backend::automatic;  ///< cuda: transform and select on the GPU; automatic is the CPU
+  int device = 0;                        ///< GPU of the cuda backend
+  int threads = 1;                       ///< for the dense transform; 0 means one per core
 };
 
 /// The support S of a signal (k flat indices), its shape, whether the signal is real, and what the learning
