@@ -20,5 +20,5 @@ endif()
 function(sfft_warnings target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;$<$<BOOL:${SFFT_WERROR}>:-Werror>>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;$<$<BOOL:${SFFT_WERROR}>:-Werror=all-warnings>>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas;$<$<BOOL:${SFFT_WERROR}>:-Werror=all-warnings>>")
 endfunction()

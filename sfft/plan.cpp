@@ -22,8 +22,18 @@ int thread_count(int option) {
 }
 
 template <class Real>
-void WorkspaceImpl<Real>::fit(int threads, std::size_t scratch_bytes) {
+void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& design) {
+  const int threads = design->threads;
   if (threads > 1 && (!pool || pool->threads() < threads)) pool = std::make_unique<cpu::ThreadPool>(threads);
+  if (design->device) {
+    if (device_design == design) return;
+    device.reset();  // first, so that both are never held at once
+    device_design.reset();
+    device = design->device->make_workspace(design->batch);
+    device_design = design;
+    return;
+  }
+  const std::size_t scratch_bytes = design->executor->scratch_bytes();
   const auto needed = static_cast<std::size_t>(std::max(threads, pool ? pool->threads() : 1));
   if (scratch.size() < needed) scratch.resize(needed);
   for (AlignedBuffer& buffer : scratch) {
@@ -47,12 +57,43 @@ void PlanImpl<Real>::check(const SignalView& frame) const {
 }
 
 template <class Real>
+void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const {
+  const Template& source = design->source;
+  if (!design->device) {
+    throw Error(ErrorCode::backend_unavailable,
+                "enqueue() needs a plan made for the GPU: set PlanOptions::backend to Backend::cuda");
+  }
+  if (is_complex(frames.type) == source.is_real()) {
+    throw Error(ErrorCode::type_mismatch,
+                fmt::format("the frames are {}, the template is for {} signals", to_string(frames.type),
+                            source.is_real() ? "real" : "complex"));
+  }
+  constexpr std::int64_t kMostFrames = 1 << 24;
+  if (frames.count < 0 || frames.count > kMostFrames)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} frames: at most {} at a time", frames.count, kMostFrames));
+  if (frames.pitch != 0 && frames.pitch < source.shape().points()) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("frames of {} elements at a pitch of {} overlap",
+                                                         source.shape().points(), frames.pitch));
+  }
+  if (frames.count > 0 && (frames.data == nullptr || spectra.values == nullptr ||
+                           spectra.standard_error == nullptr || spectra.accounts == nullptr)) {
+    throw Error(ErrorCode::invalid_argument, "a pointer to the frames or to the results is null");
+  }
+}
+
+template <class Real>
 void PlanImpl<Real>::set_reference(const SignalView& frame,
                                    std::span<const std::complex<double>> coefficients) {
   check(frame);
   if (coefficients.size() != static_cast<std::size_t>(design->source.k())) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} reference coefficients for a template of {}",
                                                        coefficients.size(), design->source.k()));
+  }
+  if (design->device) {
+    if (design->device->takes_reference())
+      device_reference = design->device->make_reference(frame, coefficients);
+    return;
   }
   const std::size_t reals = design->executor->reference_reals();
   if (reals == 0) return;  // direct and dense paths are exact without
@@ -72,6 +113,7 @@ void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
   spectrum.path = design->info.path;
   spectrum.backend = design->info.backend;
   spectrum.reason = design->info.reason;
+  spectrum.transferred_bytes = 0;
 }
 
 template <class Real>
@@ -139,7 +181,7 @@ template <class Real>
 std::size_t Workspace<Real>::bytes() const noexcept {
   std::size_t total = 0;
   for (const detail::AlignedBuffer& buffer : impl_->scratch) total += buffer.size();
-  return total;
+  return total + (impl_->device ? impl_->device->bytes() : 0);
 }
 
 template <class Real>
@@ -166,7 +208,12 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
   const int threads = impl_->design->threads;
   detail::WorkspaceImpl<Real>& own = *workspace.impl_;
-  own.fit(threads, impl_->design->executor->scratch_bytes());
+  own.fit(impl_->design);
+  if (impl_->design->device) {
+    impl_->design->device->execute(frames, spectra, impl_->device_reference.get(), *own.device,
+                                   own.pool.get());
+    return;
+  }
   if (threads > 1 && frames.size() > 1) {
     own.pool->run(static_cast<std::int64_t>(frames.size()), [&](std::int64_t i, int thread) {
       const auto at = static_cast<std::size_t>(i);
@@ -194,9 +241,23 @@ Spectrum<Real> Plan<Real>::execute(const SignalView& frame) const {
 }
 
 template <class Real>
+void Plan<Real>::enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+                         Workspace<Real>& workspace, CUstream_st* stream) const {
+  impl_->check(frames, spectra);
+  detail::WorkspaceImpl<Real>& own = *workspace.impl_;
+  if (own.device_design != impl_->design) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the workspace was made for another plan, and enqueue() never allocates: use make_workspace()");
+  }
+  if (frames.count > 0)
+    impl_->design->device->enqueue(frames, spectra, impl_->device_reference.get(), *own.device, stream);
+}
+
+template <class Real>
 Workspace<Real> Plan<Real>::make_workspace() const {
   Workspace<Real> workspace;
-  workspace.impl_->fit(impl_->design->threads, impl_->design->executor->scratch_bytes());
+  workspace.impl_->fit(impl_->design);
   return workspace;
 }
 
