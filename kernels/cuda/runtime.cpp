@@ -153,16 +153,20 @@ DeviceScope::~DeviceScope() {
 void* DeviceMemory::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   void* data = nullptr;
-  if (injected_failure() || cudaMalloc(&data, bytes) != cudaSuccess) out_of_memory(bytes, "GPU");
+  const cudaError_t status = injected_failure() ? cudaErrorMemoryAllocation : cudaMalloc(&data, bytes);
+  if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "GPU");
+  check(status, "allocating GPU memory");
   return counted(data, bytes);
 }
 
 void* PinnedMemory::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   void* data = nullptr;
-  if (injected_failure() ||
-      cudaHostAlloc(&data, bytes, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess)
-    out_of_memory(bytes, "page-locked host");
+  constexpr unsigned kFlags = cudaHostAllocPortable | cudaHostAllocMapped;
+  const cudaError_t status =
+      injected_failure() ? cudaErrorMemoryAllocation : cudaHostAlloc(&data, bytes, kFlags);
+  if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "page-locked host");
+  check(status, "allocating page-locked memory");
   return counted(data, bytes);
 }
 

@@ -48,7 +48,8 @@ void check_shapes() {
       {Shape{5, 7, 9}, 4}, {Shape{16, 15, 14}, 9}, {Shape{65537}, 16},   {Shape{1080, 1920}, 12}};
   for (const auto& [shape, k] : cases) {
     for (const bool real : {false, true}) {
-      const SparseSignal signal = SparseSignal::random(shape, real, real ? std::max<std::int64_t>(1, k / 2) : k, 5);
+      const SparseSignal signal =
+          SparseSignal::random(shape, real, real ? std::max<std::int64_t>(1, k / 2) : k, 5);
       const Template tmpl = Template::from_support(shape, real, signal.support);
       for (const Path path : {Path::automatic, Path::direct, Path::comb, Path::flat_window, Path::dense}) {
         std::optional<Plan<Real>> plan;
@@ -190,8 +191,8 @@ void check_enqueue(Path path) {
 
   cudaGraph_t graph;
   cudaGraphExec_t executable;
-  ASSERT_EQ(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal), cudaSuccess);
   const Results<Real> captured(24, kFrames);
+  ASSERT_EQ(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal), cudaSuccess);
   plan.enqueue(view, captured.view(), workspaces[0], streams[0]);
   ASSERT_EQ(cudaStreamEndCapture(streams[0], &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
