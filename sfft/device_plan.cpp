@@ -228,6 +228,10 @@ std::vector<std::uint8_t> flags_of(const SupportSet& support) {
   return flags;
 }
 
+cuda::FftGoal goal(const PlanOptions& options) {
+  return cuda::goal_for(cuda::device_info(options.device), options.batch);
+}
+
 template <class Real>
 std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> tables,
                                                     const TemplateData& data, const PlanOptions& options) {
@@ -243,7 +247,7 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  return sparse_plan<Real>({comb, *data.support, flags_of(support)}, data, options);
+  return sparse_plan<Real>({comb, *data.support, flags_of(support), goal(options)}, data, options);
 }
 
 template <class Real>
@@ -251,7 +255,7 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& fla
                                                          const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  return sparse_plan<Real>({flat, flags_of(support)}, data, options);
+  return sparse_plan<Real>({flat, flags_of(support), goal(options)}, data, options);
 }
 
 template <class Real>

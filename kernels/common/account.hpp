@@ -22,16 +22,27 @@ struct Account {
   bool finite = true;
 };
 
+/// The account's roots before they are taken: error_l2² = error, relative_error² = error/norm, residual² =
+/// tail/total; a denominator of 0 gives 0.
+struct Ratios {
+  double error, norm, tail, total;
+  bool finite;
+};
+
 /// `epsilon` of the arithmetic: rounding adds a few units in the last place of what was summed.
+SFFT_HOST_DEVICE Ratios account_ratios(const AccountSums& sums, double epsilon) {
+  return {sums.error + 16 * epsilon * epsilon * sums.norm, sums.norm, sums.tail, sums.tail + sums.held,
+          sums.finite && sums.norm - sums.norm == 0};
+}
+
 SFFT_HOST_DEVICE Account make_account(const AccountSums& sums, double epsilon) {
+  const Ratios ratios = account_ratios(sums, epsilon);
   Account account;
-  const double error = sums.error + 16 * epsilon * epsilon * sums.norm;
-  account.error_l2 = sqrt(error);
-  account.relative_error = sums.norm > 0 ? sqrt(error / sums.norm) : 0;
+  account.error_l2 = sqrt(ratios.error);
+  account.relative_error = ratios.norm > 0 ? sqrt(ratios.error / ratios.norm) : 0;
   account.tail_energy = sums.tail;
-  const double total = sums.tail + sums.held;
-  account.residual = total > 0 ? sqrt(sums.tail / total) : 0;
-  account.finite = sums.finite && sums.norm - sums.norm == 0;
+  account.residual = ratios.total > 0 ? sqrt(ratios.tail / ratios.total) : 0;
+  account.finite = ratios.finite;
   return account;
 }
 

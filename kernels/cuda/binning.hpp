@@ -37,16 +37,29 @@ struct Binning {
 
   // Recovery: row i reads row_buckets buckets of every lane; rows past k are probes of the tail.
   int k = 0, rows = 0, row_buckets = 1;
-  const BucketPair* bucket = nullptr;    ///< [q·rows + i]
-  const Complex<Real>* alpha = nullptr;  ///< [(lane·row_buckets + q)·rows + i], on Z[at]
-  const Complex<Real>* beta = nullptr;   ///< the same, on conj Z[mirror]; real frames only
-  const Real* power_weight = nullptr;    ///< B, comb only: of |Z|² in the tail's scale, largest 1
-  const Real* gain = nullptr;            ///< k: E|X̂ − X|² = scale·gain + bias
-  const Real* bias = nullptr;            ///< k
-  const std::uint8_t* flags = nullptr;   ///< k
-  double power_unit = 1;                 ///< of power_weight; 1/probes for flat windows
+  const BucketPair* bucket = nullptr;  ///< [q·rows + i]
+  /// Of lane l at alpha + l·lane_bytes: weights [q·rows + i] on Z[at]; of a real frame, lane_beta bytes
+  /// further, those on conj Z[mirror].
+  const unsigned char* alpha = nullptr;
+  const Real* power_weight = nullptr;   ///< B, comb only: of |Z|² in the tail's scale, largest 1
+  const Real* gain = nullptr;           ///< k: E|X̂ − X|² = scale·gain + bias
+  const Real* bias = nullptr;           ///< k
+  const std::uint8_t* flags = nullptr;  ///< k
+  double power_unit = 1;                ///< of power_weight; 1/probes for flat windows
   double tail_per_scale = 1;
   double gain_sum = 0, bias_sum = 0;  ///< without f = 0
+
+  /// What the fused kernel copies to shared memory before it needs it, in sections of 16-byte multiples; the
+  /// pointers above point into it too.
+  const unsigned char* blob = nullptr;
+  int passes_at = 0;  ///< FftPass[], the whole schedule
+  int table_at = 0;   ///< twiddles of the later passes
+  int bucket_at = 0;  ///< as `bucket`
+  int gain_at = 0;    ///< then bias and flags
+  int bias_at = 0, flags_at = 0;
+  int lanes_at = 0;  ///< per lane: alpha, then beta
+  int lane_bytes = 0;
+  int lane_beta = 0;  ///< from a lane's alpha to its beta, in bytes
 
   int points() const { return fft.points; }
   int taps() const { return folds * fft.points; }

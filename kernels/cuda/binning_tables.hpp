@@ -19,8 +19,9 @@ class BinningTables {
  public:
   /// `flags`: kDistinctConjugate and kMean of each coefficient.
   BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
-                std::vector<std::uint8_t> flags);
-  BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags);
+                std::vector<std::uint8_t> flags, FftGoal goal = FftGoal::throughput);
+  BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags,
+                FftGoal goal = FftGoal::throughput);
 
   const Binning<Real>& view() const noexcept { return view_; }
   /// The same plan reading compact frames: the samples of one frame in the order of sample_indices().
@@ -40,10 +41,12 @@ class BinningTables {
  private:
   template <class T>
   const T* keep(DeviceBuffer buffer);
-  void set_fft(const std::int64_t* grid, int rank);
-  void set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights);
+  struct Parts;  ///< the tables on the host, before they become one blob
+  void set_fft(const std::int64_t* grid, int rank, FftGoal goal, Parts& parts);
+  void set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights, Parts& parts);
   void set_errors(const std::vector<double>& gain, const std::vector<double>& bias,
-                  std::vector<std::uint8_t> flags);
+                  std::vector<std::uint8_t> flags, Parts& parts);
+  void make_blob(const Parts& parts);
 
   Shape shape_;
   Binning<Real> view_, compact_;

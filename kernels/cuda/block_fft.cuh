@@ -148,36 +148,31 @@ __device__ __forceinline__ void summed_pass(const FftPass& pass, int points, con
       CALL(8) break;                              \
     case 9:                                       \
       CALL(9) break;                              \
-    case 10:                                      \
-      CALL(10) break;                             \
-    case 12:                                      \
-      CALL(12) break;                             \
-    case 16:                                      \
-      CALL(16) break;                             \
     default:                                      \
       OTHERWISE                                   \
   }
 
-/// All passes but the first, which gathers: between the two buffers at shared offsets buffer[0] and
-/// buffer[1], the input in the first. The result is in buffer[(passes − 1) mod 2]. Returns this thread's part
-/// of Σ weight_i |z_i|² over the outputs (0 without weights). Call after the first pass, without a barrier
-/// between; ends with one.
+/// All passes but the first, which gathers: between the two buffers at shared offsets buffer0 and buffer1,
+/// the input in the first. The result is in the first for an odd number of passes, else in the second.
+/// Returns this thread's part of Σ weight_i |z_i|² over the outputs (0 without weights). Call after the first
+/// pass, without a barrier between; ends with one. `passes` and `table` may be in any memory.
 template <class Real>
-__device__ __noinline__ Real later_passes(const FftSchedule& fft, const Complex<Real>* table, int buffer0,
-                                          int buffer1, int lanes, int pitch, const Real* weights) {
+__device__ __noinline__ Real later_passes(const FftPass* passes, int count, int points,
+                                          const Complex<Real>* table, int buffer0, int buffer1, int lanes,
+                                          int pitch, const Real* weights) {
   Real power = 0;
-  for (int i = 1; i < fft.passes; ++i) {
+  for (int i = 1; i < count; ++i) {
     __syncthreads();
-    const FftPass& pass = fft.pass[i];
+    const FftPass pass = passes[i];
     const int from = i % 2 == 1 ? buffer0 : buffer1;
     const int to = i % 2 == 1 ? buffer1 : buffer0;
-    const Real* last = i + 1 == fft.passes ? weights : nullptr;
+    const Real* last = i + 1 == count ? weights : nullptr;
     const auto sink = [&](int at, Real re, Real im) {
       if (last != nullptr) power += __ldg(last + at) * (re * re + im * im);
     };
-#define SFFT_PASS(R) butterfly_pass<R, Real>(pass, fft.points, table, from, to, lanes, pitch, sink);
+#define SFFT_PASS(R) butterfly_pass<R, Real>(pass, points, table, from, to, lanes, pitch, sink);
     SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS,
-                      (summed_pass<Real>(pass, fft.points, table, from, to, lanes, pitch, sink));)
+                      (summed_pass<Real>(pass, points, table, from, to, lanes, pitch, sink));)
 #undef SFFT_PASS
   }
   __syncthreads();

@@ -49,27 +49,25 @@ __global__ void energy_kernel(DenseSpectrum<Real> spectrum, int count, double* e
 template <class Real>
 __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpectrum<Real> spectrum,
                             const __grid_constant__ Batch<Real> batch, const double* energies) {
-  __shared__ FinishScratch scratch;
+  __shared__ Sums scratch[32];
+  __shared__ double total_scratch[32];
   const std::int64_t frame = blockIdx.x;
   const Complex<Real>* values = spectrum.values + frame * spectrum.points;
   const double total = block_sum(
-      threadIdx.x < kEnergyBlocks ? energies[frame * kEnergyBlocks + threadIdx.x] : 0.0, scratch.power);
-  ValueSums sums;
-  double picked = 0;  // with f = 0
+      threadIdx.x < kEnergyBlocks ? energies[frame * kEnergyBlocks + threadIdx.x] : 0.0, total_scratch);
+  Sums sums;
   for (int i = static_cast<int>(threadIdx.x); i < plan.k; i += static_cast<int>(blockDim.x)) {
     const DensePick pick = spectrum.picks[i];
     Complex<Real> z = values[pick.at];
     if (pick.conjugate) z.im = -z.im;
-    write_value(plan, batch, frame, i, z, sums);
+    finish_row(plan.k, {plan.gain, plan.bias, plan.flags}, batch, frame, i, z, sums);
     batch.standard_error[frame * plan.k + i] = 0;
+    // With f = 0, for what is left of the total.
     const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
-    picked += (plan.flags[i] & kDistinctConjugate) != 0 ? 2 * square : square;
+    sums.power += (plan.flags[i] & kDistinctConjugate) != 0 ? 2 * square : square;
   }
-  sums.norm = block_sum(sums.norm, scratch.norm);
-  sums.held = block_sum(sums.held, scratch.held);
-  picked = block_sum(picked, scratch.power);
-  if (threadIdx.x == 0)
-    write_account(plan, batch, frame, total > picked ? total - picked : total - total, sums);
+  sums.over_block(scratch);
+  write_account(plan, batch, frame, total > sums.power ? total - sums.power : total - total, sums);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ template <class Real, class T>
 __global__ void direct_kernel(const __grid_constant__ Binning<Real> plan, std::int64_t points,
                               const Complex<Real>* twiddles, const __grid_constant__ Batch<Real> batch) {
   extern __shared__ __align__(16) unsigned char direct_parts[];
-  __shared__ FinishScratch scratch;
+  __shared__ Sums scratch[32];
   auto* parts = reinterpret_cast<Complex<Real>*>(direct_parts);
   const std::int64_t frame = blockIdx.x;
   const T* samples = static_cast<const T*>(batch.frames) + frame * batch.frame_pitch;
@@ -33,7 +33,7 @@ __global__ void direct_kernel(const __grid_constant__ Binning<Real> plan, std::i
   }
   __syncthreads();
   finish_frame<Real>(
-      plan, batch, frame, 0, [&](int i) { return parts[i]; }, scratch);
+      plan, {plan.gain, plan.bias, plan.flags}, batch, frame, 0, [&](int i) { return parts[i]; }, scratch);
 }
 
 }  // namespace

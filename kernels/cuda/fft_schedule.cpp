@@ -8,11 +8,12 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-constexpr int kButterflies[] = {16, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2};
+constexpr int kButterflies[] = {9, 8, 7, 6, 5, 4, 3, 2};
 
 /// Cost of a pass, in the time of a pass that only moves the data through shared memory.
-double pass_cost(int radix) {
-  return has_butterfly(radix) ? 1 + 0.02 * radix : radix;
+double pass_cost(int radix, FftGoal goal) {
+  if (!has_butterfly(radix)) return radix;
+  return goal == FftGoal::latency ? 1 + 0.16 * radix : 1 + 0.03 * radix;
 }
 
 /// The cheapest factorisation into radices, largest first.
@@ -21,15 +22,15 @@ struct Factors {
   std::vector<int> radices;
 };
 
-Factors factorize(int n) {
+Factors factorize(int n, FftGoal goal) {
   if (n == 1) return {};
   Factors best{std::numeric_limits<double>::infinity(), {}};
   bool divided = false;
   for (const int radix : kButterflies) {
     if (n % radix != 0) continue;
     divided = true;
-    Factors rest = factorize(n / radix);
-    rest.cost += pass_cost(radix);
+    Factors rest = factorize(n / radix, goal);
+    rest.cost += pass_cost(radix, goal);
     if (rest.cost < best.cost) {
       best = std::move(rest);
       best.radices.insert(best.radices.begin(), radix);
@@ -38,14 +39,16 @@ Factors factorize(int n) {
   if (divided) return best;
   int prime = 11;
   while (n % prime != 0) prime += 2;
-  Factors rest = factorize(n / prime);
-  rest.cost += pass_cost(prime);
+  Factors rest = factorize(n / prime, goal);
+  rest.cost += pass_cost(prime, goal);
   rest.radices.push_back(prime);
   return rest;
 }
 
 class Builder {
  public:
+  explicit Builder(FftGoal goal) : goal_(goal) {}
+
   void add(int radix, int n, int inner, int done) {
     FftPass& pass = out_.schedule.pass[out_.schedule.passes++];
     pass.radix = radix;
@@ -71,7 +74,7 @@ class Builder {
 
   void add_dimension(int n, int inner) {
     int done = 1;
-    const Factors factors = factorize(n);
+    const Factors factors = factorize(n, goal_);
     // The gather needs registers: where the first radix has none, a pass that only loads goes ahead.
     if (out_.schedule.passes == 0 && (factors.radices.empty() || !has_butterfly(factors.radices[0])))
       add(1, n, inner, 1);
@@ -91,6 +94,7 @@ class Builder {
   }
 
  private:
+  FftGoal goal_;
   FftTables out_;
 };
 
@@ -104,8 +108,8 @@ bool has_butterfly(int radix) noexcept {
   return false;
 }
 
-FftTables make_schedule(const std::int64_t* grid, int rank) {
-  Builder builder;
+FftTables make_schedule(const std::int64_t* grid, int rank, FftGoal goal) {
+  Builder builder(goal);
   int inner = 1;
   for (int d = rank - 1; d >= 0; --d) {
     builder.add_dimension(static_cast<int>(grid[d]), inner);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+
+#include <algorithm>
 
 #include "kernels/cuda/block_fft.cuh"
 #include "kernels/cuda/finish.cuh"
@@ -12,26 +15,46 @@ namespace sfft::detail::cuda {
 
 /// Offsets in a block's shared memory, in bytes.
 struct FusedLayout {
-  int pitch;  ///< elements from lane to lane
-  int power;  ///< of each warp of each block, in the first block of a cluster
-  int scratch, parts, buffer0, buffer1, table, total;
+  int pitch;   ///< elements from lane to lane
+  int sums;    ///< of each warp
+  int powers;  ///< of each block of a cluster
+  int parts;   ///< of a cluster: the sums of this block's rows from every block; else of groups: of every row
+  int buffer0, buffer1;
+  int head, head_bytes;    ///< the blob's first sections, as far as they are copied
+  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, where they are copied
+  int slice;               ///< rows that one block of a cluster finishes
+  int total;
 };
+
+/// Everything that is copied ahead, if that fits beside the buffers; else what every pass needs.
+constexpr int kMostCopied = 48 << 10;
 
 template <class Real>
 FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
   FusedLayout layout{};
-  const auto align = [](std::int64_t bytes) { return static_cast<int>((bytes + 15) / 16 * 16); };
+  std::int64_t at = 0;
+  const auto take = [&](std::int64_t bytes) {
+    const std::int64_t start = at;
+    at += (bytes + 15) / 16 * 16;
+    return static_cast<int>(start);
+  };
   const std::int64_t element = sizeof(Complex<Real>);
   layout.pitch = lane_pitch<Real>(plan.fft.points, policy.lanes_per_group);
-  layout.power = 0;
-  layout.scratch = align(kMaxCluster * kMaxFusedThreads / 32 * static_cast<std::int64_t>(sizeof(double)));
-  layout.parts = layout.scratch + align(sizeof(FinishScratch));
-  layout.buffer0 = align(layout.parts + element * plan.rows * policy.cluster);
-  layout.buffer1 = align(layout.buffer0 + element * layout.pitch * policy.lanes_per_group);
-  const bool two = plan.fft.passes > 1;
-  layout.table =
-      two ? align(layout.buffer1 + element * layout.pitch * policy.lanes_per_group) : layout.buffer1;
-  layout.total = align(layout.table + element * (plan.fft.table_size - plan.fft.first_twiddles));
+  layout.sums = take(32 * sizeof(Sums));
+  layout.powers = take(kMaxCluster * sizeof(Sums));
+  layout.slice = (plan.rows + policy.cluster - 1) / policy.cluster;
+  const bool parts = policy.cluster > 1 || policy.groups > 1;
+  layout.parts = take(parts ? element * layout.slice * policy.cluster : 0);
+  layout.buffer0 = take(element * layout.pitch * policy.lanes_per_group);
+  layout.buffer1 =
+      plan.fft.passes > 1 ? take(element * layout.pitch * policy.lanes_per_group) : layout.buffer0;
+  const int own_lanes = policy.lanes_per_group * plan.lane_bytes;
+  layout.head_bytes =
+      plan.lanes_at + own_lanes <= kMostCopied && policy.groups == 1 ? plan.lanes_at : plan.bucket_at;
+  layout.lanes_bytes = layout.head_bytes == plan.lanes_at ? own_lanes : 0;
+  layout.head = take(layout.head_bytes);
+  layout.lanes = take(layout.lanes_bytes);
+  layout.total = static_cast<int>(std::min<std::int64_t>(at, std::int64_t{1} << 30));
   return layout;
 }
 
@@ -41,8 +64,14 @@ struct FusedArguments {
   Batch<Real> batch;
   FusedPolicy policy;
   FusedLayout layout;
-  FastDivisor by_lanes;
+  FastDivisor by_lanes, by_slice;
 };
+
+/// Global to shared memory, 16 bytes a thread, without waiting.
+__device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {
+  for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
+    __pipeline_memcpy_async(shared_bytes + to + i, from + i, 16);
+}
 
 /// The gather and the first pass, lanes side by side so that delays that share a cache line share its load.
 template <int R, class Real, class Source, class Sink>
@@ -75,72 +104,147 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   }
 }
 
-/// The rows' sums over the lanes of one group, into this block's parts.
+/// The plan's tables where this block reads them: in shared memory as far as they were copied.
+template <class Real>
+struct FusedTables {
+  const FftPass* passes;
+  const Complex<Real>* later;
+  const BucketPair* bucket;
+  const unsigned char* lanes;  ///< of the block's first lane
+  ErrorTables<Real> errors;
+
+  __device__ __forceinline__ FusedTables(const FusedArguments<Real>& a, int first_lane) {
+    const Binning<Real>& plan = a.plan;
+    const unsigned char* head = shared_bytes + a.layout.head;
+    passes = reinterpret_cast<const FftPass*>(head + plan.passes_at);
+    later = reinterpret_cast<const Complex<Real>*>(head + plan.table_at);
+    const unsigned char* rows = a.layout.lanes_bytes > 0 ? head : plan.blob;
+    bucket = reinterpret_cast<const BucketPair*>(rows + plan.bucket_at);
+    errors = {reinterpret_cast<const Real*>(rows + plan.gain_at),
+              reinterpret_cast<const Real*>(rows + plan.bias_at), rows + plan.flags_at};
+    lanes = a.layout.lanes_bytes > 0 ? shared_bytes + a.layout.lanes
+                                     : plan.alpha + static_cast<std::int64_t>(first_lane) * plan.lane_bytes;
+  }
+};
+
+/// Row i over the lanes of one group.
 template <bool kReal, class Real>
-__device__ __forceinline__ void recover_pass(const FusedArguments<Real>& a, int first_lane, int lanes,
-                                             Complex<Real>* parts, bool add) {
+__device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
+                                                 const FusedTables<Real>& tables, int lanes, int i) {
   const Binning<Real>& plan = a.plan;
-  const int result = plan.fft.passes % 2 == 1 ? a.layout.buffer0 : a.layout.buffer1;
-  const Complex<Real>* z = shared_at<Complex<Real>>(result);
-  for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
-    Complex<Real> sum{0, 0};
-    if (add) sum = parts[i];
-    for (int q = 0; q < plan.row_buckets; ++q) {
-      const BucketPair pair = plan.bucket[q * plan.rows + i];
-      const int at = padded<Real>(pair.at), mirror = padded<Real>(pair.mirror);
-      std::int64_t weight = (static_cast<std::int64_t>(first_lane) * plan.row_buckets + q) * plan.rows + i;
-#pragma unroll 4
-      for (int l = 0; l < lanes; ++l, weight += static_cast<std::int64_t>(plan.row_buckets) * plan.rows) {
-        const Complex<Real> w = plan.alpha[weight];
-        const Complex<Real> y = z[l * a.layout.pitch + at];
-        sum.re += w.re * y.re - w.im * y.im;
-        sum.im += w.re * y.im + w.im * y.re;
-        if constexpr (kReal) {
-          const Complex<Real> v = plan.beta[weight];
-          const Complex<Real> c = z[l * a.layout.pitch + mirror];
-          sum.re += v.re * c.re + v.im * c.im;
-          sum.im += v.im * c.re - v.re * c.im;
-        }
+  const Complex<Real>* z =
+      shared_at<Complex<Real>>(plan.fft.passes % 2 == 1 ? a.layout.buffer0 : a.layout.buffer1);
+  Complex<Real> sum{0, 0};
+  for (int q = 0; q < plan.row_buckets; ++q) {
+    const BucketPair pair = tables.bucket[q * plan.rows + i];
+    const int at = padded<Real>(pair.at), mirror = padded<Real>(pair.mirror);
+    const unsigned char* weights =
+        tables.lanes + (q * plan.rows + i) * static_cast<int>(sizeof(Complex<Real>));
+#pragma unroll 2
+    for (int l = 0; l < lanes; ++l, weights += plan.lane_bytes) {
+      const Complex<Real> w = *reinterpret_cast<const Complex<Real>*>(weights);
+      const Complex<Real> y = z[l * a.layout.pitch + at];
+      sum.re += w.re * y.re - w.im * y.im;
+      sum.im += w.re * y.im + w.im * y.re;
+      if constexpr (kReal) {
+        const Complex<Real> v = *reinterpret_cast<const Complex<Real>*>(weights + plan.lane_beta);
+        const Complex<Real> c = z[l * a.layout.pitch + mirror];
+        sum.re += v.re * c.re + v.im * c.im;
+        sum.im += v.im * c.re - v.re * c.im;
       }
     }
-    parts[i] = sum;
   }
+  return sum;
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define SFFT_CLUSTERS 1
-#else
-#define SFFT_CLUSTERS 0
+/// The blocks of a cluster exchange their rows' sums, each finishes a slice of the rows, the first the
+/// account.
+template <bool kReal, class Real>
+__device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, const FusedTables<Real>& tables,
+                                               int rank, std::int64_t frame, int lanes, Real power) {
+  const Binning<Real>& plan = a.plan;
+  const int cluster = a.policy.cluster;
+  const int slice = a.layout.slice;
+  const auto whole = cooperative_groups::this_cluster();
+  Sums* scratch = shared_at<Sums>(a.layout.sums);
+  Sums* powers = shared_at<Sums>(a.layout.powers);
+  Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
+  Sums own;
+  own.power = static_cast<double>(power);
+  own.over_block(scratch);
+  // Every block has started: its memory may be written.
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
+    const Complex<Real> z = row_sum<kReal>(a, tables, lanes, i);
+    const int to = static_cast<int>(a.by_slice.divide(i));
+    whole.map_shared_rank(parts, to)[rank * slice + i - to * slice] = z;
+  }
+  if (static_cast<int>(threadIdx.x) < cluster) whole.map_shared_rank(powers, threadIdx.x)[rank] = own;
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  double scale = 0;
+  for (int c = 0; c < cluster; ++c) scale += powers[c].power;
+  scale *= plan.power_unit;
+  const int first = rank * slice;
+  const int last = min(first + slice, plan.k);
+  Sums sums;
+  for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
+    Complex<Real> z{0, 0};
+    for (int c = 0; c < cluster; ++c) {
+      z.re += parts[c * slice + i - first].re;
+      z.im += parts[c * slice + i - first].im;
+    }
+    finish_row(plan.k, tables.errors, a.batch, frame, i, z, sums);
+    write_error(plan.k, tables.errors, a.batch, frame, i, scale);
+  }
+  __syncthreads();
+  sums.over_block(scratch);
+  if (threadIdx.x == 0) {
+    Sums* to = whole.map_shared_rank(powers, 0) + rank;
+    to->norm = sums.norm;
+    to->held = sums.held;
+  }
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  if (rank != 0) return;
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  Sums all;
+  for (int c = 0; c < cluster; ++c) {
+    all.norm += powers[c].norm;
+    all.held += powers[c].held;
+  }
+  write_account(plan, a.batch, frame, scale, all);
+}
 #endif
 
 template <class Real, class T, template <class, class> class Source>
-__global__ void __launch_bounds__(kMaxFusedThreads)
+__global__ void __launch_bounds__(kMaxFusedThreads<Real>)
     fused_kernel(const __grid_constant__ FusedArguments<Real> a) {
   constexpr bool kReal = !IsComplex<T>::value;
   const Binning<Real>& plan = a.plan;
   const int cluster = a.policy.cluster;
-  const int rank = static_cast<int>(blockIdx.x) % cluster;
-  const std::int64_t frame = blockIdx.x / cluster;
-#if SFFT_CLUSTERS
-  // The first block's memory may be written once it has started: waited for just before that.
+  const int rank = cluster == 1 ? 0 : static_cast<int>(blockIdx.x) % cluster;
+  const std::int64_t frame = cluster == 1 ? blockIdx.x : blockIdx.x / cluster;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   if (cluster > 1) asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #endif
-  // The tables of the later passes, while the samples are on their way.
-  Complex<Real>* table = shared_at<Complex<Real>>(a.layout.table);
-  const int rest = plan.fft.table_size - plan.fft.first_twiddles;
-  for (int i = threadIdx.x; i < rest; i += blockDim.x) table[i] = plan.table[plan.fft.first_twiddles + i];
+  const int own_lane = rank * a.policy.lanes_per_group;
+  copy_ahead(a.layout.head, plan.blob, a.layout.head_bytes);
+  if (a.layout.lanes_bytes > 0) {
+    const int bytes = min(a.policy.lanes_per_group, plan.lanes - own_lane) * plan.lane_bytes;
+    copy_ahead(a.layout.lanes, plan.blob + plan.lanes_at + own_lane * plan.lane_bytes, bytes);
+  }
+  __pipeline_commit();
 
   const Source<Real, T> source{plan, static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch,
                                a.batch.reference_samples};
+  Sums* scratch = shared_at<Sums>(a.layout.sums);
   Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
-#if SFFT_CLUSTERS
-  const auto whole = cooperative_groups::this_cluster();
-#endif
   Real power = 0;
   for (int g = 0; g < a.policy.groups; ++g) {
-    const int first_lane = (rank * a.policy.groups + g) * a.policy.lanes_per_group;
+    const int first_lane = own_lane + g * a.policy.lanes_per_group;
     const int lanes = min(a.policy.lanes_per_group, plan.lanes - first_lane);
-    if (lanes <= 0) break;
+    const FusedTables<Real> tables(a, first_lane);
     if (g > 0) __syncthreads();
     const Real* weights = plan.fft.passes == 1 ? plan.power_weight : nullptr;
     const auto sink = [&](int at, Real re, Real im) {
@@ -150,43 +254,37 @@ __global__ void __launch_bounds__(kMaxFusedThreads)
     SFFT_RADIX_SWITCH(plan.fft.pass[0].radix, SFFT_GATHER,
                       (gather_pass<1, Real>(a, source, first_lane, lanes, sink));)
 #undef SFFT_GATHER
-    power += later_passes<Real>(plan.fft, table - plan.fft.first_twiddles, a.layout.buffer0, a.layout.buffer1,
+    __pipeline_wait_prior(0);
+    power += later_passes<Real>(tables.passes, plan.fft.passes, plan.fft.points,
+                                tables.later - plan.fft.first_twiddles, a.layout.buffer0, a.layout.buffer1,
                                 lanes, a.layout.pitch, plan.power_weight);
-    Complex<Real>* to = parts;
-#if SFFT_CLUSTERS
-    if (cluster > 1) {
-      asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-      to = whole.map_shared_rank(parts, 0) + rank * plan.rows;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (cluster > 1) return finish_cluster<kReal, Real>(a, tables, rank, frame, lanes, power);
+#endif
+    if (g + 1 == a.policy.groups) {
+      finish_frame<Real>(
+          plan, tables.errors, a.batch, frame, power,
+          [&](int i) {
+            Complex<Real> z = row_sum<kReal, Real>(a, tables, lanes, i);
+            if (g > 0) {
+              z.re += parts[i].re;
+              z.im += parts[i].im;
+            }
+            return z;
+          },
+          scratch);
+      return;
     }
-#endif
-    recover_pass<kReal, Real>(a, first_lane, lanes, to, g > 0);
-  }
-  FinishScratch& scratch = *shared_at<FinishScratch>(a.layout.scratch);
-#if SFFT_CLUSTERS
-  if (cluster > 1) {
-    double* powers = shared_at<double>(a.layout.power);
-    const int warps = static_cast<int>(blockDim.x) / 32;
-    const double own = warp_sum(static_cast<double>(power));
-    if (threadIdx.x % 32 == 0) whole.map_shared_rank(powers, 0)[rank * warps + threadIdx.x / 32] = own;
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-    if (rank != 0) return;
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-    const double all = static_cast<int>(threadIdx.x) < warps * cluster ? powers[threadIdx.x] : 0;
-    const auto sum = [&](int i) {
-      Complex<Real> z{0, 0};
-      for (int c = 0; c < cluster; ++c) {
-        z.re += parts[c * plan.rows + i].re;
-        z.im += parts[c * plan.rows + i].im;
+    // The rows are this thread's in every round, so that no barrier is needed.
+    for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
+      Complex<Real> z = row_sum<kReal, Real>(a, tables, lanes, i);
+      if (g > 0) {
+        z.re += parts[i].re;
+        z.im += parts[i].im;
       }
-      return z;
-    };
-    finish_frame<Real>(plan, a.batch, frame, all, sum, scratch);
-    return;
+      parts[i] = z;
+    }
   }
-#endif
-  __syncthreads();
-  finish_frame<Real>(
-      plan, a.batch, frame, power, [&](int i) { return parts[i]; }, scratch);
 }
 
 template <class Real>
@@ -197,8 +295,13 @@ std::size_t fused_shared_bytes(const Binning<Real>& plan, const FusedPolicy& pol
 template <class Real>
 void launch_fused(const Binning<Real>& plan, const FusedPolicy& policy, const Batch<Real>& batch,
                   Stream stream) {
-  FusedArguments<Real> arguments{plan, batch, policy, fused_layout(plan, policy),
-                                 FastDivisor(static_cast<std::uint32_t>(policy.lanes_per_group))};
+  FusedArguments<Real> arguments{plan,
+                                 batch,
+                                 policy,
+                                 fused_layout(plan, policy),
+                                 FastDivisor(static_cast<std::uint32_t>(policy.lanes_per_group)),
+                                 FastDivisor(1)};
+  arguments.by_slice = FastDivisor(static_cast<std::uint32_t>(arguments.layout.slice));
   const auto launch = [&](auto kernel) {
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(batch.count * policy.cluster));

@@ -13,12 +13,14 @@ namespace sfft::detail::cuda {
 
 /// What can be tuned about the fused kernel.
 struct FusedPolicy {
-  int cluster = 1;          ///< blocks a frame; more than one only with one group each
+  int cluster = 1;          ///< blocks a frame; more than one only with one group each and for combs
   int groups = 1;           ///< rounds of a block, one after the other
   int lanes_per_group = 1;  ///< transformed side by side; cluster · groups · lanes_per_group >= lanes
-  int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads
+  int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>
 };
-constexpr int kMaxFusedThreads = 512;
+/// Registers allow so many.
+template <class Real>
+constexpr int kMaxFusedThreads = sizeof(Real) == 4 ? 1024 : 512;
 constexpr int kMaxCluster = 8;
 
 /// Bytes of shared memory a block needs under a policy.

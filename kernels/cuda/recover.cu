@@ -14,13 +14,15 @@ __device__ __forceinline__ Complex<Real> row_sum(const Binning<Real>& plan, cons
   for (int q = 0; q < plan.row_buckets; ++q) {
     const BucketPair pair = plan.bucket[q * plan.rows + i];
     for (int l = 0; l < plan.lanes; ++l) {
-      const std::int64_t weight = (static_cast<std::int64_t>(l) * plan.row_buckets + q) * plan.rows + i;
+      const unsigned char* weights = plan.alpha + static_cast<std::int64_t>(l) * plan.lane_bytes;
+      const auto* alpha = reinterpret_cast<const Complex<Real>*>(weights) + q * plan.rows;
       const Complex<Real>* lane = z + static_cast<std::int64_t>(l) * plan.fft.points;
-      const Complex<Real> w = plan.alpha[weight], y = lane[pair.at];
+      const Complex<Real> w = alpha[i], y = lane[pair.at];
       sum.re += w.re * y.re - w.im * y.im;
       sum.im += w.re * y.im + w.im * y.re;
       if constexpr (kReal) {
-        const Complex<Real> v = plan.beta[weight], c = lane[pair.mirror];
+        const auto* beta = reinterpret_cast<const Complex<Real>*>(weights + plan.lane_beta) + q * plan.rows;
+        const Complex<Real> v = beta[i], c = lane[pair.mirror];
         sum.re += v.re * c.re + v.im * c.im;
         sum.im += v.im * c.re - v.re * c.im;
       }
@@ -29,40 +31,36 @@ __device__ __forceinline__ Complex<Real> row_sum(const Binning<Real>& plan, cons
   return sum;
 }
 
+template <class Real>
+__device__ __forceinline__ ErrorTables<Real> error_tables(const Binning<Real>& plan) {
+  return {plan.gain, plan.bias, plan.flags};
+}
+
 template <bool kReal, class Real>
 __global__ void recover_kernel(const __grid_constant__ Binning<Real> plan,
                                const __grid_constant__ Batch<Real> batch, const Complex<Real>* all,
                                RecoverPartial* partials) {
-  __shared__ FinishScratch scratch;
+  __shared__ Sums scratch[32];
   const int first = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int step = static_cast<int>(gridDim.x * blockDim.x);
   for (std::int64_t frame = blockIdx.y; frame < batch.count; frame += gridDim.y) {
     const Complex<Real>* z = all + frame * plan.lanes * plan.fft.points;
-    double power = 0;
-    ValueSums sums;
-    for (int i = first; i < plan.rows; i += step) {
-      const Complex<Real> value = row_sum<kReal>(plan, z, i);
-      if (i < plan.k) {
-        write_value(plan, batch, frame, i, value, sums);
-      } else {  // a probe
-        power += static_cast<double>(value.re) * value.re + static_cast<double>(value.im) * value.im;
-      }
-    }
+    Sums sums;
+    for (int i = first; i < plan.rows; i += step)
+      finish_row(plan.k, error_tables(plan), batch, frame, i, row_sum<kReal>(plan, z, i), sums);
     if (plan.power_weight != nullptr) {
       for (int b = first; b < plan.fft.points; b += step) {
-        const Real weight = plan.power_weight[b];
         Real square = 0;
         for (int l = 0; l < plan.lanes; ++l) {
           const Complex<Real> y = z[static_cast<std::int64_t>(l) * plan.fft.points + b];
           square += y.re * y.re + y.im * y.im;
         }
-        power += static_cast<double>(weight * square);
+        sums.power += static_cast<double>(plan.power_weight[b] * square);
       }
     }
-    power = block_sum(power, scratch.power);
-    sums.norm = block_sum(sums.norm, scratch.norm);
-    sums.held = block_sum(sums.held, scratch.held);
-    if (threadIdx.x == 0) partials[frame * kMaxRecoverBlocks + blockIdx.x] = {power, sums.norm, sums.held};
+    sums.over_block(scratch);
+    if (threadIdx.x == 0)
+      partials[frame * kMaxRecoverBlocks + blockIdx.x] = {sums.power, sums.norm, sums.held};
     __syncthreads();
   }
 }
@@ -70,19 +68,20 @@ __global__ void recover_kernel(const __grid_constant__ Binning<Real> plan,
 template <class Real>
 __global__ void finish_kernel(const __grid_constant__ Binning<Real> plan,
                               const __grid_constant__ Batch<Real> batch, const RecoverPartial* partials) {
-  __shared__ FinishScratch scratch;
+  __shared__ Sums scratch[32];
   for (std::int64_t frame = blockIdx.y; frame < batch.count; frame += gridDim.y) {
-    RecoverPartial own{0, 0, 0};
-    if (threadIdx.x < gridDim.x) own = partials[frame * kMaxRecoverBlocks + threadIdx.x];
-    const double scale = block_sum(own.power, scratch.power) * plan.power_unit;
+    Sums sums;
+    if (threadIdx.x < gridDim.x) {
+      const RecoverPartial own = partials[frame * kMaxRecoverBlocks + threadIdx.x];
+      sums = {own.power, own.norm, own.held};
+    }
+    sums.over_block(scratch);
+    const double scale = sums.power * plan.power_unit;
     for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < plan.k;
          i += static_cast<int>(gridDim.x * blockDim.x)) {
-      write_error(plan, batch, frame, i, scale);
+      write_error(plan.k, error_tables(plan), batch, frame, i, scale);
     }
-    ValueSums sums;
-    sums.norm = block_sum(own.norm, scratch.norm);
-    sums.held = block_sum(own.held, scratch.held);
-    if (blockIdx.x == 0 && threadIdx.x == 0) write_account(plan, batch, frame, scale, sums);
+    if (blockIdx.x == 0) write_account(plan, batch, frame, scale, sums);
     __syncthreads();
   }
 }

@@ -102,50 +102,49 @@ std::string SparseExecutor<Real>::describe() const {
   return fmt::format("fused kernel, a block of {} threads a frame", policy_->threads);
 }
 
+FftGoal goal_for(const DeviceInfo& device, int frames) {
+  return frames < device.multiprocessors / 2 ? FftGoal::latency : FftGoal::throughput;
+}
+
 template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
                                                int frames) {
-  // A block's fastest pass keeps every thread busy with one butterfly; a few hundred threads hide latencies.
-  int radix = 1;
-  for (int i = 0; i < plan.fft.passes; ++i) radix = std::max(radix, plan.fft.pass[i].radix);
+  int radix = 1 << 20;
+  for (int i = 0; i < plan.fft.passes; ++i) radix = std::min(radix, plan.fft.pass[i].radix);
+  // A butterfly or a row a thread, as far as threads go.
   const auto threads_for = [&](int lanes) {
-    const int butterflies = lanes * plan.fft.points / radix;
-    const int wanted = std::max(butterflies, std::min(plan.rows, 256));
-    return std::clamp((wanted + 31) / 32 * 32, 64, kMaxFusedThreads);
+    const int wanted = std::max(lanes * plan.fft.points / std::max(radix, 4), plan.rows);
+    return std::clamp((wanted + 31) / 32 * 32, 64, kMaxFusedThreads<Real>);
   };
   const auto fits = [&](const FusedPolicy& policy, std::size_t limit) {
     return fused_shared_bytes(plan, policy) <= limit;
   };
-  // Few frames: spread each over a cluster, as long as a block still has a worthwhile share.
+  // Few frames: spread each over a cluster, a lane a block where there are so many multiprocessors.
   constexpr int kWorthwhile = 1024;
   const int idle = std::max(1, device.multiprocessors / std::max(1, frames));
-  const int most = device.clusters ? std::min({kMaxCluster, plan.lanes, idle}) : 1;
-  std::optional<FusedPolicy> best;
-  for (int cluster = 8; cluster >= 2; cluster /= 2) {
-    if (cluster > most) continue;
-    FusedPolicy policy;
-    policy.cluster = cluster;
-    policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;
-    if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would have nothing to do
-    if (policy.lanes_per_group * plan.fft.points < kWorthwhile && cluster > 2) continue;
-    policy.threads = threads_for(policy.lanes_per_group);
-    if (!fits(policy, device.shared_bytes_per_block)) continue;
-    best = policy;
-    break;
+  if (device.clusters && !plan.flat() && plan.lanes * plan.fft.points >= kWorthwhile) {
+    for (int cluster = std::min({kMaxCluster, plan.lanes, idle}); cluster > 1; --cluster) {
+      FusedPolicy policy;
+      policy.cluster = cluster;
+      policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;
+      if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would have nothing to do
+      policy.threads = threads_for(policy.lanes_per_group);
+      if (fits(policy, device.shared_bytes_per_block)) return policy;
+    }
   }
-  if (best && plan.lanes * plan.fft.points >= kWorthwhile) return best;
-  // One block a frame: as many lanes side by side as leave room for two blocks, else as fit at all.
+  // One block a frame: all lanes side by side if two blocks fit a multiprocessor so, else as many as fit.
+  const std::size_t half = device.shared_bytes_per_multiprocessor / 2 - 1024;
   for (const std::size_t limit :
-       {device.shared_bytes_per_multiprocessor / 2 - 1024, device.shared_bytes_per_block}) {
+       {std::min(half, device.shared_bytes_per_block), device.shared_bytes_per_block}) {
     for (int lanes = plan.lanes; lanes >= 1; lanes = lanes == 1 ? 0 : (lanes + 1) / 2) {
       FusedPolicy policy;
       policy.lanes_per_group = lanes;
       policy.groups = (plan.lanes + lanes - 1) / lanes;
       policy.threads = threads_for(lanes);
-      if (fits(policy, std::min(limit, device.shared_bytes_per_block))) return policy;
+      if (fits(policy, limit)) return policy;
     }
   }
-  return best;
+  return std::nullopt;
 }
 
 template std::optional<FusedPolicy> choose_fused_policy<float>(const Binning<float>&, const DeviceInfo&, int);

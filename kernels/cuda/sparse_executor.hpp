@@ -11,6 +11,9 @@
 
 namespace sfft::detail::cuda {
 
+/// What the small FFTs of batches of `frames` are tuned for.
+FftGoal goal_for(const DeviceInfo& device, int frames);
+
 /// The policy for batches of `frames` on a device; nothing when no policy fits its shared memory.
 template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,

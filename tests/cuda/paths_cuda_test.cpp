@@ -102,11 +102,11 @@ void compare_kernels(const cpu::Executor<Real>& host, const auto& data, const Su
                      const std::vector<std::int64_t>& frequencies, const std::vector<T>& frames,
                      ElementType type, bool with_reference, const std::string& what) {
   const DeviceInfo& info = device_info(0);
-  const auto tables = [&] {
+  const auto tables = [&](FftGoal goal = FftGoal::latency) {
     if constexpr (requires { data.buckets[0]; }) {
-      return BinningTables<Real>(data, frequencies, flags_of(support));
+      return BinningTables<Real>(data, frequencies, flags_of(support), goal);
     } else {
-      return BinningTables<Real>(data, flags_of(support));
+      return BinningTables<Real>(data, flags_of(support), goal);
     }
   };
   using Kernels = typename SparseExecutor<Real>::Kernels;
@@ -118,15 +118,15 @@ void compare_kernels(const cpu::Executor<Real>& host, const auto& data, const Su
   }
   for (const int frames_hint : {1, 1000}) {
     if (!choose_fused_policy(tables().view(), info, frames_hint)) continue;
-    const SparseExecutor<Real> fused(tables(), info, frames_hint, Kernels::fused);
+    const SparseExecutor<Real> fused(tables(goal_for(info, frames_hint)), info, frames_hint, Kernels::fused);
     compare<Real, T>(host, fused, frames, support.shape, type, static_cast<std::size_t>(support.k),
                      with_reference, what + " " + fused.describe());
   }
   // Every policy that fits, not only the chosen ones.
   SparseExecutor<Real> fused(tables(), info, 1);
   const int lanes = fused.tables().view().lanes;
-  for (const int cluster : {1, 2, 4, 8}) {
-    if (cluster > 1 && !info.clusters) continue;
+  for (const int cluster : {1, 2, 3, 4, 5, 8}) {
+    if (cluster > 1 && (!info.clusters || fused.tables().view().flat())) continue;
     for (const int side : {1, 2, 3, lanes}) {
       FusedPolicy policy;
       policy.cluster = cluster;
