@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sfft/error.hpp"
+#include "sfft_build_config.hpp"
 #include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
@@ -120,6 +121,19 @@ TEST(Learn, RefusesBadInput) {
   const std::vector<double> shorter(16, 1.0);
   const std::vector<SignalView> frames{SignalView(zero), SignalView(shorter)};
   EXPECT_EQ(code_of([&] { learn(frames, {.k = 2}); }), ErrorCode::shape_mismatch);
+}
+
+TEST(Learn, RefusesPowersThatOverflow) {
+  std::vector<double> x(32, 0.0);
+  x[3] = 1e200;
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2}); }), ErrorCode::invalid_argument);
+}
+
+TEST(Learn, SaysThatABuildHasNoGpuBackend) {
+  if (SFFT_HAVE_CUDA) GTEST_SKIP() << "this build has one";
+  const std::vector<double> x(32, 1.0);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .backend = Backend::cuda}); }),
+            ErrorCode::backend_unavailable);
 }
 
 TEST(Template, FromSupportChecksIt) {
