@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
+#include <random>
 
 #include "sfft/error.hpp"
 #include "sfft_build_config.hpp"
@@ -69,6 +73,24 @@ TEST(Learn, EnergyKeepsTheFewestAndTheMean) {
   EXPECT_EQ(support_of(learn(SignalView(x), {.energy = 0.7})), (std::vector<std::int64_t>{0, 3}));
   EXPECT_EQ(support_of(learn(SignalView(x), {.energy = 0.9})), (std::vector<std::int64_t>{0, 3, 9}));
   EXPECT_NEAR(learn(SignalView(x), {.energy = 0.7}).energy_captured(), 100.0 / 126, 1e-12);
+}
+
+TEST(Learn, EnergyOfAFlatSpectrumTakesThousands) {
+  const Shape shape{150, 120};
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise;
+  std::vector<std::complex<double>> x(static_cast<std::size_t>(shape.points()));
+  for (auto& sample : x) sample = {noise(random), noise(random)};
+  const Template all = learn(SignalView(x, shape), {.k = shape.points()});
+  std::vector<double> power(all.power().begin() + 1, all.power().end());  // without the mean
+  std::sort(power.begin(), power.end(), std::greater<>());
+  const double total = std::accumulate(power.begin(), power.end(), 0.0);
+  for (const double share : {0.3, 0.9, 0.99}) {
+    double held = 0;
+    std::int64_t expected = 1;  // the mean
+    for (std::size_t i = 0; held < share * total; ++i, ++expected) held += power[i];
+    EXPECT_EQ(learn(SignalView(x, shape), {.energy = share}).k(), expected) << share;
+  }
 }
 
 TEST(Learn, ThresholdFindsTonesInNoise) {
