@@ -18,13 +18,12 @@ struct BucketPair {
 
 template <class Real>
 struct Binning {
-  FftSchedule fft;
+  // What every thread reads stands close together and first: parameters are cached in lines of 64 bytes.
   const Complex<Real>* table = nullptr;  ///< of the FFT
   int lanes = 0;                         ///< complex FFTs a frame; a real frame's carry two delays each
   bool real = false;
 
   // Comb: sample (m0, m1, m2) of delay j is at offsets[j] + Σ m_d strides[d]; grid aligned to the right.
-  std::int64_t offsets[kMaxCombOffsets] = {};
   std::int64_t strides[3] = {};
   int row_points = 1;  ///< B of the last dimension
   int rows_per_slab = 1;
@@ -60,6 +59,9 @@ struct Binning {
   int lanes_at = 0;  ///< per lane: alpha, then beta
   int lane_bytes = 0;
   int lane_beta = 0;  ///< from a lane's alpha to its beta, in bytes
+
+  std::int64_t offsets[kMaxCombOffsets] = {};
+  FftSchedule fft;
 
   int points() const { return fft.points; }
   int taps() const { return folds * fft.points; }

@@ -10,13 +10,6 @@
 namespace sfft::detail::cuda {
 
 template <class Real>
-template <class T>
-const T* BinningTables<Real>::keep(DeviceBuffer buffer) {
-  buffers_.push_back(std::move(buffer));
-  return buffers_.back().template as<T>();
-}
-
-template <class Real>
 struct BinningTables<Real>::Parts {
   std::vector<Complex<Real>> later_table;
   std::vector<BucketPair> buckets;
@@ -155,6 +148,7 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   compact_.strides[1] = view_.row_points;
   compact_.strides[2] = 1;
   for (std::int64_t j = 0; j < data.delay_count(); ++j) compact_.offsets[j] = j * data.bucket_count();
+  if (goal == FftGoal::latency) make_product(data);
 }
 
 template <class Real>
@@ -196,6 +190,7 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
   std::vector<std::int64_t> identity(tap_offsets_.size());
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<std::int64_t>(i);
   compact_.tap_offsets = keep<std::int64_t>(upload(identity));
+  if (goal == FftGoal::latency) make_product(data);
 }
 
 template <class Real>

@@ -13,7 +13,7 @@ constexpr int kButterflies[] = {9, 8, 7, 6, 5, 4, 3, 2};
 /// Cost of a pass, in the time of a pass that only moves the data through shared memory.
 double pass_cost(int radix, FftGoal goal) {
   if (!has_butterfly(radix)) return radix;
-  return goal == FftGoal::latency ? 1 + 0.16 * radix : 1 + 0.03 * radix;
+  return goal == FftGoal::latency ? 1 + 0.25 * radix : 1 + 0.03 * radix;
 }
 
 /// The cheapest factorisation into radices, largest first.
@@ -76,7 +76,9 @@ class Builder {
     int done = 1;
     const Factors factors = factorize(n, goal_);
     // The gather needs registers: where the first radix has none, a pass that only loads goes ahead.
-    if (out_.schedule.passes == 0 && (factors.radices.empty() || !has_butterfly(factors.radices[0])))
+    // For latency it does too: every thread gathers, while few have a butterfly.
+    if (out_.schedule.passes == 0 &&
+        (goal_ == FftGoal::latency || factors.radices.empty() || !has_butterfly(factors.radices[0])))
       add(1, n, inner, 1);
     for (const int radix : factors.radices) {
       add(radix, n, inner, done);

@@ -91,8 +91,8 @@ __device__ __forceinline__ void write_error(int k, const ErrorTables<Real>& tabl
 }
 
 /// The account of a frame, by the first warp: its lanes take a root each, as roots of doubles are slow.
-template <class Real>
-__device__ __forceinline__ void write_account(const Binning<Real>& plan, const Batch<Real>& batch,
+template <class Real, template <class> class Plan>
+__device__ __forceinline__ void write_account(const Plan<Real>& plan, const Batch<Real>& batch,
                                               std::int64_t frame, double scale, const Sums& values) {
   if (threadIdx.x >= 32) return;
   constexpr double kEpsilon = sizeof(Real) == 4 ? 1.1920928955078125e-07 : 2.220446049250313e-16;

@@ -60,11 +60,11 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
 
 template <class Real>
 struct FusedArguments {
-  Binning<Real> plan;
   Batch<Real> batch;
   FusedPolicy policy;
   FusedLayout layout;
   FastDivisor by_lanes, by_slice;
+  Binning<Real> plan;
 };
 
 /// Global to shared memory, 16 bytes a thread, without waiting.
@@ -101,6 +101,37 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
           out[padded<Real>(first + r)] = {re, im};
           sink(first + r, re, im);
         });
+  }
+}
+
+/// The gather alone, for schedules that begin with a pass of radix 1: a few samples a thread under way at
+/// once.
+template <class Real, class Source, class Sink>
+__device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const Source& source,
+                                            int first_lane, int lanes, const Sink& sink) {
+  constexpr int kAhead = 4;
+  const int side = a.policy.lanes_per_group;
+  const int total = side * a.plan.fft.points;
+  const FftPass& pass = a.plan.fft.pass[0];
+  for (int start = threadIdx.x; start < total; start += kAhead * blockDim.x) {
+    Complex<Real> z[kAhead];
+    int to[kAhead];
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int t = start + j * static_cast<int>(blockDim.x);
+      const int u = static_cast<int>(a.by_lanes.divide(t));
+      const int lane = t - u * side;
+      to[j] = -1;
+      if (t >= total || lane >= lanes) continue;
+      const int outer = static_cast<int>(pass.by_columns.divide(u));
+      z[j] = source.load(source.row(first_lane + lane, outer), u - outer * pass.columns);
+      to[j] = lane * a.layout.pitch + padded<Real>(u);
+      sink(u, z[j].re, z[j].im);
+    }
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      if (to[j] >= 0) shared_at<Complex<Real>>(a.layout.buffer0)[to[j]] = z[j];
+    }
   }
 }
 
@@ -252,7 +283,7 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
     };
 #define SFFT_GATHER(R) gather_pass<R, Real>(a, source, first_lane, lanes, sink);
     SFFT_RADIX_SWITCH(plan.fft.pass[0].radix, SFFT_GATHER,
-                      (gather_pass<1, Real>(a, source, first_lane, lanes, sink));)
+                      (gather_copy<Real>(a, source, first_lane, lanes, sink));)
 #undef SFFT_GATHER
     __pipeline_wait_prior(0);
     power += later_passes<Real>(tables.passes, plan.fft.passes, plan.fft.points,
@@ -295,12 +326,12 @@ std::size_t fused_shared_bytes(const Binning<Real>& plan, const FusedPolicy& pol
 template <class Real>
 void launch_fused(const Binning<Real>& plan, const FusedPolicy& policy, const Batch<Real>& batch,
                   Stream stream) {
-  FusedArguments<Real> arguments{plan,
-                                 batch,
+  FusedArguments<Real> arguments{batch,
                                  policy,
                                  fused_layout(plan, policy),
                                  FastDivisor(static_cast<std::uint32_t>(policy.lanes_per_group)),
-                                 FastDivisor(1)};
+                                 FastDivisor(1),
+                                 plan};
   arguments.by_slice = FastDivisor(static_cast<std::uint32_t>(arguments.layout.slice));
   const auto launch = [&](auto kernel) {
     cudaLaunchConfig_t config{};

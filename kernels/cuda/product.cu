@@ -32,7 +32,8 @@ struct alignas(16) Packet {
 };
 
 template <class Real>
-__device__ __forceinline__ void multiply_add(const Packet<Real>& weights, const Packet<Real>& y, Complex<Real>& sum) {
+__device__ __forceinline__ void multiply_add(const Packet<Real>& weights, const Packet<Real>& y,
+                                             Complex<Real>& sum) {
 #pragma unroll
   for (int i = 0; i < Packet<Real>::kCount; ++i) {
     sum.re += weights.z[i].re * y.z[i].re - weights.z[i].im * y.z[i].im;
@@ -41,7 +42,8 @@ __device__ __forceinline__ void multiply_add(const Packet<Real>& weights, const 
 }
 
 template <class Real, class T>
-__global__ void __launch_bounds__(kMaxThreads<Real>) product_kernel(const __grid_constant__ ProductArguments<Real> a) {
+__global__ void __launch_bounds__(kMaxThreads<Real>)
+    product_kernel(const __grid_constant__ ProductArguments<Real> a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   constexpr bool kReal = !IsComplex<T>::value;
   __shared__ __align__(16) Complex<Real> y[kMostProductSamples];
@@ -116,7 +118,8 @@ __global__ void __launch_bounds__(kMaxThreads<Real>) product_kernel(const __grid
     all.held += exchanged[c].held;
   }
   const double scale = all.power * plan.power_unit;
-  for (int i = first + static_cast<int>(threadIdx.x); i < min(last, plan.k); i += static_cast<int>(blockDim.x))
+  for (int i = first + static_cast<int>(threadIdx.x); i < min(last, plan.k);
+       i += static_cast<int>(blockDim.x))
     write_error(plan.k, tables, a.batch, frame, i, scale);
   if (rank == 0) write_account(plan, a.batch, frame, scale, all);
 #else

@@ -1,8 +1,8 @@
-// The whole transform as one matrix: for plans of few rows and few samples X̂ = M·y, where M holds the window, the
-// small FFT and the recovery. It costs more arithmetic than an FFT and much less latency.
+// The whole transform as one matrix: for plans of few rows and few samples X̂ = M·y, where M holds the window,
+// the small FFT and the recovery. It costs more arithmetic than an FFT and much less latency.
 //
-// A frame is the work of a cluster of blocks (compute capability 9.0), each of which reads all samples and computes
-// a share of the rows, a warp a row.
+// A frame is the work of a cluster of blocks (compute capability 9.0), each of which reads all samples and
+// computes a share of the rows, a warp a row.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace sfft::detail::cuda {
 /// Plain data; device memory. Rows past k are probes of the tail, Σ|row·y|² times power_unit.
 template <class Real>
 struct Product {
-  const Complex<Real>* matrix = nullptr;   ///< [row][pitch]
-  const std::int64_t* indices = nullptr;   ///< of the samples in a frame; nullptr: 0, 1, 2, … (compact frames)
-  const Real* gain = nullptr;              ///< k
-  const Real* bias = nullptr;              ///< k
-  const std::uint8_t* flags = nullptr;     ///< k
+  const Complex<Real>* matrix = nullptr;  ///< [row][pitch]
+  const std::int64_t* indices = nullptr;  ///< of the samples in a frame; nullptr: 0, 1, 2, … (compact frames)
+  const Real* gain = nullptr;             ///< k
+  const Real* bias = nullptr;             ///< k
+  const std::uint8_t* flags = nullptr;    ///< k
   int rows = 0, k = 0;
   int samples = 0;  ///< of a frame
   int pitch = 0;    ///< samples, rounded up to whole 16-byte loads of a warp

@@ -42,7 +42,8 @@ void BinningTables<Real>::make_product(const CombData& data) {
   for (std::size_t i = 0; i < data.bucket.size(); ++i) {
     Row row;
     for (std::int64_t j = 0; j < delays; ++j) {
-      const std::complex<double> weight = data.weights[i * static_cast<std::size_t>(delays) + static_cast<std::size_t>(j)];
+      const std::complex<double> weight =
+          data.weights[i * static_cast<std::size_t>(delays) + static_cast<std::size_t>(j)];
       for (std::int64_t m = 0; m < points; ++m) row.push_back(weight * root(data.bucket[i], m));
     }
     rows.push_back(std::move(row));

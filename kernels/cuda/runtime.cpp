@@ -186,6 +186,9 @@ DeviceBuffer upload(const void* data, std::size_t bytes) {
   DeviceBuffer buffer(bytes);
   if (bytes > 0)
     check(cudaMemcpy(buffer.data(), data, bytes, cudaMemcpyHostToDevice), "copying a table to the GPU");
+  // From pageable memory the copy may still be under way, and streams that do not wait for the default one would
+  // read too early.
+  if (bytes > 0) check(cudaStreamSynchronize(nullptr), "copying a table to the GPU");
   return buffer;
 }
 

@@ -26,6 +26,10 @@ template <class Real>
 SparseExecutor<Real>::SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                                      Kernels kernels)
     : tables_(std::move(tables)), indices_(tables_.sample_indices()) {
+  const bool can_multiply = device.clusters && tables_.product();
+  product_ = can_multiply && (kernels == Kernels::automatic || kernels == Kernels::product);
+  if (product_) return;
+  if (kernels == Kernels::product) throw Error(ErrorCode::not_sparse, "the plan is too large for one matrix");
   if (kernels != Kernels::staged) policy_ = choose_fused_policy(tables_.view(), device, frames);
   if (!policy_ && kernels == Kernels::fused)
     throw Error(ErrorCode::not_sparse, "the fused kernel does not fit the GPU's shared memory");
@@ -39,7 +43,7 @@ template <class Real>
 std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
   auto state = std::make_unique<State>();
   state->frames = frames;
-  if (policy_) return state;
+  if (product_ || policy_) return state;
   const auto taps = static_cast<std::size_t>(tables_.reference_points()) * sizeof(Complex<Real>);
   const std::size_t frame_bytes = 2 * aligned(taps) + sizeof(RecoverPartial) * kMaxRecoverBlocks;
   const auto fit = std::max<std::int64_t>(1, kRoundBytes / static_cast<std::int64_t>(frame_bytes));
@@ -50,11 +54,13 @@ std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
 
 template <class Real>
 void SparseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream stream) const {
+  if (product_ && batch.count > 0) return launch_product(*tables_.product(), batch, stream);
   launch(tables_.view(), batch, state, stream);
 }
 
 template <class Real>
 void SparseExecutor<Real>::enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const {
+  if (product_ && batch.count > 0) return launch_product(*tables_.compact_product(), batch, stream);
   launch(tables_.compact_view(), batch, state, stream);
 }
 
@@ -95,6 +101,7 @@ void SparseExecutor<Real>::launch_staged(const Binning<Real>& plan, const Batch<
 
 template <class Real>
 std::string SparseExecutor<Real>::describe() const {
+  if (product_) return fmt::format("one matrix, clusters of {} blocks", kProductBlocks);
   if (!policy_) return "staged kernels";
   if (policy_->cluster > 1)
     return fmt::format("fused kernel, clusters of {} blocks of {} threads", policy_->cluster,

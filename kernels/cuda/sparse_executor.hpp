@@ -1,4 +1,5 @@
-// Comb and flat-window plans on the GPU: fused where a lane fits a block's shared memory, else staged.
+// Comb and flat-window plans on the GPU: one matrix where that is small, fused where a lane fits a block's
+// shared memory, else staged.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,7 @@ template <class Real>
 class SparseExecutor final : public Executor<Real> {
  public:
   /// Which kernels run: fused where it fits unless one is asked for.
-  enum class Kernels { automatic, fused, staged };
+  enum class Kernels { automatic, product, fused, staged };
 
   SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                  Kernels kernels = Kernels::automatic);
@@ -36,7 +37,10 @@ class SparseExecutor final : public Executor<Real> {
   std::string describe() const override;
 
   const BinningTables<Real>& tables() const noexcept { return tables_; }
-  void set_policy(const FusedPolicy& policy) { policy_ = policy; }  ///< for tuning
+  void set_policy(const FusedPolicy& policy) {  ///< for tuning: the fused kernel, with it
+    policy_ = policy;
+    product_ = false;
+  }
 
  private:
   void launch(const Binning<Real>& plan, const Batch<Real>& batch, State& state, Stream stream) const;
@@ -44,7 +48,8 @@ class SparseExecutor final : public Executor<Real> {
 
   BinningTables<Real> tables_;
   std::vector<std::int64_t> indices_;
-  std::optional<FusedPolicy> policy_;  ///< nothing: staged
+  bool product_ = false;
+  std::optional<FusedPolicy> policy_;  ///< nothing: staged, or the product
   std::optional<SmallFft<Real>> fft_;  ///< of the staged kernels
 };
 

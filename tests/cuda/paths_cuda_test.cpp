@@ -116,6 +116,11 @@ void compare_kernels(const cpu::Executor<Real>& host, const auto& data, const Su
     compare<Real, T>(host, staged, frames, support.shape, type, static_cast<std::size_t>(support.k),
                      with_reference, what + " staged");
   }
+  if (info.clusters && tables().product()) {
+    const SparseExecutor<Real> product(tables(), info, count, Kernels::product);
+    compare<Real, T>(host, product, frames, support.shape, type, static_cast<std::size_t>(support.k), with_reference,
+                     what + " product");
+  }
   for (const int frames_hint : {1, 1000}) {
     if (!choose_fused_policy(tables().view(), info, frames_hint)) continue;
     const SparseExecutor<Real> fused(tables(goal_for(info, frames_hint)), info, frames_hint, Kernels::fused);
