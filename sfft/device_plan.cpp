@@ -162,12 +162,12 @@ class OwnPlan final : public DevicePlan<Real> {
            frames[count].type() == type && (count + 1) * frame_bytes <= slot.device.bytes()) {
       ++count;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!compact) {
+    if (compact) {
+      gather(frames.first(count), slot.host.data(), pool);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) {
         cuda::copy_to_device(slot.device.data() + i * frame_bytes, frames[i].data(), frame_bytes,
                              own.ring->stream());
-      } else {
-        gather(frames[i], slot.host.data() + i * frame_bytes, pool);
       }
     }
     if (compact)
@@ -198,18 +198,23 @@ class OwnPlan final : public DevicePlan<Real> {
     return count;
   }
 
-  void gather(const SignalView& frame, std::byte* compact, cpu::ThreadPool* pool) const {
-    const auto type = static_cast<cuda::Element>(frame.type());
+  /// The samples of every frame, one frame's behind the other's.
+  void gather(std::span<const SignalView> frames, std::byte* compact, cpu::ThreadPool* pool) const {
+    const auto type = static_cast<cuda::Element>(frames[0].type());
     const auto& indices = executor_->sample_indices();
-    // A part a thread wants to be worth waking it for.
+    const std::size_t frame_bytes = element_bytes(frames[0].type()) * indices.size();
+    // A part wants to be worth waking a thread for.
     constexpr std::size_t kPart = 4096;
-    const std::size_t parts = pool == nullptr ? 1 : std::clamp<std::size_t>(indices.size() / kPart, 1, 64);
-    if (parts == 1) return cuda::copy_samples(frame.data(), type, indices, 0, indices.size(), compact);
-    pool->run(static_cast<std::int64_t>(parts), [&](std::int64_t part, int) {
-      const auto at = static_cast<std::size_t>(part);
-      cuda::copy_samples(frame.data(), type, indices, indices.size() * at / parts,
-                         indices.size() * (at + 1) / parts, compact);
-    });
+    const std::size_t parts = std::clamp<std::size_t>(indices.size() / kPart, 1, 64);
+    const auto copy = [&](std::int64_t task, int) {
+      const std::size_t frame = static_cast<std::size_t>(task) / parts;
+      const std::size_t part = static_cast<std::size_t>(task) % parts;
+      cuda::copy_samples(frames[frame].data(), type, indices, indices.size() * part / parts,
+                         indices.size() * (part + 1) / parts, compact + frame * frame_bytes);
+    };
+    const auto tasks = static_cast<std::int64_t>(frames.size() * parts);
+    if (pool != nullptr) return pool->run(tasks, copy);
+    for (std::int64_t task = 0; task < tasks; ++task) copy(task, 0);
   }
 
   std::unique_ptr<const cuda::Executor<Real>> executor_;
@@ -228,10 +233,6 @@ std::vector<std::uint8_t> flags_of(const SupportSet& support) {
   return flags;
 }
 
-cuda::FftGoal goal(const PlanOptions& options) {
-  return cuda::goal_for(cuda::device_info(options.device), options.batch);
-}
-
 template <class Real>
 std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> tables,
                                                     const TemplateData& data, const PlanOptions& options) {
@@ -247,7 +248,7 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  return sparse_plan<Real>({comb, *data.support, flags_of(support), goal(options)}, data, options);
+  return sparse_plan<Real>({comb, *data.support, flags_of(support)}, data, options);
 }
 
 template <class Real>
@@ -255,7 +256,7 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& fla
                                                          const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  return sparse_plan<Real>({flat, flags_of(support), goal(options)}, data, options);
+  return sparse_plan<Real>({flat, flags_of(support)}, data, options);
 }
 
 template <class Real>

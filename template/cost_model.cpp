@@ -40,7 +40,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   constexpr double kLargestFused = 13000;  // buckets of a lane that two buffers in shared memory hold
   const double line_us = static_cast<double>(cost.lines) * 64 / 4e6;
   if (points > kLargestFused) {
-    return 7.5 + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
+    return 17.0 / batch + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
   }
   // One multiprocessor transforming `own` lanes: latencies first, then what it gets through.
   const auto block_us = [&](double own) {
@@ -51,8 +51,12 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
     return gather + fft + recover + 0.4 + 0.0004 * k;
   };
   if (batch < multiprocessors / 4) {
-    const double blocks = std::min(8.0, lanes);
-    return 1.2 + (points * lanes > 1024 ? 0.5 + block_us(std::ceil(lanes / blocks)) : block_us(lanes));
+    // Few frames, each one block's or a cluster's work: passes wait for each other more than they compute.
+    const double passes = std::log(std::max(points, 8.0)) / std::log(6.5);
+    const auto latency_us = [&](double own) {
+      return 1.3 + 0.5 * passes + own * (points * 1.3e-3 + k * (cost.real ? 1.0e-3 : 5e-4));
+    };
+    return points * lanes < 2048 ? latency_us(lanes) : 1.4 + latency_us(std::ceil(lanes / 8));
   }
   return std::max(block_us(lanes) / multiprocessors, line_us);
 }
@@ -65,9 +69,10 @@ double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept {
   return 2.5 + 1e-4 * static_cast<double>(points) * static_cast<double>(k);
 }
 
-double predict_dense_device_us(const Shape& shape, bool real) noexcept {
+double predict_dense_device_us(const Shape& shape, bool real, int batch) noexcept {
   const double megabytes = static_cast<double>(shape.points()) * (real ? 4e-6 : 8e-6);
-  return 4 + megabytes * (real ? 3.3 : 1.9);
+  // Slower once a signal outgrows the L2 cache.
+  return 12.0 / batch + (real ? 3.3 * megabytes : 1.4 * megabytes + 0.6 * std::max(0.0, megabytes - 40));
 }
 
 }  // namespace sfft::detail

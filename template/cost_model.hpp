@@ -28,6 +28,6 @@ double predict_dense_us(const Shape& shape, bool real) noexcept;
 double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
-double predict_dense_device_us(const Shape& shape, bool real) noexcept;
+double predict_dense_device_us(const Shape& shape, bool real, int batch) noexcept;
 
 }  // namespace sfft::detail

@@ -56,9 +56,9 @@ void make_sparse_signal(std::int64_t points, const std::vector<std::int64_t>& su
   cufftDestroy(handle);
 }
 
-void widen_samples(const std::uint8_t* in, float* out, std::int64_t count) {
-  widen<<<1024, 256>>>(in, out, count);
-  gpu(cudaDeviceSynchronize());
+void widen_samples(const std::uint8_t* in, float* out, std::int64_t count, cudaStream_t stream) {
+  widen<<<1024, 256, 0, stream>>>(in, out, count);
+  gpu(cudaGetLastError());
 }
 
 }  // namespace sfft::bench

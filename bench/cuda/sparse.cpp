@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "bench/cuda/device_signals.hpp"
+#include "bench/cuda/groups.hpp"
 #include "bench/cuda/peers.hpp"
 #include "bench/cuda/timing.hpp"
 #include "bench/recording.hpp"
@@ -117,10 +118,11 @@ class Bench {
   }
 
   /// Batches of camera frames, learned from the first one, with its reference.
-  void video(const Recording& recording, std::int64_t batch, double max_samples, const std::string& name) {
+  void video(const Recording& recording, std::int64_t batch, double max_samples, const std::string& name,
+             std::int64_t k = 1000, const char* group = "video") {
     const Shape& shape = recording.shape;
     const std::int64_t points = shape.points();
-    const Template tmpl = learn(recording.frame(0), {.k = 1000, .reference = true});
+    const Template tmpl = learn(recording.frame(0), {.k = k, .reference = true});
     const Plan<float> plan(
         tmpl, {.backend = Backend::cuda, .batch = static_cast<int>(batch), .max_samples = max_samples});
     auto workspace = plan.make_workspace();
@@ -132,10 +134,10 @@ class Bench {
       gpu(cudaMemcpy(frames.data() + i * points, recording.frame(which.back()).data(),
                      static_cast<std::size_t>(points), cudaMemcpyHostToDevice));
     }
-    const Outputs out(1000, batch);
+    const Outputs out(k, batch);
     const DeviceFrames view{frames.data(), ElementType::u8, batch, 0};
     const Work work = [&](cudaStream_t s) { plan.enqueue(view, out.view(), workspace, s); };
-    json row{{"group", "video"}, {"name", name}, {"batch", batch}, {"k", 1000}, {"plan", describe(plan)}};
+    json row{{"group", group}, {"name", name}, {"batch", batch}, {"k", k}, {"plan", describe(plan)}};
     row["warm_us"] = timer_.warm(work, batch > 8 ? 4 : kRepetitions).us / static_cast<double>(batch);
     row["cold_us"] = timer_.cold(work, batch > 8 ? 4 : kRepetitions).us / static_cast<double>(batch);
     std::vector<double> errors, reported;
@@ -164,7 +166,13 @@ class Bench {
     }
     last_n_ = 0;
     add_peers(row, problem.batch);
-    print(row, fmt::format("video {} batch {}", name, batch));
+    print(row, fmt::format("{} {} batch {} k={}", group, name, batch, k));
+    rows.push_back(row);
+  }
+
+  void add(const json& row) {
+    fmt::print("{}\n", row.dump());
+    std::fflush(stdout);
     rows.push_back(row);
   }
 
@@ -260,7 +268,7 @@ int main(int argc, char** argv) {
     if (bits == 20 || bits == 24 || bits == 28) bench.known(n, 1000, false);
     if (bits == 24) bench.known(n, 16384, false);
     if (bits == 20 && !quick) {
-      for (const std::int64_t k : {256, 4096, 16384, 32768, 65536, 131072})
+      for (const std::int64_t k : {256, 2000, 4000, 8000, 16000, 32000, 64000})
         bench.known(n, k, false, "crossover");
     }
   }
@@ -270,10 +278,22 @@ int main(int argc, char** argv) {
     if (large) {
       bench.video(*recording, 128, 0.01, recording->name);
       bench.video(*recording, 1, 0.01, recording->name);
+      if (!quick) {
+        for (const std::int64_t k : {4000, 16000, 64000, 128000})
+          bench.video(*recording, 32, 1, recording->name, k, "crossover");
+        bench.add(time_host_frames(*recording, 0.01));
+        bench.add(time_stages_of_frames(bench.timer(), *recording, 128, 0.01));
+      }
     } else {
       bench.video(*recording, 256, 0.084, recording->name);
       bench.video(*recording, 1, 0.084, recording->name);
     }
+  }
+  if (!quick) {
+    bench.add(time_stages_of_signal(bench.timer(), std::int64_t{1} << 24, 1000));
+    bench.add(time_stages_of_signal(bench.timer(), std::int64_t{1} << 24, 16384));
+    for (const auto& recording : recordings)
+      bench.add(time_adaptive(*recording, recording->shape.points() > 1000000 ? 0.01 : 0.084));
   }
   if (!out.empty()) {
     const detail::cuda::DeviceInfo& info = detail::cuda::device_info(0);

@@ -56,6 +56,7 @@ struct Binning {
   int bucket_at = 0;  ///< as `bucket`
   int gain_at = 0;    ///< then bias and flags
   int bias_at = 0, flags_at = 0;
+  int power_at = 0;  ///< as `power_weight`
   int lanes_at = 0;  ///< per lane: alpha, then beta
   int lane_bytes = 0;
   int lane_beta = 0;  ///< from a lane's alpha to its beta, in bytes

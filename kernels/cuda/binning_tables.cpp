@@ -14,14 +14,15 @@ struct BinningTables<Real>::Parts {
   std::vector<Complex<Real>> later_table;
   std::vector<BucketPair> buckets;
   std::vector<Real> gain, bias;
+  std::vector<Real> power_weight;
   std::vector<std::uint8_t> flags;
   std::vector<std::vector<Complex<Real>>> lanes;  ///< alpha, then beta
 };
 
 template <class Real>
-void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, FftGoal goal, Parts& parts) {
+void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, bool load_first, Parts& parts) {
   grid_.assign(grid, grid + rank);
-  const FftTables tables = make_schedule(grid, rank, goal);
+  const FftTables tables = make_schedule(grid, rank, load_first);
   view_.fft = tables.schedule;
   const std::vector<Complex<Real>> all = as_device<Real>(tables.table);
   view_.table = keep<Complex<Real>>(upload(all));
@@ -87,6 +88,7 @@ void BinningTables<Real>::make_blob(const Parts& parts) {
   view_.gain_at = append(parts.gain);
   view_.bias_at = append(parts.bias);
   view_.flags_at = append(parts.flags);
+  view_.power_at = append(parts.power_weight);
   view_.lanes_at = static_cast<int>(blob.size());
   for (const auto& lane : parts.lanes) append(lane);
   view_.lane_bytes = (static_cast<int>(blob.size()) - view_.lanes_at) / view_.lanes;
@@ -95,19 +97,21 @@ void BinningTables<Real>::make_blob(const Parts& parts) {
   view_.gain = reinterpret_cast<const Real*>(view_.blob + view_.gain_at);
   view_.bias = reinterpret_cast<const Real*>(view_.blob + view_.bias_at);
   view_.flags = view_.blob + view_.flags_at;
+  if (!parts.power_weight.empty())
+    view_.power_weight = reinterpret_cast<const Real*>(view_.blob + view_.power_at);
   view_.alpha = view_.blob + view_.lanes_at;
 }
 
 template <class Real>
 BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
-                                   std::vector<std::uint8_t> flags, FftGoal goal)
+                                   std::vector<std::uint8_t> flags)
     : shape_(data.shape) {
   Parts parts;
   const int rank = data.shape.rank();
   view_.real = data.real;
   view_.lanes = static_cast<int>(data.delay_count() / (data.real ? 2 : 1));
   view_.k = view_.rows = static_cast<int>(support.size());
-  set_fft(data.buckets.data(), rank, goal, parts);
+  set_fft(data.buckets.data(), rank, false, parts);
 
   std::int64_t stride = 1;
   std::int64_t row_major[3] = {0, 0, 0};
@@ -136,23 +140,22 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   synchronize(nullptr);
   set_weights(data.delay_count(), data.weights, parts);
   set_errors(data.noise_gain, data.bias, std::move(flags), parts);
-  make_blob(parts);
   view_.power_unit = *std::max_element(data.bucket_weight.begin(), data.bucket_weight.end());
   view_.tail_per_scale = data.tail_energy_per_scale;
   std::vector<double> weights = data.bucket_weight;
   for (double& weight : weights) weight = view_.power_unit > 0 ? weight / view_.power_unit : 0;
-  view_.power_weight = keep<Real>(upload(as_device<Real>(weights)));
+  parts.power_weight = as_device<Real>(weights);
+  make_blob(parts);
 
   compact_ = view_;
   compact_.strides[0] = static_cast<std::int64_t>(view_.rows_per_slab) * view_.row_points;
   compact_.strides[1] = view_.row_points;
   compact_.strides[2] = 1;
   for (std::int64_t j = 0; j < data.delay_count(); ++j) compact_.offsets[j] = j * data.bucket_count();
-  if (goal == FftGoal::latency) make_product(data);
 }
 
 template <class Real>
-BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags, FftGoal goal)
+BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags)
     : shape_(data.shape) {
   Parts parts;
   view_.real = data.real;
@@ -161,7 +164,7 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
   view_.rows = static_cast<int>(data.rows());
   view_.row_buckets = static_cast<int>(data.row_buckets);
   view_.folds = static_cast<int>(data.taps() / data.buckets);
-  set_fft(&data.buckets, 1, goal, parts);
+  set_fft(&data.buckets, 1, true, parts);
   view_.row_points = static_cast<int>(data.buckets);
 
   const std::int64_t streams = data.lanes() * (data.real ? 2 : 1);
@@ -190,7 +193,6 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
   std::vector<std::int64_t> identity(tap_offsets_.size());
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<std::int64_t>(i);
   compact_.tap_offsets = keep<std::int64_t>(upload(identity));
-  if (goal == FftGoal::latency) make_product(data);
 }
 
 template <class Real>

@@ -4,13 +4,11 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "kernels/common/comb_data.hpp"
 #include "kernels/common/flat_data.hpp"
 #include "kernels/cuda/binning.hpp"
-#include "kernels/cuda/product.hpp"
 #include "kernels/cuda/runtime.hpp"
 
 namespace sfft::detail::cuda {
@@ -21,16 +19,12 @@ class BinningTables {
  public:
   /// `flags`: kDistinctConjugate and kMean of each coefficient.
   BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
-                std::vector<std::uint8_t> flags, FftGoal goal = FftGoal::throughput);
-  BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags,
-                FftGoal goal = FftGoal::throughput);
+                std::vector<std::uint8_t> flags);
+  BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags);
 
   const Binning<Real>& view() const noexcept { return view_; }
   /// The same plan reading compact frames: the samples of one frame in the order of sample_indices().
   const Binning<Real>& compact_view() const noexcept { return compact_; }
-  /// The same plan as one matrix, of whole and of compact frames; nothing where that would be too large.
-  const std::optional<Product<Real>>& product() const noexcept { return product_; }
-  const std::optional<Product<Real>>& compact_product() const noexcept { return compact_product_; }
   const Shape& shape() const noexcept { return shape_; }
   /// The grid that the FFT transforms, slowest dimension first.
   const std::vector<std::int64_t>& grid() const noexcept { return grid_; }
@@ -50,19 +44,14 @@ class BinningTables {
     return buffers_.back().template as<T>();
   }
   struct Parts;  ///< the tables on the host, before they become one blob
-  void set_fft(const std::int64_t* grid, int rank, FftGoal goal, Parts& parts);
+  void set_fft(const std::int64_t* grid, int rank, bool load_first, Parts& parts);
   void set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights, Parts& parts);
   void set_errors(const std::vector<double>& gain, const std::vector<double>& bias,
                   std::vector<std::uint8_t> flags, Parts& parts);
   void make_blob(const Parts& parts);
 
-  void make_product(const CombData& data);
-  void make_product(const FlatPlanData& data);
-  void set_product(std::vector<std::vector<std::complex<double>>> rows);
-
   Shape shape_;
   Binning<Real> view_, compact_;
-  std::optional<Product<Real>> product_, compact_product_;
   std::vector<std::int64_t> grid_;
   std::vector<DeviceBuffer> buffers_;
   std::vector<std::int64_t> tap_offsets_;  ///< of a flat window, as sample_indices()

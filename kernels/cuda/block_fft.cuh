@@ -46,16 +46,26 @@ struct Radix {
   template <bool kConstant, class Load, class Store>
   static __device__ __forceinline__ void run(const FftPass& pass, const Complex<Real>* table, int p,
                                              const Load& load, const Store& store) {
-    const Complex<Real>* twiddles = table + pass.twiddles + p;
-    const bool turned = pass.twiddles >= 0;
-    Butterfly<R>::template stream<Real, Real>(load, [&](int r, Real re, Real im) {
-      if (turned && r > 0) {
-        const Complex<Real>* at = twiddles + (r - 1) * pass.m;
-        const Complex<Real> w = kConstant ? load_constant(at) : *at;
-        multiply(re, im, w.re, w.im);
-      }
-      store(r, re, im);
+    // All twiddles before the first store: the compiler cannot tell that a store leaves the table alone, and
+    // would wait for one after the other.
+    Real re[R], im[R];
+    Butterfly<R>::template stream<Real, Real>(load, [&](int r, Real a, Real b) {
+      re[r] = a;
+      im[r] = b;
     });
+    if (pass.twiddles >= 0) {
+      const Complex<Real>* twiddles = table + pass.twiddles + p;
+      Complex<Real> w[R];
+#pragma unroll
+      for (int r = 1; r < R; ++r) {
+        const Complex<Real>* at = twiddles + (r - 1) * pass.m;
+        w[r] = kConstant ? load_constant(at) : *at;
+      }
+#pragma unroll
+      for (int r = 1; r < R; ++r) multiply(re[r], im[r], w[r].re, w[r].im);
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r) store(r, re[r], im[r]);
   }
 };
 
@@ -83,10 +93,10 @@ __device__ __forceinline__ Place place_of(const FftPass& pass, int u) {
   return at;
 }
 
-/// One pass from shared memory to shared memory. sink(i, re, im) sees every output.
-template <int R, class Real, class Sink>
+/// One pass from shared memory to shared memory.
+template <int R, class Real>
 __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, const Complex<Real>* table,
-                                               int from, int to, int lanes, int pitch, const Sink& sink) {
+                                               int from, int to, int lanes, int pitch) {
   const int butterflies = points / R;
   for (int t = threadIdx.x; t < lanes * butterflies; t += blockDim.x) {
     const int lane = static_cast<int>(pass.by_butterflies.divide(t));
@@ -105,15 +115,14 @@ __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, 
         [&](int r, Real re, Real im) {
           const int i = first + r * pass.stride;
           out[padded<Real>(i)] = {re, im};
-          sink(i, re, im);
         });
   }
 }
 
 /// A pass of a radix without a butterfly: every output is a sum of R terms.
-template <class Real, class Sink>
+template <class Real>
 __device__ __forceinline__ void summed_pass(const FftPass& pass, int points, const Complex<Real>* table,
-                                            int from, int to, int lanes, int pitch, const Sink& sink) {
+                                            int from, int to, int lanes, int pitch) {
   const int radix = pass.radix;
   for (int t = threadIdx.x; t < lanes * points; t += blockDim.x) {
     const int output = t / lanes;
@@ -137,7 +146,6 @@ __device__ __forceinline__ void summed_pass(const FftPass& pass, int points, con
     }
     const int i = base + at.p * pass.stride * (radix - 1) + r * pass.stride;
     (shared_at<Complex<Real>>(to) + lane * pitch)[padded<Real>(i)] = sum;
-    sink(i, sum.re, sum.im);
   }
 }
 
@@ -164,30 +172,23 @@ __device__ __forceinline__ void summed_pass(const FftPass& pass, int points, con
   }
 
 /// All passes but the first, which gathers: between the two buffers at shared offsets buffer0 and buffer1,
-/// the input in the first. The result is in the first for an odd number of passes, else in the second.
-/// Returns this thread's part of Σ weight_i |z_i|² over the outputs (0 without weights). Call after the first
-/// pass, without a barrier between; ends with one. `passes` and `table` may be in any memory.
+/// the input in the first. The result is in the first for an odd number of passes, else in the second. Call
+/// after the first pass, without a barrier between; ends with one. `passes` and `table` may be in any memory.
 template <class Real>
-__device__ __noinline__ Real later_passes(const FftPass* passes, int count, int points,
+__device__ __noinline__ void later_passes(const FftPass* passes, int count, int points,
                                           const Complex<Real>* table, int buffer0, int buffer1, int lanes,
-                                          int pitch, const Real* weights) {
-  Real power = 0;
+                                          int pitch) {
   for (int i = 1; i < count; ++i) {
     __syncthreads();
     const FftPass pass = passes[i];
     const int from = i % 2 == 1 ? buffer0 : buffer1;
     const int to = i % 2 == 1 ? buffer1 : buffer0;
-    const Real* last = i + 1 == count ? weights : nullptr;
-    const auto sink = [&](int at, Real re, Real im) {
-      if (last != nullptr) power += __ldg(last + at) * (re * re + im * im);
-    };
-#define SFFT_PASS(R) butterfly_pass<R, Real>(pass, points, table, from, to, lanes, pitch, sink);
+#define SFFT_PASS(R) butterfly_pass<R, Real>(pass, points, table, from, to, lanes, pitch);
     SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS,
-                      (summed_pass<Real>(pass, points, table, from, to, lanes, pitch, sink));)
+                      (summed_pass<Real>(pass, points, table, from, to, lanes, pitch));)
 #undef SFFT_PASS
   }
   __syncthreads();
-  return power;
 }
 
 }  // namespace sfft::detail::cuda

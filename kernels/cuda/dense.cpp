@@ -30,7 +30,7 @@ std::size_t aligned(std::size_t bytes) {
 /// A cuFFT plan remembers its stream and work area, so each state has its own.
 struct DenseState final : State {
   cufftHandle handle = 0;
-  std::size_t input = 0, spectrum = 0, energies = 0;  ///< offsets in scratch
+  std::size_t input = 0, spectrum = 0, partials = 0;  ///< offsets in scratch
   ~DenseState() override {
     if (handle != 0) static_cast<void>(cufftDestroy(handle));
   }
@@ -43,7 +43,8 @@ cufftType fft_type(bool real) {
 }
 
 template <class Real>
-void execute(cufftHandle handle, bool real, void* in, void* out) {
+void execute(cufftHandle handle, bool real, const void* samples, void* out) {
+  void* in = const_cast<void*>(samples);  // out of place, so cuFFT only reads it
   cufftResult result;
   if constexpr (sizeof(Real) == 4) {
     result = real ? cufftExecR2C(handle, static_cast<cufftReal*>(in), static_cast<cufftComplex*>(out))
@@ -84,7 +85,7 @@ std::unique_ptr<State> DenseExecutor<Real>::make_state(int frames) const {
   const bool real = plan_.real;
   const std::size_t in_bytes = static_cast<std::size_t>(points_) * sizeof(Real) * (real ? 1 : 2);
   const std::size_t out_bytes = static_cast<std::size_t>(spectrum_.points) * sizeof(Complex<Real>);
-  const std::size_t frame_bytes = in_bytes + out_bytes + kEnergyBlocks * sizeof(double);
+  const std::size_t frame_bytes = in_bytes + out_bytes + kDenseBlocks * sizeof(DensePartial);
   auto state = std::make_unique<DenseState>();
   state->frames = static_cast<int>(
       std::clamp<std::size_t>(kRoundBytes / frame_bytes, 1, static_cast<std::size_t>(std::max(1, frames))));
@@ -99,8 +100,8 @@ std::unique_ptr<State> DenseExecutor<Real>::make_state(int frames) const {
             "making a cuFFT plan");
   state->input = aligned(work);
   state->spectrum = state->input + aligned(count * in_bytes);
-  state->energies = state->spectrum + aligned(count * out_bytes);
-  state->scratch = DeviceBuffer(state->energies + count * kEnergyBlocks * sizeof(double));
+  state->partials = state->spectrum + aligned(count * out_bytes);
+  state->scratch = DeviceBuffer(state->partials + count * kDenseBlocks * sizeof(DensePartial));
   check_fft(cufftSetWorkArea(state->handle, state->scratch.data()), "making a cuFFT plan");
   return state;
 }
@@ -113,6 +114,8 @@ void DenseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream
   std::byte* scratch = own.scratch.data();
   spectrum.values = reinterpret_cast<const Complex<Real>*>(scratch + own.spectrum);
   const auto bytes = static_cast<std::int64_t>(element_size(batch.type));
+  const Element native = plan_.real ? (sizeof(Real) == 4 ? Element::f32 : Element::f64)
+                                    : (sizeof(Real) == 4 ? Element::c64 : Element::c128);
   for (int first = 0; first < batch.count; first += own.frames) {
     Batch<Real> part = batch;
     part.count = std::min(own.frames, batch.count - first);
@@ -121,9 +124,14 @@ void DenseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream
     part.standard_error += static_cast<std::int64_t>(first) * plan_.k;
     part.accounts += first;
     // A short last round transforms what the round before left behind, and nobody looks at it.
-    launch_convert(part, points_, scratch + own.input, stream);
-    execute<Real>(own.handle, plan_.real, scratch + own.input, scratch + own.spectrum);
-    launch_pick(plan_, spectrum, part, reinterpret_cast<double*>(scratch + own.energies), stream);
+    const void* input = part.frames;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(input) % 16 == 0;
+    if (part.type != native || !aligned || part.frame_pitch != points_ || part.count < own.frames) {
+      launch_convert(part, points_, scratch + own.input, stream);
+      input = scratch + own.input;
+    }
+    execute<Real>(own.handle, plan_.real, input, scratch + own.spectrum);
+    launch_pick(plan_, spectrum, part, reinterpret_cast<DensePartial*>(scratch + own.partials), stream);
   }
 }
 

@@ -25,7 +25,11 @@ struct DenseSpectrum {
   const DensePick* picks = nullptr;
 };
 
-constexpr int kEnergyBlocks = 128;  ///< a frame
+/// What a block found out: Σ|X|² of everything, of what was picked, and as Sums has them.
+struct DensePartial {
+  double total, picked, norm, held;
+};
+constexpr int kDenseBlocks = 128;  ///< a frame
 
 template <class Real>
 class DenseExecutor final : public Executor<Real> {
@@ -52,9 +56,9 @@ class DenseExecutor final : public Executor<Real> {
 /// out[i] = frame sample i in the precision and kind that cuFFT reads; `count` frames.
 template <class Real>
 void launch_convert(const Batch<Real>& batch, std::int64_t points, void* out, Stream stream);
-/// Values, errors and accounts from spectra. `energies` holds kEnergyBlocks doubles a frame.
+/// Values, errors and accounts from spectra. `partials` holds kDenseBlocks a frame.
 template <class Real>
 void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum, const Batch<Real>& batch,
-                 double* energies, Stream stream);
+                 DensePartial* partials, Stream stream);
 
 }  // namespace sfft::detail::cuda

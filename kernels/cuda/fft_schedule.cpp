@@ -11,9 +11,9 @@ namespace {
 constexpr int kButterflies[] = {9, 8, 7, 6, 5, 4, 3, 2};
 
 /// Cost of a pass, in the time of a pass that only moves the data through shared memory.
-double pass_cost(int radix, FftGoal goal) {
+double pass_cost(int radix) {
   if (!has_butterfly(radix)) return radix;
-  return goal == FftGoal::latency ? 1 + 0.25 * radix : 1 + 0.03 * radix;
+  return 1 + 0.03 * radix;
 }
 
 /// The cheapest factorisation into radices, largest first.
@@ -22,15 +22,15 @@ struct Factors {
   std::vector<int> radices;
 };
 
-Factors factorize(int n, FftGoal goal) {
+Factors factorize(int n) {
   if (n == 1) return {};
   Factors best{std::numeric_limits<double>::infinity(), {}};
   bool divided = false;
   for (const int radix : kButterflies) {
     if (n % radix != 0) continue;
     divided = true;
-    Factors rest = factorize(n / radix, goal);
-    rest.cost += pass_cost(radix, goal);
+    Factors rest = factorize(n / radix);
+    rest.cost += pass_cost(radix);
     if (rest.cost < best.cost) {
       best = std::move(rest);
       best.radices.insert(best.radices.begin(), radix);
@@ -39,15 +39,15 @@ Factors factorize(int n, FftGoal goal) {
   if (divided) return best;
   int prime = 11;
   while (n % prime != 0) prime += 2;
-  Factors rest = factorize(n / prime, goal);
-  rest.cost += pass_cost(prime, goal);
+  Factors rest = factorize(n / prime);
+  rest.cost += pass_cost(prime);
   rest.radices.push_back(prime);
   return rest;
 }
 
 class Builder {
  public:
-  explicit Builder(FftGoal goal) : goal_(goal) {}
+  explicit Builder(bool load_first) : load_first_(load_first) {}
 
   void add(int radix, int n, int inner, int done) {
     FftPass& pass = out_.schedule.pass[out_.schedule.passes++];
@@ -74,11 +74,10 @@ class Builder {
 
   void add_dimension(int n, int inner) {
     int done = 1;
-    const Factors factors = factorize(n, goal_);
+    const Factors factors = factorize(n);
     // The gather needs registers: where the first radix has none, a pass that only loads goes ahead.
-    // For latency it does too: every thread gathers, while few have a butterfly.
     if (out_.schedule.passes == 0 &&
-        (goal_ == FftGoal::latency || factors.radices.empty() || !has_butterfly(factors.radices[0])))
+        (load_first_ || factors.radices.empty() || !has_butterfly(factors.radices[0])))
       add(1, n, inner, 1);
     for (const int radix : factors.radices) {
       add(radix, n, inner, done);
@@ -96,7 +95,7 @@ class Builder {
   }
 
  private:
-  FftGoal goal_;
+  bool load_first_;
   FftTables out_;
 };
 
@@ -110,8 +109,8 @@ bool has_butterfly(int radix) noexcept {
   return false;
 }
 
-FftTables make_schedule(const std::int64_t* grid, int rank, FftGoal goal) {
-  Builder builder(goal);
+FftTables make_schedule(const std::int64_t* grid, int rank, bool load_first) {
+  Builder builder(load_first);
   int inner = 1;
   for (int d = rank - 1; d >= 0; --d) {
     builder.add_dimension(static_cast<int>(grid[d]), inner);

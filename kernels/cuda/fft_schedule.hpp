@@ -44,13 +44,8 @@ struct FftTables {
 /// Radices that have a butterfly in registers (kernels/common/butterfly.hpp); others are summed directly.
 bool has_butterfly(int radix) noexcept;
 
-/// What a schedule is for.
-enum class FftGoal {
-  latency,     ///< few transforms: small radices, whose code is fetched once and used for pass after pass
-  throughput,  ///< many: large radices, fewer trips through shared memory
-};
-
-/// `grid` holds `rank` extents, slowest first; at most 2^20 points.
-FftTables make_schedule(const std::int64_t* grid, int rank, FftGoal goal = FftGoal::throughput);
+/// `grid` holds `rank` extents, slowest first; at most 2^20 points. With
+/// `load_first` the first pass is of radix 1: every point is loaded by a thread of its own.
+FftTables make_schedule(const std::int64_t* grid, int rank, bool load_first = false);
 
 }  // namespace sfft::detail::cuda

@@ -13,6 +13,17 @@ __device__ __forceinline__ T warp_sum(T value) {
   return value;
 }
 
+/// Σ values, in pairs: shorter chains than one after the other. Overwrites them.
+template <int kCount, class T>
+__device__ __forceinline__ T tree_sum(T (&values)[kCount]) {
+#pragma unroll
+  for (int step = 1; step < kCount; step *= 2) {
+#pragma unroll
+    for (int i = 0; i + step < kCount; i += 2 * step) values[i] += values[i + step];
+  }
+  return values[0];
+}
+
 /// Sums over the block, in every thread; `scratch` holds 32 Sums in shared memory. The order is fixed, so
 /// they repeat bit by bit.
 struct Sums {
@@ -43,6 +54,21 @@ struct Sums {
     if (blockDim.x == 32) return over_warp();
     over_warp_to(scratch + threadIdx.x / 32);
     __syncthreads();
+    constexpr int kFew = 4;
+    if (blockDim.x <= 32 * kFew) {
+      double values[3][kFew];
+#pragma unroll
+      for (int w = 0; w < kFew; ++w) {
+        const Sums one = 32 * w < static_cast<int>(blockDim.x) ? scratch[w] : Sums{};
+        values[0][w] = one.power;
+        values[1][w] = one.norm;
+        values[2][w] = one.held;
+      }
+      power = tree_sum<kFew>(values[0]);
+      norm = tree_sum<kFew>(values[1]);
+      held = tree_sum<kFew>(values[2]);
+      return;
+    }
     if (threadIdx.x < 32) {
       *this = threadIdx.x < blockDim.x / 32 ? scratch[threadIdx.x] : Sums{};
       __syncwarp();
@@ -98,26 +124,34 @@ __device__ __forceinline__ void finish_row(int k, const ErrorTables<Real>& table
   sums.held += (flags & kDistinctConjugate) != 0 ? 2 * counted : counted;
 }
 
-__device__ __forceinline__ bool fits_float(double x) {
-  return x < 1e37 && (x > 1e-37 || x == 0);
-}
-
-/// √(numerator/denominator), in float where that is what it is for and holds it: roots of doubles are slow.
+/// √(numerator/denominator), in float where that is what it is for and holds it: arithmetic in double takes
+/// several times as long to give its result.
 template <class Real>
 __device__ __forceinline__ double root(double numerator, double denominator) {
-  if (sizeof(Real) == 4 && fits_float(numerator) && fits_float(denominator)) {
-    const float ratio = static_cast<float>(numerator) / static_cast<float>(denominator);
-    if (fits_float(static_cast<double>(ratio))) return static_cast<double>(sqrtf(ratio));
+  if (sizeof(Real) == 4) {
+    const float upper = static_cast<float>(numerator), lower = static_cast<float>(denominator);
+    const float ratio = upper / lower;
+    const float least = fminf(fminf(upper, lower), ratio), most = fmaxf(fmaxf(upper, lower), ratio);
+    if (least > 1e-36F && most < 1e36F) return static_cast<double>(sqrtf(ratio));
   }
   return sqrt(numerator / denominator);
+}
+
+/// √(scale·gain + bias), as root().
+__device__ __forceinline__ float standard_error(double scale, float gain, float bias) {
+  const float square = fmaf(static_cast<float>(scale), gain, bias);
+  if (square > 1e-30F && square < 1e36F) return sqrtf(square);
+  return static_cast<float>(sqrt(scale * static_cast<double>(gain) + static_cast<double>(bias)));
+}
+__device__ __forceinline__ double standard_error(double scale, double gain, double bias) {
+  return sqrt(scale * gain + bias);
 }
 
 template <class Real>
 __device__ __forceinline__ void write_error(int k, const ErrorTables<Real>& tables, const Batch<Real>& batch,
                                             std::int64_t frame, int i, double scale) {
-  const double square = scale * static_cast<double>(tables.gain[i - tables.first]) +
-                        static_cast<double>(tables.bias[i - tables.first]);
-  batch.standard_error[frame * k + i] = static_cast<Real>(root<Real>(square, 1));
+  batch.standard_error[frame * k + i] =
+      standard_error(scale, tables.gain[i - tables.first], tables.bias[i - tables.first]);
 }
 
 /// The account of a frame, by the first warp: its lanes take a root each.

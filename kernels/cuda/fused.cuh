@@ -17,7 +17,7 @@ namespace sfft::detail::cuda {
 /// Offsets in a block's shared memory, in bytes.
 struct FusedLayout {
   int pitch;   ///< elements from lane to lane
-  int sums;    ///< of each warp
+  int sums;    ///< of each warp of the cluster
   int powers;  ///< of each block of a cluster
   int parts;   ///< of a cluster: the sums of this block's rows from every block; else of groups: of every row
   int buffer0, buffer1;
@@ -41,8 +41,8 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
   };
   const std::int64_t element = sizeof(Complex<Real>);
   layout.pitch = lane_pitch<Real>(plan.fft.points, policy.lanes_per_group);
-  layout.sums = take(32 * sizeof(Sums));
-  layout.powers = take(kMaxCluster * sizeof(Sums));
+  layout.sums = take(static_cast<std::int64_t>(policy.cluster) * (policy.threads / 32) * sizeof(Sums));
+  layout.powers = take(kMaxCluster * sizeof(double));
   layout.slice = (plan.rows + policy.cluster - 1) / policy.cluster;
   const bool parts = policy.cluster > 1 || policy.groups > 1;
   layout.parts = take(parts ? element * layout.slice * policy.cluster : 0);
@@ -75,49 +75,61 @@ __device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, in
 }
 
 /// The gather and the first pass, lanes side by side so that delays that share a cache line share its load.
-template <int R, class Real, class Source, class Sink>
+/// Waits for the stream's previous kernel as late as it can.
+template <int R, class Real, class Source>
 __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const Source& source,
-                                            int first_lane, int lanes, const Sink& sink) {
-  const FftSchedule& fft = a.plan.fft;
-  const FftPass& pass = fft.pass[0];
+                                            int first_lane, int lanes) {
+  const FftPass& pass = a.plan.fft.pass[0];
   const int side = a.policy.lanes_per_group;
-  const int butterflies = fft.points / R;
-  for (int t = threadIdx.x; t < side * butterflies; t += blockDim.x) {
+  const int total = side * (a.plan.fft.points / R);
+  struct Place {
+    int lane, p, first;
+    typename Source::Row row;
+  };
+  const auto place = [&](int t) {
+    Place at{};
     const int u = static_cast<int>(a.by_lanes.divide(t));
-    const int lane = t - u * side;
-    if (lane >= lanes) continue;
+    at.lane = t - u * side;
+    if (t >= total || at.lane >= lanes) return at;
     const int outer = static_cast<int>(pass.by_columns.divide(u));
-    const int p = u - outer * pass.columns;
-    const auto row = source.row(first_lane + lane, outer);
-    Complex<Real>* out = shared_at<Complex<Real>>(a.layout.buffer0) + lane * a.layout.pitch;
-    const int first = outer * pass.columns * R + p * R;
+    at.p = u - outer * pass.columns;
+    at.first = outer * pass.columns * R + at.p * R;
+    at.row = source.row(first_lane + at.lane, outer);
+    return at;
+  };
+  int t = threadIdx.x;
+  Place at = place(t);
+  await_previous_kernel();
+  for (; t < total; t += blockDim.x, at = place(t)) {
+    if (at.lane >= lanes) continue;
     Complex<Real> z[R];
 #pragma unroll
-    for (int j = 0; j < R; ++j) z[j] = source.fetch(row, p + j * pass.columns);
+    for (int j = 0; j < R; ++j) z[j] = source.fetch(at.row, at.p + j * pass.columns);
 #pragma unroll
-    for (int j = 0; j < R; ++j) source.settle(row, p + j * pass.columns, z[j]);
+    for (int j = 0; j < R; ++j) source.settle(at.row, at.p + j * pass.columns, z[j]);
+    Complex<Real>* out = shared_at<Complex<Real>>(a.layout.buffer0) + at.lane * a.layout.pitch;
     Radix<R, Real>::template run<true>(
-        pass, a.plan.table, p,
+        pass, a.plan.table, at.p,
         [&](int j, Real& re, Real& im) {
           re = z[j].re;
           im = z[j].im;
         },
         [&](int r, Real re, Real im) {
-          out[padded<Real>(first + r)] = {re, im};
-          sink(first + r, re, im);
+          out[padded<Real>(at.first + r)] = {re, im};
         });
   }
 }
 
 /// The gather alone, for schedules that begin with a pass of radix 1: a few samples a thread under way at
 /// once.
-template <class Real, class Source, class Sink>
+template <class Real, class Source>
 __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const Source& source,
-                                            int first_lane, int lanes, const Sink& sink) {
+                                            int first_lane, int lanes) {
   constexpr int kAhead = 4;
   const int side = a.policy.lanes_per_group;
   const int total = side * a.plan.fft.points;
   const FftPass& pass = a.plan.fft.pass[0];
+  await_previous_kernel();
   for (int start = threadIdx.x; start < total; start += kAhead * blockDim.x) {
     Complex<Real> z[kAhead];
     int lane[kAhead] = {}, point[kAhead] = {};
@@ -138,7 +150,6 @@ __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const
       visit(j, [&](const auto& row, int i) {
         source.settle(row, i, z[j]);
         shared_at<Complex<Real>>(a.layout.buffer0)[lane[j] * a.layout.pitch + padded<Real>(point[j])] = z[j];
-        sink(point[j], z[j].re, z[j].im);
       });
     }
   }
@@ -151,6 +162,7 @@ struct FusedTables {
   const Complex<Real>* later;
   const BucketPair* bucket;
   const unsigned char* lanes;  ///< of the block's first lane
+  const Real* power_weight;    ///< nullptr: none
   ErrorTables<Real> errors;
 
   __device__ __forceinline__ FusedTables(const FusedArguments<Real>& a, int first_lane) {
@@ -160,6 +172,8 @@ struct FusedTables {
     later = reinterpret_cast<const Complex<Real>*>(head + plan.table_at);
     const unsigned char* rows = a.layout.lanes_bytes > 0 ? head : plan.blob;
     bucket = reinterpret_cast<const BucketPair*>(rows + plan.bucket_at);
+    power_weight =
+        plan.power_weight == nullptr ? nullptr : reinterpret_cast<const Real*>(rows + plan.power_at);
     errors = {reinterpret_cast<const Real*>(rows + plan.gain_at),
               reinterpret_cast<const Real*>(rows + plan.bias_at), rows + plan.flags_at};
     lanes = a.layout.lanes_bytes > 0 ? shared_bytes + a.layout.lanes
@@ -167,20 +181,45 @@ struct FusedTables {
   }
 };
 
+/// The lanes after the FFT.
+template <class Real>
+__device__ __forceinline__ const Complex<Real>* spectra(const FusedArguments<Real>& a) {
+  return shared_at<Complex<Real>>(a.plan.fft.passes % 2 == 1 ? a.layout.buffer0 : a.layout.buffer1);
+}
+
+/// This thread's part of Σ weight_b |Z_b|² over the lanes of one group; 0 for a flat window, whose rows hold
+/// probes.
+template <class Real>
+__device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a, const FusedTables<Real>& tables,
+                                           int lanes) {
+  const Complex<Real>* z = spectra(a);
+  Real power = 0;
+  if (tables.power_weight == nullptr) return power;
+  for (int b = threadIdx.x; b < a.plan.fft.points; b += blockDim.x) {
+    Real square = 0;
+#pragma unroll 4
+    for (int l = 0; l < lanes; ++l) {
+      const Complex<Real> y = z[l * a.layout.pitch + padded<Real>(b)];
+      square += y.re * y.re + y.im * y.im;
+    }
+    power += tables.power_weight[b] * square;
+  }
+  return power;
+}
+
 /// Row i over the lanes of one group.
 template <bool kReal, class Real>
 __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
                                                  const FusedTables<Real>& tables, int lanes, int i) {
   const Binning<Real>& plan = a.plan;
-  const Complex<Real>* z =
-      shared_at<Complex<Real>>(plan.fft.passes % 2 == 1 ? a.layout.buffer0 : a.layout.buffer1);
+  const Complex<Real>* z = spectra(a);
   Complex<Real> sum{0, 0};
   for (int q = 0; q < plan.row_buckets; ++q) {
     const BucketPair pair = tables.bucket[q * plan.rows + i];
     const int at = padded<Real>(pair.at), mirror = padded<Real>(pair.mirror);
     const unsigned char* weights =
         tables.lanes + (q * plan.rows + i) * static_cast<int>(sizeof(Complex<Real>));
-#pragma unroll 2
+#pragma unroll 4
     for (int l = 0; l < lanes; ++l, weights += plan.lane_bytes) {
       const Complex<Real> w = *reinterpret_cast<const Complex<Real>*>(weights);
       const Complex<Real> y = z[l * a.layout.pitch + at];
@@ -208,51 +247,67 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   const int slice = a.layout.slice;
   const auto whole = cooperative_groups::this_cluster();
   Sums* scratch = shared_at<Sums>(a.layout.sums);
-  Sums* powers = shared_at<Sums>(a.layout.powers);
+  double* powers = shared_at<double>(a.layout.powers);
   Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
-  Sums own;
-  own.power = static_cast<double>(power);
-  own.over_block(scratch);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  power = warp_sum(power);
+  if (lane == 0) scratch[warp].power = static_cast<double>(power);
+  __syncthreads();
   // Every block has started: its memory may be written.
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-  for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
-    const Complex<Real> z = row_sum<kReal>(a, tables, lanes, i);
-    const int to = static_cast<int>(a.by_slice.divide(i));
-    whole.map_shared_rank(parts, to)[rank * slice + i - to * slice] = z;
+  if (warp == warps - 1) {  // which has the fewest rows
+    const double own = warp_sum(lane < warps ? scratch[lane].power : 0.0);
+    if (lane < cluster) whole.map_shared_rank(powers, lane)[rank] = own;
   }
-  if (static_cast<int>(threadIdx.x) < cluster) whole.map_shared_rank(powers, threadIdx.x)[rank] = own;
+  constexpr int kAhead = 4;  // rows before the first store, as a load after it would wait
+  for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
+    Complex<Real> z[kAhead];
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int i = start + j * static_cast<int>(blockDim.x);
+      if (i < plan.rows) z[j] = row_sum<kReal>(a, tables, lanes, i);
+    }
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int i = start + j * static_cast<int>(blockDim.x);
+      const int to = static_cast<int>(a.by_slice.divide(i));
+      if (i < plan.rows) whole.map_shared_rank(parts, to)[rank * slice + i - to * slice] = z[j];
+    }
+  }
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-  double scale = 0;
-  for (int c = 0; c < cluster; ++c) scale += powers[c].power;
-  scale *= plan.power_unit;
+  double by_block[kMaxCluster];
+#pragma unroll
+  for (int c = 0; c < kMaxCluster; ++c) by_block[c] = c < cluster ? powers[c] : 0;
+  const double scale = plan.power_unit * tree_sum<kMaxCluster>(by_block);
   const int first = rank * slice;
   const int last = min(first + slice, plan.k);
   Sums sums;
   for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
-    Complex<Real> z{0, 0};
-    for (int c = 0; c < cluster; ++c) {
-      z.re += parts[c * slice + i - first].re;
-      z.im += parts[c * slice + i - first].im;
+    Real re[kMaxCluster], im[kMaxCluster];
+#pragma unroll
+    for (int c = 0; c < kMaxCluster; ++c) {
+      const Complex<Real> part = c < cluster ? parts[c * slice + i - first] : Complex<Real>{0, 0};
+      re[c] = part.re;
+      im[c] = part.im;
     }
+    const Complex<Real> z{tree_sum<kMaxCluster>(re), tree_sum<kMaxCluster>(im)};
     finish_row(plan.k, tables.errors, a.batch, frame, i, z, sums);
     write_error(plan.k, tables.errors, a.batch, frame, i, scale);
   }
-  __syncthreads();
-  sums.over_block(scratch);
-  if (threadIdx.x == 0) {
-    Sums* to = whole.map_shared_rank(powers, 0) + rank;
-    to->norm = sums.norm;
-    to->held = sums.held;
-  }
+  const int busy = min(warps, (slice + 31) / 32);  // warps that have finished rows
+  if (warp < busy) sums.over_warp_to(whole.map_shared_rank(scratch, 0) + rank * busy + warp);
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  if (rank != 0) return;
+  if (rank != 0 || warp != 0) return;
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   Sums all;
-  for (int c = 0; c < cluster; ++c) {
-    all.norm += powers[c].norm;
-    all.held += powers[c].held;
+  for (int w = lane; w < cluster * busy; w += 32) {
+    all.norm += scratch[w].norm;
+    all.held += scratch[w].held;
   }
+  all.norm = warp_sum(all.norm);
+  all.held = warp_sum(all.held);
   write_account(plan, a.batch, frame, scale, all);
 }
 #endif
@@ -277,7 +332,6 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
     copy_ahead(a.layout.lanes, plan.blob + plan.lanes_at + own_lane * plan.lane_bytes, bytes);
   }
   __pipeline_commit();
-  await_previous_kernel();
 
   const Source<Real, T> source{plan, static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch,
                                a.batch.reference_samples};
@@ -289,18 +343,19 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
     const int lanes = min(a.policy.lanes_per_group, plan.lanes - first_lane);
     const FusedTables<Real> tables(a, first_lane);
     if (g > 0) __syncthreads();
-    const Real* weights = plan.fft.passes == 1 ? plan.power_weight : nullptr;
-    const auto sink = [&](int at, Real re, Real im) {
-      if (weights != nullptr) power += __ldg(weights + at) * (re * re + im * im);
-    };
-#define SFFT_GATHER(R) gather_pass<R, Real>(a, source, first_lane, lanes, sink);
-    SFFT_RADIX_SWITCH(plan.fft.pass[0].radix, SFFT_GATHER,
-                      (gather_copy<Real>(a, source, first_lane, lanes, sink));)
+    if constexpr (Source<Real, T>::kLoadFirst) {
+      gather_copy<Real>(a, source, first_lane, lanes);
+    } else {
+#define SFFT_GATHER(R) gather_pass<R, Real>(a, source, first_lane, lanes);
+      SFFT_RADIX_SWITCH(plan.fft.pass[0].radix, SFFT_GATHER,
+                        (gather_copy<Real>(a, source, first_lane, lanes));)
 #undef SFFT_GATHER
+    }
     __pipeline_wait_prior(0);
-    power += later_passes<Real>(tables.passes, plan.fft.passes, plan.fft.points,
-                                tables.later - plan.fft.first_twiddles, a.layout.buffer0, a.layout.buffer1,
-                                lanes, a.layout.pitch, plan.power_weight);
+    later_passes<Real>(tables.passes, plan.fft.passes, plan.fft.points,
+                       tables.later - plan.fft.first_twiddles, a.layout.buffer0, a.layout.buffer1, lanes,
+                       a.layout.pitch);
+    power += tail_power<Real>(a, tables, lanes);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (cluster > 1) return finish_cluster<kReal, Real>(a, tables, rank, frame, lanes, power);
 #endif

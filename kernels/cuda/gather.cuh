@@ -31,6 +31,7 @@ __device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t 
 /// Samples of a comb. Row `outer` of the grid, point i of it: bucket grid position outer·row_points + i.
 template <class Real, class T>
 struct CombSource {
+  static constexpr bool kLoadFirst = false;  ///< whether the schedule begins with a pass that only loads
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;
@@ -66,6 +67,7 @@ struct CombSource {
 /// Windowed and folded taps of a flat window.
 template <class Real, class T>
 struct FlatSource {
+  static constexpr bool kLoadFirst = true;  // as a point is the sum of many samples
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;
@@ -96,7 +98,7 @@ struct FlatSource {
   template <bool kReference>
   __device__ __forceinline__ Complex<Real> fold(const Row& row, int i) const {
     Complex<Real> sum{0, 0};
-#pragma unroll 1
+#pragma unroll 4
     for (int a = 0; a < plan.folds; ++a) {
       const std::int64_t m = i + static_cast<std::int64_t>(a) * plan.fft.points;
       const Complex<Real> z = tap<kReference>(row, m);

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kMaxThreads) step_kernel(const __grid_constant
   SFFT_RADIX_SWITCH(step.fft.pass[0].radix, SFFT_LOAD, (load_pass<1, Real>(a, first_line, lines));)
 #undef SFFT_LOAD
   later_passes<Real>(step.fft.pass, step.fft.passes, step.fft.points, step.table, 0, a.buffer1, lines,
-                     step.pitch, nullptr);
+                     step.pitch);
   const Complex<Real>* result = shared_at<Complex<Real>>(step.fft.passes % 2 == 1 ? 0 : a.buffer1);
   const int points = step.fft.points;
   const bool line_fastest = step.to.stride != 1;

@@ -26,10 +26,6 @@ template <class Real>
 SparseExecutor<Real>::SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                                      Kernels kernels)
     : tables_(std::move(tables)), indices_(tables_.sample_indices()) {
-  const bool can_multiply = device.clusters && tables_.product();
-  product_ = can_multiply && (kernels == Kernels::automatic || kernels == Kernels::product);
-  if (product_) return;
-  if (kernels == Kernels::product) throw Error(ErrorCode::not_sparse, "the plan is too large for one matrix");
   if (kernels != Kernels::staged) policy_ = choose_fused_policy(tables_.view(), device, frames);
   if (!policy_ && kernels == Kernels::fused)
     throw Error(ErrorCode::not_sparse, "the fused kernel does not fit the GPU's shared memory");
@@ -43,7 +39,7 @@ template <class Real>
 std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
   auto state = std::make_unique<State>();
   state->frames = frames;
-  if (product_ || policy_) return state;
+  if (policy_) return state;
   const auto taps = static_cast<std::size_t>(tables_.reference_points()) * sizeof(Complex<Real>);
   const std::size_t frame_bytes = 2 * aligned(taps) + sizeof(RecoverPartial) * kMaxRecoverBlocks;
   const auto fit = std::max<std::int64_t>(1, kRoundBytes / static_cast<std::int64_t>(frame_bytes));
@@ -54,13 +50,11 @@ std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
 
 template <class Real>
 void SparseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream stream) const {
-  if (product_ && batch.count > 0) return launch_product(*tables_.product(), batch, stream);
   launch(tables_.view(), batch, state, stream);
 }
 
 template <class Real>
 void SparseExecutor<Real>::enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const {
-  if (product_ && batch.count > 0) return launch_product(*tables_.compact_product(), batch, stream);
   launch(tables_.compact_view(), batch, state, stream);
 }
 
@@ -101,7 +95,6 @@ void SparseExecutor<Real>::launch_staged(const Binning<Real>& plan, const Batch<
 
 template <class Real>
 std::string SparseExecutor<Real>::describe() const {
-  if (product_) return fmt::format("one matrix, clusters of {} blocks", kProductBlocks);
   if (!policy_) return "staged kernels";
   if (policy_->cluster > 1)
     return fmt::format("fused kernel, clusters of {} blocks of {} threads", policy_->cluster,
@@ -109,18 +102,15 @@ std::string SparseExecutor<Real>::describe() const {
   return fmt::format("fused kernel, a block of {} threads a frame", policy_->threads);
 }
 
-FftGoal goal_for(const DeviceInfo& device, int frames) {
-  return frames < device.multiprocessors / 2 ? FftGoal::latency : FftGoal::throughput;
-}
-
 template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
                                                int frames) {
   int radix = 1 << 20;
   for (int i = 0; i < plan.fft.passes; ++i) radix = std::min(radix, plan.fft.pass[i].radix);
-  // A butterfly or a row a thread, as far as threads go.
-  const auto threads_for = [&](int lanes) {
-    const int wanted = std::max(lanes * plan.fft.points / std::max(radix, 4), plan.rows);
+  // A butterfly or a few rows a thread, as far as threads go.
+  const auto threads_for = [&](int lanes, int rows_a_thread) {
+    const int loads = plan.flat() ? 1 : std::max(radix, 4);
+    const int wanted = std::max(lanes * plan.fft.points / loads, plan.rows / rows_a_thread);
     return std::clamp((wanted + 31) / 32 * 32, 64, kMaxFusedThreads<Real>);
   };
   const auto fits = [&](const FusedPolicy& policy, std::size_t limit) {
@@ -129,7 +119,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   FusedPolicy common;
   common.overlap = device.overlap;
   // Few frames: spread each over a cluster, a lane a block where there are so many multiprocessors.
-  constexpr int kWorthwhile = 1024;
+  constexpr int kWorthwhile = 2048;  // points: below, one block is done before a cluster has met
   const int idle = std::max(1, device.multiprocessors / std::max(1, frames));
   if (device.clusters && !plan.flat() && plan.lanes * plan.fft.points >= kWorthwhile) {
     for (int cluster = std::min({kMaxCluster, plan.lanes, idle}); cluster > 1; --cluster) {
@@ -137,7 +127,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
       policy.cluster = cluster;
       policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;
       if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would have nothing to do
-      policy.threads = threads_for(policy.lanes_per_group);
+      policy.threads = threads_for(policy.lanes_per_group, 2);
       if (fits(policy, device.shared_bytes_per_block)) return policy;
     }
   }
@@ -149,7 +139,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
       FusedPolicy policy = common;
       policy.lanes_per_group = lanes;
       policy.groups = (plan.lanes + lanes - 1) / lanes;
-      policy.threads = threads_for(lanes);
+      policy.threads = threads_for(lanes, 1);
       if (fits(policy, limit)) return policy;
     }
   }

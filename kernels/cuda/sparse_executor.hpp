@@ -1,5 +1,4 @@
-// Comb and flat-window plans on the GPU: one matrix where that is small, fused where a lane fits a block's
-// shared memory, else staged.
+// Comb and flat-window plans on the GPU: fused where a lane fits a block's shared memory, else staged.
 #pragma once
 
 #include <optional>
@@ -12,9 +11,6 @@
 
 namespace sfft::detail::cuda {
 
-/// What the small FFTs of batches of `frames` are tuned for.
-FftGoal goal_for(const DeviceInfo& device, int frames);
-
 /// The policy for batches of `frames` on a device; nothing when no policy fits its shared memory.
 template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
@@ -24,7 +20,7 @@ template <class Real>
 class SparseExecutor final : public Executor<Real> {
  public:
   /// Which kernels run: fused where it fits unless one is asked for.
-  enum class Kernels { automatic, product, fused, staged };
+  enum class Kernels { automatic, fused, staged };
 
   SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                  Kernels kernels = Kernels::automatic);
@@ -37,10 +33,7 @@ class SparseExecutor final : public Executor<Real> {
   std::string describe() const override;
 
   const BinningTables<Real>& tables() const noexcept { return tables_; }
-  void set_policy(const FusedPolicy& policy) {  ///< for tuning: the fused kernel, with it
-    policy_ = policy;
-    product_ = false;
-  }
+  void set_policy(const FusedPolicy& policy) { policy_ = policy; }  ///< for tuning: the fused kernel, with it
 
  private:
   void launch(const Binning<Real>& plan, const Batch<Real>& batch, State& state, Stream stream) const;
@@ -48,8 +41,7 @@ class SparseExecutor final : public Executor<Real> {
 
   BinningTables<Real> tables_;
   std::vector<std::int64_t> indices_;
-  bool product_ = false;
-  std::optional<FusedPolicy> policy_;  ///< nothing: staged, or the product
+  std::optional<FusedPolicy> policy_;  ///< nothing: staged
   std::optional<SmallFft<Real>> fft_;  ///< of the staged kernels
 };
 

@@ -102,11 +102,11 @@ void compare_kernels(const cpu::Executor<Real>& host, const auto& data, const Su
                      const std::vector<std::int64_t>& frequencies, const std::vector<T>& frames,
                      ElementType type, bool with_reference, const std::string& what) {
   const DeviceInfo& info = device_info(0);
-  const auto tables = [&](FftGoal goal = FftGoal::latency) {
+  const auto tables = [&] {
     if constexpr (requires { data.buckets[0]; }) {
-      return BinningTables<Real>(data, frequencies, flags_of(support), goal);
+      return BinningTables<Real>(data, frequencies, flags_of(support));
     } else {
-      return BinningTables<Real>(data, flags_of(support), goal);
+      return BinningTables<Real>(data, flags_of(support));
     }
   };
   using Kernels = typename SparseExecutor<Real>::Kernels;
@@ -116,14 +116,9 @@ void compare_kernels(const cpu::Executor<Real>& host, const auto& data, const Su
     compare<Real, T>(host, staged, frames, support.shape, type, static_cast<std::size_t>(support.k),
                      with_reference, what + " staged");
   }
-  if (info.clusters && tables().product()) {
-    const SparseExecutor<Real> product(tables(), info, count, Kernels::product);
-    compare<Real, T>(host, product, frames, support.shape, type, static_cast<std::size_t>(support.k), with_reference,
-                     what + " product");
-  }
   for (const int frames_hint : {1, 1000}) {
     if (!choose_fused_policy(tables().view(), info, frames_hint)) continue;
-    const SparseExecutor<Real> fused(tables(goal_for(info, frames_hint)), info, frames_hint, Kernels::fused);
+    const SparseExecutor<Real> fused(tables(), info, frames_hint, Kernels::fused);
     compare<Real, T>(host, fused, frames, support.shape, type, static_cast<std::size_t>(support.k),
                      with_reference, what + " " + fused.describe());
   }
@@ -138,6 +133,7 @@ void compare_kernels(const cpu::Executor<Real>& host, const auto& data, const Su
       policy.lanes_per_group = cluster > 1 ? (lanes + cluster - 1) / cluster : side;
       policy.groups = cluster > 1 ? 1 : (lanes + side - 1) / side;
       policy.threads = side == 2 ? 96 : 256;
+      policy.overlap = info.overlap && side != 3;
       if (policy.lanes_per_group > lanes || (cluster - 1) * policy.lanes_per_group >= lanes) continue;
       if (fused_shared_bytes(fused.tables().view(), policy) > info.shared_bytes_per_block) continue;
       fused.set_policy(policy);

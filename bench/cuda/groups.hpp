@@ -1,0 +1,25 @@
+// What bench_cuda_sparse measures beside single transforms.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "bench/cuda/timing.hpp"
+#include "bench/recording.hpp"
+
+namespace sfft::bench {
+
+/// Frames in page-locked host memory, sustained: every way the samples can cross the bus, against copying
+/// whole frames and cuFFT R2C. One row.
+nlohmann::json time_host_frames(const Recording& recording, double max_samples);
+
+/// How the time of staged kernels splits, and what bandwidth each reaches, beside the fused kernel: of one
+/// signal of N = 2^24, and of a batch of frames.
+nlohmann::json time_stages_of_signal(Timer& timer, std::int64_t points, std::int64_t k);
+nlohmann::json time_stages_of_frames(Timer& timer, const Recording& recording, std::int64_t batch,
+                                     double max_samples);
+
+/// The input-adaptive experiment of Chen and Li (LCPC 2014; ICS 2014): learning once and transforming the
+/// rest against cuFFT on every frame, in device memory, after 1, 10, 100, … frames. One row.
+nlohmann::json time_adaptive(const Recording& recording, double max_samples);
+
+}  // namespace sfft::bench
