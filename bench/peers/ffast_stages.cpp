@@ -15,6 +15,7 @@ namespace {
 constexpr double kBucketsPerTerm = 1.25;
 constexpr double kSlack = 16;
 constexpr std::int64_t kStages = 3;
+constexpr double kMeetingCost = 0.7;
 
 std::vector<std::int64_t> divisors(std::int64_t points, std::int64_t least, std::int64_t most) {
   std::vector<std::int64_t> found;
@@ -44,17 +45,23 @@ std::vector<std::int64_t> ffast_stages(std::int64_t points, std::int64_t k) {
   const double least = kBucketsPerTerm * static_cast<double>(k) + kSlack;
   const auto candidates = divisors(points, std::llround(std::ceil(least)),
                                    std::min<std::int64_t>(points / 2, std::llround(60 * least)));
-  // Two terms that meet in one stage should part in the next: prefer small common divisors, then few samples.
+  // Few samples, and few pairs of terms that meet in two stages at once: k²/2 pairs, one in lcm(a, b) of
+  // them.
   std::vector<std::int64_t> best;
   double cost = HUGE_VAL;
+  const auto meetings = [=](std::int64_t a, std::int64_t b) {
+    const double common =
+        static_cast<double>(a) / static_cast<double>(std::gcd(a, b)) * static_cast<double>(b);
+    return static_cast<double>(k) * static_cast<double>(k) / 2 / common;
+  };
   for (std::size_t a = 0; a < candidates.size(); ++a) {
     for (std::size_t b = a + 1; b < candidates.size(); ++b) {
-      const std::int64_t ab = std::gcd(candidates[a], candidates[b]);
+      const double ab = meetings(candidates[a], candidates[b]);
       for (std::size_t c = b + 1; c < candidates.size(); ++c) {
-        const std::int64_t common =
-            std::max({ab, std::gcd(candidates[a], candidates[c]), std::gcd(candidates[b], candidates[c])});
+        const double all =
+            ab + meetings(candidates[a], candidates[c]) + meetings(candidates[b], candidates[c]);
         const auto samples = static_cast<double>(candidates[a] + candidates[b] + candidates[c]);
-        const double trial = samples * std::sqrt(static_cast<double>(common));
+        const double trial = samples * (1 + kMeetingCost * all);
         if (trial >= cost) continue;
         cost = trial;
         best = {candidates[a], candidates[b], candidates[c]};
