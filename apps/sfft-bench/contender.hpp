@@ -19,6 +19,8 @@ struct SparseCase {
   std::int64_t points, k;
   std::span<const std::complex<float>> signal;  ///< 64-byte aligned
   const bench::SparseSpectrum& truth;
+  /// A signal of the same spectrum with other noise, to learn from; empty without noise.
+  std::span<const std::complex<float>> earlier;
 };
 
 struct Answer {

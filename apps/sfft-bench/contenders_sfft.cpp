@@ -24,7 +24,11 @@ class KnownSupport final : public Contender {
   std::string name() const override { return "sfft known support"; }
   bool ready(const SparseCase&) const override { return false; }  // every signal has its own support
   void plan(const SparseCase& problem) override {
-    plan_.emplace(Template::from_support(Shape{problem.points}, false, problem.truth.support));
+    const Shape shape{problem.points};
+    // In noise a template has to know how much there is: learned from an earlier signal, as a stream's would
+    // be.
+    plan_.emplace(problem.earlier.empty() ? Template::from_support(shape, false, problem.truth.support)
+                                          : learn(SignalView(problem.earlier, shape), {.k = problem.k}));
     workspace_ = plan_->make_workspace();
     spectrum_ = plan_->make_spectrum();
   }

@@ -70,7 +70,7 @@ std::string scientific(double value) {
 }
 
 std::string heading(const Row& row) {
-  if (row.figure == "video") return fmt::format("{} frames of {}", row.frames, row.shape);
+  if (row.figure == "video") return fmt::format("after frame {} of {}", row.frames, row.shape);
   std::string text = row.figure == "dense" ? row.shape : fmt::format("N = {}", row.nominal_points);
   if (row.k > 0) text += fmt::format(", k = {}", row.k);
   if (std::isfinite(row.snr_db)) {
@@ -96,8 +96,12 @@ std::string csv_text(const std::vector<Row>& rows) {
     const Json entry = fields(row);
     std::string header, line;
     for (const auto& [key, value] : entry.items()) {
-      header += (header.empty() ? "" : ",") + key;
-      line += (line.empty() ? "" : ",") + csv_field(value);
+      if (!header.empty()) {
+        header.push_back(',');
+        line.push_back(',');
+      }
+      header.append(key);
+      line.append(csv_field(value));
     }
     if (text.empty()) text = header + "\n";
     text += line + "\n";

@@ -18,15 +18,19 @@ constexpr double kWarmSeconds = 0.01;
 
 struct Signal {
   bench::SparseSpectrum truth;
-  LineVector<std::complex<float>> samples;
+  LineVector<std::complex<float>> samples, earlier;
 
   Signal(std::int64_t points, const SparseGroup& group, int seed)
       : truth(points, group.k, static_cast<std::uint64_t>(1000 * seed + group.k)) {
-    const double sigma = std::isfinite(group.snr_db)
-                             ? std::sqrt(static_cast<double>(group.k) * std::pow(10, -group.snr_db / 10))
-                             : 0;
-    const auto made = truth.samples<float>(sigma, static_cast<std::uint64_t>(seed));
-    samples.assign(made.begin(), made.end());
+    const bool noisy = std::isfinite(group.snr_db);
+    const double sigma =
+        noisy ? std::sqrt(static_cast<double>(group.k) * std::pow(10, -group.snr_db / 10)) : 0;
+    const auto draw = [&](int noise_seed) {
+      const auto made = truth.samples<float>(sigma, static_cast<std::uint64_t>(noise_seed));
+      return LineVector<std::complex<float>>(made.begin(), made.end());
+    };
+    samples = draw(2 * seed);
+    if (noisy) earlier = draw(2 * seed + 1);
   }
 };
 
@@ -114,7 +118,7 @@ std::vector<Row> measure(const SparseGroup& group, std::vector<std::unique_ptr<C
         const std::int64_t length = contender.length(group.points, group.k);
         const auto entry = signals.try_emplace(length, length, group, seed).first;
         const Signal& signal = entry->second;
-        run(contender, {length, group.k, signal.samples, signal.truth}, tally);
+        run(contender, {length, group.k, signal.samples, signal.truth, signal.earlier}, tally);
       } catch (const Error& error) {
         tally.skipped = error.what();
       }
