@@ -29,7 +29,8 @@ Shape parse(const std::string& text) {
     extents.push_back(std::strtoll(part.c_str(), &end, 10));
     if (part.empty() || *end != '\0') extents.back() = 0;
   }
-  if (extents.empty() || extents.size() > 3 || *std::min_element(extents.begin(), extents.end()) < 1) {
+  if (extents.empty() || text.back() == 'x' || extents.size() > 3 ||
+      *std::min_element(extents.begin(), extents.end()) < 1) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("'{}' is not a shape: write 4096, 1080x1920 or 64x64x64", text));
   }
