@@ -24,6 +24,7 @@ class FftwPlan {
       const auto last = static_cast<std::size_t>(extents.back());
       bins_ = points_ / last * (last / 2 + 1);
     }
+    fftwf_forget_wisdom();  // every plan pays for itself
     output_ = fftwf_alloc_complex(bins_);
     // Planning overwrites its arrays; executions bring their own input.
     fftwf_complex* scratch = fftwf_alloc_complex(points_);

@@ -12,9 +12,8 @@ namespace {
 // Buckets a term in the first round, which finds most, and buckets for each unexplained one in later rounds.
 constexpr std::uint64_t kBucketsPerTerm = 4;
 constexpr std::int64_t kLaterRatio = 2;
-// With fewer, the errors of the terms found pile up in a bucket.
+// Nor fewer buckets than terms: the errors of those found would pile up, and could not be told apart.
 constexpr std::int64_t kFewestBuckets = 16;
-constexpr std::uint64_t kTermsPerBucket = 4;
 constexpr int kExtraRounds = 8;
 // A frequency is the phase between two hashes times N/2π: leakage must stay below π/N.
 constexpr double kLeakage = 1e-8;
@@ -25,6 +24,10 @@ constexpr double kEmpty = 5e-7;
 constexpr double kAgree = 1e-5;
 // Frequencies are integers: what lies further from one comes from more than one term.
 constexpr double kOffGrid = 0.15;
+// A remainder below this share of a known term is taken for its error where it also turns like it.
+constexpr double kRemainder = 1e-2;
+constexpr double kSameTurn = 0.1;
+constexpr std::int32_t kNobody = -1, kSeveral = -2;
 
 /// Both hashes at once: sample t+1 lies in the cache line of sample t.
 template <class Real>
@@ -60,8 +63,7 @@ Sfft3<Real>::Sfft3(std::int64_t points, std::int64_t k, std::uint64_t seed)
     : points_(points), k_(k), random_(seed), roots_(static_cast<std::uint64_t>(points)) {
   const auto most = static_cast<std::int64_t>(std::bit_ceil(kBucketsPerTerm * static_cast<std::uint64_t>(k)));
   const auto fewest =
-      std::max(kFewestBuckets,
-               static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(k) / kTermsPerBucket)));
+      std::max(kFewestBuckets, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(k))));
   for (std::int64_t buckets = std::max(most, fewest); buckets >= fewest; buckets /= 2) {
     levels_.push_back({FlatWindow<double>({buckets, 0.5, 0.75, kLeakage}), BucketFft<double>(buckets)});
   }
@@ -73,15 +75,23 @@ void Sfft3<Real>::execute(std::span<const std::complex<Real>> signal, std::vecto
   samples_ = 0;
   largest_ = 0;
   std::size_t level = 0;
+  std::int64_t before = points_;
   const int rounds = static_cast<int>(levels_.size()) + kExtraRounds;
   for (int i = 0; i < rounds; ++i) {
     const std::int64_t unexplained = round(signal, levels_[level]);
     if (unexplained == 0) break;
-    // A missing term shows in one bucket or two. The next round has as many buckets as they ask for.
-    level = 0;
-    while (level + 1 < levels_.size() && levels_[level + 1].window.buckets() >= kLaterRatio * unexplained) {
-      ++level;
+    // A missing term shows in one bucket or two: the next round has as many buckets as they ask for, or more
+    // than this one if it made nothing better. What is left are then errors of known terms, which need a
+    // bucket each.
+    if (unexplained >= before) {
+      level -= std::min<std::size_t>(level, 2);
+    } else {
+      level = 0;
+      while (level + 1 < levels_.size() && levels_[level + 1].window.buckets() >= kLaterRatio * unexplained) {
+        ++level;
+      }
     }
+    before = unexplained;
   }
   // Wrong terms that later rounds cancelled have values near zero.
   found_.truncate(static_cast<std::size_t>(k_), kEmpty * largest_);
@@ -101,6 +111,7 @@ std::int64_t Sfft3<Real>::round(std::span<const std::complex<Real>> signal, Leve
   level.fft.forward(here_);
   level.fft.forward(next_);
   subtract(found_.terms(), permutation, window);
+  find_owners(permutation, window);
   if (largest_ == 0) {
     for (const std::complex<double>& bucket : here_) largest_ = std::max(largest_, std::abs(bucket));
   }
@@ -108,7 +119,8 @@ std::int64_t Sfft3<Real>::round(std::span<const std::complex<Real>> signal, Leve
   fresh_.clear();
   for (std::size_t b = 0; b < count; ++b) {
     Tone tone;
-    if (std::norm(here_[b]) > least && locate(b, permutation, window, tone)) fresh_.push_back(tone);
+    if (std::norm(here_[b]) <= least) continue;
+    if (correct(b, permutation, window, tone) || locate(b, permutation, window, tone)) fresh_.push_back(tone);
   }
   subtract(fresh_, permutation, window);
   for (const Tone& tone : fresh_) found_.add(tone.frequency, tone.value);
@@ -136,6 +148,46 @@ void Sfft3<Real>::subtract(const std::vector<Tone>& terms, const Permutation& pe
   }
 }
 
+template <class Real>
+void Sfft3<Real>::find_owners(const Permutation& permutation, const FlatWindow<double>& window) {
+  owner_.assign(static_cast<std::size_t>(window.buckets()), kNobody);
+  const auto width = static_cast<std::uint64_t>(points_ / window.buckets());
+  const std::vector<Tone>& terms = found_.terms();
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const std::uint64_t position = permutation.sigma * static_cast<std::uint64_t>(terms[i].frequency);
+    const std::uint64_t bucket =
+        (position + width / 2) / width & static_cast<std::uint64_t>(window.buckets() - 1);
+    owner_[bucket] = owner_[bucket] == kNobody ? static_cast<std::int32_t>(i) : kSeveral;
+  }
+}
+
+template <class Real>
+double Sfft3<Real>::offset_in(std::uint64_t bucket, std::uint64_t frequency, const Permutation& permutation,
+                              const FlatWindow<double>& window) const {
+  const auto mask = static_cast<std::uint64_t>(points_ - 1);
+  const double scale = static_cast<double>(window.buckets()) / static_cast<double>(points_);
+  return std::remainder(
+      static_cast<double>((permutation.sigma * frequency) & mask) * scale - static_cast<double>(bucket),
+      static_cast<double>(window.buckets()));
+}
+
+/// What an inaccurate value left behind is too small to tell its frequency, but not to be recognised.
+template <class Real>
+bool Sfft3<Real>::correct(std::uint64_t bucket, const Permutation& permutation,
+                          const FlatWindow<double>& window, Tone& tone) const {
+  if (owner_[bucket] < 0) return false;
+  const Tone& owner = found_.terms()[static_cast<std::size_t>(owner_[bucket])];
+  const std::complex<double> here = here_[bucket];
+  if (std::norm(here) > kRemainder * kRemainder * std::norm(owner.value)) return false;
+  const auto frequency = static_cast<std::uint64_t>(owner.frequency);
+  if (std::norm(next_[bucket] - times(here, roots_(frequency))) > kSameTurn * kSameTurn * std::norm(here))
+    return false;
+  const double offset = offset_in(bucket, frequency, permutation, window);
+  tone.frequency = owner.frequency;
+  tone.value = times(here, std::conj(roots_(frequency * permutation.tau))) / window.response(offset);
+  return true;
+}
+
 /// The frequency of a bucket that holds one alone. The paper lets wrong terms of crowded buckets into the sum
 /// and has later rounds cancel them; most are recognised here because the frequency does not hash to its
 /// bucket, or because the two hashes differ in magnitude.
@@ -153,11 +205,7 @@ bool Sfft3<Real>::locate(std::uint64_t bucket, const Permutation& permutation,
   const double nearest = std::round(location);
   if (std::abs(location - nearest) > kOffGrid) return false;
   const auto frequency = static_cast<std::uint64_t>(static_cast<std::int64_t>(nearest)) & mask;
-  const double scale = static_cast<double>(window.buckets()) / static_cast<double>(points_);
-  double offset =
-      static_cast<double>((permutation.sigma * frequency) & mask) * scale - static_cast<double>(bucket);
-  offset -=
-      std::round(offset / static_cast<double>(window.buckets())) * static_cast<double>(window.buckets());
+  const double offset = offset_in(bucket, frequency, permutation, window);
   // Beyond half a bucket the neighbour sees more of it, and would find it twice.
   if (std::abs(offset) > 0.5) return false;
   tone.frequency = static_cast<std::int64_t>(frequency);

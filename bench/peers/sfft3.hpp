@@ -33,6 +33,11 @@ class Sfft3 final : public Peer<Real> {
   std::int64_t round(std::span<const std::complex<Real>> signal, Level& level);
   void subtract(const std::vector<Tone>& terms, const Permutation& permutation,
                 const FlatWindow<double>& window);
+  void find_owners(const Permutation& permutation, const FlatWindow<double>& window);
+  bool correct(std::uint64_t bucket, const Permutation& permutation, const FlatWindow<double>& window,
+               Tone& tone) const;
+  double offset_in(std::uint64_t bucket, std::uint64_t frequency, const Permutation& permutation,
+                   const FlatWindow<double>& window) const;
   bool locate(std::uint64_t bucket, const Permutation& permutation, const FlatWindow<double>& window,
               Tone& tone) const;
 
@@ -42,6 +47,7 @@ class Sfft3 final : public Peer<Real> {
   std::vector<Level> levels_;  ///< most buckets first
   SparseTerms found_;
   std::vector<Tone> fresh_;
+  std::vector<std::int32_t> owner_;  ///< of each bucket: the term found before that hashes there, or a mark
   std::vector<std::complex<double>> here_, next_;  ///< buckets at τ and τ + 1
   double largest_ = 0;                             ///< magnitude of the first round's largest bucket
   std::int64_t samples_ = 0;

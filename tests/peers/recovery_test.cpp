@@ -58,7 +58,7 @@ class Recovery : public testing::TestWithParam<Case> {};
 
 // sFFT-3 lets errors of its emptiness threshold pass; the others end at the precision of the samples.
 double tolerance(Method method, bool single) {
-  if (method == Method::sfft3) return 2e-4;
+  if (method == Method::sfft3) return 1e-5;
   return single ? 1e-6 : 1e-7;
 }
 
@@ -104,7 +104,7 @@ TEST(Recovery, FewerTermsThanAskedForAreAllFound) {
       const auto hit = std::find_if(tones.begin(), tones.end(),
                                     [&](const Tone& tone) { return tone.frequency == signal.support[i]; });
       ASSERT_NE(hit, tones.end()) << to_string(method);
-      EXPECT_LE(std::abs(hit->value - signal.values[i]), 2e-4 * static_cast<double>(points))
+      EXPECT_LE(std::abs(hit->value - signal.values[i]), 1e-5 * static_cast<double>(points))
           << to_string(method);
     }
   }
