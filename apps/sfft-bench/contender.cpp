@@ -29,6 +29,13 @@ std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::s
   std::vector<std::unique_ptr<Contender>> all;
   add_dense_contenders(all);
   add_published_contenders(all);
+#if SFFT_BENCH_ORIGINAL
+  // Only by name: it writes past its buffers, which a long run of other contenders should not pay for.
+  if (std::any_of(only.begin(), only.end(),
+                  [](const std::string& wanted) { return lower(wanted).starts_with("original"); })) {
+    add_original_contenders(all);
+  }
+#endif
   add_sfft_contenders(all);
   if (only.empty()) return all;
   std::vector<std::string> names;

@@ -45,6 +45,8 @@ class Contender {
   void plan_timed(const SparseCase& problem);
   /// Of the plan in use; 0 for a contender that has none.
   double plan_seconds() const { return plan_seconds_; }
+  /// Brings a new signal to where execute() reads it: another precision, another device. Not timed.
+  virtual void load(const SparseCase& /*problem*/) {}
   /// What is timed. Returns when the result is in host memory.
   virtual void execute(const SparseCase& problem) = 0;
   /// What the latest execution found, not timed.
@@ -60,6 +62,7 @@ std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::s
 // The kinds of contenders, each in a file of its own.
 void add_dense_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 void add_published_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
+void add_original_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 void add_sfft_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 
 }  // namespace sfft::apps

@@ -63,6 +63,7 @@ void check(const SparseCase& problem, const Answer& answer, Tally& tally) {
 void run(Contender& contender, const SparseCase& problem, Tally& tally) {
   if (!contender.ready(problem)) contender.plan_timed(problem);
   tally.plan.push_back(contender.plan_seconds());
+  contender.load(problem);
   contender.execute(problem);  // grows its vectors
   evict_caches();
   tally.cold.push_back(seconds_of([&] { contender.execute(problem); }));
