@@ -10,7 +10,7 @@ namespace sfft::peers {
 namespace {
 
 // Buckets a term in the first round, which finds most, and buckets for each unexplained one in later rounds.
-constexpr std::uint64_t kBucketsPerTerm = 4;
+constexpr std::uint64_t kBucketsPerTerm = 8;
 constexpr std::int64_t kLaterRatio = 2;
 // Nor fewer buckets than terms: the errors of those found would pile up, and could not be told apart.
 constexpr std::int64_t kFewestBuckets = 16;
@@ -78,12 +78,12 @@ void Sfft3<Real>::execute(std::span<const std::complex<Real>> signal, std::vecto
   std::int64_t before = points_;
   const int rounds = static_cast<int>(levels_.size()) + kExtraRounds;
   for (int i = 0; i < rounds; ++i) {
-    const std::int64_t unexplained = round(signal, levels_[level]);
+    const std::int64_t unexplained = i == 0 ? comb_round(signal) : round(signal, levels_[level]);
     if (unexplained == 0) break;
     // A missing term shows in one bucket or two: the next round has as many buckets as they ask for, or more
     // than this one if it made nothing better. What is left are then errors of known terms, which need a
     // bucket each.
-    if (unexplained >= before) {
+    if (i > 1 && unexplained >= before) {
       level -= std::min<std::size_t>(level, 2);
     } else {
       level = 0;
@@ -112,20 +112,25 @@ std::int64_t Sfft3<Real>::round(std::span<const std::complex<Real>> signal, Leve
   level.fft.forward(next_);
   subtract(found_.terms(), permutation, window);
   find_owners(permutation, window);
-  if (largest_ == 0) {
-    for (const std::complex<double>& bucket : here_) largest_ = std::max(largest_, std::abs(bucket));
-  }
-  const double least = kEmpty * largest_ * kEmpty * largest_;
   fresh_.clear();
   for (std::size_t b = 0; b < count; ++b) {
     Tone tone;
-    if (std::norm(here_[b]) <= least) continue;
+    if (!occupied(b)) continue;
     if (correct(b, permutation, window, tone) || locate(b, permutation, window, tone)) fresh_.push_back(tone);
   }
   subtract(fresh_, permutation, window);
   for (const Tone& tone : fresh_) found_.add(tone.frequency, tone.value);
-  return std::count_if(here_.begin(), here_.end(),
-                       [=](const std::complex<double>& bucket) { return std::norm(bucket) > least; });
+  std::int64_t unexplained = 0;
+  for (std::size_t b = 0; b < count; ++b) unexplained += occupied(b);
+  return unexplained;
+}
+
+template <class Real>
+void Sfft3<Real>::find_largest() {
+  double power = 0;
+  for (const std::complex<double>& bucket : here_) power = std::max(power, std::norm(bucket));
+  largest_ = std::sqrt(power);
+  least_power_ = kEmpty * kEmpty * power;
 }
 
 template <class Real>
@@ -188,28 +193,33 @@ bool Sfft3<Real>::correct(std::uint64_t bucket, const Permutation& permutation,
   return true;
 }
 
-/// The frequency of a bucket that holds one alone. The paper lets wrong terms of crowded buckets into the sum
-/// and has later rounds cancel them; most are recognised here because the frequency does not hash to its
-/// bucket, or because the two hashes differ in magnitude.
+/// The frequency of a bucket that holds one term alone. The paper lets wrong terms of crowded buckets into
+/// the sum and has later rounds cancel them; most are recognised here because the two hashes differ in
+/// magnitude, or because the phase between them points beside the integers.
 template <class Real>
-bool Sfft3<Real>::locate(std::uint64_t bucket, const Permutation& permutation,
-                         const FlatWindow<double>& window, Tone& tone) const {
+bool Sfft3<Real>::single(std::size_t bucket, std::int64_t& frequency) const {
   const std::complex<double> here = here_[bucket];
   const std::complex<double> next = next_[bucket];
   const double power = std::norm(here);
   if (std::abs(std::norm(next) - power) > kAgree * power) return false;
   const std::complex<double> turn = times(next, std::conj(here));
   const double phase = std::atan2(turn.imag(), turn.real()) / (2 * std::numbers::pi);
-  const auto mask = static_cast<std::uint64_t>(points_ - 1);
   const double location = phase * static_cast<double>(points_);
   const double nearest = std::round(location);
   if (std::abs(location - nearest) > kOffGrid) return false;
-  const auto frequency = static_cast<std::uint64_t>(static_cast<std::int64_t>(nearest)) & mask;
+  frequency = static_cast<std::int64_t>(nearest) & (points_ - 1);
+  return true;
+}
+
+template <class Real>
+bool Sfft3<Real>::locate(std::uint64_t bucket, const Permutation& permutation,
+                         const FlatWindow<double>& window, Tone& tone) const {
+  if (!single(bucket, tone.frequency)) return false;
+  const auto frequency = static_cast<std::uint64_t>(tone.frequency);
   const double offset = offset_in(bucket, frequency, permutation, window);
   // Beyond half a bucket the neighbour sees more of it, and would find it twice.
   if (std::abs(offset) > 0.5) return false;
-  tone.frequency = static_cast<std::int64_t>(frequency);
-  tone.value = times(here, std::conj(roots_(frequency * permutation.tau))) / window.response(offset);
+  tone.value = times(here_[bucket], std::conj(roots_(frequency * permutation.tau))) / window.response(offset);
   return true;
 }
 

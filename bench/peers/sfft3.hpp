@@ -1,6 +1,7 @@
 // sFFT 3.0 (Hassanieh, Indyk, Katabi, Price: Nearly Optimal Sparse Fourier Transform, STOC 2012, section 3):
 // exactly k-sparse signals in O(k log N). Each round hashes what is left of the signal twice, one sample
-// apart; the phase between the two tells the frequency of every bucket that holds one.
+// apart; the phase between the two tells the frequency of every bucket that holds one. The first round uses a
+// comb, as the authors' implementation does.
 #pragma once
 
 #include <random>
@@ -31,6 +32,10 @@ class Sfft3 final : public Peer<Real> {
   /// One round: adds the terms it finds and returns the number of buckets that they
   /// leave unexplained.
   std::int64_t round(std::span<const std::complex<Real>> signal, Level& level);
+  std::int64_t comb_round(std::span<const std::complex<Real>> signal);
+  void find_largest();
+  bool occupied(std::size_t bucket) const { return std::norm(here_[bucket]) > least_power_; }
+  bool single(std::size_t bucket, std::int64_t& frequency) const;
   void subtract(const std::vector<Tone>& terms, const Permutation& permutation,
                 const FlatWindow<double>& window);
   void find_owners(const Permutation& permutation, const FlatWindow<double>& window);
@@ -50,6 +55,7 @@ class Sfft3 final : public Peer<Real> {
   std::vector<std::int32_t> owner_;  ///< of each bucket: the term found before that hashes there, or a mark
   std::vector<std::complex<double>> here_, next_;  ///< buckets at τ and τ + 1
   double largest_ = 0;                             ///< magnitude of the first round's largest bucket
+  double least_power_ = 0;                         ///< squared magnitude below which a bucket is empty
   std::int64_t samples_ = 0;
 };
 

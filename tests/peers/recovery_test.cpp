@@ -110,6 +110,19 @@ TEST(Recovery, FewerTermsThanAskedForAreAllFound) {
   }
 }
 
+TEST(Recovery, OfOneResidueClassWhereEveryCombSeesOneBucket) {
+  const std::int64_t points = 1 << 14;
+  for (const Method method : {Method::sfft1, Method::sfft3, Method::aafft}) {
+    const auto signal =
+        SparseSignal::with_support(Shape{points}, false, {77, 77 + 512, 77 + 1024, 77 + 4096, 77 + 8192}, 4);
+    std::vector<Tone> tones;
+    make_peer<double>(method, points, 5)->execute(signal.samples(), tones);
+    const Outcome outcome = compare(signal, tones);
+    EXPECT_TRUE(outcome.support_right) << to_string(method);
+    EXPECT_LE(outcome.relative_l2, 1e-5) << to_string(method);
+  }
+}
+
 TEST(Recovery, OfNothingIsNothing) {
   for (const Method method : kMethods) {
     const std::int64_t points = method == Method::ffast ? ffast_length(1 << 12, 5) : 1 << 12;
