@@ -147,6 +147,8 @@ struct Spectrum {
   Path path = Path::automatic;
   Backend backend = Backend::automatic;
   bool finite = true;  ///< false: a sample that was read is NaN or infinite; values mean nothing
+  std::int64_t transferred_bytes =
+      0;  ///< of the frame that were copied to the GPU, or read by it from the host
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
   std::string reason;                    ///< why this path, one sentence
 };
