@@ -87,7 +87,8 @@ std::vector<std::unique_ptr<FrameTransform>> make_transforms(const Shape& shape,
 /// Reads one frame ahead, so that the last one is known as such.
 class Frames {
  public:
-  Frames(const std::string& input, std::int64_t most) : source_(video::open_source(input)), most_(most) {
+  Frames(const std::string& input, std::int64_t most, bool loop)
+      : input_(input), source_(video::open_source(input)), most_(most), loop_(loop) {
     if (!source_->next(ahead_)) {
       throw video::InputError(fmt::format("'{}' holds no frames", input));
     }
@@ -95,7 +96,7 @@ class Frames {
   const video::Frame& next() {
     std::swap(frame_, ahead_);
     try {
-      last_ = ++count_ == most_ || !source_->next(ahead_);
+      last_ = ++count_ == most_ || !read_ahead();
     } catch (const video::InputError& error) {
       damage_ = error.what();
       last_ = true;
@@ -112,12 +113,21 @@ class Frames {
   /// For the progress bar.
   std::int64_t expected() const {
     const std::int64_t said = source_->info().frames_expected;
-    return said > 0 ? std::min(said, most_) : most_;
+    return said > 0 && !loop_ ? std::min(said, most_) : most_;
   }
 
  private:
+  bool read_ahead() {
+    if (source_->next(ahead_)) return true;
+    if (!loop_) return false;
+    source_ = video::open_source(input_);
+    return source_->next(ahead_);
+  }
+
+  std::string input_;
   std::unique_ptr<video::FrameSource> source_;
   std::int64_t most_, count_ = 0;
+  bool loop_;
   video::Frame frame_, ahead_;
   std::string damage_;
   bool last_ = false;
@@ -126,7 +136,8 @@ class Frames {
 }  // namespace
 
 void run_video(const VideoOptions& options, const CommonOptions& common, Results& results) {
-  Frames frames(options.input, options.frames > 0 ? options.frames : common.quick ? 40 : 500);
+  const std::int64_t most = options.frames > 0 ? options.frames : common.quick ? 40 : 500;
+  Frames frames(options.input, most, options.loop);
   const Shape shape{frames.first().height, frames.first().width};
   const auto all = make_transforms(shape, options, common);
   std::vector<FrameTally> tallies(all.size());

@@ -41,7 +41,8 @@ struct DenseOptions {
 struct VideoOptions {
   std::string input;
   std::vector<std::int64_t> k;
-  std::int64_t frames = 0;  ///< 0: all, or the default of --quick
+  std::int64_t frames = 0;  ///< 0: the default, which --quick lowers
+  bool loop = false;        ///< from the start again until there were so many
 };
 
 void run_sparse(const SparseOptions& options, const CommonOptions& common, Results& results);

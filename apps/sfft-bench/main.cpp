@@ -110,6 +110,7 @@ void add_video(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28));
   command->add_option("--frames", line.video.frames, "Stop after so many (default: 500, with --quick 40)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28));
+  command->add_flag("--loop", line.video.loop, "Start the recording again where it is shorter than --frames");
   add_common(*command, line.common);
 }
 

@@ -113,6 +113,13 @@ class ProgramTest(unittest.TestCase):
         for row in rows:
             self.assertGreater(row["total_ms"], 0)
 
+    def test_a_looped_recording_goes_on(self):
+        name = self.path("film.y4m")
+        with open(name, "wb") as file:
+            file.write(film(3))
+        rows = self.result("video", name, "--k", "40", "--frames", "8", "--loop")
+        self.assertEqual({row["frames"] for row in rows}, {1, 2, 5, 8})
+
     def test_wrong_usage_is_exit_2(self):
         for arguments in ((), ("frob",), ("sparse", "--k", "0"), ("sparse", "--sizes", "many"), ("sparse", "--sweep", "x"),
                           ("sparse", "--only", "nobody"), ("noise", "--snr", "loud"), ("dense", "--shape", "4x"), ("dense", "--shape", "1x2x3x4"),
