@@ -7,6 +7,7 @@ Writes FOLDER/time_vs_n_k50.svg and so on, one for each figure that the results 
 of several files are drawn together (another device's, say).
 """
 import argparse
+import itertools
 import json
 import math
 import pathlib
@@ -31,7 +32,7 @@ STYLES = {
     "sfft known support": ("#0072b2", "o"),
     "sfft blind": ("#009e73", "o"),
 }
-SPARE = [("#0072b2", "o"), ("#009e73", "o"), ("#d55e00", "<"), ("#56b4e9", "P")]
+SPARE = itertools.cycle([("#0072b2", "o"), ("#009e73", "o"), ("#d55e00", "<"), ("#56b4e9", "P")])
 plt.rcParams.update({
     "font.family": "sans-serif", "font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "sfft", "axes.grid": True,
     "grid.color": "#e4e4e4", "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
@@ -82,7 +83,7 @@ def style(label):
     """Full transforms are dashed, this library is thick, a GPU has hollow markers."""
     base, _, device = label.partition(" (")
     if base not in STYLES:
-        STYLES[base] = SPARE[len(STYLES) % len(SPARE)]
+        STYLES[base] = next(SPARE)
     colour, marker = STYLES[base]
     full = base in ("FFTW", "sfft dense", "cuFFT")
     return {"color": colour, "marker": marker, "linewidth": 2.4 if base.startswith("sfft") and not full else 1.4, "markersize": 5,

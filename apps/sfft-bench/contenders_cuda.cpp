@@ -87,7 +87,7 @@ class KnownSupportOnGpu final : public CudaContender {
   void plan(const SparseCase& problem) override {
     plan_.emplace(known_template(problem, Backend::cuda), PlanOptions{.backend = Backend::cuda});
     workspace_ = plan_->make_workspace();
-    spectrum_.emplace(problem.k, 1);
+    spectrum_.emplace(plan_->source().k(), 1);
   }
   void enqueue(cudaStream_t stream) override {
     plan_->enqueue({signal(), ElementType::c64, 1, 0}, spectrum_->view(), workspace_, stream);
