@@ -145,6 +145,12 @@ def save(figure, path):
     print(path)
 
 
+def conditions(rows, clock):
+    moved = sorted({row["contender"] for row in rows if row["points"] != row["nominal_points"]})
+    text = f"exactly sparse signals, {clock[1]}; one core unless a device is named"
+    return text + (f"; {', '.join(moved)} at the nearest N it takes" if moved else "")
+
+
 def ticks(axes, values, text):
     axes.set_xticks(values, [text(v) for v in values])
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -154,7 +160,7 @@ def time_vs_n(rows, clock, folder):
     for k in sorted({row["k"] for row in rows if row["figure"] == "time_vs_n"}):
         chosen = [row for row in rows if row["figure"] == "time_vs_n" and row["k"] == k]
         figure, axes, ends = draw(curves(chosen, "nominal_points", clock[0]), (f"Run time against signal length, k = {k}",
-                                  f"exactly sparse signals, {clock[1]}; one core unless a device is named"), "N", "time")
+                                  conditions(chosen, clock)), "N", "time")
         ticks(axes, sorted({row["nominal_points"] for row in chosen}), points_text)
         finish(figure, axes, ends, folder / f"time_vs_n_k{k}")
 
@@ -163,7 +169,7 @@ def time_vs_k(rows, clock, folder):
     for n in sorted({row["nominal_points"] for row in rows if row["figure"] == "time_vs_k"}):
         chosen = [row for row in rows if row["figure"] == "time_vs_k" and row["nominal_points"] == n]
         figure, axes, ends = draw(curves(chosen, "k", clock[0]), (f"Run time against sparsity, N = {points_text(n)}",
-                                  f"exactly sparse signals, {clock[1]}; one core unless a device is named"), "k", "time")
+                                  conditions(chosen, clock)), "k", "time")
         ticks(axes, sorted({row["k"] for row in chosen}), str)
         finish(figure, axes, ends, folder / f"time_vs_k_n{n}")
 
