@@ -1,6 +1,8 @@
 #include <cuda_runtime.h>
 
 #include <chrono>
+#include <functional>
+#include <optional>
 
 #include "bench/cuda/device_signals.hpp"
 #include "bench/cuda/groups.hpp"
@@ -11,10 +13,9 @@ namespace sfft::bench {
 
 namespace {
 
-using detail::cuda::DeviceBuffer;
 using nlohmann::json;
 
-constexpr std::int64_t kChunk = 32;
+constexpr std::int64_t kChunk = 128;
 
 double seconds_of(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -49,25 +50,31 @@ json time_adaptive(const Recording& recording, double max_samples) {
                                  accounts.as<FrameAccount>()};
 
   double learn_s = 0, plan_s = 0;
-  const auto sparse = [&](std::int64_t last) {
-    const Template tmpl = learn(recording.frame(0), {.k = 1000, .reference = true, .backend = Backend::cuda});
-    const auto learned = std::chrono::steady_clock::now();
-    const Plan<float> plan(
-        tmpl, {.backend = Backend::cuda, .batch = static_cast<int>(kChunk), .max_samples = max_samples});
-    auto workspace = plan.make_workspace();
-    learn_s = tmpl.learn_seconds();
-    plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - learned).count();
+  std::optional<Plan<float>> plan;
+  std::optional<Workspace<float>> workspace;
+  const auto transform = [&](std::int64_t last) {
     in_chunks(1, last, [&](std::int64_t at, std::int64_t count) {
-      plan.enqueue({frames.data() + at * points, ElementType::u8, count, 0}, out, workspace, nullptr);
+      plan->enqueue({frames.data() + at * points, ElementType::u8, count, 0}, out, *workspace, nullptr);
     });
     gpu(cudaDeviceSynchronize());
   };
+  const auto sparse = [&](std::int64_t last) {
+    const Template tmpl = learn(recording.frame(0), {.k = 1000, .reference = true, .backend = Backend::cuda});
+    const auto learned = std::chrono::steady_clock::now();
+    plan.emplace(
+        tmpl,
+        PlanOptions{.backend = Backend::cuda, .batch = static_cast<int>(kChunk), .max_samples = max_samples});
+    workspace.emplace(plan->make_workspace());
+    learn_s = tmpl.learn_seconds();
+    plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - learned).count();
+    transform(last);
+  };
   const DeviceBuffer floats(static_cast<std::size_t>(kChunk * points) * 4);
   const auto peer = make_cufft({{shape[0], shape[1]}, true, kChunk});
-  peer->load(floats.data());
+  peer->load(floats.data(), nullptr);
   const auto dense = [&](std::int64_t last) {
     in_chunks(0, last, [&](std::int64_t at, std::int64_t count) {
-      widen_samples(frames.as<std::uint8_t>() + at * points, floats.as<float>(), count * points, nullptr);
+      widen_samples(frames.data() + at * points, false, floats.as<float>(), count * points, nullptr);
       peer->enqueue(nullptr);  // a short last chunk costs a whole one
     });
     gpu(cudaDeviceSynchronize());
@@ -88,13 +95,14 @@ json time_adaptive(const Recording& recording, double max_samples) {
   }
   row["learn_ms"] = 1e3 * learn_s;
   row["plan_ms"] = 1e3 * plan_s;
-  const json &first = row["after"].front(), &last = row["after"].back();
-  const auto slope = [&](const char* key) {
-    return (last[key].get<double>() - first[key].get<double>()) / static_cast<double>(total - 1);
-  };
-  const double gain_ms = slope("cufft_ms") - slope("sfft_ms");
-  if (gain_ms > 0)
-    row["break_even_frames"] = (first["sfft_ms"].get<double>() - first["cufft_ms"].get<double>()) / gain_ms;
+  // Per frame, from full chunks alone.
+  const std::int64_t whole = (total - 1) / kChunk * kChunk;
+  const double sfft_ms = 1e3 * median_seconds([&] { transform(1 + whole); }) / static_cast<double>(whole);
+  const double cufft_ms = 1e3 * median_seconds([&] { dense(whole); }) / static_cast<double>(whole);
+  row["sfft_us_per_frame"] = 1e3 * sfft_ms;
+  row["cufft_us_per_frame"] = 1e3 * cufft_ms;
+  row["break_even_frames"] =
+      (row["learn_ms"].get<double>() + row["plan_ms"].get<double>()) / (cufft_ms - sfft_ms);
   return row;
 }
 

@@ -13,8 +13,6 @@ namespace sfft::bench {
 
 namespace {
 
-using detail::cuda::DeviceBuffer;
-using detail::cuda::PinnedBuffer;
 using nlohmann::json;
 
 constexpr std::int64_t kFrames = 256;
@@ -43,7 +41,7 @@ class CopyAndCufft {
       lane.bytes = DeviceBuffer(static_cast<std::size_t>(kChunk * points_));
       lane.floats = DeviceBuffer(static_cast<std::size_t>(kChunk * points_) * 4);
       lane.peer = make_cufft({{shape[0], shape[1]}, true, kChunk});
-      lane.peer->load(lane.floats.data());
+      lane.peer->load(lane.floats.data(), lane.stream);
     }
   }
   ~CopyAndCufft() {
@@ -58,7 +56,7 @@ class CopyAndCufft {
       gpu(cudaMemcpyAsync(lane.bytes.data(), frames_ + first * points_, lane.bytes.bytes(),
                           cudaMemcpyHostToDevice, lane.stream));
       if (!transform) continue;
-      widen_samples(lane.bytes.as<std::uint8_t>(), lane.floats.as<float>(), kChunk * points_, lane.stream);
+      widen_samples(lane.bytes.data(), false, lane.floats.as<float>(), kChunk * points_, lane.stream);
       lane.peer->enqueue(lane.stream);
     }
     for (Lane& lane : lanes_) gpu(cudaStreamSynchronize(lane.stream));
@@ -89,14 +87,21 @@ json time_host_frames(const Recording& recording, double max_samples) {
   }
   const Template tmpl = learn(recording.frame(0), {.k = 1000, .reference = true});
   json row{{"group", "host"}, {"name", recording.name}, {"k", 1000}, {"frames", kFrames}};
-  const int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
-  row["threads"] = threads;
-  const std::pair<const char*, Transfer> ways[] = {{"automatic", Transfer::automatic},
-                                                   {"gather", Transfer::gather},
-                                                   {"mapped", Transfer::mapped},
-                                                   {"whole", Transfer::whole}};
+  struct Way {
+    const char* name;
+    Transfer transfer;
+    int threads;
+  };
+  const int cores = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+  row["cores"] = cores;
+  const Way ways[] = {{"automatic", Transfer::automatic, 1},
+                      {"gather, 1 thread", Transfer::gather, 1},
+                      {"gather, 4 threads", Transfer::gather, 4},
+                      {"gather, all cores", Transfer::gather, cores},
+                      {"mapped", Transfer::mapped, 1},
+                      {"whole", Transfer::whole, 1}};
   std::vector<Spectrum<float>> reference;
-  for (const auto& [name, transfer] : ways) {
+  for (const auto& [name, transfer, threads] : ways) {
     const Plan<float> plan(tmpl, {.backend = Backend::cuda,
                                   .batch = static_cast<int>(kChunk),
                                   .max_samples = max_samples,

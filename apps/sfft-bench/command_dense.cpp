@@ -1,0 +1,178 @@
+// dense: the built-in engine against FFTW, in one, two and three dimensions.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <random>
+#include <sstream>
+
+#include "commands.hpp"
+#include "dense_run.hpp"
+#include "fftw_plan.hpp"
+#include "progress.hpp"
+#include "run_control.hpp"
+#include "sfft/dense.hpp"
+#include "sfft/error.hpp"
+#include "timing.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+constexpr double kWarmSeconds = 0.05;
+
+Shape parse(const std::string& text) {
+  std::vector<std::int64_t> extents;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, 'x');) {
+    char* end = nullptr;
+    extents.push_back(std::strtoll(part.c_str(), &end, 10));
+    if (part.empty() || *end != '\0') extents.back() = 0;
+  }
+  if (extents.empty() || text.back() == 'x' || extents.size() > 3 ||
+      *std::min_element(extents.begin(), extents.end()) < 1) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("'{}' is not a shape: write 4096, 1080x1920 or 64x64x64", text));
+  }
+  return Shape(extents);
+}
+
+/// ‖a − b‖/‖b‖ of a spectrum in single precision.
+double relative_error(std::span<const std::complex<float>> a, std::span<const std::complex<double>> b) {
+  double error = 0, norm = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    error += std::norm(std::complex<double>(a[i]) - b[i]);
+    norm += std::norm(b[i]);
+  }
+  return std::sqrt(error / norm);
+}
+
+/// `execute` runs an engine on the CPU; its result is in `spectrum`.
+DenseRun cpu_run(std::string name, std::string detail, double plan_seconds, std::function<void()> execute,
+                 std::span<const std::complex<float>> spectrum) {
+  const auto cold = [execute] {
+    execute();
+    evict_caches();
+    return seconds_of(execute);
+  };
+  const auto warm = [execute] { return warm_seconds(execute, kWarmSeconds); };
+  const auto output = [spectrum] {
+    return std::vector<std::complex<float>>(spectrum.begin(), spectrum.end());
+  };
+  return {std::move(name), "cpu", std::move(detail), plan_seconds, cold, warm, output, {}, {}};
+}
+
+/// The built-in engine's plan and memory.
+struct BuiltIn {
+  std::optional<dense::Plan<float>> plan;
+  LineVector<std::complex<float>> spectrum;
+  LineVector<std::byte> workspace;
+
+  BuiltIn(const Shape& shape, bool real) {
+    plan.emplace(shape, real, dense::Options{.engine = dense::Engine::built_in});
+    spectrum.resize(plan->spectrum_points());
+    workspace.resize(plan->workspace_bytes());
+  }
+};
+
+Row row_of(const DenseRun& run, const SignalView& signal, std::span<const std::complex<double>> reference) {
+  Row row;
+  row.figure = "dense";
+  row.contender = run.name;
+  row.device = run.device;
+  row.shape = signal.shape().to_string() + (is_complex(signal.type()) ? "" : " real");
+  row.points = row.nominal_points = signal.shape().points();
+  row.signals = static_cast<std::int64_t>(run.warm_times.size());
+  row.missed = 0;
+  row.relative_l2 = row.worst_l2 = relative_error(run.output(), reference);
+  row.samples_read = static_cast<double>(row.points);
+  row.plan_ms = 1e3 * run.plan_seconds;
+  row.cold_us = 1e6 * median(run.cold_times);
+  row.warm_us = 1e6 * median(run.warm_times);
+  row.detail = run.detail;
+  return row;
+}
+
+/// FFTW in double precision where there is one, so that the built-in engine is not its own reference.
+std::vector<std::complex<double>> exact_spectrum(const SignalView& signal) {
+  const auto engine = dense::available(dense::Engine::fftw) ? dense::Engine::fftw : dense::Engine::built_in;
+  const dense::Plan<double> exact(signal.shape(), !is_complex(signal.type()), {.engine = engine});
+  std::vector<std::complex<double>> reference(exact.spectrum_points());
+  exact.forward(signal, reference);
+  return reference;
+}
+
+void measure(const Shape& shape, bool real, int rounds, const CommonOptions& common, ProgressBar& progress,
+             Results& results) {
+  const auto points = static_cast<std::size_t>(shape.points());
+  // Real samples are the first half of the complex ones' memory.
+  LineVector<std::complex<float>> samples(points);
+  std::mt19937_64 random(1);
+  std::normal_distribution<float> normal;
+  for (auto& sample : samples) sample = {normal(random), normal(random)};
+  const SignalView view =
+      real ? SignalView(reinterpret_cast<const float*>(samples.data()), points, ElementType::f32, shape)
+           : SignalView(std::span<const std::complex<float>>(samples), shape);
+
+  std::vector<DenseRun> runs;
+#if SFFT_BENCH_FFTW
+  std::optional<FftwPlan> fftw;
+  if (common.cpu()) {
+    progress.show(shape.to_string() + ": planning FFTW");
+    const double seconds = seconds_of([&] { fftw.emplace(shape, real); });
+    runs.push_back(cpu_run(
+        "FFTW", "float, FFTW_MEASURE", seconds, [&] { fftw->execute(samples.data()); }, fftw->output()));
+  }
+#endif
+  std::optional<BuiltIn> built_in;
+  if (common.cpu()) {
+    const double seconds = seconds_of([&] { built_in.emplace(shape, real); });
+    const auto execute = [&] { built_in->plan->forward(view, built_in->spectrum, built_in->workspace); };
+    runs.push_back(cpu_run("sfft dense", "float, " + built_in->plan->engine_name(), seconds, execute,
+                           built_in->spectrum));
+  }
+#if SFFT_BENCH_CUDA
+  if (common.gpu) runs.push_back(cuda_dense_run(view));
+#endif
+  for (int round = 0; round < rounds; ++round) {
+    for (DenseRun& run : runs) {
+      check_interrupt();
+      progress.show(shape.to_string() + ": " + run.name);
+      run.cold_times.push_back(run.cold());
+      run.warm_times.push_back(run.warm());
+    }
+    progress.step();
+  }
+  const auto reference = exact_spectrum(view);
+  std::vector<Row> group;
+  for (const DenseRun& run : runs) group.push_back(row_of(run, view, reference));
+  progress.clear();
+  results.add(group);
+}
+
+}  // namespace
+
+void run_dense(const DenseOptions& options, const CommonOptions& common, Results& results) {
+  std::vector<std::string> names = options.shapes;
+  if (names.empty()) {
+    names = {"1024", "4096", "65536", "1048576", "1000", "1000000", "768x432", "1024x1024", "64x64x64"};
+    if (!common.quick) {
+      for (const char* name : {"4194304", "16777216", "1048573", "1080x1920", "128x128x128", "256x256x256"}) {
+        names.emplace_back(name);
+      }
+    }
+  }
+  std::vector<Shape> shapes;
+  for (const std::string& name : names) {
+    shapes.push_back(parse(name));
+    // The samples, a spectrum and scratch for each engine, and the spectrum in double precision.
+    require_memory(64 * std::min(shapes.back().points(), std::int64_t{1} << 50), name);
+  }
+  const int rounds = common.signals > 0 ? common.signals : common.quick ? 3 : 7;
+  ProgressBar progress(rounds * static_cast<int>(shapes.size()), common.quiet);
+  for (const Shape& shape : shapes) measure(shape, options.real, rounds, common, progress, results);
+}
+
+}  // namespace sfft::apps
