@@ -1,0 +1,246 @@
+#include "template/blind_discovery.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+
+#include "template/blind_comb.hpp"
+#include "template/blind_window.hpp"
+#include "template/cost_model.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Rounds of one kind; each doubles the buckets or finds something, so a few suffice or none will.
+constexpr int kMostRounds = 10;
+/// Buckets for each frequency expected: fewer meet in pairs too often, more cost time.
+constexpr std::int64_t kBucketsPerFrequency = 8;
+constexpr std::int64_t kCheckBucketsPerFrequency = 4;
+constexpr std::int64_t kWindowBucketsPerFrequency = 6;
+constexpr std::int64_t kFewestBuckets = 32;
+/// Frequencies expected where nobody said how many.
+constexpr std::int64_t kGuess = 32;
+/// Power of the weakest frequency over a bucket's noise that rungs are climbed safely with.
+constexpr double kSafePower = 60;
+/// Share of a dense transform's time that may be spent without success.
+constexpr double kPatience = 0.1;
+
+template <class Real>
+class BlindDriver {
+ public:
+  BlindDriver(const void* signal, ElementType type, const Shape& shape, const BlindRequest& request)
+      : request_(request), shape_(shape), sampler_(signal, type, shape), random_(request.seed) {}
+
+  BlindResult run() {
+    expected_ = request_.k > 0 ? request_.k : kGuess;
+    result_.reason = "the shape has too few samples for its number of frequencies";
+    if (request_.path != Path::flat_window) run_combs();
+    const bool stuck = !result_.verified && result_.finite && !hopeless_;
+    if (stuck && request_.path != Path::comb) run_windows();
+    if (result_.verified) judge_count();
+    result_.samples = sampler_.samples();
+    return std::move(result_);
+  }
+
+ private:
+  enum class Next { solve, check, stop };
+
+  bool affordable(const CombGrid& grid, std::int64_t delays, bool progress) {
+    CombCost cost{};
+    cost.points = shape_.points();
+    cost.buckets = grid.count;
+    cost.delays = delays;
+    cost.samples = grid.count * delays;
+    cost.lines = grid.count;
+    cost.k = static_cast<std::int64_t>(result_.components.size());
+    cost.real = sampler_.real();
+    return afford(predict_comb_us(cost), progress);
+  }
+
+  /// The first round always is; work on what has been found may cost as much as what it saves.
+  bool afford(double us, bool progress) {
+    spent_us_ += us;
+    if (request_.dense_us <= 0 || result_.rounds == 0) return true;
+    if (spent_us_ <= (progress ? 0.7 : kPatience) * request_.dense_us) return true;
+    result_.reason = "not sparse enough to be worth looking further";
+    hopeless_ = true;
+    return false;
+  }
+
+  void run_combs() {
+    const CombGrids grids(shape_);
+    comb_.emplace(sampler_);
+    std::int64_t target = std::max(kFewestBuckets, kBucketsPerFrequency * expected_);
+    std::optional<CombGrid> previous;
+    bool ladder = shape_.rank() > 1;
+    bool spread = false;
+    std::int64_t least_unresolved = -1;
+    int stalled = 0;
+    result_.path = Path::comb;
+    while (result_.rounds < kMostRounds) {
+      const auto grid = grids.near(target, previous ? &*previous : nullptr, random_);
+      if (!grid) return;
+      const bool progress = !result_.components.empty();
+      if (!affordable(*grid, 8, progress)) return;
+      const DelayPattern pattern = ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
+                                          : run_of_delays(*grid, spread, random_);
+      const BlindRound round = comb_->solve(*grid, pattern, result_.components);
+      ++result_.rounds;
+      previous = grid;
+      if (!accept(round, static_cast<double>(grid->count))) return;
+      if (round.crowded || (round.significant == 0 && result_.components.empty())) {
+        // Too few buckets to part the frequencies from each other, or from the noise.
+        result_.reason = round.crowded ? "nearly all of the spectrum is occupied"
+                                       : "no frequency stands out of the noise";
+        target = 8 * grid->count;
+        continue;
+      }
+      const bool noisy = round.noise > 4 * round.rounding;
+      if (noisy && !ladder && !precise(round, *grid)) {
+        // Neighbouring delays cannot tell neighbouring candidates apart: nothing found can be trusted.
+        result_.components.clear();
+        ladder = true;
+      }
+      if (noisy && round.weakest < kSafePower * round.noise) {
+        const double more = std::min(64.0, kSafePower * round.noise / round.weakest);
+        target = std::max(target, static_cast<std::int64_t>(more * static_cast<double>(grid->count)));
+      }
+      if (round.unresolved == 0 && !result_.components.empty()) {
+        if (check(grids, round, *grid)) return;
+        if (!result_.finite || hopeless_) return;
+      }
+      // Frequencies that meet in one residue class meet in its multiples too: combs never part them.
+      stalled = least_unresolved >= 0 && round.unresolved >= least_unresolved && round.added == 0
+                    ? stalled + 1
+                    : 0;
+      if (stalled >= 2) return;
+      least_unresolved = round.unresolved;
+      result_.reason = "some frequencies could not be told apart";
+      spread = true;
+      if (round.unresolved > 0 && shape_.rank() == 1) target = std::max(target, 2 * grid->count);
+    }
+  }
+
+  /// Whether a run of neighbouring delays, under this noise, points to one of the bucket's candidates.
+  static bool precise(const BlindRound& round, const CombGrid& grid) {
+    const double turns = std::sqrt(round.noise / std::max(round.weakest, 1e-300)) / 16;
+    return 8 * turns * static_cast<double>(grid.strides[0]) < 1;
+  }
+
+  /// Notes what a round saw; false when there is no going on.
+  bool accept(const BlindRound& round, double tail_per_noise) {
+    if (!round.finite || !(round.total_energy > 0)) {
+      result_.finite = round.finite;
+      result_.reason = round.finite ? "every sample that was read is zero"
+                                    : "samples that were read are NaN, infinite or too large";
+      hopeless_ = true;
+      return false;
+    }
+    noisy_ = round.noise > 4 * round.rounding;
+    result_.tail_energy = round.noise * tail_per_noise;
+    // A frequency of just the limit's power is as likely to hide behind the noise as not.
+    result_.missed_bound = 1.5 * std::sqrt(round.missed_power);
+    return true;
+  }
+
+  /// A round of fresh samples, as many as the accuracy needs. True when it found nothing amiss.
+  bool check(const CombGrids& grids, const BlindRound& last, const CombGrid& used) {
+    double energy = 0;
+    double error = 0;
+    for (const BlindComponent& component : result_.components) {
+      energy += std::norm(component.value);
+      error += component.variance;
+    }
+    const auto count = static_cast<std::int64_t>(result_.components.size());
+    const double limit = request_.accuracy * request_.accuracy * energy;
+    const bool noisy = last.noise > 4 * last.rounding && error > limit;
+    double samples = 0;
+    std::int64_t target = std::max(kFewestBuckets, kCheckBucketsPerFrequency * count);
+    if (noisy) {
+      const double tail = last.noise * static_cast<double>(used.count);
+      const double points = static_cast<double>(shape_.points());
+      samples = std::min(points / (request_.noise_gain * request_.noise_gain),
+                         static_cast<double>(count) * tail / limit);
+      target = std::max<std::int64_t>(32 * count, 512);
+      while (8 * target > static_cast<std::int64_t>(samples) && target > kFewestBuckets) target /= 2;
+    }
+    const auto grid = grids.near(target, &used, random_);
+    if (!grid) return false;
+    const auto runs =
+        noisy ? static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count))) : 0;
+    if (!affordable(*grid, runs == 0 ? 4 : 8 * runs, true)) return false;
+    const BlindRound round = comb_->check(*grid, runs, random_, result_.components);
+    ++result_.rounds;
+    if (!accept(round, static_cast<double>(grid->count))) return false;
+    result_.verified = round.clean() && !result_.components.empty();
+    return result_.verified;
+  }
+
+  void run_windows() {
+    BlindWindow<Real> window(sampler_);
+    std::int64_t most = 1;
+    while (BlindWindow<Real>::samples(2 * most) <= shape_.points()) most *= 2;
+    // Combs that failed leave guesses: windows start afresh.
+    result_.components.clear();
+    result_.path = Path::flat_window;
+    std::int64_t buckets = kFewestBuckets;
+    while (buckets < kWindowBucketsPerFrequency * expected_) buckets *= 2;
+    constexpr double kTapUs = 0.006;
+    int stalled = 0;
+    for (int number = 0; number < kMostRounds && stalled < 3; ++number) {
+      if (buckets > most) return;
+      const bool progress = !result_.components.empty() && stalled == 0;
+      if (!afford(kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets)), progress)) return;
+      const BlindRound round = window.round(buckets, random_, result_.components);
+      ++result_.rounds;
+      if (!accept(round, 1 / window.noise_share())) return;
+      if (number > 0 && round.clean() && !result_.components.empty()) {
+        result_.verified = true;
+        return;
+      }
+      stalled = round.added > round.dropped || (round.unresolved == 0 && round.added > 0) ? 0 : stalled + 1;
+      result_.reason = round.significant == 0 && result_.components.empty()
+                           ? "no frequency stands out of the noise"
+                           : "some frequencies could not be told apart";
+      const bool empty = result_.components.empty();
+      if (empty || round.crowded || round.unresolved > 0) buckets *= empty || round.crowded ? 4 : 2;
+    }
+  }
+
+  /// What was found explains the samples; was it what was asked for?
+  void judge_count() {
+    const auto found = static_cast<std::int64_t>(result_.components.size());
+    if (noisy_ && request_.k > 0 && found < request_.k) {
+      result_.verified = false;
+      result_.reason = "fewer frequencies than asked for stand out of the noise";
+    } else {
+      result_.reason = "verified on samples that discovery had not seen";
+    }
+  }
+
+  const BlindRequest& request_;
+  const Shape& shape_;
+  BlindSampler<Real> sampler_;
+  std::mt19937_64 random_;
+  std::optional<BlindComb<Real>> comb_;
+  BlindResult result_;
+  std::int64_t expected_ = 0;
+  double spent_us_ = 0;
+  bool hopeless_ = false;
+  bool noisy_ = false;
+};
+
+}  // namespace
+
+template <class Real>
+BlindResult discover_blindly(const void* signal, ElementType type, const Shape& shape,
+                             const BlindRequest& request) {
+  return BlindDriver<Real>(signal, type, shape, request).run();
+}
+
+template BlindResult discover_blindly<float>(const void*, ElementType, const Shape&, const BlindRequest&);
+template BlindResult discover_blindly<double>(const void*, ElementType, const Shape&, const BlindRequest&);
+
+}  // namespace sfft::detail
