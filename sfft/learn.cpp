@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sfft/dense.hpp"
+#include "sfft/discover_impl.hpp"
 #include "sfft/error.hpp"
 #include "sfft/template.hpp"
 #include "template/select.hpp"
@@ -114,6 +115,61 @@ void fill_envelopes(TemplateData& data, const PowerSpectrum& mean, const std::ve
   data.change_measured = !change_power.empty();
 }
 
+/// A template from what was discovered, its tail white.
+std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const SignalView& frame) {
+  auto data = std::make_shared<TemplateData>();
+  data->shape = frame.shape();
+  data->real = !is_complex(frame.type());
+  data->support = discovery.support;
+  data->values = discovery.values;
+  double held = 0;
+  double outside = static_cast<double>(frame.shape().points());
+  for (std::size_t i = 0; i < discovery.values.size(); ++i) {
+    const std::int64_t f = (*discovery.support)[i];
+    const double power = std::norm(discovery.values[i]);
+    const double multiplicity = data->real && detail::conjugate_index(data->shape, f) != f ? 2 : 1;
+    data->power.push_back(power);
+    outside -= multiplicity;
+    if (f != 0) held += multiplicity * power;
+  }
+  data->tail_energy = discovery.tail_energy;
+  const double total = held + data->tail_energy;
+  data->energy_captured = total > 0 ? held / total : 1.0;
+  const CellGrid grid(data->shape);
+  const double level = data->tail_energy / std::max(1.0, outside);
+  data->tail_envelope.power.assign(grid.cells(), level);
+  data->change_envelope.power.assign(grid.cells(),
+                                     level + held / static_cast<double>(frame.shape().points()));
+  return data;
+}
+
+/// Null where a dense transform has to learn.
+std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options) {
+  if (options.k == 0)
+    invalid("learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
+  if (frames.size() > 1) invalid("learning blindly takes one frame: means of several need dense transforms");
+  std::string why;
+  const auto discovery = detail::discover_or_explain(
+      frames[0], {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
+  if (!discovery) return nullptr;
+  if (!discovery->verified || discovery->values.empty()) {
+    throw Error(ErrorCode::not_sparse,
+                fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
+                            options.k, discovery->reason));
+  }
+  return from_discovery(*discovery, frames[0]);
+}
+
+void keep_reference(TemplateData& data, const SignalView& frame) {
+  data.reference_type = frame.type();
+  data.reference.resize(frame.bytes());
+  std::memcpy(data.reference.data(), frame.data(), frame.bytes());
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
 Template learn(const SignalView& first_frame, const LearnOptions& options) {
@@ -124,6 +180,13 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const auto start = std::chrono::steady_clock::now();
   check(frames, options);
   const SignalView& first = frames[0];
+  if (options.method == LearnMethod::blind) {
+    if (auto data = learn_blindly(frames, options)) {
+      if (options.reference) keep_reference(*data, first);
+      data->learn_seconds = seconds_since(start);
+      return Template(std::move(data));
+    }
+  }
   const bool real = !is_complex(first.type());
   const dense::Plan<double> dense(first.shape(), real, {.threads = options.threads});
   PowerSpectrum mean{first.shape(), real, std::vector<double>(dense.spectrum_points(), 0.0)};
@@ -174,12 +237,8 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   }
   data->support = std::move(support);
   fill_envelopes(*data, mean, change, stored);
-  if (options.reference) {
-    data->reference_type = first.type();
-    data->reference.resize(first.bytes());
-    std::memcpy(data->reference.data(), first.data(), first.bytes());
-  }
-  data->learn_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.reference) keep_reference(*data, first);
+  data->learn_seconds = seconds_since(start);
   return Template(std::move(data));
 }
 

@@ -45,8 +45,8 @@ DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, s
 
 }  // namespace
 
-/// Normal equations of the corrections to one bucket's known frequencies, or, of a crowd, only what is left of
-/// it. Corrections rather than values: their squares do not cancel.
+/// Normal equations of the corrections to one bucket's known frequencies, or, of a crowd, only what is left
+/// of it. Corrections rather than values: their squares do not cancel.
 template <class Real>
 struct BlindComb<Real>::Accumulator {
   std::int64_t bucket = 0;
@@ -132,8 +132,8 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, std::int64_t runs, std::
       for (std::int32_t i = first_[static_cast<std::size_t>(own.bucket)]; i >= 0;
            i = next_[static_cast<std::size_t>(i)])
         uncertain += components[static_cast<std::size_t>(i)].variance;
-      const double limit = residual_limit(round, static_cast<int>(delays), own.energy) *
-                           (1 + uncertain / round.noise);
+      const double limit =
+          residual_limit(round, static_cast<int>(delays), own.energy) * (1 + uncertain / round.noise);
       if (!(own.rest <= limit)) ++round.unresolved;
       continue;
     }
@@ -194,9 +194,11 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, std::int64_t runs, std::
 }
 
 template void BlindComb<float>::accumulate(const BucketValues<float>&, const DelayPattern&, double,
-    const std::vector<BlindComponent>&, std::vector<Accumulator>&) const;
+                                           const std::vector<BlindComponent>&,
+                                           std::vector<Accumulator>&) const;
 template void BlindComb<double>::accumulate(const BucketValues<double>&, const DelayPattern&, double,
-    const std::vector<BlindComponent>&, std::vector<Accumulator>&) const;
+                                            const std::vector<BlindComponent>&,
+                                            std::vector<Accumulator>&) const;
 template BlindRound BlindComb<float>::check(const CombGrid&, std::int64_t, std::mt19937_64&,
                                             std::vector<BlindComponent>&);
 template BlindRound BlindComb<double>::check(const CombGrid&, std::int64_t, std::mt19937_64&,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <limits>
+#include <numbers>
 
 #include "kernels/common/turns.hpp"
 #include "kernels/cpu/bucket_power.hpp"
@@ -172,8 +172,7 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
   const auto accept = [&](int members) {
     const BlindFit fit = fit_bucket(members, delays, roots, y);
     if (!fit.ok || !(fit.residual <= residual_limit(round, delays - members, energy))) return false;
-    for (int i = 0; i < members; ++i)
-      found.push_back({f[i], fit.values[i], fit.gain[i] * round.noise});
+    for (int i = 0; i < members; ++i) found.push_back({f[i], fit.values[i], fit.gain[i] * round.noise});
     return true;
   };
 

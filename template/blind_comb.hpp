@@ -1,6 +1,6 @@
-// Blind discovery by combs: subsampled grids whose small FFTs fold the spectrum into buckets, frequency f into
-// f mod B (Pawar and Ramchandran, FFAST, ISIT 2013). A bucket that holds one frequency is read off the phases
-// between its delays; one that holds two or three, by linear prediction over equally spaced delays.
+// Blind discovery by combs: subsampled grids whose small FFTs fold the spectrum into buckets, frequency f
+// into f mod B (Pawar and Ramchandran, FFAST, ISIT 2013). A bucket that holds one frequency is read off the
+// phases between its delays; one that holds two or three, by linear prediction over equally spaced delays.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,12 @@ class BlindComb {
 
   /// Samples at `pattern`, explains what stands out and updates `components`: refits the known, adds the new,
   /// drops those that were never there. Buckets it cannot explain keep what was known of them.
-  BlindRound solve(const CombGrid& grid, const DelayPattern& pattern, std::vector<BlindComponent>& components);
+  BlindRound solve(const CombGrid& grid, const DelayPattern& pattern,
+                   std::vector<BlindComponent>& components);
 
-  /// Samples `runs` random runs of up to eight neighbouring delays and, for `runs` = 0, four single delays; fits
-  /// only the known components to them and counts the buckets where that leaves something. Values and variances
-  /// are replaced where the new ones are better.
+  /// Samples `runs` random runs of up to eight neighbouring delays and, for `runs` = 0, four single delays;
+  /// fits only the known components to them and counts the buckets where that leaves something. Values and
+  /// variances are replaced where the new ones are better.
   BlindRound check(const CombGrid& grid, std::int64_t runs, std::mt19937_64& random,
                    std::vector<BlindComponent>& components);
 
@@ -47,10 +48,10 @@ class BlindComb {
 
   BlindSampler<Real>& sampler_;
   const Shape& shape_;
-  std::vector<Real> power_;               ///< Σ_j |Y_j[b]|², unscaled
-  std::vector<std::int32_t> first_;       ///< first known component of a bucket, or −1
-  std::vector<std::int32_t> next_;        ///< the bucket's next one
-  double confidence_ = 13;                ///< exponent of the tests: ln(mistakes a round)
+  std::vector<Real> power_;          ///< Σ_j |Y_j[b]|², unscaled
+  std::vector<std::int32_t> first_;  ///< first known component of a bucket, or −1
+  std::vector<std::int32_t> next_;   ///< the bucket's next one
+  double confidence_ = 13;           ///< exponent of the tests: ln(mistakes a round)
 };
 
 extern template class BlindComb<float>;

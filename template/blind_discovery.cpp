@@ -26,6 +26,7 @@ constexpr std::int64_t kGuess = 32;
 constexpr double kSafePower = 60;
 /// Share of a dense transform's time that may be spent without success.
 constexpr double kPatience = 0.1;
+constexpr double kPatienceWithProgress = 1;
 
 template <class Real>
 class BlindDriver {
@@ -63,7 +64,7 @@ class BlindDriver {
   bool afford(double us, bool progress) {
     spent_us_ += us;
     if (request_.dense_us <= 0 || result_.rounds == 0) return true;
-    if (spent_us_ <= (progress ? 0.7 : kPatience) * request_.dense_us) return true;
+    if (spent_us_ <= (progress ? kPatienceWithProgress : kPatience) * request_.dense_us) return true;
     result_.reason = "not sparse enough to be worth looking further";
     hopeless_ = true;
     return false;
@@ -92,8 +93,8 @@ class BlindDriver {
       if (!accept(round, static_cast<double>(grid->count))) return;
       if (round.crowded || (round.significant == 0 && result_.components.empty())) {
         // Too few buckets to part the frequencies from each other, or from the noise.
-        result_.reason = round.crowded ? "nearly all of the spectrum is occupied"
-                                       : "no frequency stands out of the noise";
+        result_.reason =
+            round.crowded ? "nearly all of the spectrum is occupied" : "no frequency stands out of the noise";
         target = 8 * grid->count;
         continue;
       }
@@ -112,9 +113,8 @@ class BlindDriver {
         if (!result_.finite || hopeless_) return;
       }
       // Frequencies that meet in one residue class meet in its multiples too: combs never part them.
-      stalled = least_unresolved >= 0 && round.unresolved >= least_unresolved && round.added == 0
-                    ? stalled + 1
-                    : 0;
+      stalled =
+          least_unresolved >= 0 && round.unresolved >= least_unresolved && round.added == 0 ? stalled + 1 : 0;
       if (stalled >= 2) return;
       least_unresolved = round.unresolved;
       result_.reason = "some frequencies could not be told apart";
@@ -187,7 +187,7 @@ class BlindDriver {
     result_.path = Path::flat_window;
     std::int64_t buckets = kFewestBuckets;
     while (buckets < kWindowBucketsPerFrequency * expected_) buckets *= 2;
-    constexpr double kTapUs = 0.006;
+    constexpr double kTapUs = 0.02;
     int stalled = 0;
     for (int number = 0; number < kMostRounds && stalled < 3; ++number) {
       if (buckets > most) return;
@@ -205,7 +205,11 @@ class BlindDriver {
                            ? "no frequency stands out of the noise"
                            : "some frequencies could not be told apart";
       const bool empty = result_.components.empty();
-      if (empty || round.crowded || round.unresolved > 0) buckets *= empty || round.crowded ? 4 : 2;
+      if (empty || round.crowded) {
+        buckets *= 4;
+      } else if (round.unresolved > round.added) {
+        buckets *= 2;
+      }
     }
   }
 

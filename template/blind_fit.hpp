@@ -12,7 +12,8 @@ constexpr int kBlindMembers = 6;  ///< most frequencies that a bucket may be exp
 using BlindVector = std::complex<double>[kBlindDelays];
 
 /// Solves the n×n system a·x = b by elimination with pivots, in place; b becomes x. False when singular.
-bool solve_small(int n, std::complex<double> a[kBlindMembers][kBlindMembers], std::complex<double>* b) noexcept;
+bool solve_small(int n, std::complex<double> a[kBlindMembers][kBlindMembers],
+                 std::complex<double>* b) noexcept;
 
 struct BlindFit {
   std::complex<double> values[kBlindMembers];

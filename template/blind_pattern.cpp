@@ -68,8 +68,7 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
         double thinnest = 1;
         for (std::size_t d = 0; d < 3; ++d) {
           if (previous != nullptr) {
-            score +=
-                0.3 * std::log2(static_cast<double>(std::gcd(b[d], previous->buckets[d])));
+            score += 0.3 * std::log2(static_cast<double>(std::gcd(b[d], previous->buckets[d])));
           }
           const std::int64_t extent = static_cast<int>(d) < shape_.rank() ? shape_[static_cast<int>(d)] : 1;
           if (extent > 1) thinnest = std::min(thinnest, std::log2(static_cast<double>(b[d]) + 1) / 5);

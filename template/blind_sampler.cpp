@@ -19,7 +19,7 @@ Real* BlindSampler<Real>::buffer(std::size_t reals) {
   pitch_ = (reals + 15) / 16 * 16 + 16;
   if (4 * pitch_ > capacity_) {
     capacity_ = 4 * pitch_;
-    storage_.reset(static_cast<Real*>(::operator new(capacity_ * sizeof(Real), std::align_val_t{64})));
+    storage_.reset(static_cast<Real*>(::operator new (capacity_ * sizeof(Real), std::align_val_t{64})));
   }
   return storage_.get();
 }

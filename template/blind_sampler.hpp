@@ -30,7 +30,8 @@ struct BucketValues {
   }
 };
 
-/// Lattice lines t_j(m) = (τ_j + σ m) mod n under one window, folded to `buckets` (kernels/common/flat_data.hpp).
+/// Lattice lines t_j(m) = (τ_j + σ m) mod n under one window, folded to `buckets`
+/// (kernels/common/flat_data.hpp).
 struct WindowedLines {
   GridPoint sigma;
   std::vector<GridPoint> delays;

@@ -45,12 +45,12 @@ struct BlindRound {
   std::int64_t significant = 0;  ///< buckets that stand out of the noise
   std::int64_t unresolved = 0;   ///< of those, the ones that no few frequencies explain
   std::int64_t added = 0, dropped = 0;
-  double total_energy = 0;       ///< Σ|X|², estimated
-  double noise = 0;              ///< power of one delay of an empty bucket, in units of |X|²; rounding included
-  double rounding = 0;           ///< the part of `noise` that rounding alone explains
-  double weakest = 0;            ///< least power of a significant bucket
-  double missed_power = 0;       ///< a component of more power would have been seen
-  bool crowded = false;          ///< most buckets are full: too few of them, or not sparse
+  double total_energy = 0;  ///< Σ|X|², estimated
+  double noise = 0;         ///< power of one delay of an empty bucket, in units of |X|²; rounding included
+  double rounding = 0;      ///< the part of `noise` that rounding alone explains
+  double weakest = 0;       ///< least power of a significant bucket
+  double missed_power = 0;  ///< a component of more power would have been seen
+  bool crowded = false;     ///< most buckets are full: too few of them, or not sparse
   bool finite = true;
 
   bool clean() const noexcept { return unresolved == 0 && added == 0 && dropped == 0 && finite; }

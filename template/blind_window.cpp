@@ -64,8 +64,8 @@ void BlindWindow<Real>::draw(std::int64_t buckets, std::mt19937_64& random) {
   lines_.window.resize(static_cast<std::size_t>(taps));
   window_power_ = 0;
   for (std::int64_t m = 0; m < taps; ++m) {
-    const double tap =
-        kaiser_.tap(static_cast<double>(2 * m + 1 - taps) / static_cast<double>(taps)) / static_cast<double>(taps);
+    const double tap = kaiser_.tap(static_cast<double>(2 * m + 1 - taps) / static_cast<double>(taps)) /
+                       static_cast<double>(taps);
     lines_.window[static_cast<std::size_t>(m)] = tap;
     window_power_ += tap * tap;
   }
@@ -247,7 +247,7 @@ BlindRound BlindWindow<Real>::round(std::int64_t buckets, std::mt19937_64& rando
   refit(3);
   const double confidence = std::log(kRoundsPerMistake * static_cast<double>(buckets));
   const double excess = exceedance(kLines, confidence);
-  const double rounding = kRoundingShare * std::numeric_limits<Real>::epsilon();
+  const double rounding = kRoundingShare * std::numeric_limits<Real>::epsilon() + 2 * kaiser_.leakage;
   round.rounding = rounding * rounding * round.total_energy;
   std::vector<double> power(static_cast<std::size_t>(buckets));
   const auto judge_noise = [&] {

@@ -1,7 +1,7 @@
-// Blind discovery for any shape, prime sizes included, and for frequencies that share a residue class: samples
-// along random lattice lines, which permute the spectrum, through a narrow window, which isolates a stretch of
-// it (Hassanieh, Indyk, Katabi and Price, SODA 2012). Frequencies are read off the phases between parallel
-// lines, strongest first, each subtracted before the next.
+// Blind discovery for any shape, prime sizes included, and for frequencies that share a residue class:
+// samples along random lattice lines, which permute the spectrum, through a narrow window, which isolates a
+// stretch of it (Hassanieh, Indyk, Katabi and Price, SODA 2012). Frequencies are read off the phases between
+// parallel lines, strongest first, each subtracted before the next.
 #pragma once
 
 #include <complex>
@@ -59,7 +59,7 @@ class BlindWindow {
   const Shape& shape_;
   KaiserWindow kaiser_;
   std::int64_t span_ = 3;
-  WindowedLines lines_;
+  WindowedLines lines_{};
   DelayPattern pattern_;
   double window_power_ = 0;
   std::vector<std::complex<double>> rest_;  ///< what the traces leave of the buckets
