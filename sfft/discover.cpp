@@ -167,6 +167,12 @@ Discovery transform_densely(const SignalView& signal, const DiscoverOptions& opt
   discovery.values.assign(tmpl.values().begin(), tmpl.values().end());
   discovery.standard_error.assign(discovery.values.size(), 0.0);
   discovery.tail_energy = tmpl.tail_energy();
+  // Whatever was left out is no larger than what was kept.
+  discovery.missed_bound = std::sqrt(tmpl.tail_energy());
+  for (std::size_t i = 0; i < discovery.values.size(); ++i) {
+    if ((*discovery.support)[i] != 0 || options.k > 0)
+      discovery.missed_bound = std::min(discovery.missed_bound, std::abs(discovery.values[i]));
+  }
   discovery.residual = std::sqrt(std::max(0.0, 1 - tmpl.energy_captured()));
   discovery.path = Path::dense;
   discovery.backend = Backend::cpu;

@@ -154,8 +154,8 @@ int BlindComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, s
 template <class Real>
 double BlindComb<Real>::residual_limit(const BlindRound& round, int freedom, double energy) const {
   // Values are read from single-precision buckets: their own rounding grows with what is in the bucket.
-  constexpr double kOwnRounding = 12 * kEpsilon<Real>;
-  return freedom * round.noise * exceedance(freedom, confidence_) + kOwnRounding * kOwnRounding * energy;
+  constexpr double kOwn = kOwnRounding * kEpsilon<Real>;
+  return freedom * round.noise * exceedance(freedom, confidence_) + kOwn * kOwn * energy;
 }
 
 /// Appends the bucket's explanation to `found`; false when there is none.

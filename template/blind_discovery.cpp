@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <random>
 
@@ -24,6 +25,8 @@ constexpr std::int64_t kFewestBuckets = 32;
 constexpr std::int64_t kGuess = 32;
 /// Power of the weakest frequency over a bucket's noise that rungs are climbed safely with.
 constexpr double kSafePower = 60;
+/// A frequency of just the limit's power is as likely to hide in the noise as to show.
+constexpr double kMargin = 1.5;
 /// Share of a dense transform's time that may be spent without success.
 constexpr double kPatience = 0.1;
 constexpr double kPatienceWithProgress = 1;
@@ -40,6 +43,10 @@ class BlindDriver {
     if (request_.path != Path::flat_window) run_combs();
     const bool stuck = !result_.verified && result_.finite && !hopeless_;
     if (stuck && request_.path != Path::comb) run_windows();
+    double largest = 0;
+    for (const BlindComponent& component : result_.components)
+      largest = std::max(largest, std::abs(component.value));
+    result_.missed_bound += kMargin * kOwnRounding * std::numeric_limits<Real>::epsilon() * largest;
     if (result_.verified) judge_count();
     result_.samples = sampler_.samples();
     return std::move(result_);
@@ -140,8 +147,7 @@ class BlindDriver {
     }
     noisy_ = round.noise > 4 * round.rounding;
     result_.tail_energy = round.noise * tail_per_noise;
-    // A frequency of just the limit's power is as likely to hide behind the noise as not.
-    result_.missed_bound = 1.5 * std::sqrt(round.missed_power);
+    result_.missed_bound = kMargin * std::sqrt(round.missed_power);
     return true;
   }
 

@@ -65,6 +65,9 @@ inline double exceedance(std::int64_t count, double a) noexcept {
 
 /// Rounding noise of one bucket, relative to Σ|X|²: that of the samples as given and of the small FFT.
 constexpr double kRoundingShare = 0.35;
+/// Rounding of a bucket's own content, in units of epsilon: frequencies this much weaker than another of the
+/// same bucket are not seen.
+constexpr double kOwnRounding = 3;
 /// Mistakes in telling noise from signal: one in so many rounds.
 constexpr double kRoundsPerMistake = 1e3;
 
