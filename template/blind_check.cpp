@@ -5,6 +5,7 @@
 
 #include "kernels/common/turns.hpp"
 #include "kernels/cpu/hash.hpp"
+#include "kernels/cpu/locate.hpp"
 #include "template/blind_comb.hpp"
 
 namespace sfft::detail {
@@ -14,10 +15,10 @@ namespace {
 using Complex = std::complex<double>;
 constexpr std::int64_t kRun = 8;
 
-/// Run `number` of `runs`, which share the delays out among them: each somewhere in its own part.
-DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, std::int64_t runs,
-                          std::mt19937_64& random) {
-  if (runs == 0) return random_delays(grid.strides, rank, 4, random);
+/// Run `number` of those that share the delays out among them: each somewhere in its own part.
+DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, const CheckReads& reads,
+                          BlindRandom& random) {
+  if (reads.runs == 0) return random_delays(grid.strides, rank, reads.scattered, random);
   const auto last = static_cast<std::size_t>(rank - 1);
   const std::int64_t blocks_of_row = grid.strides[last] / kRun;
   if (blocks_of_row == 0) return random_delays(grid.strides, rank, static_cast<int>(kRun), random);
@@ -25,7 +26,7 @@ DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, s
   for (std::size_t d = 0; d < last; ++d) blocks *= grid.strides[d];
   const double within = static_cast<double>(random() >> 11) * 0x1p-53;
   auto block = static_cast<std::int64_t>((static_cast<double>(number) + within) *
-                                         static_cast<double>(blocks) / static_cast<double>(runs));
+                                         static_cast<double>(blocks) / static_cast<double>(reads.runs));
   block = std::min(block, blocks - 1);
   DelayPattern pattern;
   if (rank == 1) pattern.kind = DelayPattern::Kind::run;
@@ -49,62 +50,155 @@ DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, s
 /// of it. Corrections rather than values: their squares do not cancel.
 template <class Real>
 struct BlindComb<Real>::Accumulator {
-  std::int64_t bucket = 0;
+  std::int32_t bucket = 0;
   int members = 0;  ///< 0: a crowd, taken with the values that it has
   std::int32_t member[kBlindMembers] = {};
-  Complex gram[kBlindMembers][kBlindMembers] = {};
   Complex right[kBlindMembers] = {};
-  double energy = 0;  ///< Σ|y|²
-  double rest = 0;    ///< Σ|y − known|²
+  std::int32_t gram = -1;  ///< row by row from here in `gram_`, of two members and more
+  double energy = 0;       ///< Σ|y|²
+  double rest = 0;         ///< Σ|y − known|²
 };
 
+/// exp(2 pi i f·τ_j/n) of every component at every delay, delay by delay.
 template <class Real>
-void BlindComb<Real>::accumulate(const BucketValues<Real>& values, const DelayPattern& pattern, double scale,
-                                 const std::vector<BlindComponent>& components,
-                                 std::vector<Accumulator>& crowds) const {
-  const auto delays = static_cast<int>(values.delays);
-  BlindVector roots[kBlindMembers];
-  for (Accumulator& own : crowds) {
-    BlindVector y;
-    for (int j = 0; j < delays; ++j) {
-      y[j] = scale * values.at(own.bucket, j);
-      own.energy += std::norm(y[j]);
-    }
-    int at = 0;
-    for (std::int32_t i = first_[static_cast<std::size_t>(own.bucket)]; i >= 0;
-         i = next_[static_cast<std::size_t>(i)]) {
-      const BlindComponent& component = components[static_cast<std::size_t>(i)];
-      phases(component.f, pattern, roots[at]);
-      for (int j = 0; j < delays; ++j) y[j] -= times(component.value, roots[at][j]);
-      if (own.members > 0) ++at;
-    }
-    for (int i = 0; i < own.members; ++i) {
-      for (int j = 0; j < delays; ++j) own.right[i] += times_conj(y[j], roots[i][j]);
-      for (int l = 0; l < i; ++l) {
-        for (int j = 0; j < delays; ++j) own.gram[i][l] += times_conj(roots[l][j], roots[i][j]);
+void BlindComb<Real>::tabulate_roots(const DelayPattern& pattern,
+                                     const std::vector<BlindComponent>& components) {
+  const std::size_t count = components.size();
+  const std::size_t delays = pattern.delays.size();
+  roots_re_.resize(count * delays);
+  roots_im_.resize(count * delays);
+  constexpr double kExact = 0x1p53;
+  bool exact = true;
+  for (int d = 0; d < shape_.rank(); ++d) {
+    for (const GridPoint& delay : pattern.delays)
+      exact = exact &&
+              static_cast<double>(shape_[d]) * static_cast<double>(delay[static_cast<std::size_t>(d)] + 1) <
+                  kExact;
+  }
+  if (!exact) {
+    for (std::size_t i = 0; i < count; ++i) {
+      BlindVector roots;
+      phases(components[i].f, pattern, roots);
+      for (std::size_t j = 0; j < delays; ++j) {
+        roots_re_[j * count + i] = roots[j].real();
+        roots_im_[j * count + i] = roots[j].imag();
       }
     }
-    for (int j = 0; j < delays; ++j) own.rest += std::norm(y[j]);
+    return;
+  }
+  const auto roots = cpu::locate_kernels<Real>().roots;
+  coordinate_.resize(count);
+  other_.resize(2 * count);
+  for (int d = 0; d < shape_.rank(); ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    for (std::size_t i = 0; i < count; ++i) coordinate_[i] = static_cast<double>(components[i].f[at]);
+    for (std::size_t j = 0; j < delays; ++j) {
+      double* re = d == 0 ? &roots_re_[j * count] : other_.data();
+      double* im = d == 0 ? &roots_im_[j * count] : other_.data() + count;
+      roots(coordinate_.data(), static_cast<std::int64_t>(count), static_cast<double>(pattern.delays[j][at]),
+            static_cast<double>(shape_[d]), re, im);
+      for (std::size_t i = 0; d > 0 && i < count; ++i) {
+        const Complex product =
+            times({roots_re_[j * count + i], roots_im_[j * count + i]}, {other_[i], other_[count + i]});
+        roots_re_[j * count + i] = product.real();
+        roots_im_[j * count + i] = product.imag();
+      }
+    }
   }
 }
 
 template <class Real>
-BlindRound BlindComb<Real>::check(const CombGrid& grid, std::int64_t runs, std::mt19937_64& random,
+void BlindComb<Real>::accumulate(const BucketValues<Real>& values, double scale,
+                                 const std::vector<BlindComponent>& components,
+                                 std::vector<Accumulator>& crowds) {
+  const auto delays = static_cast<std::size_t>(values.delays);
+  const std::size_t count = components.size();
+  const auto root = [&](std::int32_t i, std::size_t j) {
+    const std::size_t at = j * count + static_cast<std::size_t>(i);
+    return Complex(roots_re_[at], roots_im_[at]);
+  };
+  for (Accumulator& own : crowds) {
+    BlindVector y;
+    double energy = 0;
+    for (std::size_t j = 0; j < delays; ++j) {
+      y[j] = scale * values.at(own.bucket, static_cast<std::int64_t>(j));
+      energy += std::norm(y[j]);
+    }
+    own.energy += energy;
+    for (std::int32_t i = first_[static_cast<std::size_t>(own.bucket)]; i >= 0;
+         i = next_[static_cast<std::size_t>(i)]) {
+      const Complex value = components[static_cast<std::size_t>(i)].value;
+      for (std::size_t j = 0; j < delays; ++j) y[j] -= times(value, root(i, j));
+    }
+    for (int i = 0; i < own.members; ++i) {
+      Complex sum = 0;
+      for (std::size_t j = 0; j < delays; ++j) sum += times_conj(y[j], root(own.member[i], j));
+      own.right[i] += sum;
+      for (int l = 0; l < i; ++l) {
+        Complex product = 0;
+        for (std::size_t j = 0; j < delays; ++j)
+          product += times_conj(root(own.member[l], j), root(own.member[i], j));
+        gram_[static_cast<std::size_t>(own.gram + i * own.members + l)] += product;
+      }
+    }
+    double rest = 0;
+    for (std::size_t j = 0; j < delays; ++j) rest += std::norm(y[j]);
+    own.rest += rest;
+  }
+}
+
+/// Solves one bucket's normal equations: corrections to `fitted` and their gains. False when singular.
+template <class Real>
+bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, Complex* corrections,
+                                        double* gains) const {
+  if (own.members == 1) {
+    corrections[0] = own.right[0] / delays;
+    gains[0] = 1 / delays;
+    return true;
+  }
+  for (int i = 0; i <= own.members; ++i) {
+    Complex gram[kBlindMembers][kBlindMembers];
+    for (int r = 0; r < own.members; ++r) {
+      gram[r][r] = delays;
+      for (int l = 0; l < r; ++l) {
+        gram[r][l] = gram_[static_cast<std::size_t>(own.gram + r * own.members + l)];
+        gram[l][r] = std::conj(gram[r][l]);
+      }
+    }
+    Complex right[kBlindMembers] = {};
+    if (i < own.members) {
+      right[i] = 1;
+    } else {
+      std::copy(own.right, own.right + own.members, right);
+    }
+    if (!solve_small(own.members, gram, right)) return false;
+    if (i < own.members) {
+      gains[i] = std::sqrt(std::norm(right[i]));
+    } else {
+      std::copy(right, right + own.members, corrections);
+    }
+  }
+  return true;
+}
+
+template <class Real>
+BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads, BlindRandom& random,
                                   std::vector<BlindComponent>& components) {
   BlindRound round;
   file_members(grid, components);
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
-  const std::int64_t chunks = std::max<std::int64_t>(1, runs);
-  const std::int64_t delays = runs == 0 ? 4 : chunks * kRun;
+  const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
+  const std::int64_t delays = reads.runs == 0 ? reads.scattered : chunks * kRun;
   const int most = static_cast<int>(std::min<std::int64_t>(kBlindMembers, delays / 2));
 
   std::vector<Accumulator> crowds;
+  gram_.clear();
   crowds.reserve(components.size());
   for (std::size_t c = 0; c < components.size(); ++c) {
     const std::int64_t bucket = cpu::hash(components[c].f, grid.buckets);
     if (first_[static_cast<std::size_t>(bucket)] != static_cast<std::int32_t>(c)) continue;
     Accumulator own;
-    own.bucket = bucket;
+    own.bucket = static_cast<std::int32_t>(bucket);
     for (auto i = static_cast<std::int32_t>(c); i >= 0; i = next_[static_cast<std::size_t>(i)]) {
       if (own.members == most) {
         own.members = 0;
@@ -112,13 +206,18 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, std::int64_t runs, std::
       }
       own.member[own.members++] = i;
     }
+    if (own.members > 1) {
+      own.gram = static_cast<std::int32_t>(gram_.size());
+      gram_.resize(gram_.size() + static_cast<std::size_t>(own.members * own.members));
+    }
     crowds.push_back(own);
   }
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-    const DelayPattern pattern = check_delays(grid, shape_.rank(), chunk, runs, random);
+    const DelayPattern pattern = check_delays(grid, shape_.rank(), chunk, reads, random);
     const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
     measure_power(values, chunk > 0);
-    accumulate(values, pattern, scale, components, crowds);
+    tabulate_roots(pattern, components);
+    accumulate(values, scale, components, crowds);
   }
   judge_noise(grid, delays, static_cast<std::int64_t>(crowds.size()), round);
   if (!round.finite) return round;
@@ -139,28 +238,7 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, std::int64_t runs, std::
     }
     Complex fitted[kBlindMembers];
     double gain[kBlindMembers];
-    bool ok = true;
-    for (int i = 0; i < own.members; ++i) {
-      own.gram[i][i] = static_cast<double>(delays);
-      for (int l = 0; l < i; ++l) own.gram[l][i] = std::conj(own.gram[i][l]);
-    }
-    for (int i = 0; i <= own.members && ok; ++i) {
-      Complex copy[kBlindMembers][kBlindMembers];
-      for (int r = 0; r < own.members; ++r) std::copy(own.gram[r], own.gram[r] + own.members, copy[r]);
-      Complex right[kBlindMembers] = {};
-      if (i < own.members) {
-        right[i] = 1;
-      } else {
-        std::copy(own.right, own.right + own.members, right);
-      }
-      ok = solve_small(own.members, copy, right);
-      if (i < own.members) {
-        gain[i] = std::abs(right[i].real());
-      } else {
-        std::copy(right, right + own.members, fitted);
-      }
-    }
-    if (!ok) {
+    if (!solve_accumulated(own, static_cast<double>(delays), fitted, gain)) {
       ++round.unresolved;
       continue;
     }
@@ -193,15 +271,15 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, std::int64_t runs, std::
   return round;
 }
 
-template void BlindComb<float>::accumulate(const BucketValues<float>&, const DelayPattern&, double,
-                                           const std::vector<BlindComponent>&,
-                                           std::vector<Accumulator>&) const;
-template void BlindComb<double>::accumulate(const BucketValues<double>&, const DelayPattern&, double,
-                                            const std::vector<BlindComponent>&,
-                                            std::vector<Accumulator>&) const;
-template BlindRound BlindComb<float>::check(const CombGrid&, std::int64_t, std::mt19937_64&,
-                                            std::vector<BlindComponent>&);
-template BlindRound BlindComb<double>::check(const CombGrid&, std::int64_t, std::mt19937_64&,
+#define SFFT_INSTANTIATE(Real)                                                                              \
+  template void BlindComb<Real>::tabulate_roots(const DelayPattern&, const std::vector<BlindComponent>&);   \
+  template void BlindComb<Real>::accumulate(const BucketValues<Real>&, double,                              \
+                                            const std::vector<BlindComponent>&, std::vector<Accumulator>&); \
+  template bool BlindComb<Real>::solve_accumulated(const Accumulator&, double, Complex*, double*) const;    \
+  template BlindRound BlindComb<Real>::check(const CombGrid&, const CheckReads&, BlindRandom&,              \
                                              std::vector<BlindComponent>&);
+SFFT_INSTANTIATE(float)
+SFFT_INSTANTIATE(double)
+#undef SFFT_INSTANTIATE
 
 }  // namespace sfft::detail

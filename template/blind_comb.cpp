@@ -8,6 +8,7 @@
 #include "kernels/common/turns.hpp"
 #include "kernels/cpu/bucket_power.hpp"
 #include "kernels/cpu/hash.hpp"
+#include "kernels/cpu/locate.hpp"
 
 namespace sfft::detail {
 
@@ -229,17 +230,26 @@ BlindRound BlindComb<Real>::solve(const CombGrid& grid, const DelayPattern& patt
   std::vector<BlindComponent> found;
   found.reserve(components.size() + static_cast<std::size_t>(round.significant));
   round.weakest = std::numeric_limits<double>::infinity();
+  std::vector<std::int32_t> look;
+  look.reserve(static_cast<std::size_t>(round.significant) + components.size());
+  Real weakest = std::numeric_limits<Real>::infinity();
   for (std::int64_t b = 0; b < grid.count; ++b) {
+    const Real power = power_[static_cast<std::size_t>(b)];
+    if (power > limit) weakest = std::min(weakest, power);
+    if (power > limit || first_[static_cast<std::size_t>(b)] >= 0)
+      look.push_back(static_cast<std::int32_t>(b));
+  }
+  round.weakest = static_cast<double>(weakest) * scale * scale / delays;
+  const bool neighbours =
+      pattern.kind == DelayPattern::Kind::run && pattern.step == 1 && delays == cpu::kRunDelays &&
+      components.empty() &&
+      static_cast<double>(shape_[0]) * static_cast<double>(pattern.delays[0][0] + 1) < 0x1p53;
+  if (neighbours) explain_neighbours(grid, pattern, values, round, found, look);
+  round.added = static_cast<std::int64_t>(found.size());
+  for (const std::int32_t b : look) {
     const std::int32_t head = first_[static_cast<std::size_t>(b)];
-    const bool significant = power_[static_cast<std::size_t>(b)] > limit;
-    if (!significant && head < 0) continue;
     BlindVector y;
-    double energy = 0;
-    for (int j = 0; j < delays; ++j) {
-      y[j] = scale * values.at(b, j);
-      energy += std::norm(y[j]);
-    }
-    if (significant) round.weakest = std::min(round.weakest, energy / delays);
+    for (int j = 0; j < delays; ++j) y[j] = scale * values.at(b, j);
     std::int64_t known = 0;
     for (std::int32_t i = head; i >= 0; i = next_[static_cast<std::size_t>(i)]) ++known;
     const std::size_t before = found.size();
@@ -267,6 +277,38 @@ BlindRound BlindComb<Real>::solve(const CombGrid& grid, const DelayPattern& patt
   }
   components = std::move(found);
   return round;
+}
+
+/// The first round's common case, many buckets at once: of `left`, moves those that one frequency explains to
+/// `found`.
+template <class Real>
+void BlindComb<Real>::explain_neighbours(const CombGrid& grid, const DelayPattern& pattern,
+                                         const BucketValues<Real>& values, const BlindRound& round,
+                                         std::vector<BlindComponent>& found,
+                                         std::vector<std::int32_t>& left) {
+  const std::size_t count = left.size();
+  singles_.resize(5 * count);
+  double* of[5];
+  for (std::size_t i = 0; i < 5; ++i) of[i] = singles_.data() + i * count;
+  const cpu::RunGeometry geometry{static_cast<double>(shape_[0]), static_cast<double>(grid.buckets[0]),
+                                  static_cast<double>(grid.strides[0]),
+                                  static_cast<double>(pattern.delays[0][0]),
+                                  static_cast<double>(grid.strides[0])};
+  cpu::locate_kernels<Real>().explain_run(values.re, values.im, left.data(), static_cast<std::int64_t>(count),
+                                          geometry, {of[0], of[1], of[2], of[3], of[4]});
+  const double noise_limit = residual_limit(round, static_cast<int>(cpu::kRunDelays) - 1, 0);
+  constexpr double kOwn = kOwnRounding * kEpsilon<Real>;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (of[4][i] <= noise_limit + kOwn * kOwn * of[3][i]) {
+      found.push_back({{static_cast<std::int64_t>(of[0][i]), 0, 0},
+                       {of[1][i], of[2][i]},
+                       round.noise / static_cast<double>(cpu::kRunDelays)});
+    } else {
+      left[kept++] = left[i];
+    }
+  }
+  left.resize(kept);
 }
 
 template class BlindComb<float>;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "template/blind_fit.hpp"
@@ -13,6 +12,12 @@
 #include "template/blind_types.hpp"
 
 namespace sfft::detail {
+
+/// How much a check reads: runs of eight neighbouring delays, or, without, single delays.
+struct CheckReads {
+  std::int64_t runs = 0;
+  int scattered = 4;
+};
 
 template <class Real>
 class BlindComb {
@@ -24,10 +29,9 @@ class BlindComb {
   BlindRound solve(const CombGrid& grid, const DelayPattern& pattern,
                    std::vector<BlindComponent>& components);
 
-  /// Samples `runs` random runs of up to eight neighbouring delays and, for `runs` = 0, four single delays;
-  /// fits only the known components to them and counts the buckets where that leaves something. Values and
-  /// variances are replaced where the new ones are better.
-  BlindRound check(const CombGrid& grid, std::int64_t runs, std::mt19937_64& random,
+  /// Samples at fresh delays, fits only the known components to them and counts the buckets where that leaves
+  /// something. Values and variances are replaced where the new ones are better.
+  BlindRound check(const CombGrid& grid, const CheckReads& reads, BlindRandom& random,
                    std::vector<BlindComponent>& components);
 
  private:
@@ -43,15 +47,25 @@ class BlindComb {
                const BlindRound& round, const std::vector<BlindComponent>& components,
                std::vector<BlindComponent>& found);
   double residual_limit(const BlindRound& round, int freedom, double energy) const;
-  void accumulate(const BucketValues<Real>& values, const DelayPattern& pattern, double scale,
-                  const std::vector<BlindComponent>& components, std::vector<Accumulator>& crowds) const;
+  void tabulate_roots(const DelayPattern& pattern, const std::vector<BlindComponent>& components);
+  void accumulate(const BucketValues<Real>& values, double scale,
+                  const std::vector<BlindComponent>& components, std::vector<Accumulator>& crowds);
+  bool solve_accumulated(const Accumulator& own, double delays, std::complex<double>* corrections,
+                         double* gains) const;
+  void explain_neighbours(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
+                          const BlindRound& round, std::vector<BlindComponent>& found,
+                          std::vector<std::int32_t>& left);
 
   BlindSampler<Real>& sampler_;
   const Shape& shape_;
-  std::vector<Real> power_;          ///< Σ_j |Y_j[b]|², unscaled
-  std::vector<std::int32_t> first_;  ///< first known component of a bucket, or −1
-  std::vector<std::int32_t> next_;   ///< the bucket's next one
-  double confidence_ = 13;           ///< exponent of the tests: ln(mistakes a round)
+  std::vector<Real> power_;                  ///< Σ_j |Y_j[b]|², unscaled
+  std::vector<std::int32_t> first_;          ///< first known component of a bucket, or −1
+  std::vector<std::int32_t> next_;           ///< the bucket's next one
+  std::vector<double> roots_re_, roots_im_;  ///< tabulate_roots()
+  std::vector<double> coordinate_, other_;
+  std::vector<double> singles_;             ///< explain_neighbours()
+  std::vector<std::complex<double>> gram_;  ///< of check()'s accumulators
+  double confidence_ = 13;                  ///< exponent of the tests: ln(mistakes a round)
 };
 
 extern template class BlindComb<float>;

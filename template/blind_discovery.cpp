@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <random>
 
 #include "template/blind_comb.hpp"
 #include "template/blind_window.hpp"
@@ -46,7 +45,7 @@ class BlindDriver {
     double largest = 0;
     for (const BlindComponent& component : result_.components)
       largest = std::max(largest, std::abs(component.value));
-    result_.missed_bound += kMargin * kOwnRounding * std::numeric_limits<Real>::epsilon() * largest;
+    result_.missed_bound += 2 * kMargin * kOwnRounding * std::numeric_limits<Real>::epsilon() * largest;
     if (result_.verified) judge_count();
     result_.samples = sampler_.samples();
     return std::move(result_);
@@ -174,10 +173,13 @@ class BlindDriver {
     }
     const auto grid = grids.near(target, &used, random_);
     if (!grid) return false;
-    const auto runs =
-        noisy ? static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count))) : 0;
-    if (!affordable(*grid, runs == 0 ? 4 : 8 * runs, true)) return false;
-    const BlindRound round = comb_->check(*grid, runs, random_, result_.components);
+    CheckReads reads;
+    if (noisy)
+      reads.runs = static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count)));
+    // Fewer than asked for: the others may hide behind stronger ones of their buckets.
+    if (count != request_.k) reads.scattered = 8;
+    if (!affordable(*grid, std::max<std::int64_t>(reads.scattered, 8 * reads.runs), true)) return false;
+    const BlindRound round = comb_->check(*grid, reads, random_, result_.components);
     ++result_.rounds;
     if (!accept(round, static_cast<double>(grid->count))) return false;
     result_.verified = round.clean() && !result_.components.empty();
@@ -233,7 +235,7 @@ class BlindDriver {
   const BlindRequest& request_;
   const Shape& shape_;
   BlindSampler<Real> sampler_;
-  std::mt19937_64 random_;
+  BlindRandom random_;
   std::optional<BlindComb<Real>> comb_;
   BlindResult result_;
   std::int64_t expected_ = 0;

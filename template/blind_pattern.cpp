@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kRunDelays = 8;
 
-std::int64_t below(std::mt19937_64& random, std::int64_t limit) {
+std::int64_t below(BlindRandom& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(std::max<std::int64_t>(1, limit)));
 }
 
@@ -50,7 +50,7 @@ CombGrids::CombGrids(const Shape& shape) : shape_(shape) {
 }
 
 std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* previous,
-                                        std::mt19937_64& random) const {
+                                        BlindRandom& random) const {
   const std::int64_t most = shape_.points() / kRunDelays;
   GridPoint best{0, 0, 0};
   double best_score = std::numeric_limits<double>::infinity();
@@ -93,7 +93,7 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
   return grid;
 }
 
-DelayPattern run_of_delays(const CombGrid& grid, bool spread, std::mt19937_64& random) {
+DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random) {
   DelayPattern pattern;
   pattern.kind = DelayPattern::Kind::run;
   const std::int64_t stride = grid.strides[0];
@@ -111,7 +111,7 @@ DelayPattern run_of_delays(const CombGrid& grid, bool spread, std::mt19937_64& r
   return pattern;
 }
 
-DelayPattern random_delays(const GridPoint& extents, int rank, int count, std::mt19937_64& random) {
+DelayPattern random_delays(const GridPoint& extents, int rank, int count, BlindRandom& random) {
   DelayPattern pattern;
   for (int tries = 0; static_cast<int>(pattern.delays.size()) < count; ++tries) {
     GridPoint delay{0, 0, 0};
@@ -125,7 +125,7 @@ DelayPattern random_delays(const GridPoint& extents, int rank, int count, std::m
   return pattern;
 }
 
-DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, std::mt19937_64& random) {
+DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, BlindRandom& random) {
   DelayPattern pattern;
   pattern.kind = DelayPattern::Kind::ladder;
   int axes = 0;

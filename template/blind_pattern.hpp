@@ -4,12 +4,26 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "template/blind_sampler.hpp"
 
 namespace sfft::detail {
+
+/// Random bits that cost nothing to start (Steele, Lea and Flood, SplitMix64, OOPSLA 2014).
+class BlindRandom {
+ public:
+  explicit BlindRandom(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t operator()() noexcept {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  std::uint64_t state_;
+};
 
 /// B_d buckets and strides L_d = n_d/B_d.
 struct CombGrid {
@@ -26,7 +40,7 @@ class CombGrids {
   /// About `target` buckets or somewhat more, and as unlike `previous` (which may be null) as there are:
   /// frequencies that share a bucket of one should part in the other. Nothing when the shape has no such
   /// divisors, or they would read too much of the frame.
-  std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, std::mt19937_64& random) const;
+  std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, BlindRandom& random) const;
 
  private:
   const Shape shape_;
@@ -53,12 +67,12 @@ struct DelayPattern {
 
 /// Eight equally spaced delays (fewer under small strides): next to each other, on one cache line of most
 /// signals, or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
-DelayPattern run_of_delays(const CombGrid& grid, bool spread, std::mt19937_64& random);
+DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random);
 
 /// `count` delays for locating under noise: each rung multiplies the resolution of the one before it. Steps
 /// stay inside `extents`: the strides of a comb, or the whole frame for windowed lines.
-DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, std::mt19937_64& random);
+DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, BlindRandom& random);
 
-DelayPattern random_delays(const GridPoint& extents, int rank, int count, std::mt19937_64& random);
+DelayPattern random_delays(const GridPoint& extents, int rank, int count, BlindRandom& random);
 
 }  // namespace sfft::detail

@@ -1,6 +1,9 @@
 #include "template/blind_sampler.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <mutex>
+#include <utility>
 
 #include "kernels/common/lattice_line.hpp"
 #include "kernels/cpu/fft_cache.hpp"
@@ -10,6 +13,57 @@
 
 namespace sfft::detail {
 
+struct BlindScratch::Shelf {
+  static constexpr std::size_t kMostBlocks = 4;
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+  Shelf() { blocks.reserve(kMostBlocks); }
+  std::mutex mutex;
+  std::vector<Block> blocks;
+};
+
+BlindScratch::Shelf& BlindScratch::shelf() {
+  static Shelf shelf;
+  return shelf;
+}
+
+std::byte* BlindScratch::fit(std::size_t bytes) {
+  if (block_.bytes >= bytes) return block_.data.get();
+  give_back();
+  {
+    Shelf& kept = shelf();
+    const std::lock_guard lock(kept.mutex);
+    const auto found = std::find_if(kept.blocks.begin(), kept.blocks.end(),
+                                    [&](const Block& block) { return block.bytes >= bytes; });
+    if (found != kept.blocks.end()) {
+      block_ = std::move(*found);
+      kept.blocks.erase(found);
+      return block_.data.get();
+    }
+  }
+  // In powers of two, so that the next size up finds room.
+  const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
+  block_.data.reset(static_cast<std::byte*>(::operator new (room, std::align_val_t{64})));
+  block_.bytes = room;
+  return block_.data.get();
+}
+
+/// The smallest block goes when there are too many.
+void BlindScratch::give_back() noexcept {
+  if (block_.bytes == 0) return;
+  Block block = std::move(block_);
+  block_ = {};
+  if (block.bytes > Shelf::kMostBytes) return;
+  Shelf& kept = shelf();
+  const std::lock_guard lock(kept.mutex);
+  if (kept.blocks.size() < Shelf::kMostBlocks) {
+    kept.blocks.push_back(std::move(block));
+    return;
+  }
+  const auto smallest = std::min_element(kept.blocks.begin(), kept.blocks.end(),
+                                         [](const Block& a, const Block& b) { return a.bytes < b.bytes; });
+  if (smallest->bytes < block.bytes) *smallest = std::move(block);
+}
+
 template <class Real>
 BlindSampler<Real>::BlindSampler(const void* signal, ElementType type, const Shape& shape)
     : signal_(signal), type_(type), shape_(shape) {}
@@ -17,11 +71,7 @@ BlindSampler<Real>::BlindSampler(const void* signal, ElementType type, const Sha
 template <class Real>
 Real* BlindSampler<Real>::buffer(std::size_t reals) {
   pitch_ = (reals + 15) / 16 * 16 + 16;
-  if (4 * pitch_ > capacity_) {
-    capacity_ = 4 * pitch_;
-    storage_.reset(static_cast<Real*>(::operator new (capacity_ * sizeof(Real), std::align_val_t{64})));
-  }
-  return storage_.get();
+  return reinterpret_cast<Real*>(storage_.fit(4 * pitch_ * sizeof(Real)));
 }
 
 template <class Real>
@@ -104,7 +154,7 @@ template <class Real>
 BucketValues<Real> BlindSampler<Real>::transform(const cpu::SmallFft<Real>& fft, const GridPoint& grid,
                                                  std::int64_t delays) {
   Real* at[4];
-  for (std::size_t i = 0; i < 4; ++i) at[i] = storage_.get() + i * pitch_;
+  for (std::size_t i = 0; i < 4; ++i) at[i] = reinterpret_cast<Real*>(storage_.data()) + i * pitch_;
   const std::size_t first = fft.execute(at[0], at[1], at[2], at[3]) ? 2 : 0;
   const std::int64_t count = grid[0] * grid[1] * grid[2];
   if (!real()) return {at[first], at[first + 1], count, delays};

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -28,6 +29,34 @@ struct BucketValues {
     const auto i = static_cast<std::size_t>(bucket * delays + delay);
     return {static_cast<double>(re[i]), static_cast<double>(im[i])};
   }
+};
+
+/// 64-byte aligned bytes, on loan from a few that the process keeps: fresh memory of this size would cost
+/// more, in page faults, than the transform that it is for. Thread-safe.
+class BlindScratch {
+ public:
+  BlindScratch() = default;
+  ~BlindScratch() { give_back(); }
+  BlindScratch(const BlindScratch&) = delete;
+  BlindScratch& operator=(const BlindScratch&) = delete;
+
+  /// At least so many bytes; what was there is lost.
+  std::byte* fit(std::size_t bytes);
+  std::byte* data() const noexcept { return block_.data.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const noexcept { ::operator delete (p, std::align_val_t{64}); }
+  };
+  struct Block {
+    std::size_t bytes = 0;
+    std::unique_ptr<std::byte, Free> data;
+  };
+  struct Shelf;
+  static Shelf& shelf();
+  void give_back() noexcept;
+
+  Block block_;
 };
 
 /// Lattice lines t_j(m) = (τ_j + σ m) mod n under one window, folded to `buckets`
@@ -55,9 +84,6 @@ class BlindSampler {
   std::int64_t samples() const noexcept { return samples_; }  ///< read so far
 
  private:
-  struct Free {
-    void operator()(Real* p) const noexcept { ::operator delete (p, std::align_val_t{64}); }
-  };
   /// Four arrays of `reals`, not at one offset modulo a page: they would fight over the same cache sets.
   Real* buffer(std::size_t reals);
   std::int64_t flat(const GridPoint& at) const noexcept;
@@ -73,9 +99,8 @@ class BlindSampler {
   ElementType type_;
   Shape shape_;
   std::int64_t samples_ = 0;
-  std::size_t capacity_ = 0;
   std::size_t pitch_ = 0;  ///< between the four arrays
-  std::unique_ptr<Real, Free> storage_;
+  BlindScratch storage_;
 };
 
 extern template class BlindSampler<float>;

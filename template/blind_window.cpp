@@ -44,7 +44,7 @@ std::int64_t BlindWindow<Real>::wrap(std::int64_t bucket) const noexcept {
 }
 
 template <class Real>
-void BlindWindow<Real>::draw(std::int64_t buckets, std::mt19937_64& random) {
+void BlindWindow<Real>::draw(std::int64_t buckets, BlindRandom& random) {
   GridPoint extents{1, 1, 1};
   lines_.sigma = {0, 0, 0};
   for (int d = 0; d < shape_.rank(); ++d) {
@@ -220,7 +220,7 @@ std::int64_t BlindWindow<Real>::add_strongest(double limit) {
 }
 
 template <class Real>
-BlindRound BlindWindow<Real>::round(std::int64_t buckets, std::mt19937_64& random,
+BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
                                     std::vector<BlindComponent>& components) {
   BlindRound round;
   draw(buckets, random);

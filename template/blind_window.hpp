@@ -6,7 +6,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "kernels/common/filter.hpp"
@@ -28,7 +27,7 @@ class BlindWindow {
 
   /// One round on fresh lines: refits the known components, drops those that are not there, adds what stands
   /// out of the rest. A clean round says that the components explain samples they were not made from.
-  BlindRound round(std::int64_t buckets, std::mt19937_64& random, std::vector<BlindComponent>& components);
+  BlindRound round(std::int64_t buckets, BlindRandom& random, std::vector<BlindComponent>& components);
 
   /// Noise power of a bucket over the tail energy Σ|X|² that causes it, for the last round.
   double noise_share() const noexcept { return window_power_; }
@@ -44,7 +43,7 @@ class BlindWindow {
     double power = 0;                            ///< Σ|response|²
   };
 
-  void draw(std::int64_t buckets, std::mt19937_64& random);
+  void draw(std::int64_t buckets, BlindRandom& random);
   Trace trace(const GridPoint& f) const;
   void subtract(const Trace& trace, std::complex<double> value);
   std::complex<double> project(const Trace& trace) const;

@@ -2,6 +2,7 @@
 #include "kernels/cpu/bucket_power.hpp"
 #include "kernels/cpu/flat_recover.hpp"
 #include "kernels/cpu/isa.hpp"
+#include "kernels/cpu/locate.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/recover.hpp"
 #include "kernels/cpu/subsample.hpp"
@@ -21,6 +22,8 @@ namespace sfft::detail::cpu {
   const FlatRecoverKernels<double>& flat_recover_table_double() noexcept; \
   const BucketPowerKernels<float>& bucket_power_table_float() noexcept;   \
   const BucketPowerKernels<double>& bucket_power_table_double() noexcept; \
+  const LocateKernels<float>& locate_table_float() noexcept;              \
+  const LocateKernels<double>& locate_table_double() noexcept;            \
   const LayoutKernels<float>& layout_table_float() noexcept;              \
   const LayoutKernels<double>& layout_table_double() noexcept;            \
   }
@@ -32,6 +35,7 @@ SFFT_DEFINE_KERNELS(RecoverKernels, recover)
 SFFT_DEFINE_KERNELS(SubsampleKernels, subsample)
 SFFT_DEFINE_KERNELS(FlatRecoverKernels, flat_recover)
 SFFT_DEFINE_KERNELS(BucketPowerKernels, bucket_power)
+SFFT_DEFINE_KERNELS(LocateKernels, locate)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
 
 }  // namespace sfft::detail::cpu
