@@ -219,7 +219,7 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
     tabulate_roots(pattern, components);
     accumulate(values, scale, components, crowds);
   }
-  judge_noise(grid, delays, static_cast<std::int64_t>(crowds.size()), round);
+  judge_noise(grid, delays, static_cast<std::int64_t>(crowds.size()), 0, round);
   if (!round.finite) return round;
 
   std::vector<char> drop(components.size(), 0);

@@ -60,9 +60,10 @@ void BlindComb<Real>::measure_power(const BucketValues<Real>& values, bool add) 
                                               power_.data());
 }
 
-/// Turns power_ into |X|² units, tells the noise and counts the significant buckets.
+/// Tells the noise from power_ and counts the significant buckets. `least` is rounding that power_ does not
+/// show.
 template <class Real>
-void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known,
+void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, double least,
                                   BlindRound& round) {
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const double unit = scale * scale;
@@ -73,7 +74,7 @@ void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std
   if (!round.finite) return;
   confidence_ = std::log(kRoundsPerMistake * static_cast<double>(grid.count));
   const double rounding = kRoundingShare * kEpsilon<Real>;
-  round.rounding = rounding * rounding * round.total_energy;
+  round.rounding = std::max(least, rounding * rounding * round.total_energy);
   round.noise = round.rounding;
   const double excess = exceedance(delays, confidence_);
   const auto count_above = [&](double noise) {
@@ -152,6 +153,85 @@ int BlindComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, s
   return 1;
 }
 
+/// Of all frequencies of the bucket the one that y has most of.
+template <class Real>
+GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                                     const BlindVector& y) const {
+  const GridPoint b = bucket_coordinates(bucket, grid.buckets);
+  const auto last = static_cast<std::size_t>(shape_.rank() - 1);
+  double y_re[cpu::kRunDelays], y_im[cpu::kRunDelays];
+  cpu::CandidateLine line;
+  for (std::size_t j = 0; j < cpu::kRunDelays; ++j) {
+    y_re[j] = y[j].real();
+    y_im[j] = y[j].imag();
+    const Complex step = root_of_turns(turns_of(grid.buckets[last] % shape_[static_cast<int>(last)],
+                                                pattern.delays[j][last], shape_[static_cast<int>(last)]));
+    line.step_re[j] = step.real();
+    line.step_im[j] = step.imag();
+  }
+  const auto correlate = cpu::locate_kernels<Real>().correlate;
+  GridPoint best = b;
+  double most = -1;
+  const std::int64_t outer0 = last > 0 ? grid.strides[0] : 1;
+  const std::int64_t outer1 = last > 1 ? grid.strides[1] : 1;
+  for (std::int64_t g0 = 0; g0 < outer0; ++g0) {
+    for (std::int64_t g1 = 0; g1 < outer1; ++g1) {
+      GridPoint f = b;
+      if (last > 0) f[0] += grid.buckets[0] * g0;
+      if (last > 1) f[1] += grid.buckets[1] * g1;
+      BlindVector roots;
+      phases(f, pattern, roots);
+      for (std::size_t j = 0; j < cpu::kRunDelays; ++j) {
+        line.base_re[j] = roots[j].real();
+        line.base_im[j] = roots[j].imag();
+      }
+      double power = 0;
+      const std::int64_t g = correlate(y_re, y_im, line, grid.strides[last], power);
+      if (power <= most) continue;
+      most = power;
+      best = f;
+      best[last] += grid.buckets[last] * g;
+    }
+  }
+  return best;
+}
+
+/// Two frequencies of a bucket by trying all candidates: the strongest, the strongest of what that leaves,
+/// and each again given the other. For noise, where linear prediction fails.
+template <class Real>
+bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                                  const BlindVector& y, GridPoint* f) const {
+  constexpr int kSweeps = 3;
+  constexpr auto kDelays = static_cast<int>(cpu::kRunDelays);
+  BlindVector roots[2];
+  BlindVector rest;
+  f[0] = strongest(grid, pattern, bucket, y);
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    for (int own = 1; own >= 0; --own) {
+      // Without what the other explains of y.
+      const int other = 1 - own;
+      phases(f[other], pattern, roots[other]);
+      Complex value = 0;
+      if (sweep == 0) {
+        value = fit_bucket(1, kDelays, &roots[other], y).values[0];
+      } else {
+        const BlindFit fit = fit_bucket(2, kDelays, roots, y);
+        if (!fit.ok) return false;
+        value = fit.values[other];
+      }
+      for (int j = 0; j < kDelays; ++j) rest[j] = y[j] - times(value, roots[other][j]);
+      f[own] = strongest(grid, pattern, bucket, rest);
+      phases(f[own], pattern, roots[own]);
+      if (f[own] == f[other]) return false;
+      if (sweep == 0 && own == 1) {
+        const BlindFit fit = fit_bucket(2, kDelays, roots, y);
+        if (!fit.ok) return false;
+      }
+    }
+  }
+  return true;
+}
+
 template <class Real>
 double BlindComb<Real>::residual_limit(const BlindRound& round, int freedom, double energy) const {
   // Values are read from single-precision buckets: their own rounding grows with what is in the bucket.
@@ -206,7 +286,15 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
     for (int i = 0; i < order; ++i) phases(f[i], pattern, roots[i]);
     if (accept(order)) return true;
   }
-  return false;
+  // Every candidate is looked at seven times; not worth it where they are many.
+  const std::int64_t candidates = shape_.points() / grid.count;
+  if (known > 0 || pattern.kind != DelayPattern::Kind::ladder || delays != cpu::kRunDelays ||
+      searches_ < candidates)
+    return false;
+  searches_ -= candidates;
+  if (!search_pair(grid, pattern, bucket, y, f)) return false;
+  for (int i = 0; i < 2; ++i) phases(f[i], pattern, roots[i]);
+  return accept(2);
 }
 
 template <class Real>
@@ -215,8 +303,66 @@ BlindRound BlindComb<Real>::solve(const CombGrid& grid, const DelayPattern& patt
   BlindRound round;
   const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
   measure_power(values, false);
-  judge_noise(grid, values.delays, 0, round);
+  judge_noise(grid, values.delays, 0, 0, round);
   if (!round.finite) return round;
+  std::vector<BlindComponent> found;
+  explain_all(grid, pattern, values, components, round, found);
+  if (!round.crowded) components = std::move(found);
+  return round;
+}
+
+template <class Real>
+BlindRound BlindComb<Real>::peel(const CombGrid& grid, const DelayPattern& pattern,
+                                 std::vector<BlindComponent>& components) {
+  BlindRound whole;
+  const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
+  measure_power(values, false);
+  judge_noise(grid, values.delays, 0, 0, whole);
+  if (!whole.finite) return whole;
+  subtract(grid, pattern, values, components);
+  BlindRound round;
+  measure_power(values, false);
+  judge_noise(grid, values.delays, 0, whole.rounding, round);
+  round.total_energy = whole.total_energy;
+  std::vector<BlindComponent> found;
+  if (round.finite) explain_all(grid, pattern, values, {}, round, found);
+  for (const BlindComponent& component : found) {
+    const auto same = std::find_if(components.begin(), components.end(),
+                                   [&](const BlindComponent& known) { return known.f == component.f; });
+    if (same == components.end()) {
+      components.push_back(component);
+    } else {
+      same->value += component.value;
+    }
+  }
+  return round;
+}
+
+template <class Real>
+void BlindComb<Real>::subtract(const CombGrid& grid, const DelayPattern& pattern,
+                               const BucketValues<Real>& values,
+                               const std::vector<BlindComponent>& components) {
+  tabulate_roots(pattern, components);
+  const std::size_t count = components.size();
+  const auto delays = static_cast<std::size_t>(values.delays);
+  const double share = static_cast<double>(grid.count) / static_cast<double>(shape_.points());
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = static_cast<std::size_t>(cpu::hash(components[i].f, grid.buckets)) * delays;
+    const Complex value = share * components[i].value;
+    for (std::size_t j = 0; j < delays; ++j) {
+      const Complex seen = times(value, {roots_re_[j * count + i], roots_im_[j * count + i]});
+      values.re[at + j] -= static_cast<Real>(seen.real());
+      values.im[at + j] -= static_cast<Real>(seen.imag());
+    }
+  }
+}
+
+/// Everything that stands out or is known: `found` becomes the components as this round sees them.
+template <class Real>
+void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& pattern,
+                                  const BucketValues<Real>& values,
+                                  const std::vector<BlindComponent>& components, BlindRound& round,
+                                  std::vector<BlindComponent>& found) {
   file_members(grid, components);
   const auto delays = static_cast<int>(values.delays);
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
@@ -225,9 +371,13 @@ BlindRound BlindComb<Real>::solve(const CombGrid& grid, const DelayPattern& patt
   if (round.crowded) {
     // Nothing to be made of buckets that are nearly all full.
     round.unresolved = round.significant;
-    return round;
+    return;
   }
-  std::vector<BlindComponent> found;
+  // As long as reading the round's samples took, or so. Exact signals are better peeled.
+  const bool noisy = round.noise > 4 * round.rounding;
+  searches_ = noisy       ? std::max<std::int64_t>(grid.count, 2048)
+              : stubborn_ ? 3 * (shape_.points() / grid.count)
+                          : 0;
   found.reserve(components.size() + static_cast<std::size_t>(round.significant));
   round.weakest = std::numeric_limits<double>::infinity();
   std::vector<std::int32_t> look;
@@ -275,8 +425,6 @@ BlindRound BlindComb<Real>::solve(const CombGrid& grid, const DelayPattern& patt
     }
     round.dropped += std::max<std::int64_t>(0, known - static_cast<std::int64_t>(found.size() - before));
   }
-  components = std::move(found);
-  return round;
 }
 
 /// The first round's common case, many buckets at once: of `left`, moves those that one frequency explains to

@@ -29,6 +29,14 @@ class BlindComb {
   BlindRound solve(const CombGrid& grid, const DelayPattern& pattern,
                    std::vector<BlindComponent>& components);
 
+  /// Samples at `pattern`, subtracts the known and adds what explains the rest. For exact signals: the known
+  /// are not looked at again, and their errors add up in buckets that hold many of them.
+  BlindRound peel(const CombGrid& grid, const DelayPattern& pattern, std::vector<BlindComponent>& components);
+
+  /// From now on tries all candidates for up to three buckets of an exact signal, too: for frequencies that
+  /// meet on every grid.
+  void be_stubborn() noexcept { stubborn_ = true; }
+
   /// Samples at fresh delays, fits only the known components to them and counts the buckets where that leaves
   /// something. Values and variances are replaced where the new ones are better.
   BlindRound check(const CombGrid& grid, const CheckReads& reads, BlindRandom& random,
@@ -39,13 +47,23 @@ class BlindComb {
 
   void file_members(const CombGrid& grid, const std::vector<BlindComponent>& components);
   void measure_power(const BucketValues<Real>& values, bool add);
-  void judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, BlindRound& round);
+  void judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, double least,
+                   BlindRound& round);
+  void explain_all(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
+                   const std::vector<BlindComponent>& components, BlindRound& round,
+                   std::vector<BlindComponent>& found);
+  void subtract(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
+                const std::vector<BlindComponent>& components);
   void phases(const GridPoint& f, const DelayPattern& pattern, BlindVector& roots) const;
   int locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const BlindVector& y,
              int order, GridPoint* f) const;
   bool explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const BlindVector& y,
                const BlindRound& round, const std::vector<BlindComponent>& components,
                std::vector<BlindComponent>& found);
+  bool search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                   const BlindVector& y, GridPoint* f) const;
+  GridPoint strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                      const BlindVector& y) const;
   double residual_limit(const BlindRound& round, int freedom, double energy) const;
   void tabulate_roots(const DelayPattern& pattern, const std::vector<BlindComponent>& components);
   void accumulate(const BucketValues<Real>& values, double scale,
@@ -65,7 +83,9 @@ class BlindComb {
   std::vector<double> coordinate_, other_;
   std::vector<double> singles_;             ///< explain_neighbours()
   std::vector<std::complex<double>> gram_;  ///< of check()'s accumulators
-  double confidence_ = 13;                  ///< exponent of the tests: ln(mistakes a round)
+  std::int64_t searches_ = 0;               ///< candidates that this round may still look at one by one
+  bool stubborn_ = false;
+  double confidence_ = 13;  ///< exponent of the tests: ln(mistakes a round)
 };
 
 extern template class BlindComb<float>;

@@ -34,7 +34,11 @@ template <class Real>
 class BlindDriver {
  public:
   BlindDriver(const void* signal, ElementType type, const Shape& shape, const BlindRequest& request)
-      : request_(request), shape_(shape), sampler_(signal, type, shape), random_(request.seed) {}
+      : request_(request),
+        shape_(shape),
+        sampler_(signal, type, shape),
+        random_(request.seed),
+        comb_(sampler_) {}
 
   BlindResult run() {
     expected_ = request_.k > 0 ? request_.k : kGuess;
@@ -78,7 +82,6 @@ class BlindDriver {
 
   void run_combs() {
     const CombGrids grids(shape_);
-    comb_.emplace(sampler_);
     std::int64_t target = std::max(kFewestBuckets, kBucketsPerFrequency * expected_);
     std::optional<CombGrid> previous;
     bool ladder = shape_.rank() > 1;
@@ -93,7 +96,7 @@ class BlindDriver {
       if (!affordable(*grid, 8, progress)) return;
       const DelayPattern pattern = ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
                                           : run_of_delays(*grid, spread, random_);
-      const BlindRound round = comb_->solve(*grid, pattern, result_.components);
+      const BlindRound round = comb_.solve(*grid, pattern, result_.components);
       ++result_.rounds;
       previous = grid;
       if (!accept(round, static_cast<double>(grid->count))) return;
@@ -109,24 +112,49 @@ class BlindDriver {
         // Neighbouring delays cannot tell neighbouring candidates apart: nothing found can be trusted.
         result_.components.clear();
         ladder = true;
+        // A ladder explains lone frequencies only: fewer should meet.
+        target = std::max(target, 4 * kBucketsPerFrequency * expected_);
       }
       if (noisy && round.weakest < kSafePower * round.noise) {
         const double more = std::min(64.0, kSafePower * round.noise / round.weakest);
         target = std::max(target, static_cast<std::int64_t>(more * static_cast<double>(grid->count)));
       }
-      if (round.unresolved == 0 && !result_.components.empty()) {
-        if (check(grids, round, *grid)) return;
+      std::int64_t unresolved = round.unresolved;
+      if (!noisy && unresolved > 0 && 8 * unresolved <= round.significant && !result_.components.empty()) {
+        unresolved = peel(grids, round, *grid);
+        if (!result_.finite || hopeless_) return;
+      }
+      if (unresolved == 0 && !result_.components.empty()) {
+        if (check(grids, &*grid)) return;
         if (!result_.finite || hopeless_) return;
       }
       // Frequencies that meet in one residue class meet in its multiples too: combs never part them.
       stalled =
           least_unresolved >= 0 && round.unresolved >= least_unresolved && round.added == 0 ? stalled + 1 : 0;
-      if (stalled >= 2) return;
+      if (stalled > 0 && shape_.rank() > 1) comb_.be_stubborn();
+      if (stalled >= (8 * round.unresolved > round.significant ? 2 : 5)) return;
       least_unresolved = round.unresolved;
       result_.reason = "some frequencies could not be told apart";
       spread = true;
-      if (round.unresolved > 0 && shape_.rank() == 1) target = std::max(target, 2 * grid->count);
+      if (round.unresolved > 0 && (shape_.rank() == 1 || stalled > 0))
+        target = std::max(target, (stalled > 0 ? 4 : 2) * grid->count);
     }
+  }
+
+  /// A small round on what the frequencies found so far leave: the few that met in a bucket and could not be
+  /// told apart there. Returns how many buckets still cannot be explained.
+  std::int64_t peel(const CombGrids& grids, const BlindRound& last, const CombGrid& used) {
+    const std::int64_t target = std::max({used.count / 16, 16 * last.unresolved, std::int64_t{128}});
+    const auto grid = grids.near(target, &used, random_);
+    if (!grid || 2 * grid->count > used.count) return last.unresolved;
+    if (!affordable(*grid, 8, true)) return last.unresolved;
+    const DelayPattern pattern = shape_.rank() > 1
+                                     ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
+                                     : run_of_delays(*grid, true, random_);
+    const BlindRound round = comb_.peel(*grid, pattern, result_.components);
+    ++result_.rounds;
+    if (!accept(round, static_cast<double>(grid->count))) return last.unresolved;
+    return round.unresolved;
   }
 
   /// Whether a run of neighbouring delays, under this noise, points to one of the bucket's candidates.
@@ -151,7 +179,7 @@ class BlindDriver {
   }
 
   /// A round of fresh samples, as many as the accuracy needs. True when it found nothing amiss.
-  bool check(const CombGrids& grids, const BlindRound& last, const CombGrid& used) {
+  bool check(const CombGrids& grids, const CombGrid* used) {
     double energy = 0;
     double error = 0;
     for (const BlindComponent& component : result_.components) {
@@ -160,18 +188,17 @@ class BlindDriver {
     }
     const auto count = static_cast<std::int64_t>(result_.components.size());
     const double limit = request_.accuracy * request_.accuracy * energy;
-    const bool noisy = last.noise > 4 * last.rounding && error > limit;
+    const bool noisy = noisy_ && error > limit;
     double samples = 0;
     std::int64_t target = std::max(kFewestBuckets, kCheckBucketsPerFrequency * count);
     if (noisy) {
-      const double tail = last.noise * static_cast<double>(used.count);
       const double points = static_cast<double>(shape_.points());
       samples = std::min(points / (request_.noise_gain * request_.noise_gain),
-                         static_cast<double>(count) * tail / limit);
+                         static_cast<double>(count) * result_.tail_energy / limit);
       target = std::max<std::int64_t>(32 * count, 512);
       while (8 * target > static_cast<std::int64_t>(samples) && target > kFewestBuckets) target /= 2;
     }
-    const auto grid = grids.near(target, &used, random_);
+    const auto grid = grids.near(target, used, random_);
     if (!grid) return false;
     CheckReads reads;
     if (noisy)
@@ -179,7 +206,7 @@ class BlindDriver {
     // Fewer than asked for: the others may hide behind stronger ones of their buckets.
     if (count != request_.k) reads.scattered = 8;
     if (!affordable(*grid, std::max<std::int64_t>(reads.scattered, 8 * reads.runs), true)) return false;
-    const BlindRound round = comb_->check(*grid, reads, random_, result_.components);
+    const BlindRound round = comb_.check(*grid, reads, random_, result_.components);
     ++result_.rounds;
     if (!accept(round, static_cast<double>(grid->count))) return false;
     result_.verified = round.clean() && !result_.components.empty();
@@ -206,6 +233,8 @@ class BlindDriver {
       if (!accept(round, 1 / window.noise_share())) return;
       if (number > 0 && round.clean() && !result_.components.empty()) {
         result_.verified = true;
+        // Windows are made for finding; combs read more for their time.
+        if (noisy_ && request_.path == Path::automatic) check(CombGrids(shape_), nullptr);
         return;
       }
       stalled = round.added > round.dropped || (round.unresolved == 0 && round.added > 0) ? 0 : stalled + 1;
@@ -236,7 +265,7 @@ class BlindDriver {
   const Shape& shape_;
   BlindSampler<Real> sampler_;
   BlindRandom random_;
-  std::optional<BlindComb<Real>> comb_;
+  BlindComb<Real> comb_;
   BlindResult result_;
   std::int64_t expected_ = 0;
   double spent_us_ = 0;

@@ -74,7 +74,9 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
           if (extent > 1) thinnest = std::min(thinnest, std::log2(static_cast<double>(b[d]) + 1) / 5);
         }
         score += 2 * (1 - thinnest);
-        score += 0.01 * static_cast<double>(below(random, 100));
+        // After a first round any shape of grid may be the one that parts what the others do not.
+        score += (previous != nullptr && shape_.rank() > 1 ? 0.03 : 0.01) *
+                 static_cast<double>(below(random, 100));
         if (score < best_score) {
           best_score = score;
           best = b;

@@ -18,11 +18,12 @@ namespace sfft::detail {
 
 using GridPoint = std::array<std::int64_t, 3>;
 
-/// Y_j[b], bucket b of delay j, at [b*delays + j], unscaled. Valid until the sampler's next call.
+/// Y_j[b], bucket b of delay j, at [b*delays + j], unscaled. The sampler's own memory, valid until its next
+/// call.
 template <class Real>
 struct BucketValues {
-  const Real* re;
-  const Real* im;
+  Real* re;
+  Real* im;
   std::int64_t buckets, delays;
 
   std::complex<double> at(std::int64_t bucket, std::int64_t delay) const noexcept {

@@ -172,6 +172,53 @@ void explain_run(const Real* re, const Real* im, const std::int32_t* buckets, st
   }
 }
 
+std::int64_t correlate(const double* y_re, const double* y_im, const CandidateLine& line, std::int64_t count,
+                       double& power) {
+  constexpr int kDelays = static_cast<int>(kRunDelays);
+  // Candidates side by side, kBlock at a time: phases of delay j in row j.
+  double wr[kDelays][kBlock], wi[kDelays][kBlock], jump_re[kDelays], jump_im[kDelays];
+  for (int j = 0; j < kDelays; ++j) {
+    double re = line.base_re[j], im = line.base_im[j], jr = 1, ji = 0;
+    for (int i = 0; i < kBlock; ++i) {
+      wr[j][i] = re;
+      wi[j][i] = im;
+      const double next = re * line.step_re[j] - im * line.step_im[j];
+      im = re * line.step_im[j] + im * line.step_re[j];
+      re = next;
+      const double jump = jr * line.step_re[j] - ji * line.step_im[j];
+      ji = jr * line.step_im[j] + ji * line.step_re[j];
+      jr = jump;
+    }
+    jump_re[j] = jr;
+    jump_im[j] = ji;
+  }
+  double best[kBlock] = {}, best_first[kBlock] = {};
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    double sum_re[kBlock] = {}, sum_im[kBlock] = {};
+    for (int j = 0; j < kDelays; ++j) {
+      for (int i = 0; i < kBlock; ++i) {
+        sum_re[i] += y_re[j] * wr[j][i] + y_im[j] * wi[j][i];
+        sum_im[i] += y_im[j] * wr[j][i] - y_re[j] * wi[j][i];
+        const double next = wr[j][i] * jump_re[j] - wi[j][i] * jump_im[j];
+        wi[j][i] = wr[j][i] * jump_im[j] + wi[j][i] * jump_re[j];
+        wr[j][i] = next;
+      }
+    }
+    const auto own = static_cast<double>(count - first);
+    const auto at = static_cast<double>(first);
+    for (int i = 0; i < kBlock; ++i) {
+      const double found = sum_re[i] * sum_re[i] + sum_im[i] * sum_im[i];
+      const bool better = found > best[i] && i < own;
+      best[i] = better ? found : best[i];
+      best_first[i] = better ? at : best_first[i];
+    }
+  }
+  int lane = 0;
+  for (int i = 1; i < kBlock; ++i) lane = best[i] > best[lane] ? i : lane;
+  power = best[lane];
+  return static_cast<std::int64_t>(best_first[lane]) + lane;
+}
+
 void roots(const double* f, std::int64_t count, double delay, double n, double* re, double* im) {
   for (std::int64_t i = 0; i < count; ++i) {
     double c, s;
@@ -182,7 +229,7 @@ void roots(const double* f, std::int64_t count, double delay, double n, double* 
 }
 
 template <class Real>
-constexpr LocateKernels<Real> kTable{explain_run<Real>, roots};
+constexpr LocateKernels<Real> kTable{explain_run<Real>, correlate, roots};
 
 }  // namespace
 
