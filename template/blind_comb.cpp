@@ -368,13 +368,14 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const auto limit = static_cast<Real>(round.missed_power * delays / (scale * scale));
   round.crowded = 2 * round.significant > grid.count;
+  const bool noisy = round.noise > 4 * round.rounding;
+  if (noisy && round.significant > most_significant_) round.crowded = true;
   if (round.crowded) {
     // Nothing to be made of buckets that are nearly all full.
     round.unresolved = round.significant;
     return;
   }
   // As long as reading the round's samples took, or so. Exact signals are better peeled.
-  const bool noisy = round.noise > 4 * round.rounding;
   searches_ = noisy       ? std::max<std::int64_t>(grid.count, 2048)
               : stubborn_ ? 3 * (shape_.points() / grid.count)
                           : 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "template/blind_fit.hpp"
@@ -33,6 +34,8 @@ class BlindComb {
   /// are not looked at again, and their errors add up in buckets that hold many of them.
   BlindRound peel(const CombGrid& grid, const DelayPattern& pattern, std::vector<BlindComponent>& components);
 
+  /// Of a noisy signal with more significant buckets than this none are explained. No limit at first.
+  void expect_at_most(std::int64_t significant) noexcept { most_significant_ = significant; }
   /// From now on tries all candidates for up to three buckets of an exact signal, too: for frequencies that
   /// meet on every grid.
   void be_stubborn() noexcept { stubborn_ = true; }
@@ -84,6 +87,7 @@ class BlindComb {
   std::vector<double> singles_;             ///< explain_neighbours()
   std::vector<std::complex<double>> gram_;  ///< of check()'s accumulators
   std::int64_t searches_ = 0;               ///< candidates that this round may still look at one by one
+  std::int64_t most_significant_ = std::numeric_limits<std::int64_t>::max();
   bool stubborn_ = false;
   double confidence_ = 13;  ///< exponent of the tests: ln(mistakes a round)
 };

@@ -26,6 +26,8 @@ constexpr std::int64_t kGuess = 32;
 constexpr double kSafePower = 60;
 /// A frequency of just the limit's power is as likely to hide in the noise as to show.
 constexpr double kMargin = 1.5;
+/// False alarms and pairs counted twice, on top of the frequencies expected.
+constexpr std::int64_t kSpare = 16;
 /// Share of a dense transform's time that may be spent without success.
 constexpr double kPatience = 0.1;
 constexpr double kPatienceWithProgress = 1;
@@ -84,6 +86,7 @@ class BlindDriver {
     const CombGrids grids(shape_);
     std::int64_t target = std::max(kFewestBuckets, kBucketsPerFrequency * expected_);
     std::optional<CombGrid> previous;
+    if (request_.k > 0) comb_.expect_at_most(most_seen());
     bool ladder = shape_.rank() > 1;
     bool spread = false;
     std::int64_t least_unresolved = -1;
@@ -92,14 +95,15 @@ class BlindDriver {
     while (result_.rounds < kMostRounds) {
       const auto grid = grids.near(target, previous ? &*previous : nullptr, random_);
       if (!grid) return;
-      const bool progress = !result_.components.empty();
-      if (!affordable(*grid, 8, progress)) return;
+      if (!affordable(*grid, 8, promising_)) return;
       const DelayPattern pattern = ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
                                           : run_of_delays(*grid, spread, random_);
       const BlindRound round = comb_.solve(*grid, pattern, result_.components);
       ++result_.rounds;
       previous = grid;
       if (!accept(round, static_cast<double>(grid->count))) return;
+      judge_prospects(round, 3 * round.unresolved);
+      if (hopeless_) return;
       if (round.crowded || (round.significant == 0 && result_.components.empty())) {
         // Too few buckets to part the frequencies from each other, or from the noise.
         result_.reason =
@@ -155,6 +159,21 @@ class BlindDriver {
     ++result_.rounds;
     if (!accept(round, static_cast<double>(grid->count))) return last.unresolved;
     return round.unresolved;
+  }
+
+  std::int64_t most_seen() const { return expected_ + expected_ / 2 + kSpare; }
+
+  /// Under noise, more that stands out than was asked for is the mark of a spectrum without an end. `open` is
+  /// about how many frequencies are seen but not found.
+  void judge_prospects(const BlindRound& round, std::int64_t open) {
+    const auto found = static_cast<std::int64_t>(result_.components.size());
+    promising_ = found > 0 && open <= found;
+    if (!noisy_ || request_.k == 0) return;
+    const std::int64_t seen = found + round.unresolved;
+    promising_ = promising_ && 4 * seen <= 5 * expected_ + kSpare;
+    if (seen <= most_seen()) return;
+    result_.reason = "much more than k frequencies stand out of the noise";
+    hopeless_ = true;
   }
 
   /// Whether a run of neighbouring delays, under this noise, points to one of the bucket's candidates.
@@ -218,6 +237,7 @@ class BlindDriver {
     std::int64_t most = 1;
     while (BlindWindow<Real>::samples(2 * most) <= shape_.points()) most *= 2;
     // Combs that failed leave guesses: windows start afresh.
+    promising_ = false;
     result_.components.clear();
     result_.path = Path::flat_window;
     std::int64_t buckets = kFewestBuckets;
@@ -226,11 +246,14 @@ class BlindDriver {
     int stalled = 0;
     for (int number = 0; number < kMostRounds && stalled < 3; ++number) {
       if (buckets > most) return;
-      const bool progress = !result_.components.empty() && stalled == 0;
-      if (!afford(kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets)), progress)) return;
+      const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets));
+      if (!afford(us, number == 0 || (promising_ && stalled == 0))) return;
       const BlindRound round = window.round(buckets, random_, result_.components);
       ++result_.rounds;
       if (!accept(round, 1 / window.noise_share())) return;
+      // Each frequency shows in about three of a window's buckets.
+      judge_prospects(round, round.unresolved);
+      if (hopeless_) return;
       if (number > 0 && round.clean() && !result_.components.empty()) {
         result_.verified = true;
         // Windows are made for finding; combs read more for their time.
@@ -270,6 +293,7 @@ class BlindDriver {
   std::int64_t expected_ = 0;
   double spent_us_ = 0;
   bool hopeless_ = false;
+  bool promising_ = false;  ///< what was found so far looks like the answer
   bool noisy_ = false;
 };
 
