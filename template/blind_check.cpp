@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "kernels/common/turns.hpp"
-#include "kernels/cpu/hash.hpp"
 #include "kernels/cpu/locate.hpp"
 #include "template/blind_comb.hpp"
 
@@ -195,10 +194,10 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   gram_.clear();
   crowds.reserve(components.size());
   for (std::size_t c = 0; c < components.size(); ++c) {
-    const std::int64_t bucket = cpu::hash(components[c].f, grid.buckets);
+    const std::int32_t bucket = bucket_[c];
     if (first_[static_cast<std::size_t>(bucket)] != static_cast<std::int32_t>(c)) continue;
     Accumulator own;
-    own.bucket = static_cast<std::int32_t>(bucket);
+    own.bucket = bucket;
     for (auto i = static_cast<std::int32_t>(c); i >= 0; i = next_[static_cast<std::size_t>(i)]) {
       if (own.members == most) {
         own.members = 0;

@@ -46,8 +46,15 @@ template <class Real>
 void BlindComb<Real>::file_members(const CombGrid& grid, const std::vector<BlindComponent>& components) {
   first_.assign(static_cast<std::size_t>(grid.count), -1);
   next_.assign(components.size(), -1);
+  bucket_.resize(components.size());
+  // Divisions are what this loop costs, and a mask is the common case.
+  const std::int64_t mask = grid.count - 1;
+  const bool masked = shape_.rank() == 1 && (grid.count & mask) == 0;
   for (std::size_t i = 0; i < components.size(); ++i) {
-    std::int32_t& head = first_[static_cast<std::size_t>(cpu::hash(components[i].f, grid.buckets))];
+    const GridPoint& f = components[i].f;
+    const std::int64_t bucket = masked ? f[0] & mask : cpu::hash(f, grid.buckets);
+    bucket_[i] = static_cast<std::int32_t>(bucket);
+    std::int32_t& head = first_[static_cast<std::size_t>(bucket)];
     next_[i] = head;
     head = static_cast<std::int32_t>(i);
   }
@@ -67,8 +74,14 @@ void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std
                                   BlindRound& round) {
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const double unit = scale * scale;
-  double sum = 0;
-  for (const Real p : power_) sum += static_cast<double>(p);
+  // Four sums: one would wait for itself at every term.
+  double part[4] = {};
+  const std::size_t whole = power_.size() / 4 * 4;
+  for (std::size_t b = 0; b < whole; b += 4) {
+    for (std::size_t i = 0; i < 4; ++i) part[i] += static_cast<double>(power_[b + i]);
+  }
+  for (std::size_t b = whole; b < power_.size(); ++b) part[0] += static_cast<double>(power_[b]);
+  const double sum = part[0] + part[1] + part[2] + part[3];
   round.total_energy = sum * unit / static_cast<double>(delays);
   round.finite = std::isfinite(round.total_energy);
   if (!round.finite) return;

@@ -82,6 +82,7 @@ class BlindComb {
   std::vector<Real> power_;                  ///< Σ_j |Y_j[b]|², unscaled
   std::vector<std::int32_t> first_;          ///< first known component of a bucket, or −1
   std::vector<std::int32_t> next_;           ///< the bucket's next one
+  std::vector<std::int32_t> bucket_;         ///< of each known component
   std::vector<double> roots_re_, roots_im_;  ///< tabulate_roots()
   std::vector<double> coordinate_, other_;
   std::vector<double> singles_;             ///< explain_neighbours()

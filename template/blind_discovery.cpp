@@ -50,8 +50,9 @@ class BlindDriver {
     if (stuck && request_.path != Path::comb) run_windows();
     double largest = 0;
     for (const BlindComponent& component : result_.components)
-      largest = std::max(largest, std::abs(component.value));
-    result_.missed_bound += 2 * kMargin * kOwnRounding * std::numeric_limits<Real>::epsilon() * largest;
+      largest = std::max(largest, std::norm(component.value));
+    result_.missed_bound +=
+        2 * kMargin * kOwnRounding * std::numeric_limits<Real>::epsilon() * std::sqrt(largest);
     if (result_.verified) judge_count();
     result_.samples = sampler_.samples();
     return std::move(result_);
