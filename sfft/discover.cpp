@@ -24,6 +24,10 @@ using detail::BlindResult;
 constexpr std::int64_t kShort = 4096;
 /// Share of the samples that a first round may need before dense is as good.
 constexpr std::int64_t kSamplesPerFrequency = 64;
+/// Share of a dense transform's time that may be spent without success where it has to follow.
+constexpr double kPatience = 0.1;
+/// Where none may follow: microseconds to spend on signals however short.
+constexpr double kLeastEffort = 2e4;
 /// "Stands out of the noise", for the dense transform of an unknown number of frequencies.
 constexpr double kOutstanding = 6;
 
@@ -208,7 +212,9 @@ std::optional<Discovery> discover_or_explain(const SignalView& signal, const Dis
   request.noise_gain = options.noise_gain;
   request.seed = options.seed;
   request.path = options.path;
-  request.dense_us = dense_allowed ? dense_us(shape, real) : 0;
+  const double dense = dense_us(shape, real);
+  request.patience_us = dense_allowed ? kPatience * dense : std::max(dense, kLeastEffort);
+  request.effort_us = dense_allowed ? dense : request.patience_us;
   const bool twice = signal.type() == ElementType::f64 || signal.type() == ElementType::c128;
   BlindResult result = twice ? discover_blindly<double>(signal.data(), signal.type(), shape, request)
                              : discover_blindly<float>(signal.data(), signal.type(), shape, request);

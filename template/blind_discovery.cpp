@@ -28,10 +28,6 @@ constexpr double kSafePower = 60;
 constexpr double kMargin = 1.5;
 /// False alarms and pairs counted twice, on top of the frequencies expected.
 constexpr std::int64_t kSpare = 16;
-/// Share of a dense transform's time that may be spent without success.
-constexpr double kPatience = 0.1;
-constexpr double kPatienceWithProgress = 1;
-
 template <class Real>
 class BlindDriver {
  public:
@@ -76,8 +72,8 @@ class BlindDriver {
   /// The first round always is; work on what has been found may cost as much as what it saves.
   bool afford(double us, bool progress) {
     spent_us_ += us;
-    if (request_.dense_us <= 0 || result_.rounds == 0) return true;
-    if (spent_us_ <= (progress ? kPatienceWithProgress : kPatience) * request_.dense_us) return true;
+    const double limit = progress ? request_.effort_us : request_.patience_us;
+    if (limit <= 0 || result_.rounds == 0 || spent_us_ <= limit) return true;
     result_.reason = "not sparse enough to be worth looking further";
     hopeless_ = true;
     return false;

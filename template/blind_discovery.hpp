@@ -8,8 +8,8 @@ namespace sfft::detail {
 
 /// Rounds of combs where the shape divides, rounds of permuted windowed lines where it does not or where the
 /// frequencies share a residue class; then a round of fresh samples decides `verified`. The number of rounds
-/// is bounded, and so is the time spent without success, to about a tenth of request.dense_us (when that is
-/// positive). Complex and real signals; a real one's result holds both of each conjugate pair.
+/// is bounded, and their time by the request's limits. Complex and real signals; a real one's result holds
+/// both of each conjugate pair.
 template <class Real>
 BlindResult discover_blindly(const void* signal, ElementType type, const Shape& shape,
                              const BlindRequest& request);

@@ -25,7 +25,9 @@ struct BlindRequest {
   double noise_gain = 2.6;  ///< standard error of the values over a dense transform's that needs none either
   std::uint64_t seed = 1;
   Path path = Path::automatic;  ///< or comb, or flat_window
-  double dense_us = 0;          ///< predicted time of the dense transform: what giving up late would cost
+  /// Predicted time that may be spent with nothing to show for it, and altogether. 0: no limit.
+  double patience_us = 0;
+  double effort_us = 0;
 };
 
 struct BlindResult {
