@@ -180,20 +180,13 @@ bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, C
   return true;
 }
 
+/// The occupied buckets, with their members where there are at most `most`.
 template <class Real>
-BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads, BlindRandom& random,
-                                  std::vector<BlindComponent>& components) {
-  BlindRound round;
-  file_members(grid, components);
-  const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
-  const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
-  const std::int64_t delays = reads.runs == 0 ? reads.scattered : chunks * kRun;
-  const int most = static_cast<int>(std::min<std::int64_t>(kBlindMembers, delays / 2));
-
+std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(int most) {
   std::vector<Accumulator> crowds;
   gram_.clear();
-  crowds.reserve(components.size());
-  for (std::size_t c = 0; c < components.size(); ++c) {
+  crowds.reserve(bucket_.size());
+  for (std::size_t c = 0; c < bucket_.size(); ++c) {
     const std::int32_t bucket = bucket_[c];
     if (first_[static_cast<std::size_t>(bucket)] != static_cast<std::int32_t>(c)) continue;
     Accumulator own;
@@ -211,6 +204,62 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
     }
     crowds.push_back(own);
   }
+  return crowds;
+}
+
+/// Fits the members of one bucket and judges what that leaves. False where the delays drawn cannot tell them
+/// apart.
+template <class Real>
+bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components,
+                            BlindRound& round, std::vector<char>& drop) const {
+  constexpr double kLargestGain = 16;
+  Complex fitted[kBlindMembers];
+  double gain[kBlindMembers];
+  if (own.members == 0 || !solve_accumulated(own, static_cast<double>(delays), fitted, gain)) return false;
+  if (*std::max_element(gain, gain + own.members) * delays > kLargestGain) return false;
+  double residual = own.rest;
+  for (int i = 0; i < own.members; ++i) residual -= times_conj(own.right[i], fitted[i]).real();
+  if (!(residual <= residual_limit(round, delays - own.members, own.energy))) ++round.unresolved;
+  for (int i = 0; i < own.members; ++i) {
+    BlindComponent& component = components[static_cast<std::size_t>(own.member[i])];
+    const double variance = gain[i] * round.noise;
+    fitted[i] += component.value;
+    if (std::norm(fitted[i]) < confidence_ * variance) {
+      drop[static_cast<std::size_t>(own.member[i])] = 1;
+      ++round.dropped;
+    } else if (variance < component.variance) {
+      component.value = fitted[i];
+      component.variance = variance;
+    }
+  }
+  return true;
+}
+
+/// Judges one bucket by what its members leave with the values that they have.
+template <class Real>
+void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays,
+                                     const std::vector<BlindComponent>& components, BlindRound& round) const {
+  double uncertain = 0;
+  for (std::int32_t i = first_[static_cast<std::size_t>(own.bucket)]; i >= 0;
+       i = next_[static_cast<std::size_t>(i)])
+    uncertain += components[static_cast<std::size_t>(i)].variance;
+  const double limit =
+      residual_limit(round, static_cast<int>(delays), own.energy) * (1 + uncertain / round.noise);
+  if (!(own.rest <= limit)) ++round.unresolved;
+}
+
+template <class Real>
+BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads, BlindRandom& random,
+                                  std::vector<BlindComponent>& components) {
+  BlindRound round;
+  file_members(grid, components);
+  const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
+  const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
+  const std::int64_t delays = reads.runs == 0 ? reads.scattered : chunks * kRun;
+  // One delay more than frequencies is enough to contradict them.
+  const int most = static_cast<int>(std::min<std::int64_t>(kBlindMembers, delays - 1));
+
+  std::vector<Accumulator> crowds = list_crowds(most);
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const DelayPattern pattern = check_delays(grid, shape_.rank(), chunk, reads, random);
     const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
@@ -222,41 +271,11 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   if (!round.finite) return round;
 
   std::vector<char> drop(components.size(), 0);
-  for (Accumulator& own : crowds) {
+  for (const Accumulator& own : crowds) {
     // Judged here, not below.
     power_[static_cast<std::size_t>(own.bucket)] = Real(0);
-    if (own.members == 0) {
-      double uncertain = 0;
-      for (std::int32_t i = first_[static_cast<std::size_t>(own.bucket)]; i >= 0;
-           i = next_[static_cast<std::size_t>(i)])
-        uncertain += components[static_cast<std::size_t>(i)].variance;
-      const double limit =
-          residual_limit(round, static_cast<int>(delays), own.energy) * (1 + uncertain / round.noise);
-      if (!(own.rest <= limit)) ++round.unresolved;
-      continue;
-    }
-    Complex fitted[kBlindMembers];
-    double gain[kBlindMembers];
-    if (!solve_accumulated(own, static_cast<double>(delays), fitted, gain)) {
-      ++round.unresolved;
-      continue;
-    }
-    double residual = own.rest;
-    for (int i = 0; i < own.members; ++i) residual -= times_conj(own.right[i], fitted[i]).real();
-    const auto freedom = static_cast<int>(delays - own.members);
-    if (!(residual <= residual_limit(round, freedom, own.energy))) ++round.unresolved;
-    for (int i = 0; i < own.members; ++i) {
-      BlindComponent& component = components[static_cast<std::size_t>(own.member[i])];
-      const double variance = gain[i] * round.noise;
-      fitted[i] += component.value;
-      if (std::norm(fitted[i]) < confidence_ * variance) {
-        drop[static_cast<std::size_t>(own.member[i])] = 1;
-        ++round.dropped;
-      } else if (variance < component.variance) {
-        component.value = fitted[i];
-        component.variance = variance;
-      }
-    }
+    if (!refit(own, static_cast<int>(delays), components, round, drop))
+      judge_as_known(own, delays, components, round);
   }
   const auto limit = static_cast<Real>(round.missed_power * static_cast<double>(delays) / (scale * scale));
   for (const Real power : power_) round.unresolved += power > limit ? 1 : 0;
@@ -274,6 +293,11 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   template void BlindComb<Real>::tabulate_roots(const DelayPattern&, const std::vector<BlindComponent>&);   \
   template void BlindComb<Real>::accumulate(const BucketValues<Real>&, double,                              \
                                             const std::vector<BlindComponent>&, std::vector<Accumulator>&); \
+  template std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(int);            \
+  template bool BlindComb<Real>::refit(const Accumulator&, int, std::vector<BlindComponent>&, BlindRound&,  \
+                                       std::vector<char>&) const;                                           \
+  template void BlindComb<Real>::judge_as_known(const Accumulator&, std::int64_t,                           \
+                                                const std::vector<BlindComponent>&, BlindRound&) const;     \
   template bool BlindComb<Real>::solve_accumulated(const Accumulator&, double, Complex*, double*) const;    \
   template BlindRound BlindComb<Real>::check(const CombGrid&, const CheckReads&, BlindRandom&,              \
                                              std::vector<BlindComponent>&);

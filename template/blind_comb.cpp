@@ -138,7 +138,7 @@ int BlindComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, s
     return b[d] + grid.buckets[d] * multiply_mod(floor_mod(g, stride), inverse, stride);
   };
   if (pattern.kind == DelayPattern::Kind::run) {
-    double turns[3];
+    double turns[kPronyFrequencies];
     if (!prony(y, static_cast<int>(pattern.delays.size()), order, turns)) return 0;
     for (int i = 0; i < order; ++i) {
       f[i] = {snap(0, turns[i], pattern.step, pattern.inverse), 0, 0};
@@ -294,7 +294,7 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
       if (accept(known + 1)) return true;
     }
   }
-  for (int order = 1; order <= std::min(3, delays - 2); ++order) {
+  for (int order = 1; order <= std::min(kPronyFrequencies, delays - 2); ++order) {
     if (locate(grid, pattern, bucket, y, order, f) != order) continue;
     for (int i = 0; i < order; ++i) phases(f[i], pattern, roots[i]);
     if (accept(order)) return true;

@@ -1,6 +1,6 @@
 // Blind discovery by combs: subsampled grids whose small FFTs fold the spectrum into buckets, frequency f
 // into f mod B (Pawar and Ramchandran, FFAST, ISIT 2013). A bucket that holds one frequency is read off the
-// phases between its delays; one that holds two or three, by linear prediction over equally spaced delays.
+// phases between its delays; one that holds a few, by linear prediction over equally spaced delays.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +69,11 @@ class BlindComb {
                       const BlindVector& y) const;
   double residual_limit(const BlindRound& round, int freedom, double energy) const;
   void tabulate_roots(const DelayPattern& pattern, const std::vector<BlindComponent>& components);
+  std::vector<Accumulator> list_crowds(int most);
+  bool refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components, BlindRound& round,
+             std::vector<char>& drop) const;
+  void judge_as_known(const Accumulator& own, std::int64_t delays,
+                      const std::vector<BlindComponent>& components, BlindRound& round) const;
   void accumulate(const BucketValues<Real>& values, double scale,
                   const std::vector<BlindComponent>& components, std::vector<Accumulator>& crowds);
   bool solve_accumulated(const Accumulator& own, double delays, std::complex<double>* corrections,

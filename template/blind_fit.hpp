@@ -25,8 +25,11 @@ struct BlindFit {
 /// Least squares of y over `members` known phase vectors.
 BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const BlindVector& y) noexcept;
 
-/// The `order` (1 to 3) frequencies of y_j = Σ_i c_i exp(2 pi i u_i j), j = 0 … delays-1, as turns u_i in
-/// [0, 1), by linear prediction (Prony). False when the system is singular.
+/// Most frequencies of one bucket that eight equally spaced delays can tell apart.
+constexpr int kPronyFrequencies = 4;
+
+/// The `order` (1 to kPronyFrequencies) frequencies of y_j = Σ_i c_i exp(2 pi i u_i j), j = 0 … delays-1, as
+/// turns u_i in [0, 1), by linear prediction (Prony). False when the system is singular.
 bool prony(const BlindVector& y, int delays, int order, double* turns) noexcept;
 
 }  // namespace sfft::detail

@@ -50,7 +50,7 @@ class CombGrids {
 /// How the delays of a round are laid out, so that a frequency alone in its bucket can be read off phases.
 struct DelayPattern {
   enum class Kind {
-    run,     ///< 1D: equally spaced, which also separates two or three frequencies of one bucket
+    run,     ///< 1D: equally spaced, which also separates a few frequencies of one bucket
     ladder,  ///< a base and, along each dimension, ever larger steps from it
     random,
   };
