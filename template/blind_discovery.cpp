@@ -16,8 +16,9 @@ namespace {
 /// Rounds of one kind; each doubles the buckets or finds something, so a few suffice or none will.
 constexpr int kMostRounds = 10;
 /// Buckets for each frequency expected: fewer meet in pairs too often, more cost time.
-constexpr std::int64_t kBucketsPerFrequency = 8;
-constexpr std::int64_t kCheckBucketsPerFrequency = 4;
+constexpr std::int64_t kBucketsPerFrequency = 5;
+constexpr std::int64_t kCheckBucketsPerFrequency = 2;
+constexpr std::int64_t kLadderBucketsPerFrequency = 32;
 constexpr std::int64_t kWindowBucketsPerFrequency = 6;
 constexpr std::int64_t kFewestBuckets = 32;
 /// Frequencies expected where nobody said how many.
@@ -114,7 +115,7 @@ class BlindDriver {
         result_.components.clear();
         ladder = true;
         // A ladder explains lone frequencies only: fewer should meet.
-        target = std::max(target, 4 * kBucketsPerFrequency * expected_);
+        target = std::max(target, kLadderBucketsPerFrequency * expected_);
       }
       if (noisy && round.weakest < kSafePower * round.noise) {
         const double more = std::min(64.0, kSafePower * round.noise / round.weakest);
