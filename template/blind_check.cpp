@@ -17,7 +17,10 @@ constexpr std::int64_t kRun = 8;
 /// Run `number` of those that share the delays out among them: each somewhere in its own part.
 DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, const CheckReads& reads,
                           BlindRandom& random) {
-  if (reads.runs == 0) return random_delays(grid.strides, rank, reads.scattered, random);
+  // A run tells any eight frequencies of a bucket from nothing, whatever they have in common (Vandermonde);
+  // in several dimensions chance has to do.
+  if (reads.runs == 0 && rank == 1) return run_of_delays(grid, true, random);
+  if (reads.runs == 0) return random_delays(grid.strides, rank, kBlindDelays, random);
   const auto last = static_cast<std::size_t>(rank - 1);
   const std::int64_t blocks_of_row = grid.strides[last] / kRun;
   if (blocks_of_row == 0) return random_delays(grid.strides, rank, static_cast<int>(kRun), random);
@@ -246,6 +249,7 @@ void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays
   const double limit =
       residual_limit(round, static_cast<int>(delays), own.energy) * (1 + uncertain / round.noise);
   if (!(own.rest <= limit)) ++round.unresolved;
+  round.missed_power = std::max(round.missed_power, limit / static_cast<double>(delays));
 }
 
 template <class Real>
@@ -255,14 +259,14 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   file_members(grid, components);
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
-  const std::int64_t delays = reads.runs == 0 ? reads.scattered : chunks * kRun;
-  // One delay more than frequencies is enough to contradict them.
-  const int most = static_cast<int>(std::min<std::int64_t>(kBlindMembers, delays - 1));
-
+  std::int64_t delays = 0;
+  // Without noise the values are as good as they get, and a fit could make up for what is wrong.
+  const int most = reads.runs == 0 ? 0 : kBlindMembers;
   std::vector<Accumulator> crowds = list_crowds(most);
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const DelayPattern pattern = check_delays(grid, shape_.rank(), chunk, reads, random);
     const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
+    delays += values.delays;
     measure_power(values, chunk > 0);
     tabulate_roots(pattern, components);
     accumulate(values, scale, components, crowds);
@@ -270,6 +274,7 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   judge_noise(grid, delays, static_cast<std::int64_t>(crowds.size()), 0, round);
   if (!round.finite) return round;
 
+  const auto limit = static_cast<Real>(round.missed_power * static_cast<double>(delays) / (scale * scale));
   std::vector<char> drop(components.size(), 0);
   for (const Accumulator& own : crowds) {
     // Judged here, not below.
@@ -277,7 +282,6 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
     if (!refit(own, static_cast<int>(delays), components, round, drop))
       judge_as_known(own, delays, components, round);
   }
-  const auto limit = static_cast<Real>(round.missed_power * static_cast<double>(delays) / (scale * scale));
   for (const Real power : power_) round.unresolved += power > limit ? 1 : 0;
   if (round.dropped > 0) {
     std::size_t kept = 0;

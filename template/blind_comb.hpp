@@ -14,10 +14,10 @@
 
 namespace sfft::detail {
 
-/// How much a check reads: runs of eight neighbouring delays, or, without, single delays.
+/// How much a check reads: `runs` of eight neighbouring delays, to which the values are fitted anew; or, with
+/// 0, a few delays at which they are only compared.
 struct CheckReads {
   std::int64_t runs = 0;
-  int scattered = 4;
 };
 
 template <class Real>
@@ -39,9 +39,10 @@ class BlindComb {
   /// From now on tries all candidates for up to three buckets of an exact signal, too: for frequencies that
   /// meet on every grid.
   void be_stubborn() noexcept { stubborn_ = true; }
+  bool stubborn() const noexcept { return stubborn_; }
 
-  /// Samples at fresh delays, fits only the known components to them and counts the buckets where that leaves
-  /// something. Values and variances are replaced where the new ones are better.
+  /// Samples at fresh delays and counts the buckets where the known components leave something. Fitted values
+  /// and variances replace those that are worse.
   BlindRound check(const CombGrid& grid, const CheckReads& reads, BlindRandom& random,
                    std::vector<BlindComponent>& components);
 

@@ -17,7 +17,9 @@ namespace {
 constexpr int kMostRounds = 10;
 /// Buckets for each frequency expected: fewer meet in pairs too often, more cost time.
 constexpr std::int64_t kBucketsPerFrequency = 5;
-constexpr std::int64_t kCheckBucketsPerFrequency = 2;
+/// In several dimensions, where frequencies that meet have to be parted by another grid.
+constexpr std::int64_t kGridBucketsPerFrequency = 16;
+constexpr std::int64_t kCheckBucketsPerFrequency = 1;
 constexpr std::int64_t kLadderBucketsPerFrequency = 32;
 constexpr std::int64_t kWindowBucketsPerFrequency = 6;
 constexpr std::int64_t kFewestBuckets = 32;
@@ -29,6 +31,7 @@ constexpr double kSafePower = 60;
 constexpr double kMargin = 1.5;
 /// False alarms and pairs counted twice, on top of the frequencies expected.
 constexpr std::int64_t kSpare = 16;
+
 template <class Real>
 class BlindDriver {
  public:
@@ -56,8 +59,6 @@ class BlindDriver {
   }
 
  private:
-  enum class Next { solve, check, stop };
-
   bool affordable(const CombGrid& grid, std::int64_t delays, bool progress) {
     CombCost cost{};
     cost.points = shape_.points();
@@ -80,25 +81,32 @@ class BlindDriver {
     return false;
   }
 
+  /// What the next round of combs will be like.
+  struct CombSearch {
+    std::int64_t target = 0;  ///< buckets
+    bool ladder = false;      ///< delays for locating under noise, or in several dimensions
+    bool spread = false;      ///< runs of delays with a step, not next to each other
+    std::int64_t least_unresolved = -1;
+    int stalled = 0;  ///< rounds in a row that brought nothing
+    std::optional<CombGrid> previous;
+  };
+
   void run_combs() {
     const CombGrids grids(shape_);
-    std::int64_t target = std::max(kFewestBuckets, kBucketsPerFrequency * expected_);
-    std::optional<CombGrid> previous;
+    CombSearch search;
+    search.ladder = shape_.rank() > 1;
+    search.target = std::max(kFewestBuckets,
+                             (search.ladder ? kGridBucketsPerFrequency : kBucketsPerFrequency) * expected_);
     if (request_.k > 0) comb_.expect_at_most(most_seen());
-    bool ladder = shape_.rank() > 1;
-    bool spread = false;
-    std::int64_t least_unresolved = -1;
-    int stalled = 0;
     result_.path = Path::comb;
     while (result_.rounds < kMostRounds) {
-      const auto grid = grids.near(target, previous ? &*previous : nullptr, random_);
-      if (!grid) return;
-      if (!affordable(*grid, 8, promising_)) return;
-      const DelayPattern pattern = ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
-                                          : run_of_delays(*grid, spread, random_);
+      const auto grid = grids.near(search.target, search.previous ? &*search.previous : nullptr, random_);
+      if (!grid || !affordable(*grid, 8, promising_)) return;
+      const DelayPattern pattern = search.ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
+                                                 : run_of_delays(*grid, search.spread, random_);
       const BlindRound round = comb_.solve(*grid, pattern, result_.components);
       ++result_.rounds;
-      previous = grid;
+      search.previous = grid;
       if (!accept(round, static_cast<double>(grid->count))) return;
       judge_prospects(round, 3 * round.unresolved);
       if (hopeless_) return;
@@ -106,41 +114,46 @@ class BlindDriver {
         // Too few buckets to part the frequencies from each other, or from the noise.
         result_.reason =
             round.crowded ? "nearly all of the spectrum is occupied" : "no frequency stands out of the noise";
-        target = 8 * grid->count;
+        search.target = 8 * grid->count;
         continue;
       }
-      const bool noisy = round.noise > 4 * round.rounding;
-      if (noisy && !ladder && !precise(round, *grid)) {
-        // Neighbouring delays cannot tell neighbouring candidates apart: nothing found can be trusted.
-        result_.components.clear();
-        ladder = true;
-        // A ladder explains lone frequencies only: fewer should meet.
-        target = std::max(target, kLadderBucketsPerFrequency * expected_);
-      }
-      if (noisy && round.weakest < kSafePower * round.noise) {
-        const double more = std::min(64.0, kSafePower * round.noise / round.weakest);
-        target = std::max(target, static_cast<std::int64_t>(more * static_cast<double>(grid->count)));
-      }
+      if (noisy_) adapt_to_noise(round, *grid, search);
       std::int64_t unresolved = round.unresolved;
-      if (!noisy && unresolved > 0 && 8 * unresolved <= round.significant && !result_.components.empty()) {
-        unresolved = peel(grids, round, *grid);
-        if (!result_.finite || hopeless_) return;
-      }
-      if (unresolved == 0 && !result_.components.empty()) {
-        if (check(grids, &*grid)) return;
-        if (!result_.finite || hopeless_) return;
-      }
-      // Frequencies that meet in one residue class meet in its multiples too: combs never part them.
-      stalled =
-          least_unresolved >= 0 && round.unresolved >= least_unresolved && round.added == 0 ? stalled + 1 : 0;
-      if (stalled > 0 && shape_.rank() > 1) comb_.be_stubborn();
-      if (stalled >= (8 * round.unresolved > round.significant ? 2 : 5)) return;
-      least_unresolved = round.unresolved;
-      result_.reason = "some frequencies could not be told apart";
-      spread = true;
-      if (round.unresolved > 0 && (shape_.rank() == 1 || stalled > 0))
-        target = std::max(target, (stalled > 0 ? 4 : 2) * grid->count);
+      const bool few = unresolved > 0 && 8 * unresolved <= round.significant && !result_.components.empty();
+      if (!noisy_ && few) unresolved = peel(grids, round, *grid);
+      if (unresolved == 0 && !result_.components.empty() && check(grids, &*grid)) return;
+      if (!result_.finite || hopeless_ || !go_on(round, *grid, search)) return;
     }
+  }
+
+  void adapt_to_noise(const BlindRound& round, const CombGrid& grid, CombSearch& search) {
+    if (!search.ladder && !precise(round, grid)) {
+      // Neighbouring delays cannot tell neighbouring candidates apart: nothing found can be trusted.
+      result_.components.clear();
+      search.ladder = true;
+      // A ladder explains lone frequencies and pairs: fewer should meet.
+      search.target = std::max(search.target, kLadderBucketsPerFrequency * expected_);
+    }
+    if (round.weakest < kSafePower * round.noise) {
+      const double more = std::min(64.0, kSafePower * round.noise / round.weakest);
+      search.target =
+          std::max(search.target, static_cast<std::int64_t>(more * static_cast<double>(grid.count)));
+    }
+  }
+
+  /// After a round that was not the last: what the next one does differently. False when combs will not do.
+  bool go_on(const BlindRound& round, const CombGrid& grid, CombSearch& search) {
+    // Frequencies that meet in one residue class meet in its multiples too: combs never part them.
+    const bool stalled = search.least_unresolved >= 0 && round.unresolved >= search.least_unresolved;
+    search.stalled = stalled && round.added == 0 ? search.stalled + 1 : 0;
+    if (search.stalled > 0 && shape_.rank() > 1) comb_.be_stubborn();
+    if (search.stalled >= (8 * round.unresolved > round.significant ? 2 : 5)) return false;
+    search.least_unresolved = round.unresolved;
+    search.spread = true;
+    result_.reason = "some frequencies could not be told apart";
+    if (round.unresolved > 0 && (shape_.rank() == 1 || search.stalled > 0))
+      search.target = std::max(search.target, (search.stalled > 0 ? 4 : 2) * grid.count);
+    return true;
   }
 
   /// A small round on what the frequencies found so far leave: the few that met in a bucket and could not be
@@ -150,9 +163,10 @@ class BlindDriver {
     const auto grid = grids.near(target, &used, random_);
     if (!grid || 2 * grid->count > used.count) return last.unresolved;
     if (!affordable(*grid, 8, true)) return last.unresolved;
-    const DelayPattern pattern = shape_.rank() > 1
-                                     ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
-                                     : run_of_delays(*grid, true, random_);
+    const int rank = shape_.rank();
+    const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_)
+                                 : comb_.stubborn() ? random_delays(grid->strides, rank, 8, random_)
+                                                    : ladder_of_delays(grid->strides, rank, 8, random_);
     const BlindRound round = comb_.peel(*grid, pattern, result_.components);
     ++result_.rounds;
     if (!accept(round, static_cast<double>(grid->count))) return last.unresolved;
@@ -220,9 +234,7 @@ class BlindDriver {
     CheckReads reads;
     if (noisy)
       reads.runs = static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count)));
-    // Fewer than asked for: the others may hide behind stronger ones of their buckets.
-    if (count != request_.k) reads.scattered = 8;
-    if (!affordable(*grid, std::max<std::int64_t>(reads.scattered, 8 * reads.runs), true)) return false;
+    if (!affordable(*grid, std::max<std::int64_t>(kBlindDelays, 8 * reads.runs), true)) return false;
     const BlindRound round = comb_.check(*grid, reads, random_, result_.components);
     ++result_.rounds;
     if (!accept(round, static_cast<double>(grid->count))) return false;
