@@ -12,6 +12,7 @@
 
 #include "bench/fftw_peer.hpp"
 #include "bench/main.hpp"
+#include "bench/recording.hpp"
 #include "sfft/sfft.hpp"
 
 namespace {
@@ -19,42 +20,6 @@ namespace {
 using namespace sfft;
 using namespace sfft::bench;
 using Clock = std::chrono::steady_clock;
-
-struct Recording {
-  std::string name;
-  Shape shape{1};
-  std::vector<std::uint8_t> samples;
-
-  std::int64_t frames() const { return static_cast<std::int64_t>(samples.size()) / shape.points(); }
-  SignalView frame(std::int64_t i) const {
-    const auto points = static_cast<std::size_t>(shape.points());
-    return {std::span<const std::uint8_t>(samples.data() + static_cast<std::size_t>(i) * points, points),
-            shape};
-  }
-};
-
-std::shared_ptr<Recording> read(const std::string& argument) {
-  const std::size_t split = argument.find('=');
-  const std::string path = split == std::string::npos ? argument : argument.substr(split + 1);
-  auto recording = std::make_shared<Recording>();
-  recording->name = split == std::string::npos ? path.substr(path.rfind('/') + 1) : argument.substr(0, split);
-  std::ifstream file(path, std::ios::binary);
-  std::string header;
-  std::getline(file, header);
-  long width = 0;
-  long height = 0;
-  if (header.rfind("YUV4MPEG2", 0) != 0 || header.find("Cmono") == std::string::npos ||
-      std::sscanf(header.c_str() + header.find(" W"), " W%ld H%ld", &width, &height) != 2) {
-    fmt::print(stderr, "bench_video: {} is not a grey YUV4MPEG2 file\n", path);
-    std::exit(3);
-  }
-  recording->shape = Shape{height, width};
-  std::vector<char> frame(static_cast<std::size_t>(recording->shape.points()));
-  while (std::getline(file, header) && file.read(frame.data(), static_cast<std::streamsize>(frame.size()))) {
-    recording->samples.insert(recording->samples.end(), frame.begin(), frame.end());
-  }
-  return recording;
-}
 
 double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
@@ -165,7 +130,7 @@ int main(int argc, char** argv) {
     }
   }
   for (const std::string& input : inputs) {
-    const auto recording = read(input);
+    const auto recording = read_recording(input);
     for (const std::int64_t k : {500, 1000, 2000}) {
       with_median(benchmark::RegisterBenchmark(fmt::format("video/{}/k:{}", recording->name, k).c_str(),
                                                [=](benchmark::State& s) { track(s, recording, k); }),

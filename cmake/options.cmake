@@ -6,17 +6,19 @@ option(SFFT_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_WITH_FFTW "Use FFTW for dense transforms when it is found (GPL)" ON)
 option(SFFT_WITH_OPENCV "Read recordings and cameras with OpenCV when it is found" ON)
 option(SFFT_WITH_HDF5 "Write spectra as HDF5 when it is found" ON)
+option(SFFT_WITH_CUDA "Build the GPU backend when a CUDA compiler is found" ON)
 option(SFFT_BASELINE_ONLY "Compile the hot loops for the baseline instruction set alone: shorter builds" OFF)
 option(SFFT_WERROR "Treat warnings as errors" OFF)
 set(SFFT_SANITIZE "" CACHE STRING "Sanitizers for every target: address;undefined or thread")
 
 if(SFFT_SANITIZE)
   string(REPLACE ";" "," _sanitizers "${SFFT_SANITIZE}")
-  add_compile_options(-fsanitize=${_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${_sanitizers};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   add_link_options(-fsanitize=${_sanitizers})
 endif()
 
 function(sfft_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
-                                           $<$<BOOL:${SFFT_WERROR}>:-Werror>)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;$<$<BOOL:${SFFT_WERROR}>:-Werror>>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas;$<$<BOOL:${SFFT_WERROR}>:-Werror=all-warnings>>")
 endfunction()

@@ -27,22 +27,29 @@ double half_spectrum_energy(const std::complex<Real>* spectrum, std::size_t poin
 
 }  // namespace
 
-template <class Real>
-DenseExecutor<Real>::DenseExecutor(const TemplateData& data, const dense::Options& options)
-    : shape_(data.shape), real_(data.real), plan_(data.shape, data.real, options) {
+std::vector<DensePick> dense_picks(const TemplateData& data) {
+  std::vector<DensePick> picks;
   const std::int64_t last = data.shape[data.shape.rank() - 1];
   for (const std::int64_t flat : *data.support) {
     const std::int64_t mirrored = conjugate_index(data.shape, flat);
     const double multiplicity = data.real && mirrored != flat ? 2 : 1;
     if (!data.real) {
-      picks_.push_back({flat, false, multiplicity});
+      picks.push_back({flat, false, multiplicity});
       continue;
     }
     const bool stored = flat % last <= last / 2;
     const std::int64_t from = stored ? flat : mirrored;
-    picks_.push_back({from / last * (last / 2 + 1) + from % last, !stored, multiplicity});
+    picks.push_back({from / last * (last / 2 + 1) + from % last, !stored, multiplicity});
   }
+  return picks;
 }
+
+template <class Real>
+DenseExecutor<Real>::DenseExecutor(const TemplateData& data, const dense::Options& options)
+    : shape_(data.shape),
+      real_(data.real),
+      plan_(data.shape, data.real, options),
+      picks_(dense_picks(data)) {}
 
 template <class Real>
 std::size_t DenseExecutor<Real>::scratch_bytes() const noexcept {

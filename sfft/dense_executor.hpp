@@ -9,6 +9,14 @@
 
 namespace sfft::detail {
 
+/// Where a coefficient is in a dense spectrum: (n1, …, nD), of a real frame (n1, …, nD/2 + 1).
+struct DensePick {
+  std::int64_t at;
+  bool conjugate;  ///< the stored element is the conjugate
+  double multiplicity;
+};
+std::vector<DensePick> dense_picks(const TemplateData& data);
+
 template <class Real>
 class DenseExecutor final : public cpu::Executor<Real> {
  public:
@@ -24,15 +32,10 @@ class DenseExecutor final : public cpu::Executor<Real> {
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 
  private:
-  struct Pick {
-    std::int64_t at;  ///< in the stored spectrum
-    bool conjugate;   ///< the stored element is the conjugate
-    double multiplicity;
-  };
   Shape shape_;
   bool real_;
   dense::Plan<Real> plan_;
-  std::vector<Pick> picks_;
+  std::vector<DensePick> picks_;
 };
 
 extern template class DenseExecutor<float>;

@@ -40,10 +40,7 @@ void check(const PlanOptions& options) {
                         options.max_samples));
   }
   if (options.batch < 1) invalid(fmt::format("batch = {} must be at least 1", options.batch));
-  if (options.backend == Backend::cuda) {
-    throw Error(ErrorCode::backend_unavailable,
-                "this build has no GPU backend: use Backend::cpu or Backend::automatic");
-  }
+  if (options.backend == Backend::cuda) static_cast<void>(device_traits(options.device));
 }
 
 template <class Real>
@@ -64,9 +61,12 @@ class Designer {
     for (const SupportMember& member : support_.members) {
       if (member.conjugate) design_->multiplicity[static_cast<std::size_t>(member.coefficient)] = 2;
     }
-    info.backend = Backend::cpu;
+    on_device_ = options_.backend == Backend::cuda;
+    info.backend = on_device_ ? Backend::cuda : Backend::cpu;
+    design_->batch = options_.batch;
     info.reference = options_.use_reference && !data_.reference.empty();
-    info.predicted_dense_us = predict_dense_us(data_.shape, data_.real);
+    info.predicted_dense_us = on_device_ ? predict_dense_device_us(data_.shape, data_.real)
+                                         : predict_dense_us(data_.shape, data_.real);
     prior_ = make_prior(data_, support_, info.reference);
     choose();
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
@@ -84,7 +84,8 @@ class Designer {
   bool forced(Path path) const { return options_.path == path; }
 
   void choose() {
-    const double direct_us = predict_direct_us(data_.shape.points(), support_.k, data_.real);
+    const double direct_us = on_device_ ? predict_direct_device_us(data_.shape.points(), support_.k)
+                                        : predict_direct_us(data_.shape.points(), support_.k, data_.real);
     const double dense_us = design_->info.predicted_dense_us;
     const bool small = data_.shape.points() <= kDirectProducts / support_.k;
     if (forced(Path::dense)) return use_dense("asked for");
@@ -141,6 +142,12 @@ class Designer {
     request.epsilon = std::numeric_limits<Real>::epsilon();
     request.limit_us = limit_us;
     request.seed = options_.seed;
+    if (on_device_) {
+      const int multiprocessors = device_traits(options_.device).multiprocessors;
+      request.cost = [multiprocessors, batch = options_.batch](const CombCost& cost) {
+        return predict_comb_device_us(cost, multiprocessors, batch);
+      };
+    }
     comb_ = plan_comb(support_, prior_, request, rejected_);
   }
 
@@ -159,7 +166,9 @@ class Designer {
       rejected_.push_back({"flat window", result.reason});
       return;
     }
-    flat_us_ = predicted_us(result.data);
+    flat_us_ = on_device_ ? predict_flat_device_us(result.data.taps() * result.data.delay_count(),
+                                                   result.data.rows())
+                          : predicted_us(result.data);
     flat_error_ = flat_error(result.data);
     if (options_.path == Path::automatic && !acceptable(flat_error_)) {
       rejected_.push_back(
@@ -221,8 +230,9 @@ class Designer {
     info.predicted_us = comb_->predicted_us;
     info.predicted_error = comb_->predicted_error;
     info.noise_gain = comb_->noise_gain;
-    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     info.reason = std::move(reason);
+    if (on_device_) return set_device(make_device_plan<Real>(comb_->data, support_, data_, options_));
+    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
   }
 
@@ -235,8 +245,9 @@ class Designer {
     info.predicted_us = flat_us_;
     info.predicted_error = flat_error_;
     info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
-    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     info.reason = std::move(reason);
+    if (on_device_) return set_device(make_device_plan<Real>(*flat_, support_, data_, options_));
+    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
   }
 
@@ -245,8 +256,9 @@ class Designer {
     info.path = Path::direct;
     info.samples = data_.shape.points();
     info.predicted_us = us;
-    info.engine = "sum";
     info.reason = std::move(reason);
+    if (on_device_) return set_device(make_direct_device_plan<Real>(support_, data_, options_));
+    info.engine = "sum";
     design_->executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
   }
 
@@ -256,13 +268,20 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = info.predicted_dense_us;
     info.reason = std::move(reason);
+    if (on_device_) return set_device(make_dense_device_plan<Real>(support_, data_, options_));
     auto executor = std::make_unique<DenseExecutor<Real>>(data_, dense::Options{.threads = design_->threads});
     info.engine = executor->plan().engine_name();
     design_->executor = std::move(executor);
   }
 
+  void set_device(std::unique_ptr<const DevicePlan<Real>> plan) {
+    design_->info.engine = plan->describe();
+    design_->device = std::move(plan);
+  }
+
   const PlanOptions& options_;
   const TemplateData& data_;
+  bool on_device_ = false;
   SupportSet support_;
   SpectralPrior prior_;
   std::shared_ptr<PlanDesign<Real>> design_;

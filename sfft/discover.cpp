@@ -45,7 +45,7 @@ double dense_us(const Shape& shape, bool real) {
 
 void check(const SignalView& signal, const DiscoverOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
-  const detail::PowerSpectrum spectrum{signal.shape(), !is_complex(signal.type()), {}};
+  const detail::SpectrumLayout spectrum{signal.shape(), !is_complex(signal.type())};
   if (options.k < 0) invalid(fmt::format("k = {} must be positive, or 0 for unknown", options.k));
   if (options.k > spectrum.distinct()) {
     invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
-#include "sfft/dense.hpp"
 #include "sfft/discover_impl.hpp"
 #include "sfft/error.hpp"
+#include "sfft/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/select.hpp"
 #include "template/template_data.hpp"
@@ -16,7 +18,9 @@ namespace sfft {
 namespace {
 
 using detail::CellGrid;
-using detail::PowerSpectrum;
+using detail::LearningSpectrum;
+using detail::RankedPower;
+using detail::SpectrumLayout;
 using detail::TemplateData;
 
 [[noreturn]] void invalid(const std::string& message) {
@@ -50,13 +54,6 @@ void check(std::span<const SignalView> frames, const LearnOptions& options) {
   }
 }
 
-void check_finite(const std::vector<std::complex<double>>& spectrum, std::size_t frame) {
-  // A NaN or infinity anywhere in the frame reaches every coefficient, f = 0 included.
-  if (!std::isfinite(spectrum[0].real()) || !std::isfinite(spectrum[0].imag())) {
-    invalid(fmt::format("learning frame {} holds NaN or infinite samples", frame));
-  }
-}
-
 /// Mean over cells of a sum accumulated in `power`; cells without members borrow the mean of all.
 void finish(detail::Envelope& envelope, const std::vector<double>& counts) {
   double sum = 0;
@@ -78,41 +75,46 @@ void fill_mean_cell(detail::Envelope& envelope) {
   envelope.power[0] = strongest;
 }
 
-void fill_envelopes(TemplateData& data, const PowerSpectrum& mean, const std::vector<double>& change_power,
-                    const std::vector<std::int64_t>& stored) {
+std::vector<RankedPower> select(const LearningSpectrum& spectrum, const std::vector<double>& sums,
+                                const LearnOptions& options) {
+  if (!std::all_of(sums.begin(), sums.end(), [](double sum) { return std::isfinite(sum); }))
+    invalid("the power of the learning frames overflows double precision: scale them down");
+  if (options.k > 0) return select_largest(spectrum, options.k);
+  if (std::none_of(sums.begin(), sums.end(), [](double sum) { return sum > 0; }))
+    invalid("an all-zero frame has no energy to keep a share of: give k instead");
+  if (options.energy > 0) return select_energy(spectrum, sums, options.energy);
+  std::vector<RankedPower> chosen = select_threshold(spectrum, sums, options.threshold_sigma);
+  if (chosen.empty()) {
+    invalid(fmt::format(
+        "no frequency is above {} standard deviations of the noise floor: lower threshold_sigma or give k",
+        options.threshold_sigma));
+  }
+  return chosen;
+}
+
+/// `tail` and `change` are sums over cells; the chosen are missing from `tail`.
+void fill_envelopes(TemplateData& data, const SpectrumLayout& layout, const std::vector<RankedPower>& chosen,
+                    std::vector<double> tail, std::vector<double> change) {
   const CellGrid grid(data.shape);
-  const auto count = static_cast<std::int64_t>(mean.power.size());
-  std::vector<char> kept(mean.power.size(), 0);
-  for (const std::int64_t i : stored) kept[static_cast<std::size_t>(i)] = 1;
   std::vector<double> counts = grid.counts();
   std::vector<double> tail_counts = counts;
-  data.tail_envelope.power.assign(grid.cells(), 0.0);
-  data.change_envelope.power.assign(grid.cells(), 0.0);
-  data.tail_energy = 0;
   double held = 0;
-  const std::vector<double>& change = change_power.empty() ? mean.power : change_power;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (!mean.representative(i)) continue;
-    const auto at = static_cast<std::size_t>(i);
-    const std::size_t cell = grid.cell(detail::coordinates(data.shape, mean.flat_index(i)));
-    const double weight = mean.multiplicity(i);
-    if (i != 0) data.change_envelope.power[cell] += weight * change[at];
-    if (kept[at]) {
-      if (i != 0) held += weight * mean.power[at];
-      tail_counts[cell] -= weight;
-    } else {
-      data.tail_envelope.power[cell] += weight * mean.power[at];
-      data.tail_energy += weight * mean.power[at];
-    }
+  for (const RankedPower& element : chosen) {
+    const double weight = layout.multiplicity(element.index);
+    tail_counts[grid.cell(detail::coordinates(data.shape, layout.flat_index(element.index)))] -= weight;
+    if (element.index != 0) held += weight * element.power;
   }
-  const double tail_without_mean = data.tail_energy - (kept[0] ? 0 : mean.power[0]);
+  const double tail_without_mean = std::accumulate(tail.begin() + 1, tail.end(), 0.0);
+  data.tail_energy = tail_without_mean + tail[0];
   const double total = held + tail_without_mean;
   data.energy_captured = total > 0 ? held / total : 1.0;
+  data.tail_envelope.power = std::move(tail);
   finish(data.tail_envelope, tail_counts);
+  change[0] = 0;
   counts[0] = 0;
+  data.change_envelope.power = std::move(change);
   finish(data.change_envelope, counts);
   fill_mean_cell(data.change_envelope);
-  data.change_measured = !change_power.empty();
 }
 
 /// A template from what was discovered, its tail white.
@@ -172,6 +174,11 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+void detail::check_finite(const std::complex<double>& mean, std::size_t frame) {
+  if (!std::isfinite(mean.real()) || !std::isfinite(mean.imag()))
+    invalid(fmt::format("learning frame {} holds NaN or infinite samples", frame));
+}
+
 Template learn(const SignalView& first_frame, const LearnOptions& options) {
   return learn(std::span<const SignalView>(&first_frame, 1), options);
 }
@@ -187,56 +194,31 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
       return Template(std::move(data));
     }
   }
-  const bool real = !is_complex(first.type());
-  const dense::Plan<double> dense(first.shape(), real, {.threads = options.threads});
-  PowerSpectrum mean{first.shape(), real, std::vector<double>(dense.spectrum_points(), 0.0)};
-  if (options.k > mean.distinct()) {
+  const SpectrumLayout layout{first.shape(), !is_complex(first.type())};
+  if (options.k > layout.distinct()) {
     invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
-                        mean.distinct(), first.shape().to_string(), real ? "real" : "complex"));
+                        layout.distinct(), first.shape().to_string(), layout.real ? "real" : "complex"));
   }
+  const std::unique_ptr<LearningSpectrum> spectrum = options.backend == Backend::cuda
+                                                         ? detail::learn_on_gpu(frames, options.device)
+                                                         : detail::learn_on_cpu(frames, options.threads);
+  const std::vector<double> sums = spectrum->power_sums();
+  const std::vector<RankedPower> chosen = select(*spectrum, sums, options);
 
-  std::vector<std::complex<double>> spectrum(dense.spectrum_points());
-  dense.forward(first, spectrum);
-  check_finite(spectrum, 0);
-  const std::vector<std::complex<double>> first_spectrum = spectrum;
-  for (std::size_t i = 0; i < spectrum.size(); ++i) mean.power[i] = std::norm(spectrum[i]);
-  std::vector<double> change;
-  if (frames.size() > 1) change.assign(spectrum.size(), 0.0);
-  const double share = 1.0 / static_cast<double>(frames.size());
-  for (std::size_t t = 1; t < frames.size(); ++t) {
-    dense.forward(frames[t], spectrum);
-    check_finite(spectrum, t);
-    for (std::size_t i = 0; i < spectrum.size(); ++i) {
-      mean.power[i] += std::norm(spectrum[i]);
-      change[i] += std::norm(spectrum[i] - first_spectrum[i]) / static_cast<double>(frames.size() - 1);
-    }
-  }
-  for (double& p : mean.power) p *= share;
-  if (options.k == 0 && !(total_energy(mean) > 0) && !(mean.power[0] > 0)) {
-    invalid("an all-zero frame has no energy to keep a share of: give k instead");
-  }
-
-  const std::vector<std::int64_t> stored = options.k > 0 ? select_largest(mean, options.k)
-                                           : options.energy > 0
-                                               ? select_energy(mean, options.energy)
-                                               : select_threshold(mean, options.threshold_sigma);
-  if (stored.empty()) {
-    invalid(fmt::format(
-        "no frequency is above {} standard deviations of the noise floor: lower threshold_sigma or "
-        "give k",
-        options.threshold_sigma));
-  }
   auto data = std::make_shared<TemplateData>();
-  data->shape = first.shape();
-  data->real = real;
+  data->shape = layout.shape;
+  data->real = layout.real;
   auto support = std::make_shared<std::vector<std::int64_t>>();
-  for (const std::int64_t i : stored) {
-    support->push_back(mean.flat_index(i));
-    data->values.push_back(first_spectrum[static_cast<std::size_t>(i)]);
-    data->power.push_back(mean.power[static_cast<std::size_t>(i)]);
+  for (const RankedPower& element : chosen) {
+    support->push_back(layout.flat_index(element.index));
+    data->power.push_back(element.power);
   }
   data->support = std::move(support);
-  fill_envelopes(*data, mean, change, stored);
+  data->values = spectrum->first_values(chosen);
+  data->change_measured = frames.size() > 1;
+  std::vector<double> change = data->change_measured ? spectrum->change_sums() : sums;
+  spectrum->remove(chosen);
+  fill_envelopes(*data, layout, chosen, spectrum->power_sums(), std::move(change));
   if (options.reference) keep_reference(*data, first);
   data->learn_seconds = seconds_since(start);
   return Template(std::move(data));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "kernels/common/account.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan_impl.hpp"
 
@@ -21,8 +22,18 @@ int thread_count(int option) {
 }
 
 template <class Real>
-void WorkspaceImpl<Real>::fit(int threads, std::size_t scratch_bytes) {
+void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& design) {
+  const int threads = design->threads;
   if (threads > 1 && (!pool || pool->threads() < threads)) pool = std::make_unique<cpu::ThreadPool>(threads);
+  if (design->device) {
+    if (device_design == design) return;
+    device.reset();  // first, so that both are never held at once
+    device_design.reset();
+    device = design->device->make_workspace(design->batch);
+    device_design = design;
+    return;
+  }
+  const std::size_t scratch_bytes = design->executor->scratch_bytes();
   const auto needed = static_cast<std::size_t>(std::max(threads, pool ? pool->threads() : 1));
   if (scratch.size() < needed) scratch.resize(needed);
   for (AlignedBuffer& buffer : scratch) {
@@ -46,12 +57,43 @@ void PlanImpl<Real>::check(const SignalView& frame) const {
 }
 
 template <class Real>
+void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const {
+  const Template& source = design->source;
+  if (!design->device) {
+    throw Error(ErrorCode::backend_unavailable,
+                "enqueue() needs a plan made for the GPU: set PlanOptions::backend to Backend::cuda");
+  }
+  if (is_complex(frames.type) == source.is_real()) {
+    throw Error(ErrorCode::type_mismatch,
+                fmt::format("the frames are {}, the template is for {} signals", to_string(frames.type),
+                            source.is_real() ? "real" : "complex"));
+  }
+  constexpr std::int64_t kMostFrames = 1 << 24;
+  if (frames.count < 0 || frames.count > kMostFrames)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} frames: at most {} at a time", frames.count, kMostFrames));
+  if (frames.pitch != 0 && frames.pitch < source.shape().points()) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("frames of {} elements at a pitch of {} overlap",
+                                                         source.shape().points(), frames.pitch));
+  }
+  if (frames.count > 0 && (frames.data == nullptr || spectra.values == nullptr ||
+                           spectra.standard_error == nullptr || spectra.accounts == nullptr)) {
+    throw Error(ErrorCode::invalid_argument, "a pointer to the frames or to the results is null");
+  }
+}
+
+template <class Real>
 void PlanImpl<Real>::set_reference(const SignalView& frame,
                                    std::span<const std::complex<double>> coefficients) {
   check(frame);
   if (coefficients.size() != static_cast<std::size_t>(design->source.k())) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} reference coefficients for a template of {}",
                                                        coefficients.size(), design->source.k()));
+  }
+  if (design->device) {
+    if (design->device->takes_reference())
+      device_reference = design->device->make_reference(frame, coefficients);
+    return;
   }
   const std::size_t reals = design->executor->reference_reals();
   if (reals == 0) return;  // direct and dense paths are exact without
@@ -71,6 +113,16 @@ void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
   spectrum.path = design->info.path;
   spectrum.backend = design->info.backend;
   spectrum.reason = design->info.reason;
+  spectrum.transferred_bytes = 0;
+}
+
+template <class Real>
+void put_account(const Account& account, Spectrum<Real>& spectrum) noexcept {
+  spectrum.error_l2 = account.error_l2;
+  spectrum.relative_error = account.relative_error;
+  spectrum.tail_energy = account.tail_energy;
+  spectrum.residual = account.residual;
+  spectrum.finite = account.finite;
 }
 
 template <class Real>
@@ -85,9 +137,7 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
     design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error,
                               stats, scratch);
   }
-  double error = 0;
-  double norm = 0;
-  double held = 0;
+  AccountSums sums;
   const std::size_t k = spectrum.values.size();
   if (reference != nullptr) {
     for (std::size_t i = 0; i < k; ++i) spectrum.values[i] += reference_values[i];
@@ -96,27 +146,21 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
     const double re = spectrum.values[i].real();
     const double im = spectrum.values[i].imag();
     const double se = spectrum.standard_error[i];
-    error += se * se;
-    norm += re * re + im * im;
-    held += design->multiplicity[i] * (re * re + im * im);
+    sums.error += se * se;
+    sums.norm += re * re + im * im;
+    sums.held += design->multiplicity[i] * (re * re + im * im);
   }
   if (design->mean_coefficient >= 0) {
     const auto i = static_cast<std::size_t>(design->mean_coefficient);
     const double se = spectrum.standard_error[i];
     const double power = std::norm(std::complex<double>(spectrum.values[i]));
-    error = std::max(0.0, error - se * se);
-    norm = std::max(0.0, norm - power);
-    held = std::max(0.0, held - power);
+    sums.error = std::max(0.0, sums.error - se * se);
+    sums.norm = std::max(0.0, sums.norm - power);
+    sums.held = std::max(0.0, sums.held - power);
   }
-  // Rounding: a few units in the last place of what was added up.
-  constexpr double kRounding = 4 * std::numeric_limits<Real>::epsilon();
-  error += kRounding * kRounding * norm;
-  spectrum.error_l2 = std::sqrt(error);
-  spectrum.relative_error = norm > 0 ? std::sqrt(error / norm) : 0;
-  spectrum.tail_energy = stats.tail_energy;
-  spectrum.residual =
-      stats.tail_energy + held > 0 ? std::sqrt(stats.tail_energy / (stats.tail_energy + held)) : 0;
-  spectrum.finite = stats.finite && std::isfinite(norm);
+  sums.tail = stats.tail_energy;
+  sums.finite = stats.finite;
+  put_account(make_account(sums, std::numeric_limits<Real>::epsilon()), spectrum);
 }
 
 template class PlanImpl<float>;
@@ -137,7 +181,7 @@ template <class Real>
 std::size_t Workspace<Real>::bytes() const noexcept {
   std::size_t total = 0;
   for (const detail::AlignedBuffer& buffer : impl_->scratch) total += buffer.size();
-  return total;
+  return total + (impl_->device ? impl_->device->bytes() : 0);
 }
 
 template <class Real>
@@ -164,7 +208,12 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
   const int threads = impl_->design->threads;
   detail::WorkspaceImpl<Real>& own = *workspace.impl_;
-  own.fit(threads, impl_->design->executor->scratch_bytes());
+  own.fit(impl_->design);
+  if (impl_->design->device) {
+    impl_->design->device->execute(frames, spectra, impl_->device_reference.get(), *own.device,
+                                   own.pool.get());
+    return;
+  }
   if (threads > 1 && frames.size() > 1) {
     own.pool->run(static_cast<std::int64_t>(frames.size()), [&](std::int64_t i, int thread) {
       const auto at = static_cast<std::size_t>(i);
@@ -192,9 +241,23 @@ Spectrum<Real> Plan<Real>::execute(const SignalView& frame) const {
 }
 
 template <class Real>
+void Plan<Real>::enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+                         Workspace<Real>& workspace, CUstream_st* stream) const {
+  impl_->check(frames, spectra);
+  detail::WorkspaceImpl<Real>& own = *workspace.impl_;
+  if (own.device_design != impl_->design) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the workspace was made for another plan, and enqueue() never allocates: use make_workspace()");
+  }
+  if (frames.count > 0)
+    impl_->design->device->enqueue(frames, spectra, impl_->device_reference.get(), *own.device, stream);
+}
+
+template <class Real>
 Workspace<Real> Plan<Real>::make_workspace() const {
   Workspace<Real> workspace;
-  workspace.impl_->fit(impl_->design->threads, impl_->design->executor->scratch_bytes());
+  workspace.impl_->fit(impl_->design);
   return workspace;
 }
 

@@ -12,6 +12,8 @@
 #include "sfft/template.hpp"
 #include "sfft/types.hpp"
 
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
 namespace sfft {
 
 namespace detail {
@@ -21,9 +23,20 @@ template <class Real>
 struct WorkspaceImpl;
 }  // namespace detail
 
+/// How samples of frames in host memory reach the GPU. `mapped` needs page-locked frames (cudaHostAlloc,
+/// cudaHostRegister); others are gathered.
+enum class Transfer : std::uint8_t {
+  automatic,  ///< mapped where frames are page-locked, else gather
+  whole,      ///< the frame is copied
+  gather,     ///< host threads pick the samples that the plan reads, and those are copied
+  mapped,     ///< kernels read the samples in place, over the bus
+};
+
 struct PlanOptions {
   Backend backend = Backend::automatic;
-  /// Frames that one execute() call usually gets: a hint for backends that transform batches at once.
+  int device = 0;  ///< GPU of the cuda backend, as the driver counts them
+  /// Frames that one execute() or enqueue() call usually gets: GPU plans for many frames fill the machine
+  /// with frames, plans for one spread it over several multiprocessors. A workspace is made for so many.
   int batch = 1;
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
   /// plan predicted to reach it, or dense. 0: as good as max_samples allows.
@@ -34,8 +47,9 @@ struct PlanOptions {
   double max_samples = 0;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
-  int threads = 1;              ///< that one execute() call may use; 0 means one per core
-  std::uint64_t seed = 1;       ///< of the delay and permutation search: same seed, same plan
+  int threads = 1;              ///< of the host that one execute() call may use; 0 means one per core
+  Transfer transfer = Transfer::automatic;  ///< GPU plans only
+  std::uint64_t seed = 1;                   ///< of the delay and permutation search: same seed, same plan
 };
 
 /// A candidate that the planner did not take.
@@ -61,13 +75,37 @@ struct PlanInfo {
   double predicted_error = 0;
   double noise_gain = 0;  ///< largest ‖row of the recovery matrix‖ times sqrt(r)
   double plan_seconds = 0;
-  std::string engine;                       ///< of the FFTs: "built-in AVX-512", "FFTW"
+  std::string
+      engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads a frame"
   std::string reason;                       ///< why this path
   std::vector<RejectedCandidate> rejected;  ///< best first, at most 16
 };
 
+/// Frames in device memory (or in page-locked host memory, at its device address), one behind the other.
+struct DeviceFrames {
+  const void* data = nullptr;
+  ElementType type = ElementType::f32;
+  std::int64_t count = 1;
+  std::int64_t pitch = 0;  ///< elements from one frame's start to the next's; 0: N
+};
+
+/// What a spectrum says of its errors, in device memory; fields as in Spectrum.
+struct FrameAccount {
+  double error_l2 = 0, relative_error = 0, tail_energy = 0, residual = 0;
+  std::int64_t finite = 1;
+};
+
+/// Where results go in device memory, for `count` frames of k coefficients in support order.
+template <class Real>
+struct DeviceSpectra {
+  std::complex<Real>* values = nullptr;  ///< count × k
+  Real* standard_error = nullptr;        ///< count × k
+  FrameAccount* accounts = nullptr;      ///< count
+};
+
 /// Scratch memory of one thread's executions. Made by Plan::make_workspace(); not shared between threads
-/// that run at the same time. Owns the worker threads of plans with threads > 1.
+/// that run at the same time, nor between streams. Owns the worker threads of plans with threads > 1, and a
+/// GPU plan's stream, page-locked ring and device scratch.
 template <class Real>
 class SFFT_EXPORT Workspace {
  public:
@@ -103,6 +141,15 @@ class SFFT_EXPORT Plan {
   void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const;
   /// Convenience: allocates workspace and result.
   Spectrum<Real> execute(const SignalView& frame) const;
+
+  /// Transforms frames in device memory; for plans on the cuda backend. Ordered in `stream` (a cudaStream_t;
+  /// null is the legacy default stream), returns at once, never allocates or synchronises, and can be
+  /// captured into a graph. One plan serves any number of streams, each with a workspace from
+  /// make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a CPU plan) and device
+  /// (the launch failed) before anything runs; a fault while it runs shows at the stream's next
+  /// synchronisation.
+  void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra, Workspace<Real>& workspace,
+               CUstream_st* stream) const;
 
   Workspace<Real> make_workspace() const;
   Spectrum<Real> make_spectrum() const;  ///< of the right size, so that execute() need not allocate

@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/executor.hpp"
 #include "kernels/cpu/thread_pool.hpp"
+#include "sfft/device_plan.hpp"
 #include "sfft/plan.hpp"
 #include "template/template_data.hpp"
 
@@ -32,11 +33,16 @@ class AlignedBuffer {
 };
 
 template <class Real>
+struct PlanDesign;
+
+template <class Real>
 struct WorkspaceImpl {
   std::unique_ptr<cpu::ThreadPool> pool;  ///< nullptr for one thread
   std::vector<AlignedBuffer> scratch;     ///< one a thread
+  std::unique_ptr<DeviceWorkspace> device;
+  std::shared_ptr<const PlanDesign<Real>> device_design;  ///< that the device part was made for
 
-  void fit(int threads, std::size_t scratch_bytes);
+  void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
 };
 
 /// What does not change when the reference does.
@@ -48,7 +54,9 @@ struct PlanDesign {
   int threads = 1;
   std::int64_t mean_coefficient = -1;  ///< index of f = 0 in the support, or -1
   std::vector<double> multiplicity;    ///< 2 where a real spectrum holds a distinct conjugate
-  std::unique_ptr<const cpu::Executor<Real>> executor;
+  std::unique_ptr<const cpu::Executor<Real>> executor;  ///< of the cpu backend
+  std::unique_ptr<const DevicePlan<Real>> device;       ///< of the cuda backend
+  int batch = 1;
 };
 
 /// Chooses the path and builds the executor. Throws as Plan's constructor does.
@@ -61,9 +69,11 @@ class PlanImpl {
   std::shared_ptr<const PlanDesign<Real>> design;
   std::vector<Real> reference_samples;  ///< in the executor's order; empty: no reference
   std::vector<std::complex<Real>> reference_values;
+  std::shared_ptr<const DeviceReference> device_reference;  ///< the same on the cuda backend
 
   void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients);
   void check(const SignalView& frame) const;
+  void check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const;
   void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
            cpu::ThreadPool* pool) const noexcept;
   void prepare(Spectrum<Real>& spectrum) const;

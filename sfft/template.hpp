@@ -31,7 +31,9 @@ struct LearnOptions {
   /// Keep the (first) frame's samples in the template, so that plans transform the difference to it. Right
   /// for cameras, whose frames share their background; wrong for signals whose coefficients change freely.
   bool reference = false;
-  int threads = 1;  ///< for the dense transform; 0 means one per core
+  Backend backend = Backend::automatic;  ///< cuda: transform and select on the GPU; automatic is the CPU
+  int device = 0;                        ///< GPU of the cuda backend
+  int threads = 1;                       ///< for the dense transform; 0 means one per core
   LearnMethod method = LearnMethod::dense;
   /// What a blind method does when discovery is not verified; `none` throws not_sparse.
   Fallback fallback = Fallback::dense;
@@ -75,11 +77,13 @@ class SFFT_EXPORT Template {
   std::shared_ptr<const detail::TemplateData> data_;
 };
 
-/// Learns a template from one frame by a dense double-precision FFT. Equal magnitudes are ordered by
-/// ascending index; f = 0 competes like any other frequency under `k` and is always kept under `energy` and
-/// `threshold_sigma` when it is not zero. Throws invalid_argument for k < 1, k > number of distinct
-/// frequencies, no criterion or more than one, a frame with NaN or infinities, and an all-zero frame under
-/// `energy` or `threshold_sigma`.
+/// Learns a template from one frame by a dense double-precision FFT, on the CPU or, where options.backend
+/// says so, on a GPU; both give the same template within rounding, and each gives the same bits every time.
+/// Equal magnitudes are ordered by ascending index; f = 0 competes like any other frequency under `k` and is
+/// always kept under `energy` and `threshold_sigma` when it is not zero. Throws invalid_argument for k < 1, a
+/// k above the number of distinct frequencies, no criterion or more than one, a frame with NaN or infinities
+/// or whose power overflows double, and an all-zero frame under `energy` or `threshold_sigma`;
+/// backend_unavailable, device and out_of_memory for a GPU that is missing, fails or is full.
 ///
 /// With LearnMethod::blind the template may hold fewer than k frequencies, where an exactly sparse frame has
 /// no more, and its envelopes are flat: discovery knows how much lies outside the support, not where.

@@ -81,6 +81,14 @@ class TrackerImpl {
     if (options.accuracy == 0) options.accuracy = options_.accuracy;
     return options;
   }
+  PlanOptions dense_options() const {
+    PlanOptions options;
+    options.backend = options_.plan.backend;
+    options.device = options_.plan.device;
+    options.path = Path::dense;
+    options.threads = options_.plan.threads;
+    return options;
+  }
   void install(Plan<Real> plan);
   void transform_densely(const SignalView& frame);
   void take_first_reference(const SignalView& frame);
@@ -117,7 +125,7 @@ void TrackerImpl<Real>::install(Plan<Real> plan) {
 template <class Real>
 void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
   if (!dense_) {
-    dense_.emplace(plan_.source(), PlanOptions{.path = Path::dense, .threads = options_.plan.threads});
+    dense_.emplace(plan_.source(), dense_options());
     dense_workspace_ = dense_->make_workspace();
   }
   dense_->execute(frame, result_.spectrum, dense_workspace_);

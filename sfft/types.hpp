@@ -158,6 +158,8 @@ struct Spectrum {
   bool verified = true;
   /// Of a support found by discovery: no coefficient outside it is larger, as far as fresh samples can tell.
   double missed_bound = 0;
+  std::int64_t transferred_bytes =
+      0;  ///< of the frame that were copied to the GPU, or read by it from the host
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
   std::string reason;                    ///< why this path, one sentence
 };

@@ -3,6 +3,9 @@
 #include "kernels/cpu/isa.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft_build_config.hpp"
+#if SFFT_HAVE_CUDA
+#include "kernels/cuda/runtime.hpp"
+#endif
 
 namespace sfft {
 
@@ -16,8 +19,14 @@ std::string build_info() {
   text += dense::available(dense::Engine::fftw)
               ? "FFTW       yes, when asked for (GPL: binaries that contain it are too)\n"
               : "FFTW       no: not needed, dense transforms use the built-in engine\n";
-  text += SFFT_CUDA_COMPILER_FOUND ? "CUDA       no: a compiler was found, but this version runs on the CPU\n"
-                                   : "CUDA       no: this version runs on the CPU\n";
+#if SFFT_HAVE_CUDA
+  const std::string problem = detail::cuda::unavailable();
+  text += fmt::format(
+      "CUDA       toolkit {}, code for {}; {}\n", SFFT_CUDA_VERSION, SFFT_CUDA_TARGETS,
+      problem.empty() ? detail::cuda::device_info(0).name : fmt::format("not usable here: {}", problem));
+#else
+  text += "CUDA       no: built without a CUDA toolkit\n";
+#endif
   return text;
 }
 

@@ -76,7 +76,7 @@ typename BlindWindow<Real>::Trace BlindWindow<Real>::trace(const GridPoint& f) c
   Trace trace;
   trace.f = f;
   const auto buckets = static_cast<double>(lines_.buckets);
-  const cpu::FlatPosition position = cpu::FlatHash(shape_, lines_.sigma).position(f, lines_.buckets);
+  const FlatPosition position = cpu::FlatHash(shape_, lines_.sigma).position(f, lines_.buckets);
   trace.first = position.bucket - (span_ - 1) / 2;
   if (span_ % 2 != 0 && position.offset >= 0.5) ++trace.first;
   trace.response.resize(static_cast<std::size_t>(span_));
@@ -171,7 +171,7 @@ GridPoint BlindWindow<Real>::locate(std::int64_t bucket) const {
 template <class Real>
 bool BlindWindow<Real>::near(const Trace& trace, std::int64_t bucket) const {
   const auto buckets = static_cast<double>(lines_.buckets);
-  const cpu::FlatPosition at = cpu::FlatHash(shape_, lines_.sigma).position(trace.f, lines_.buckets);
+  const FlatPosition at = cpu::FlatHash(shape_, lines_.sigma).position(trace.f, lines_.buckets);
   double distance = std::fabs(static_cast<double>(at.bucket - bucket) + at.offset);
   distance = std::min(distance, buckets - distance);
   return distance <= kReach;

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "template/comb_model.hpp"
-#include "template/cost_model.hpp"
 #include "template/delay_search.hpp"
 
 namespace sfft::detail {
@@ -140,7 +139,7 @@ class Planner {
     cost.lines = clustered ? cost.buckets : cost.samples;
     cost.k = support_.k;
     cost.real = support_.real;
-    return predict_comb_us(cost);
+    return request_.cost(cost);
   }
 
   static double relative_error(const CombModel::Quality& quality) {

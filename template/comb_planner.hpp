@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/common/comb_data.hpp"
+#include "template/cost_model.hpp"
 #include "template/support_set.hpp"
 
 namespace sfft::detail {
@@ -17,6 +19,8 @@ struct CombRequest {
   double epsilon = 0;            ///< of the arithmetic that will execute
   double limit_us = 0;           ///< plans predicted slower than this are of no use
   std::uint64_t seed = 1;
+  std::function<double(const CombCost&)> cost =
+      predict_comb_us;  ///< microseconds on the backend that executes
 };
 
 /// What was looked at and not taken, in words.

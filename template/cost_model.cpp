@@ -33,4 +33,41 @@ double predict_dense_us(const Shape& shape, bool real) noexcept {
   return 1e-3 * (100 + flops / flops_per_ns);
 }
 
+double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept {
+  const double points = static_cast<double>(cost.buckets);
+  const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
+  const double k = static_cast<double>(cost.k);
+  constexpr double kLargestFused = 13000;  // buckets of a lane that two buffers in shared memory hold
+  const double line_us = static_cast<double>(cost.lines) * 64 / 4e6;
+  if (points > kLargestFused) {
+    return 7.5 + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
+  }
+  // One multiprocessor transforming `own` lanes: latencies first, then what it gets through.
+  const auto block_us = [&](double own) {
+    const double share = own / lanes;
+    const double gather = 0.6 + 0.0006 * share * static_cast<double>(cost.lines);
+    const double fft = 0.35 + 5 * own * points * std::log2(std::max(points, 2.0)) / 1.4e5;
+    const double recover = 0.3 + k * own * (cost.real ? 16 : 8) / 6e4;
+    return gather + fft + recover + 0.4 + 0.0004 * k;
+  };
+  if (batch < multiprocessors / 4) {
+    const double blocks = std::min(8.0, lanes);
+    return 1.2 + (points * lanes > 1024 ? 0.5 + block_us(std::ceil(lanes / blocks)) : block_us(lanes));
+  }
+  return std::max(block_us(lanes) / multiprocessors, line_us);
+}
+
+double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept {
+  return 3 + 0.002 * static_cast<double>(taps) / 4 + 0.001 * static_cast<double>(rows);
+}
+
+double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept {
+  return 2.5 + 1e-4 * static_cast<double>(points) * static_cast<double>(k);
+}
+
+double predict_dense_device_us(const Shape& shape, bool real) noexcept {
+  const double megabytes = static_cast<double>(shape.points()) * (real ? 4e-6 : 8e-6);
+  return 4 + megabytes * (real ? 3.3 : 1.9);
+}
+
 }  // namespace sfft::detail

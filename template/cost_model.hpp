@@ -23,4 +23,11 @@ double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcep
 /// A full transform with the built-in dense engine.
 double predict_dense_us(const Shape& shape, bool real) noexcept;
 
+/// The same on a GPU of the H200's kind, a frame of batches of `batch`, data in device memory
+/// (docs/tuning.md).
+double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept;
+double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
+double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
+double predict_dense_device_us(const Shape& shape, bool real) noexcept;
+
 }  // namespace sfft::detail

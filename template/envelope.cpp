@@ -2,17 +2,14 @@
 
 #include <algorithm>
 
+#include "kernels/common/log_cells.hpp"
+
 namespace sfft::detail {
 
 CellAxis::CellAxis(std::int64_t extent) : extent_(extent) {
-  const std::int64_t last = extent / 2;  // largest |f|
-  first_.push_back(0);
-  for (std::int64_t octave = 1; octave <= last; octave *= 2) {
-    first_.push_back(octave);
-    const std::int64_t half = octave + octave / 2;
-    if (octave > 1 && half <= last) first_.push_back(half);
-  }
-  first_.push_back(last + 1);
+  const int cells = log_cells(extent);
+  for (int c = 0; c < cells; ++c) first_.push_back(log_cell_first(c));
+  first_.push_back(extent / 2 + 1);
 }
 
 int CellAxis::cell(std::int64_t f) const noexcept {

@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// Two cells an octave: |f| = 0 has a cell of its own, then [1,1], [2,2], [3,3], [4,5], [6,7], [8,11], …
+/// One axis, cut into the cells of kernels/common/log_cells.hpp.
 class CellAxis {
  public:
   explicit CellAxis(std::int64_t extent);

@@ -88,7 +88,7 @@ void FlatRecovery::whiten() {
 void FlatRecovery::hash_members(const Shape& shape, std::span<const FlatMember> members,
                                 const KaiserWindow& kaiser) {
   const cpu::FlatHash hash(shape, lines_.sigma);
-  std::vector<cpu::FlatPosition> positions;
+  std::vector<FlatPosition> positions;
   positions.reserve(members.size());
   for (const FlatMember& member : members) positions.push_back(hash.position(member.f, lines_.buckets));
   std::vector<std::size_t> order(members.size());
@@ -103,7 +103,7 @@ void FlatRecovery::hash_members(const Shape& shape, std::span<const FlatMember> 
   sorted_of_.resize(members.size());
   turns_.reserve(members.size() * lines_.delays.size());
   for (std::size_t s = 0; s < order.size(); ++s) {
-    const cpu::FlatPosition& at = positions[order[s]];
+    const FlatPosition& at = positions[order[s]];
     sorted_of_[order[s]] = s;
     bucket_.push_back(at.bucket);
     offset_.push_back(at.offset);

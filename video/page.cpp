@@ -225,6 +225,14 @@ std::string timing_table(const RunReport& report, const RunStatistics& numbers) 
       "<tr><td>sparse, with renewals</td><td>{:.1f} µs</td><td>{:.1f} µs</td><td>{:.1f} "
       "µs</td><td>{}</td></tr>",
       numbers.median_us, numbers.mean_us, numbers.p95_us, report.frames.size());
+  text += fmt::format(
+      "<tr><td>decoding, on its own thread</td><td>{:.1f} µs</td><td>{:.1f} µs</td><td>{:.1f} "
+      "µs</td><td>{}</td></tr>",
+      numbers.decode_us, mean(report.decode_us), quantile(report.decode_us, 0.95), report.decode_us.size());
+  if (numbers.bytes_per_frame > 0)
+    text += fmt::format(
+        "<tr><td>copying {:.0f} bytes to the GPU</td><td>{:.1f} µs</td><td></td><td></td><td>{}</td></tr>",
+        numbers.bytes_per_frame, numbers.copy_us, report.frames.size());
   for (const auto& times : report.dense) {
     text += fmt::format(
         "<tr><td>dense: {}</td><td>{:.1f} µs</td><td>{:.1f} µs</td><td>{:.1f} µs</td><td>{}</td></tr>",
@@ -237,6 +245,7 @@ std::string timing_table(const RunReport& report, const RunStatistics& numbers) 
   text += fmt::format(
       "<tr><td>planning, once</td><td>{:.1f} ms</td><td></td><td></td><td>1</td></tr></table></div>",
       1e3 * report.plan.plan_seconds);
+  text += fmt::format("<p class='note'>Decoding runs beside the transform: here {}.</p>", numbers.pace());
   return text;
 }
 

@@ -75,7 +75,16 @@ std::string json_report(const RunReport& report) {
                    {"frames", report.dense.empty() ? 0 : report.dense[0].us.size()},
                    {"engines", engines}};
   json["speedup"] = number_or_null(numbers.speedup);
+  json["pipeline"] = {
+      {"decode_us", number_or_null(numbers.decode_us)},
+      {"copy_us", number_or_null(numbers.copy_us)},
+      {"transform_us", number_or_null(numbers.transform_us)},
+      {"bytes_per_frame",
+       report.frames.empty() ? ordered_json(nullptr) : ordered_json(std::llround(numbers.bytes_per_frame))},
+      {"bottleneck", *numbers.bottleneck != 0 ? ordered_json(numbers.bottleneck) : ordered_json(nullptr)}};
   json["threads"] = report.threads;
+  json["backend"] = to_string(report.backend);
+  json["device"] = report.device;
   json["verified"] = {{"frames", numbers.verified},
                       {"relative_error",
                        {{"median", number_or_null(numbers.error_median)},
@@ -118,6 +127,9 @@ std::string summary(const RunReport& report) {
   if (report.frames.empty()) return text;
   text +=
       fmt::format("time        {:.1f} us a frame (median; p95 {:.1f})\n", numbers.median_us, numbers.p95_us);
+  text += fmt::format(
+      "pipeline    decode {:.1f} us, copy {:.1f} us ({:.0f} bytes), transform {:.1f} us: {}\n",
+      numbers.decode_us, numbers.copy_us, numbers.bytes_per_frame, numbers.transform_us, numbers.pace());
   for (const auto& times : report.dense) {
     const double us = quantile(times.us, 0.5);
     text += fmt::format("dense       {:.1f} us with {}: sparse is {:.1f} times faster\n", us, times.engine,

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "video/decoder.hpp"
+
 namespace sfft::video {
 
 namespace {
@@ -133,13 +135,26 @@ LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
   learn.energy = options.energy;
   learn.reference = options.reference;
   learn.threads = options.threads;
+  learn.backend = options.backend;
+  learn.device = options.device;
   return learn;
+}
+
+/// What moving a frame to the GPU took.
+struct Transfer {
+  std::int64_t bytes;
+  double us;
+};
+
+/// The one place that knows: the CPU reads frames where they are.
+Transfer transfer_of(const Spectrum<float>& /*spectrum*/) {
+  return {0, 0};
 }
 
 class Run {
  public:
-  Run(FrameSource& source, const RunOptions& options, SpectrumSink* sink, RunReport& report)
-      : source_(source), options_(options), sink_(sink), report_(report) {}
+  Run(const RunOptions& options, SpectrumSink* sink, RunReport& report)
+      : options_(options), sink_(sink), report_(report) {}
 
   void start(const Frame& frame) {
     report_.first_frame = frame;
@@ -155,6 +170,10 @@ class Run {
     report_.first_template = tmpl;
     report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
     TrackerOptions tracking;
+    tracking.plan.backend = options_.backend;
+    tracking.plan.device = options_.device;
+    tracking.learn.backend = options_.backend;
+    tracking.learn.device = options_.device;
     tracking.plan.threads = options_.threads;
     tracking.plan.max_samples = options_.max_samples;
     tracking.reference = options_.reference;
@@ -180,6 +199,9 @@ class Run {
     const TrackedFrame<float>& tracked = tracker_->push(view);
     FrameRecord record;
     record.us = microseconds(Clock::now() - begin);
+    const Transfer transfer = transfer_of(tracked.spectrum);
+    record.copy_us = transfer.us;
+    record.transferred_bytes = transfer.bytes;
     record.index = index;
     record.action = tracked.action;
     record.relative_error = tracked.spectrum.relative_error;
@@ -207,7 +229,6 @@ class Run {
     report_.explanation = tracker_->plan().explain();
   }
 
-  FrameSource& source_;
   const RunOptions& options_;
   SpectrumSink* sink_;
   RunReport& report_;
@@ -235,11 +256,15 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   RunReport report;
   report.input = source.info();
   report.threads = options.threads;
-  Run pipeline(source, options, sink, report);
-  Frame frame;
+  report.backend = options.backend;
+  report.device = options.device;
+  Run pipeline(options, sink, report);
   try {
-    while (!stop && (options.frames == 0 || report.frames_read < options.frames)) {
-      if (!source.next(frame)) break;
+    Decoder decoder(source, options.frames);
+    DecodedFrame decoded;
+    const Frame& frame = decoded.frame;
+    while (!stop && decoder.next(decoded, stop)) {
+      report.decode_us.push_back(decoded.decode_us);
       if (report.frames_read == 0) {
         pipeline.start(frame);
       } else {
@@ -253,10 +278,10 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
       report.status = RunStatus::interrupted;
       report.message = fmt::format("interrupted after {} frames", report.frames_read);
     } else if (report.frames_read == 0) {
-      throw InputError(fmt::format("{} holds no frames", source.info().path));
+      throw InputError(fmt::format("{} holds no frames", report.input.path));
     }
   } catch (const InputError& error) {
-    // A signal cuts a blocked read short: that is no damage.
+    // A signal that cuts a blocked read short is no damage.
     report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
     report.message = stop ? fmt::format("interrupted after {} frames", report.frames_read) : error.what();
   }

@@ -1,4 +1,4 @@
-// The pipeline of `sfft-video run`: source → tracker → report, frame by frame.
+// The pipeline of `sfft-video run`: decoder → tracker → report, frame by frame; the decoder runs ahead.
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,8 @@ struct RunOptions {
   int threads = 1;           ///< 0: one per core
   std::int64_t verify = 10;  ///< every N-th frame is also transformed densely; 0: none
   std::int64_t frames = 0;   ///< stop after so many; 0: all
+  Backend backend = Backend::automatic;
+  int device = 0;  ///< GPU of the cuda backend
   bool reference = true;
   std::optional<Template> tmpl;  ///< given instead of learned
 };
@@ -29,9 +31,11 @@ struct RunOptions {
 struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
-  double us = 0;
-  double relative_error = 0;  ///< reported
-  double error_l2 = 0;        ///< reported
+  double us = 0;                       ///< in the tracker, copying included
+  double copy_us = 0;                  ///< of which its bytes were on their way to the GPU
+  std::int64_t transferred_bytes = 0;  ///< to the GPU
+  double relative_error = 0;           ///< reported
+  double error_l2 = 0;                 ///< reported
   double residual = 0;
   std::optional<double> true_error;  ///< relative, where verified
   std::optional<bool> covered;       ///< true L2 error <= 2 × reported
@@ -48,6 +52,9 @@ struct RunReport {
   SourceInfo input;
   std::int64_t frames_read = 0;
   int threads = 1;
+  Backend backend = Backend::automatic;  ///< as asked for
+  int device = 0;
+  std::vector<double> decode_us;  ///< of every frame read
 
   std::optional<Template> first_template;
   double learn_ms = 0;  ///< 0 when the template was given

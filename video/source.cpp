@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <istream>
 
 #include "video/standard_input.hpp"
 #include "video/y4m_source.hpp"
@@ -44,7 +43,7 @@ void check_file(const std::string& path) {
 }  // namespace
 
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
-  if (input == "-") return open_y4m(standard_input(), "standard input");
+  if (input == "-") return open_standard_input();
   const bool url = input.find("://") != std::string::npos;
   const bool pattern = !url && input.find('%') != std::string::npos;
   const bool directory = !url && std::filesystem::is_directory(input);

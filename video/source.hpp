@@ -40,6 +40,9 @@ class FrameSource {
   virtual const SourceInfo& info() const noexcept = 0;
   /// Reads the next frame. False at a clean end; InputError for a damaged or changed one.
   virtual bool next(Frame& frame) = 0;
+  /// From another thread: a blocked next() shall return soon, and the source is not read again. Sources that
+  /// cannot be woken end at their own timeout.
+  virtual void interrupt() noexcept {}
 };
 
 struct SourceOptions {

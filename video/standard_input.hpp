@@ -1,10 +1,13 @@
-// Standard input as a stream whose blocked reads end when a signal arrives; std::cin would go on waiting.
+// YUV4MPEG2 on standard input, whose blocked reads end when a signal arrives or another thread asks; std::cin
+// would go on waiting.
 #pragma once
 
-#include <iosfwd>
+#include <memory>
+
+#include "video/source.hpp"
 
 namespace sfft::video {
 
-std::istream& standard_input();
+std::unique_ptr<FrameSource> open_standard_input();
 
 }  // namespace sfft::video

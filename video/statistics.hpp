@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "video/run.hpp"
@@ -30,12 +31,27 @@ struct RunStatistics {
   std::int64_t verified = 0;
   double error_median, error_p95, error_max, coverage;
   double reported_median;
+  /// Medians of the pipeline's stages. They overlap: frames come at the pace of the slowest.
+  double decode_us, copy_us, transform_us, bytes_per_frame;
+  const char* bottleneck = "";  ///< "decode", "copy" or "transform"; empty where nothing was transformed
+
+  /// "decoding sets the pace".
+  std::string pace() const {
+    const std::string stage = bottleneck;
+    return (stage == "decode" ? "decoding"
+            : stage == "copy" ? "copying"
+                              : "the transform") +
+           std::string(" sets the pace");
+  }
 
   explicit RunStatistics(const RunReport& report) {
-    std::vector<double> us, errors, reported;
+    std::vector<double> us, errors, reported, copy, transform, bytes;
     std::int64_t covered = 0;
     for (const FrameRecord& frame : report.frames) {
       us.push_back(frame.us);
+      copy.push_back(frame.copy_us);
+      transform.push_back(frame.us - frame.copy_us);
+      bytes.push_back(static_cast<double>(frame.transferred_bytes));
       reported.push_back(frame.relative_error);
       if (!frame.true_error) continue;
       errors.push_back(*frame.true_error);
@@ -54,6 +70,14 @@ struct RunStatistics {
     coverage = errors.empty() ? std::numeric_limits<double>::quiet_NaN()
                               : static_cast<double>(covered) / static_cast<double>(errors.size());
     reported_median = quantile(reported, 0.5);
+    decode_us = quantile(report.decode_us, 0.5);
+    copy_us = quantile(copy, 0.5);
+    transform_us = quantile(transform, 0.5);
+    bytes_per_frame = quantile(bytes, 0.5);
+    if (us.empty()) return;
+    bottleneck = decode_us >= std::max(copy_us, transform_us) ? "decode"
+                 : copy_us > transform_us                     ? "copy"
+                                                              : "transform";
   }
 };
 

@@ -42,10 +42,6 @@ bool is_template_file(const std::string& path) {
 }  // namespace
 
 int run_command(RunCommand command, const std::atomic<bool>& stop) {
-  if (command.backend == "cuda") {
-    throw Error(ErrorCode::backend_unavailable,
-                "this build has no GPU backend: leave --backend out, or say --backend cpu");
-  }
   check_outputs(command);
   command.options.reference = !command.no_reference;
   if (!command.template_path.empty()) command.options.tmpl = Template::load(command.template_path);
@@ -99,6 +95,8 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   options.energy = command.energy;
   options.threshold_sigma = command.threshold;
   options.reference = !command.no_reference;
+  options.backend = command.backend;
+  options.device = command.device;
   options.threads = command.threads;
   const Template tmpl = learn(views, options);
   tmpl.save(command.output);

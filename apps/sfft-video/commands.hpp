@@ -12,7 +12,7 @@ namespace sfft::apps {
 enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kDevice = 4, kInterrupted = 130 };
 
 struct RunCommand {
-  std::string input, backend = "auto", template_path;
+  std::string input, template_path;
   std::string json, csv, spectra, html;  ///< empty: not written; json "-": standard output
   video::RunOptions options;
   bool no_reference = false;
@@ -21,6 +21,8 @@ struct RunCommand {
 
 struct LearnCommand {
   std::string input, output;
+  Backend backend = Backend::automatic;
+  int device = 0;
   std::int64_t k = 0;
   double energy = 0, threshold = 0;
   std::int64_t frames = 1;

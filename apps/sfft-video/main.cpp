@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <map>
+#include <string>
 
 #include "commands.hpp"
 #include "video/source.hpp"
@@ -44,8 +46,8 @@ constexpr const char* kExamples = R"(Examples:
   ffmpeg -i in.mkv -f yuv4mpegpipe -pix_fmt gray -strict -1 - | sfft-video run -
   sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
 
-Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 device failure,
-130 interrupted (what was done is reported).)";
+Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
+its failure or no memory on it, 130 interrupted (what was done is reported).)";
 
 std::string version_text() {
   return fmt::format("sfft-video {}\n{}OpenCV     {}\nHDF5       {}", sfft::version(), sfft::build_info(),
@@ -57,6 +59,19 @@ constexpr const char* kInputHelp =
     "A recording, a directory or printf pattern of images, a camera's number, an rtsp:// or http:// address, "
     "a .y4m file, or - "
     "for YUV4MPEG2 on standard input";
+
+void add_backend(CLI::App* command, sfft::Backend& backend, int& device) {
+  static const std::map<std::string, sfft::Backend> names{
+      {"auto", sfft::Backend::automatic}, {"cpu", sfft::Backend::cpu}, {"cuda", sfft::Backend::cuda}};
+  command
+      ->add_option_function<std::string>(
+          "--backend", [&backend](const std::string& name) { backend = names.at(name); }, "Where to run")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->default_str("auto");
+  command->add_option("--device", device, "Which GPU, as the driver counts them")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
 
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
@@ -78,9 +93,7 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_option("--samples", command.options.max_samples,
                   "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
       ->check(CLI::Range(1e-9, 1.0));
-  run->add_option("--backend", command.backend, "Where to run")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
+  add_backend(run, command.options.backend, command.options.device);
   run->add_option("--threads", command.options.threads,
                   "Threads, 0 for one per core; the dense transform gets as many")
       ->check(CLI::NonNegativeNumber)
@@ -120,6 +133,7 @@ void add_learn(CLI::App& app, LearnCommand& command) {
   learn->add_option("--threads", command.threads, "Threads, 0 for one per core")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  add_backend(learn, command.backend, command.device);
   learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");
 }
 
@@ -131,9 +145,8 @@ int exit_code(sfft::ErrorCode code) {
       return kInput;
     case sfft::ErrorCode::backend_unavailable:
     case sfft::ErrorCode::device:
-      return kDevice;
     case sfft::ErrorCode::out_of_memory:
-      return kFailure;
+      return kDevice;
     default:
       return kUsage;
   }

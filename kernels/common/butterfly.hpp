@@ -36,44 +36,92 @@ struct Roots;  // cosine and sine of 2 pi k/R for k = 0 … R/2
 
 // clang-format off
 template <> struct Roots<3> {
-  static constexpr double cosine[] = {1, -0.5};
-  static constexpr double sine[] = {0, 0.866025403784438646764};
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, -0.5};
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.866025403784438646764};
+    return table[k];
+  }
 };
 template <> struct Roots<5> {
-  static constexpr double cosine[] = {1, 0.309016994374947424102, -0.809016994374947424102};
-  static constexpr double sine[] = {0, 0.951056516295153572116, 0.587785252292473129169};
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.309016994374947424102, -0.809016994374947424102};
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.951056516295153572116, 0.587785252292473129169};
+    return table[k];
+  }
 };
 template <> struct Roots<7> {
-  static constexpr double cosine[] = {1, 0.623489801858733530525, -0.222520933956314404289, -0.900968867902419126236};
-  static constexpr double sine[] = {0, 0.781831482468029808708, 0.974927912181823607018, 0.433883739117558120476};
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.623489801858733530525, -0.222520933956314404289, -0.900968867902419126236};
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.781831482468029808708, 0.974927912181823607018, 0.433883739117558120476};
+    return table[k];
+  }
 };
 template <> struct Roots<8> {
-  static constexpr double cosine[] = {1, 0.707106781186547524401, 0, -0.707106781186547524401, -1};
-  static constexpr double sine[] = {0, 0.707106781186547524401, 1, 0.707106781186547524401, 0};
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.707106781186547524401, 0, -0.707106781186547524401, -1};
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.707106781186547524401, 1, 0.707106781186547524401, 0};
+    return table[k];
+  }
 };
 template <> struct Roots<9> {
-  static constexpr double cosine[] = {1, 0.766044443118978035202, 0.173648177666930348852, -0.5,
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.766044443118978035202, 0.173648177666930348852, -0.5,
                                       -0.939692620785908384054};
-  static constexpr double sine[] = {0, 0.642787609686539326323, 0.984807753012208059367, 0.866025403784438646764,
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.642787609686539326323, 0.984807753012208059367, 0.866025403784438646764,
                                     0.342020143325668733044};
+    return table[k];
+  }
 };
 template <> struct Roots<11> {
-  static constexpr double cosine[] = {1, 0.841253532831181168862, 0.415415013001886425529, -0.142314838273285140444,
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.841253532831181168862, 0.415415013001886425529, -0.142314838273285140444,
                                       -0.654860733945285064057, -0.95949297361449738989};
-  static constexpr double sine[] = {0, 0.540640817455597582108, 0.909631995354518371412, 0.989821441880932732376,
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.540640817455597582108, 0.909631995354518371412, 0.989821441880932732376,
                                     0.755749574354258283774, 0.281732556841429697711};
+    return table[k];
+  }
 };
 template <> struct Roots<13> {
-  static constexpr double cosine[] = {1, 0.8854560256532098959, 0.568064746731155802512, 0.120536680255323053349,
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.8854560256532098959, 0.568064746731155802512, 0.120536680255323053349,
                                       -0.35460488704253562597, -0.748510748171101098635, -0.970941817426052027157};
-  static constexpr double sine[] = {0, 0.464723172043768545656, 0.82298386589365639458, 0.992708874098053992801,
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.464723172043768545656, 0.82298386589365639458, 0.992708874098053992801,
                                     0.93501624268541482344, 0.663122658240795202377, 0.239315664287557767149};
+    return table[k];
+  }
 };
 template <> struct Roots<16> {
-  static constexpr double cosine[] = {1, 0.923879532511286756128, 0.707106781186547524401, 0.382683432365089771728, 0,
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.923879532511286756128, 0.707106781186547524401, 0.382683432365089771728, 0,
                                       -0.382683432365089771728, -0.707106781186547524401, -0.923879532511286756128, -1};
-  static constexpr double sine[] = {0, 0.382683432365089771728, 0.707106781186547524401, 0.923879532511286756128, 1,
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.382683432365089771728, 0.707106781186547524401, 0.923879532511286756128, 1,
                                     0.923879532511286756128, 0.707106781186547524401, 0.382683432365089771728, 0};
+    return table[k];
+  }
 };
 // clang-format on
 
@@ -86,17 +134,17 @@ SFFT_BUTTERFLY void turn(V& re, V& im, int k) {
     re = im;
     im = -t;
   } else if (8 * k == R) {
-    const V t = (re + im) * static_cast<Real>(Roots<R>::cosine[k]);
-    im = (im - re) * static_cast<Real>(Roots<R>::cosine[k]);
+    const V t = (re + im) * static_cast<Real>(Roots<R>::cosine(k));
+    im = (im - re) * static_cast<Real>(Roots<R>::cosine(k));
     re = t;
   } else if (8 * k == 3 * R) {
-    const V t = (im - re) * static_cast<Real>(Roots<R>::sine[k]);
-    im = (re + im) * static_cast<Real>(-Roots<R>::sine[k]);
+    const V t = (im - re) * static_cast<Real>(Roots<R>::sine(k));
+    im = (re + im) * static_cast<Real>(-Roots<R>::sine(k));
     re = t;
   } else if (2 * k <= R) {
-    multiply(re, im, static_cast<Real>(Roots<R>::cosine[k]), static_cast<Real>(-Roots<R>::sine[k]));
+    multiply(re, im, static_cast<Real>(Roots<R>::cosine(k)), static_cast<Real>(-Roots<R>::sine(k)));
   } else {
-    multiply(re, im, static_cast<Real>(Roots<R>::cosine[R - k]), static_cast<Real>(Roots<R>::sine[R - k]));
+    multiply(re, im, static_cast<Real>(Roots<R>::cosine(R - k)), static_cast<Real>(Roots<R>::sine(R - k)));
   }
 }
 
@@ -137,15 +185,15 @@ struct Butterfly : InPlaceButterfly<R> {
     SFFT_UNROLL
     for (int j = 1; j <= kHalf; ++j) {
       V even_re = first_re, even_im = first_im;
-      V odd_re = difference_re[0] * static_cast<Real>(Roots<R>::sine[j]);
-      V odd_im = difference_im[0] * static_cast<Real>(Roots<R>::sine[j]);
+      V odd_re = difference_re[0] * static_cast<Real>(Roots<R>::sine(j));
+      V odd_im = difference_im[0] * static_cast<Real>(Roots<R>::sine(j));
       SFFT_UNROLL
       for (int k = 0; k < kHalf; ++k) {
         const int angle = j * (k + 1) % R;
         const int folded = angle <= kHalf ? angle : R - angle;
-        const auto cosine = static_cast<Real>(Roots<R>::cosine[folded]);
+        const auto cosine = static_cast<Real>(Roots<R>::cosine(folded));
         const auto sine =
-            static_cast<Real>(angle <= kHalf ? Roots<R>::sine[folded] : -Roots<R>::sine[folded]);
+            static_cast<Real>(angle <= kHalf ? Roots<R>::sine(folded) : -Roots<R>::sine(folded));
         even_re = even_re + sum_re[k] * cosine;
         even_im = even_im + sum_im[k] * cosine;
         if (k == 0) continue;
@@ -224,7 +272,7 @@ struct ProductButterfly {
 /// remainder theorem.
 template <int A, int B>
 struct CoprimeButterfly {
-  static constexpr int inverse(int value, int modulus) {
+  SFFT_BUTTERFLY static constexpr int inverse(int value, int modulus) {
     int i = 1;
     while (value * i % modulus != 1 % modulus) ++i;
     return i;

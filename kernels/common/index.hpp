@@ -4,18 +4,20 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <numbers>
+
+#include "kernels/common/portable.hpp"
 
 namespace sfft::detail {
 
 /// a*b mod n without overflow, for 0 <= a, b < n < 2^63.
-constexpr std::int64_t multiply_mod(std::int64_t a, std::int64_t b, std::int64_t n) noexcept {
+SFFT_HOST_DEVICE constexpr std::int64_t multiply_mod(std::int64_t a, std::int64_t b,
+                                                     std::int64_t n) noexcept {
   return static_cast<std::int64_t>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b) %
                                    static_cast<unsigned __int128>(n));
 }
 
 /// a mod n in [0, n) for any a.
-constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t n) noexcept {
+SFFT_HOST_DEVICE constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t n) noexcept {
   const std::int64_t r = a % n;
   return r < 0 ? r + n : r;
 }
@@ -31,7 +33,8 @@ inline std::complex<double> unit_root(std::int64_t numerator, std::int64_t denom
   const bool mirrored = (octant & 1) != 0;
   const double fraction =
       static_cast<double>(mirrored ? denominator - rest : rest) / static_cast<double>(denominator);
-  const double angle = fraction * (std::numbers::pi / 4);
+  constexpr double kEighth = 0.78539816339744830962;  // π/4
+  const double angle = fraction * kEighth;
   double c = std::cos(angle);
   double s = std::sin(angle);
   // Reflect within the quarter, then turn by quarters.

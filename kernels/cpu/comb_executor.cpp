@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/common/lane_weights.hpp"
 #include "kernels/cpu/hash.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/recover.hpp"
@@ -12,8 +13,7 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// α and β of RecoverKernels for one coefficient: a real frame's delays 2l and 2l+1 ride in the real and
-/// imaginary parts of Z_l, so Y_2l = (Z[b] + conj Z[−b])/2 and Y_2l+1 = (Z[b] − conj Z[−b])/(2i).
+/// α and β of RecoverKernels for one coefficient.
 template <class Real>
 void pack_weights(const std::complex<double>* weights, std::int64_t first, std::int64_t lanes, bool real,
                   Real* out) {
@@ -21,12 +21,10 @@ void pack_weights(const std::complex<double>* weights, std::int64_t first, std::
     const std::int64_t delay = first + (real ? 2 * l : l);
     std::complex<double> alpha = weights[delay];
     if (real) {
-      const std::complex<double> even = weights[delay];
-      const std::complex<double> odd = weights[delay + 1] * std::complex<double>(0, 1);
-      alpha = 0.5 * (even - odd);
-      const std::complex<double> beta = 0.5 * (even + odd);
-      out[2 * lanes + l] = static_cast<Real>(beta.real());
-      out[3 * lanes + l] = static_cast<Real>(beta.imag());
+      const LaneWeights pair = real_lane_weights(weights[delay], weights[delay + 1]);
+      alpha = pair.alpha;
+      out[2 * lanes + l] = static_cast<Real>(pair.beta.real());
+      out[3 * lanes + l] = static_cast<Real>(pair.beta.imag());
     }
     out[l] = static_cast<Real>(alpha.real());
     out[lanes + l] = static_cast<Real>(alpha.imag());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/common/index.hpp"
+#include "kernels/common/direct_table.hpp"
 #include "kernels/cpu/permute.hpp"
 
 namespace sfft::detail::cpu {
@@ -11,21 +11,9 @@ namespace sfft::detail::cpu {
 template <class Real>
 DirectExecutor<Real>::DirectExecutor(const Shape& shape, std::span<const std::int64_t> support)
     : samples_(static_cast<std::size_t>(shape.points())) {
-  cos_.reserve(samples_ * support.size());
-  sin_.reserve(samples_ * support.size());
-  for (const std::int64_t flat : support) {
-    for (std::int64_t t = 0; t < shape.points(); ++t) {
-      std::complex<double> twiddle = 1;
-      std::int64_t f = flat;
-      std::int64_t at = t;
-      for (int d = shape.rank() - 1; d >= 0; --d) {
-        twiddle *= std::conj(phase(f % shape[d], at % shape[d], shape[d]));
-        f /= shape[d];
-        at /= shape[d];
-      }
-      cos_.push_back(static_cast<Real>(twiddle.real()));
-      sin_.push_back(static_cast<Real>(twiddle.imag()));
-    }
+  for (const std::complex<double>& twiddle : direct_table(shape, support)) {
+    cos_.push_back(static_cast<Real>(twiddle.real()));
+    sin_.push_back(static_cast<Real>(twiddle.imag()));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/common/lane_weights.hpp"
 #include "kernels/common/lattice_line.hpp"
 #include "kernels/cpu/flat_recover.hpp"
 #include "kernels/cpu/permute.hpp"
@@ -63,9 +64,7 @@ void FlatExecutor<Real>::list_offsets(const FlatPlanData& data) {
   }
 }
 
-/// A real frame's lines 2l and 2l+1 ride in the real and imaginary parts of Z_l, so
-/// z_2l[b] = (Z_l[b] + conj Z_l[−b])/2 and z_2l+1[b] = (Z_l[b] − conj Z_l[−b])/(2i). The run of mirrored
-/// buckets is read upwards like the other, so its weights stand in reverse.
+/// The run of mirrored buckets is read upwards like the other, so its weights stand in reverse.
 template <class Real>
 void FlatExecutor<Real>::pack_row(const FlatPlanData& data, std::int64_t row) {
   const std::int64_t p = row_buckets_;
@@ -86,11 +85,10 @@ void FlatExecutor<Real>::pack_row(const FlatPlanData& data, std::int64_t row) {
         put(0, q, lane, weights[lane]);
         continue;
       }
-      const std::complex<double> even = weights[2 * lane];
-      const std::complex<double> odd =
-          2 * lane + 1 < delays ? weights[2 * lane + 1] * std::complex<double>(0, 1) : 0.0;
-      put(0, q, lane, 0.5 * (even - odd));
-      put(2, p - 1 - q, lane, 0.5 * (even + odd));
+      const LaneWeights pair =
+          real_lane_weights(weights[2 * lane], 2 * lane + 1 < delays ? weights[2 * lane + 1] : 0.0);
+      put(0, q, lane, pair.alpha);
+      put(2, p - 1 - q, lane, pair.beta);
     }
   }
 }

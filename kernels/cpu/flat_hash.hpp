@@ -6,16 +6,10 @@
 #include <cstdint>
 #include <numeric>
 
-#include "kernels/common/index.hpp"
+#include "kernels/common/hash.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {
-
-/// The bucket below a frequency and how far above it the frequency lies, in [0, 1) buckets.
-struct FlatPosition {
-  std::int64_t bucket;
-  double offset;
-};
 
 /// The hash f → θ_f = Σ_d f_d σ_d / n_d mod 1, exact in integers over the least common multiple of the n_d.
 class FlatHash {
@@ -28,22 +22,11 @@ class FlatHash {
 
   /// θ_f times the denominator.
   std::int64_t numerator(const std::array<std::int64_t, 3>& f) const noexcept {
-    std::int64_t sum = 0;
-    for (int d = 0; d < shape_.rank(); ++d) {
-      const auto at = static_cast<std::size_t>(d);
-      sum += multiply_mod(f[at], sigma_[at], shape_[d]) * (denominator_ / shape_[d]);
-      if (sum >= denominator_) sum -= denominator_;
-    }
-    return sum;
+    return flat_numerator(f.data(), sigma_.data(), shape_.extents().data(), shape_.rank(), denominator_);
   }
 
   FlatPosition position(const std::array<std::int64_t, 3>& f, std::int64_t buckets) const noexcept {
-    const auto scaled =
-        static_cast<unsigned __int128>(numerator(f)) * static_cast<unsigned __int128>(buckets);
-    const auto whole = static_cast<unsigned __int128>(denominator_);
-    return {
-        static_cast<std::int64_t>(scaled / whole),
-        static_cast<double>(static_cast<std::int64_t>(scaled % whole)) / static_cast<double>(denominator_)};
+    return flat_position(numerator(f), denominator_, buckets);
   }
 
  private:

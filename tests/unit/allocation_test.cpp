@@ -23,6 +23,10 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   if (void* memory = std::aligned_alloc(step, (bytes + step - 1) / step * step)) return memory;
   throw std::bad_alloc();
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  ++allocations;
+  return std::malloc(bytes);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
+#include "kernels/common/log_cells.hpp"
 #include "tests/support/signals.hpp"
 
 namespace sfft::detail {
@@ -24,6 +26,25 @@ TEST(CellAxis, CountsEqualBruteForce) {
               << "n " << n << " modulus " << modulus << " cell " << cell << " residue " << residue;
         }
       }
+    }
+  }
+}
+
+TEST(LogCells, MembersAreTheFrequenciesOfTheirCellOnce) {
+  for (std::int64_t n = 1; n <= 130; ++n) {
+    const CellAxis axis(n);
+    ASSERT_EQ(log_cells(n), axis.cells()) << n;
+    for (const bool half : {false, true}) {
+      std::vector<int> found(static_cast<std::size_t>(half ? n / 2 + 1 : n), 0);
+      for (int cell = 0; cell < axis.cells(); ++cell) {
+        const LogCellMembers members = log_cell_members(cell, n, half);
+        EXPECT_GE(members.count(), 1);
+        for (std::int64_t i = 0; i < members.count(); ++i) {
+          EXPECT_EQ(axis.cell(members[i]), cell) << "n " << n << " f " << members[i];
+          ++found.at(static_cast<std::size_t>(members[i]));
+        }
+      }
+      EXPECT_EQ(std::count(found.begin(), found.end(), 1), static_cast<std::ptrdiff_t>(found.size())) << n;
     }
   }
 }

@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
+#include <random>
 
 #include "sfft/error.hpp"
+#include "sfft_build_config.hpp"
 #include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
@@ -70,6 +75,24 @@ TEST(Learn, EnergyKeepsTheFewestAndTheMean) {
   EXPECT_NEAR(learn(SignalView(x), {.energy = 0.7}).energy_captured(), 100.0 / 126, 1e-12);
 }
 
+TEST(Learn, EnergyOfAFlatSpectrumTakesThousands) {
+  const Shape shape{150, 120};
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise;
+  std::vector<std::complex<double>> x(static_cast<std::size_t>(shape.points()));
+  for (auto& sample : x) sample = {noise(random), noise(random)};
+  const Template all = learn(SignalView(x, shape), {.k = shape.points()});
+  std::vector<double> power(all.power().begin() + 1, all.power().end());  // without the mean
+  std::sort(power.begin(), power.end(), std::greater<>());
+  const double total = std::accumulate(power.begin(), power.end(), 0.0);
+  for (const double share : {0.3, 0.9, 0.99}) {
+    double held = 0;
+    std::int64_t expected = 1;  // the mean
+    for (std::size_t i = 0; held < share * total; ++i, ++expected) held += power[i];
+    EXPECT_EQ(learn(SignalView(x, shape), {.energy = share}).k(), expected) << share;
+  }
+}
+
 TEST(Learn, ThresholdFindsTonesInNoise) {
   const Shape shape{4096};
   const SparseSignal signal = SparseSignal::random(shape, false, 10, 4);
@@ -120,6 +143,19 @@ TEST(Learn, RefusesBadInput) {
   const std::vector<double> shorter(16, 1.0);
   const std::vector<SignalView> frames{SignalView(zero), SignalView(shorter)};
   EXPECT_EQ(code_of([&] { learn(frames, {.k = 2}); }), ErrorCode::shape_mismatch);
+}
+
+TEST(Learn, RefusesPowersThatOverflow) {
+  std::vector<double> x(32, 0.0);
+  x[3] = 1e200;
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2}); }), ErrorCode::invalid_argument);
+}
+
+TEST(Learn, SaysThatABuildHasNoGpuBackend) {
+  if (SFFT_HAVE_CUDA) GTEST_SKIP() << "this build has one";
+  const std::vector<double> x(32, 1.0);
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .backend = Backend::cuda}); }),
+            ErrorCode::backend_unavailable);
 }
 
 TEST(Template, FromSupportChecksIt) {

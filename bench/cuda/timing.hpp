@@ -1,0 +1,123 @@
+// Times on the GPU: work is captured into a graph of many repetitions, replays are timed with events.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/runtime.hpp"
+
+namespace sfft::bench {
+
+inline void gpu(cudaError_t status) {
+  if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
+}
+
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Timing {
+  double us = 0;
+  double noise = 0;  ///< (p90 − p10) / median
+};
+
+using Work = std::function<void(cudaStream_t)>;
+
+class Timer {
+ public:
+  Timer() : flush_(std::size_t{192} << 20) {
+    gpu(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    gpu(cudaEventCreate(&start_));
+    gpu(cudaEventCreate(&stop_));
+  }
+  ~Timer() {
+    cudaEventDestroy(start_);
+    cudaEventDestroy(stop_);
+    cudaStreamDestroy(stream_);
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  cudaStream_t stream() const { return stream_; }
+
+  /// One repetition of `work`, its data in the L2 cache as far as it fits.
+  Timing warm(const Work& work, int repetitions, int replays = 25) {
+    return scaled(replay(
+                      [&] {
+                        for (int i = 0; i < repetitions; ++i) work(stream_);
+                      },
+                      replays),
+                  repetitions);
+  }
+
+  /// The same after 192 MiB have been written, that is, from memory: the time of flush and work less the
+  /// flush's.
+  Timing cold(const Work& work, int repetitions, int replays = 25) {
+    const auto flush = [&] { gpu(cudaMemsetAsync(flush_.data(), 1, flush_.bytes(), stream_)); };
+    const Timing alone = replay(
+        [&] {
+          for (int i = 0; i < repetitions; ++i) flush();
+        },
+        replays);
+    Timing both = replay(
+        [&] {
+          for (int i = 0; i < repetitions; ++i) {
+            flush();
+            work(stream_);
+          }
+        },
+        replays);
+    both.noise *= both.us;
+    both.us -= alone.us;
+    both.noise /= std::max(both.us, 1e-9);
+    return scaled(both, repetitions);
+  }
+
+ private:
+  static Timing scaled(Timing timing, int repetitions) {
+    timing.us /= repetitions;
+    return timing;
+  }
+
+  template <class Capture>
+  Timing replay(const Capture& capture, int replays) {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    gpu(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    capture();
+    gpu(cudaStreamEndCapture(stream_, &graph));
+    gpu(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 3; ++i) gpu(cudaGraphLaunch(executable, stream_));
+    gpu(cudaStreamSynchronize(stream_));
+    std::vector<double> times;
+    for (int i = 0; i < replays; ++i) {
+      gpu(cudaEventRecord(start_, stream_));
+      gpu(cudaGraphLaunch(executable, stream_));
+      gpu(cudaEventRecord(stop_, stream_));
+      gpu(cudaEventSynchronize(stop_));
+      float ms = 0;
+      gpu(cudaEventElapsedTime(&ms, start_, stop_));
+      times.push_back(1e3 * static_cast<double>(ms));
+    }
+    gpu(cudaGraphExecDestroy(executable));
+    gpu(cudaGraphDestroy(graph));
+    std::sort(times.begin(), times.end());
+    const auto at = [&](double q) {
+      return times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1))];
+    };
+    return {at(0.5), (at(0.9) - at(0.1)) / at(0.5)};
+  }
+
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  detail::cuda::DeviceBuffer flush_;
+};
+
+}  // namespace sfft::bench

@@ -1,0 +1,20 @@
+// A lane of the small FFTs carries one delay of a complex frame or two of a real one.
+#pragma once
+
+#include <complex>
+
+namespace sfft::detail {
+
+/// Weights on a lane Z: w_2l Y_2l + w_2l+1 Y_2l+1 = α Z[b] + β conj(Z[−b]), since a real frame's delays ride
+/// in the real and imaginary parts of Z: Y_2l[b] = (Z[b] + conj Z[−b])/2, Y_2l+1[b] = (Z[b] − conj
+/// Z[−b])/(2i).
+struct LaneWeights {
+  std::complex<double> alpha, beta;
+};
+
+inline LaneWeights real_lane_weights(std::complex<double> even, std::complex<double> odd) {
+  const std::complex<double> turned = odd * std::complex<double>(0, 1);
+  return {0.5 * (even - turned), 0.5 * (even + turned)};
+}
+
+}  // namespace sfft::detail

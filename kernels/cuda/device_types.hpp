@@ -1,0 +1,28 @@
+// Types that host code and kernels exchange.
+#pragma once
+
+#include <cstdint>
+
+namespace sfft::detail::cuda {
+
+/// A complex number that is loaded and stored whole. Same layout as std::complex.
+template <class Real>
+struct alignas(2 * sizeof(Real)) Complex {
+  Real re, im;
+};
+
+/// Element types of frames, numbered as sfft::ElementType.
+enum class Element : int { u8, u16, f32, f64, c64, c128 };
+
+/// What one frame's transform says of itself; sfft::FrameAccount in device memory.
+struct DeviceAccount {
+  double error_l2, relative_error, tail_energy, residual;
+  std::int64_t finite;
+};
+
+/// Flags of a coefficient.
+constexpr std::uint8_t kDistinctConjugate = 1;  ///< a real spectrum holds its conjugate too
+constexpr std::uint8_t kRealValue = 2;          ///< f = −f in a real frame: the value has no imaginary part
+constexpr std::uint8_t kMean = 4;               ///< f = 0, left out of the account's sums
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,206 @@
+#include "kernels/cuda/learn.hpp"
+
+#include <utility>
+
+#include "kernels/cuda/cell_sums.hpp"
+#include "kernels/cuda/spectrum_power.hpp"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+SpectrumExtents extents_of(const Shape& shape, bool half) {
+  SpectrumExtents extents{{1, 1, 1}, half};
+  for (int d = 0; d < shape.rank(); ++d) extents.n[3 - shape.rank() + d] = shape[d];
+  return extents;
+}
+
+template <class T>
+DeviceBuffer array(std::int64_t count) {
+  return DeviceBuffer(static_cast<std::size_t>(count) * sizeof(T));
+}
+
+/// A stream of the device, which must be usable.
+OwnedStream stream_on(int device) {
+  static_cast<void>(device_info(device));
+  const DeviceScope scope(device);
+  return OwnedStream();
+}
+
+/// Queued on the stream that reads it: a copy on another one may still be on its way when it returns.
+DeviceBuffer to_device(const std::vector<std::int64_t>& indices, Stream stream) {
+  DeviceBuffer buffer = array<std::int64_t>(static_cast<std::int64_t>(indices.size()));
+  copy_to_device(buffer.data(), indices.data(), buffer.bytes(), stream);
+  return buffer;
+}
+
+/// Real values in a sample's memory.
+int parts(ElementType type) {
+  return is_complex(type) ? 2 : 1;
+}
+
+bool is_double(ElementType type) {
+  return type == ElementType::f64 || type == ElementType::c128;
+}
+
+void convert(const DeviceBuffer& raw, ElementType type, std::int64_t values, double* out, int stride,
+             Stream stream) {
+  switch (type) {
+    case ElementType::u8:
+      return to_double(raw.as<std::uint8_t>(), values, out, stride, stream);
+    case ElementType::u16:
+      return to_double(raw.as<std::uint16_t>(), values, out, stride, stream);
+    case ElementType::f32:
+    case ElementType::c64:
+      return to_double(raw.as<float>(), values, out, stride, stream);
+    case ElementType::f64:
+    case ElementType::c128:
+      return to_double(raw.as<double>(), values, out, stride, stream);
+  }
+}
+
+}  // namespace
+
+MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device)
+    : device_(device),
+      type_(type),
+      frames_(frames),
+      extents_(extents_of(shape, !is_complex(type))),
+      complex_transform_(is_complex(type) || extents_.n[2] == 1),
+      stream_(stream_on(device)) {
+  const DeviceScope scope(device_);
+  std::vector<std::int64_t> transformed;
+  for (const std::int64_t extent : shape.extents()) {
+    if (extent > 1) transformed.push_back(extent);
+  }
+  const std::int64_t samples = shape.points();
+  // Double samples land where the transform reads them.
+  if (!is_double(type) || is_complex(type) != complex_transform_)
+    raw_ = DeviceBuffer(static_cast<std::size_t>(samples) * element_bytes(type));
+  if (!complex_transform_) samples_ = array<double>(samples);
+  spectrum_ = array<Complex>(extents_.points());
+  if (frames_ > 1) first_spectrum_ = array<Complex>(extents_.points());
+  power_ = array<double>(extents_.points());
+  if (frames_ > 1) change_ = array<double>(extents_.points());
+  if (!transformed.empty()) plan_.emplace(transformed, !complex_transform_, stream_.get());
+}
+
+void MeanSpectrum::transform(const SignalView& frame) {
+  const Stream stream = stream_.get();
+  double* target = complex_transform_ ? spectrum_.as<double>() : samples_.as<double>();
+  if (raw_.bytes() == 0) {
+    copy_to_device(target, frame.data(), frame.bytes(), stream);
+  } else {
+    copy_to_device(raw_.data(), frame.data(), frame.bytes(), stream);
+    const int stride = complex_transform_ && !is_complex(type_) ? 2 : 1;
+    if (stride == 2) set_zero(target, 2 * extents_.points(), stream);  // the imaginary parts
+    convert(raw_, type_, parts(type_) * frame.shape().points(), target, stride, stream);
+  }
+  if (!plan_) return;
+  if (complex_transform_)
+    plan_->forward_in_place(spectrum_.as<Complex>());
+  else
+    plan_->forward(samples_.as<double>(), spectrum_.as<Complex>());
+}
+
+std::complex<double> MeanSpectrum::add(const SignalView& frame) {
+  const DeviceScope scope(device_);
+  const Stream stream = stream_.get();
+  transform(frame);
+  if (added_ == 0) {
+    first_power(spectrum_.as<Complex>(), extents_.points(), power_.as<double>(), stream);
+    if (frames_ > 1) set_zero(change_.as<double>(), extents_.points(), stream);
+  } else {
+    add_power(spectrum_.as<Complex>(), first_spectrum_.as<Complex>(), extents_.points(), power_.as<double>(),
+              change_.as<double>(), stream);
+  }
+  Complex mean;
+  copy_to_host(&mean, spectrum_.data(), sizeof mean, stream);
+  synchronize(stream);
+  if (added_ == 0 && frames_ > 1) std::swap(spectrum_, first_spectrum_);
+  ++added_;
+  return mean;
+}
+
+void MeanSpectrum::finish() {
+  const DeviceScope scope(device_);
+  plan_.reset();
+  raw_ = DeviceBuffer();
+  samples_ = DeviceBuffer();
+  if (frames_ > 1) {
+    divide(power_.as<double>(), extents_.points(), static_cast<double>(frames_), stream_.get());
+    divide(change_.as<double>(), extents_.points(), static_cast<double>(frames_ - 1), stream_.get());
+    spectrum_ = DeviceBuffer();
+  } else {
+    first_spectrum_ = std::move(spectrum_);
+  }
+  exclude_conjugates(power_.as<double>(), extents_, stream_.get());
+}
+
+std::vector<double> MeanSpectrum::power_sums() const {
+  const DeviceScope scope(device_);
+  return cell_sums(power_.as<double>(), power_.as<double>(), extents_, stream_.get());
+}
+
+std::vector<double> MeanSpectrum::change_sums() const {
+  const DeviceScope scope(device_);
+  return cell_sums(change_.as<double>(), power_.as<double>(), extents_, stream_.get());
+}
+
+Candidates MeanSpectrum::candidates(std::int64_t first) const {
+  return {power_.as<double>(), first, extents_.points()};
+}
+
+double MeanSpectrum::power_at_rank(std::int64_t rank) const {
+  const DeviceScope scope(device_);
+  return cuda::power_at_rank(candidates(0), rank, stream_.get());
+}
+
+ChosenElements MeanSpectrum::largest(std::int64_t first, std::int64_t count) const {
+  const DeviceScope scope(device_);
+  return take(candidates(first), cut_at_rank(candidates(first), count, stream_.get()), count);
+}
+
+ChosenElements MeanSpectrum::above(std::int64_t first, double level) const {
+  const DeviceScope scope(device_);
+  const Cut cut{level};
+  return take(candidates(first), cut, count_taken(candidates(first), cut, stream_.get()));
+}
+
+ChosenElements MeanSpectrum::take(const Candidates& from, const Cut& cut, std::int64_t count) const {
+  const DeviceBuffer indices = cuda::take(from, cut, count, stream_.get());
+  const DeviceBuffer power = array<double>(count);
+  gather(power_.as<double>(), indices.as<std::int64_t>(), count, power.as<double>(), stream_.get());
+  ChosenElements chosen;
+  chosen.indices.resize(static_cast<std::size_t>(count));
+  chosen.power.resize(static_cast<std::size_t>(count));
+  copy_to_host(chosen.indices.data(), indices.data(), indices.bytes(), stream_.get());
+  copy_to_host(chosen.power.data(), power.data(), power.bytes(), stream_.get());
+  synchronize(stream_.get());
+  return chosen;
+}
+
+std::vector<std::complex<double>> MeanSpectrum::first_values(const std::vector<std::int64_t>& indices) const {
+  const DeviceScope scope(device_);
+  const auto count = static_cast<std::int64_t>(indices.size());
+  const DeviceBuffer elements = to_device(indices, stream_.get());
+  const DeviceBuffer gathered = array<Complex>(count);
+  gather(first_spectrum_.as<Complex>(), elements.as<std::int64_t>(), count, gathered.as<Complex>(),
+         stream_.get());
+  std::vector<Complex> values(indices.size());
+  copy_to_host(values.data(), gathered.data(), gathered.bytes(), stream_.get());
+  synchronize(stream_.get());
+  return values;
+}
+
+void MeanSpectrum::remove(const std::vector<std::int64_t>& indices) {
+  const DeviceScope scope(device_);
+  const DeviceBuffer elements = to_device(indices, stream_.get());
+  exclude(power_.as<double>(), elements.as<std::int64_t>(), static_cast<std::int64_t>(indices.size()),
+          stream_.get());
+  synchronize(stream_.get());
+}
+
+}  // namespace sfft::detail::cuda

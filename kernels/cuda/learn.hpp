@@ -1,0 +1,64 @@
+// The mean power spectrum of learning frames in GPU memory. What comes to the host is as small as a template.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernels/cuda/cufft_plan.hpp"
+#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/select.hpp"
+#include "kernels/cuda/spectrum_extents.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft::detail::cuda {
+
+struct ChosenElements {
+  std::vector<std::int64_t> indices;  ///< of stored elements, ascending
+  std::vector<double> power;
+};
+
+/// Made for a number of frames of one shape and type; add() each of them, then finish(), then ask. Every
+/// function blocks. Throws Error(backend_unavailable, out_of_memory, device).
+class MeanSpectrum {
+ public:
+  MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device);
+
+  /// Transforms the next frame; returns X at f = 0.
+  std::complex<double> add(const SignalView& frame);
+  /// After the last frame: gives back what only transforming needed.
+  void finish();
+
+  /// Σ multiplicity × mean power over each cell of the spectrum's grid.
+  std::vector<double> power_sums() const;
+  /// The same of the mean |X_t − X_0|² of the later frames; for two frames and more.
+  std::vector<double> change_sums() const;
+  double power_at_rank(std::int64_t rank) const;
+  /// The `count` largest of index `first` and above, ties to the smaller index.
+  ChosenElements largest(std::int64_t first, std::int64_t count) const;
+  ChosenElements above(std::int64_t first, double level) const;
+  /// X of the first frame at stored elements.
+  std::vector<std::complex<double>> first_values(const std::vector<std::int64_t>& indices) const;
+  /// From now on these count in no sum and no rank.
+  void remove(const std::vector<std::int64_t>& indices);
+
+ private:
+  void transform(const SignalView& frame);
+  Candidates candidates(std::int64_t first) const;
+  ChosenElements take(const Candidates& from, const Cut& cut, std::int64_t count) const;
+
+  int device_;
+  ElementType type_;
+  std::int64_t frames_, added_ = 0;
+  SpectrumExtents extents_{};
+  bool complex_transform_;  ///< of complex samples, or of real ones with nothing to halve: n_D = 1
+  OwnedStream stream_;
+  std::optional<CufftPlan> plan_;  ///< none: a single sample
+  DeviceBuffer raw_;               ///< samples as they come, where they are not double
+  DeviceBuffer samples_;           ///< as double, of a real transform
+  DeviceBuffer spectrum_, first_spectrum_;
+  DeviceBuffer power_, change_;
+};
+
+}  // namespace sfft::detail::cuda

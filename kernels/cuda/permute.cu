@@ -1,0 +1,49 @@
+#include "kernels/cuda/permute.hpp"
+
+#include "kernels/cuda/gather.cuh"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+
+template <class Real, class T>
+__global__ void permute_kernel(const __grid_constant__ Binning<Real> plan,
+                               const __grid_constant__ Batch<Real> batch, Complex<Real>* out) {
+  const int taps = plan.folds * plan.fft.points;
+  const int m = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (m >= taps) return;
+  const int lane = static_cast<int>(blockIdx.y);
+  for (std::int64_t frame = blockIdx.z; frame < batch.count; frame += gridDim.z) {
+    const T* samples = static_cast<const T*>(batch.frames) + frame * batch.frame_pitch;
+    Complex<Real> z;
+    if (plan.tap_offsets != nullptr) {
+      const FlatSource<Real, T> source{plan, samples, batch.reference_samples};
+      z = source.tap(source.row(lane, 0), m);
+    } else {
+      const CombSource<Real, T> source{plan, samples, batch.reference_samples};
+      const int outer = m / plan.row_points;
+      z = source.load(source.row(lane, outer), m - outer * plan.row_points);
+    }
+    out[(frame * plan.lanes + lane) * taps + m] = z;
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void launch_permute(const Binning<Real>& plan, const Batch<Real>& batch, Complex<Real>* out, Stream stream) {
+  const dim3 grid(static_cast<unsigned>((plan.taps() + kThreads - 1) / kThreads),
+                  static_cast<unsigned>(plan.lanes),
+                  static_cast<unsigned>(batch.count < 65535 ? batch.count : 65535));
+  with_element(batch.type, [&](auto element) {
+    permute_kernel<Real, decltype(element)><<<grid, kThreads, 0, stream>>>(plan, batch, out);
+  });
+  check_launch("permute");
+}
+
+template void launch_permute<float>(const Binning<float>&, const Batch<float>&, Complex<float>*, Stream);
+template void launch_permute<double>(const Binning<double>&, const Batch<double>&, Complex<double>*, Stream);
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,14 @@
+// Stage "permute": gathers the samples of every lane, minus the reference's, into device memory.
+#pragma once
+
+#include "kernels/cuda/binning.hpp"
+#include "kernels/cuda/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// out[(frame·lanes + lane)·taps + m], taps = B for a comb. A real frame's lane holds two delays, as real and
+/// imaginary part.
+template <class Real>
+void launch_permute(const Binning<Real>& plan, const Batch<Real>& batch, Complex<Real>* out, Stream stream);
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,142 @@
+// Devices, memory, streams: what host code needs of the CUDA runtime, without its headers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct CUstream_st;  // cudaStream_t is a pointer to it
+struct CUevent_st;
+
+namespace sfft::detail::cuda {
+
+using Stream = CUstream_st*;
+
+struct DeviceInfo {
+  int index = 0;
+  std::string name;
+  int major = 0, minor = 0;
+  int multiprocessors = 0;
+  std::size_t shared_bytes_per_block = 0;  ///< with opt-in
+  std::size_t shared_bytes_per_multiprocessor = 0;
+  std::size_t memory_bytes = 0;
+  bool clusters = false;  ///< thread block clusters and distributed shared memory
+};
+
+/// Why no device can be used: no driver, no device, an architecture this build has no code for. Empty when
+/// one can. Never throws.
+std::string unavailable(int device = 0);
+int device_count() noexcept;
+/// Throws Error(backend_unavailable) with unavailable()'s sentence.
+const DeviceInfo& device_info(int device);
+
+/// Throws Error(device or out_of_memory) unless `status` (a cudaError_t) is success; `what` was being done.
+void check(int status, const char* what);
+/// After a launch: as check() of the launch's own error.
+void check_launch(const char* kernel);
+
+/// Makes a device current for the calling thread and puts the old one back.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int device);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  int before_ = -1;
+};
+
+/// Memory of one kind, freed with its owner. Sizes of 0 hold nothing. Throws Error(out_of_memory) that says
+/// how much was asked for.
+template <class Kind>
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t bytes) : data_(Kind::allocate(bytes)), bytes_(bytes) {}
+  ~Buffer() { Kind::release(data_, bytes_); }
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  std::size_t bytes() const noexcept { return bytes_; }
+  std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
+  template <class T>
+  T* as() const noexcept {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+struct DeviceMemory {  ///< of the current device
+  static void* allocate(std::size_t bytes);
+  static void release(void* data, std::size_t bytes) noexcept;
+};
+struct PinnedMemory {  ///< of the host, page-locked and readable by every device
+  static void* allocate(std::size_t bytes);
+  static void release(void* data, std::size_t bytes) noexcept;
+};
+using DeviceBuffer = Buffer<DeviceMemory>;
+using PinnedBuffer = Buffer<PinnedMemory>;
+
+/// Copies a host array to new device memory; blocks.
+DeviceBuffer upload(const void* data, std::size_t bytes);
+template <class T>
+DeviceBuffer upload(const std::vector<T>& values) {
+  return upload(values.data(), values.size() * sizeof(T));
+}
+
+class OwnedStream {
+ public:
+  OwnedStream();  ///< of the current device, not synchronising with the legacy default stream
+  ~OwnedStream();
+  OwnedStream(OwnedStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  OwnedStream& operator=(OwnedStream&& other) noexcept {
+    std::swap(stream_, other.stream_);
+    return *this;
+  }
+  Stream get() const noexcept { return stream_; }
+
+ private:
+  Stream stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  void record(Stream stream);
+  void wait();  ///< blocks the host
+  CUevent_st* get() const noexcept { return event_; }
+
+ private:
+  CUevent_st* event_ = nullptr;
+};
+
+void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream);
+void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);
+void synchronize(Stream stream);
+/// Whether host code may not touch `data`: it lies in device memory.
+bool is_device_pointer(const void* data) noexcept;
+/// The address at which kernels read page-locked host memory, or nullptr when it is not page-locked.
+const void* mapped_address(const void* host) noexcept;
+
+/// For tests: the n-th allocation from now on fails (1: the next), 0: none does.
+void fail_allocation(std::int64_t n) noexcept;
+/// Bytes that buffers of this process hold, device and pinned.
+std::int64_t allocated_bytes() noexcept;
+
+}  // namespace sfft::detail::cuda

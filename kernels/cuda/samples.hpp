@@ -1,0 +1,24 @@
+// Picking a plan's samples out of frames in host memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cuda/device_types.hpp"
+
+namespace sfft::detail::cuda {
+
+std::size_t element_size(Element type) noexcept;
+
+/// compact[i] = frame[indices[i]] for first <= i < last.
+void copy_samples(const void* frame, Element type, const std::vector<std::int64_t>& indices,
+                  std::size_t first, std::size_t last, void* compact) noexcept;
+
+/// The samples of a reference as kernels subtract them, [lane][tap]: of a real frame two streams as one
+/// complex number, of a complex one the sample.
+template <class Real>
+std::vector<Complex<Real>> reference_samples(const void* frame, Element type,
+                                             const std::vector<std::int64_t>& indices, std::int64_t taps);
+
+}  // namespace sfft::detail::cuda

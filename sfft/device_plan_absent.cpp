@@ -1,0 +1,52 @@
+// Builds without a CUDA toolkit: there is no GPU to plan for.
+#include "sfft/device_plan.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft::detail {
+
+namespace {
+constexpr const char* kAbsent = "this build has no GPU backend: use Backend::cpu or Backend::automatic";
+}
+
+std::string device_problem(int) {
+  return kAbsent;
+}
+
+DeviceTraits device_traits(int) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData&, const SupportSet&,
+                                                         const TemplateData&, const PlanOptions&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData&, const SupportSet&,
+                                                         const TemplateData&, const PlanOptions&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan(const SupportSet&, const TemplateData&,
+                                                                const PlanOptions&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&, const TemplateData&,
+                                                               const PlanOptions&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+
+#define SFFT_INSTANTIATE(Real)                                                          \
+  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
+      const CombData&, const SupportSet&, const TemplateData&, const PlanOptions&);     \
+  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
+      const FlatPlanData&, const SupportSet&, const TemplateData&, const PlanOptions&); \
+  template std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan<Real>(       \
+      const SupportSet&, const TemplateData&, const PlanOptions&);                      \
+  template std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan<Real>(        \
+      const SupportSet&, const TemplateData&, const PlanOptions&);
+SFFT_INSTANTIATE(float)
+SFFT_INSTANTIATE(double)
+
+}  // namespace sfft::detail

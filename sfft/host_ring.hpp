@@ -1,0 +1,64 @@
+// The ring of page-locked buffers through which frames in host memory reach the GPU: while one slot's samples
+// are being copied and transformed, the next one's are gathered.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "kernels/cuda/runtime.hpp"
+#include "sfft/plan.hpp"
+
+namespace sfft::detail {
+
+/// One thread's, on the device that is current when it is made. Results come back in order.
+template <class Real>
+class HostRing {
+ public:
+  static constexpr int kSlots = 3;
+
+  struct Slot {
+    cuda::PinnedBuffer host;    ///< compact samples
+    cuda::DeviceBuffer device;  ///< the same, or whole frames
+    cuda::DeviceBuffer results;
+    cuda::PinnedBuffer returned;
+    cuda::Event done;
+    std::span<Spectrum<Real>> spectra_out;  ///< waiting for this slot
+    std::int64_t transferred = 0;
+    int capacity = 0;
+    std::int64_t k = 0;
+
+    DeviceSpectra<Real> spectra() const noexcept { return layout(results.data()); }
+    DeviceSpectra<Real> layout(std::byte* base) const noexcept;
+  };
+
+  explicit HostRing(std::int64_t k);
+
+  /// Makes room for `frames` frames of `frame_bytes` a slot; waits for work under way when it has to grow.
+  void fit(std::size_t frame_bytes, int frames);
+  int capacity() const noexcept { return capacity_; }
+  cuda::Stream stream() const noexcept { return stream_.get(); }
+
+  /// The next slot, its last results delivered.
+  Slot& next();
+  /// After the work on a slot is launched: its results go to `spectra`.
+  void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);
+  /// Delivers everything.
+  void drain();
+  /// After a failure: waits for what is under way and delivers nothing.
+  void abandon() noexcept;
+  std::size_t bytes() const noexcept;
+
+ private:
+  void deliver(Slot& slot);
+  std::size_t result_bytes(int frames) const noexcept;
+
+  std::int64_t k_;
+  cuda::OwnedStream stream_;
+  std::array<Slot, kSlots> slots_;
+  int at_ = 0, capacity_ = 0;
+};
+
+extern template class HostRing<float>;
+extern template class HostRing<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,158 @@
+// Selection and cell sums on the GPU against plain loops on the host.
+#include "kernels/cuda/select.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "kernels/cuda/cell_sums.hpp"
+#include "kernels/cuda/spectrum_power.hpp"
+#include "template/envelope.hpp"
+#include "template/spectrum_layout.hpp"
+#include "template/template_data.hpp"
+#include "tests/support/gpu.hpp"
+
+namespace sfft::detail::cuda {
+namespace {
+
+class SelectGpu : public test::GpuTest {};
+
+std::vector<std::int64_t> to_host(const DeviceBuffer& indices) {
+  std::vector<std::int64_t> host(indices.bytes() / sizeof(std::int64_t));
+  copy_to_host(host.data(), indices.data(), indices.bytes(), nullptr);
+  synchronize(nullptr);
+  return host;
+}
+
+/// Indices of [first, size) that are not negative, strongest first, ties to the smaller index.
+std::vector<std::int64_t> ranking(const std::vector<double>& power, std::int64_t first) {
+  std::vector<std::int64_t> order;
+  for (auto i = first; i < static_cast<std::int64_t>(power.size()); ++i) {
+    if (power[static_cast<std::size_t>(i)] >= 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return power[static_cast<std::size_t>(a)] > power[static_cast<std::size_t>(b)];
+  });
+  return order;
+}
+
+std::vector<std::int64_t> ranks_to_try(std::int64_t count) {
+  std::vector<std::int64_t> ranks{1, 2, 7, count / 3, count / 2, count - 1, count};
+  std::erase_if(ranks, [&](std::int64_t rank) { return rank < 1 || rank > count; });
+  return ranks;
+}
+
+void check_selection(const std::vector<double>& power) {
+  const DeviceBuffer device = upload(power);
+  const auto size = static_cast<std::int64_t>(power.size());
+  for (const std::int64_t first : {std::int64_t{0}, std::int64_t{1}}) {
+    const Candidates candidates{device.as<double>(), first, size};
+    const std::vector<std::int64_t> order = ranking(power, first);
+    for (const std::int64_t rank : ranks_to_try(static_cast<std::int64_t>(order.size()))) {
+      SCOPED_TRACE("size " + std::to_string(size) + " rank " + std::to_string(rank));
+      EXPECT_EQ(power_at_rank(candidates, rank, nullptr),
+                power[static_cast<std::size_t>(order[static_cast<std::size_t>(rank - 1)])]);
+      const Cut cut = cut_at_rank(candidates, rank, nullptr);
+      EXPECT_EQ(count_taken(candidates, cut, nullptr), rank);
+      std::vector<std::int64_t> expected(order.begin(), order.begin() + rank);
+      std::sort(expected.begin(), expected.end());
+      EXPECT_EQ(to_host(take(candidates, cut, rank, nullptr)), expected);
+    }
+  }
+}
+
+TEST_F(SelectGpu, EqualsASort) {
+  std::mt19937 random(1);
+  std::exponential_distribution<double> exponential;
+  for (const std::size_t size : {1, 2, 31, 257, 5000, 100003, 1 << 21}) {
+    std::vector<double> power(size);
+    for (double& p : power) p = random() % 5 == 0 ? kExcluded : exponential(random);
+    power[0] = 0.5;
+    check_selection(power);
+    for (double& p : power) p = p < 0 ? p : std::exp(400 * p - 600);  // every exponent, denormals, infinity
+    check_selection(power);
+  }
+}
+
+TEST_F(SelectGpu, TiesGoToTheSmallerIndex) {
+  std::mt19937 random(2);
+  for (const std::size_t size : {1, 64, 3000, 1 << 20}) {
+    check_selection(std::vector<double>(size, 0.0));
+    check_selection(std::vector<double>(size, 2.5));
+    std::vector<double> power(size);
+    for (double& p : power) p = static_cast<double>(random() % 5) - 1;
+    power[0] = 3;
+    check_selection(power);
+  }
+}
+
+TEST_F(SelectGpu, TakesMoreThanOnePieceOfElements) {
+  constexpr std::int64_t kSize = (std::int64_t{1} << 30) + 12345;
+  if (device_info(0).memory_bytes < std::size_t{16} << 30) GTEST_SKIP() << "needs 16 GiB of GPU memory";
+  const DeviceBuffer power(static_cast<std::size_t>(kSize) * sizeof(double));
+  set_zero(power.as<double>(), kSize, nullptr);
+  const std::vector<std::int64_t> strong{0, 77, (std::int64_t{1} << 30) - 1, std::int64_t{1} << 30,
+                                         kSize - 1};
+  for (const std::int64_t i : strong) {
+    const double value = 1;
+    copy_to_device(power.as<double>() + i, &value, sizeof value, nullptr);
+    synchronize(nullptr);
+  }
+  const Candidates candidates{power.as<double>(), 0, kSize};
+  EXPECT_EQ(to_host(take(candidates, cut_at_rank(candidates, 5, nullptr), 5, nullptr)), strong);
+  const Cut seven = cut_at_rank(candidates, 7, nullptr);  // two zeros more: the first two
+  EXPECT_EQ(seven.last_tie, 2);
+  EXPECT_EQ(count_taken(candidates, seven, nullptr), 7);
+}
+
+TEST_F(SelectGpu, CellSumsEqualALoop) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const Shape shapes[] = {Shape{1},        Shape{2},       Shape{7},         Shape{100000},
+                          Shape{7, 1},     Shape{6, 8},    Shape{9, 15},     Shape{431, 3},
+                          Shape{300, 401}, Shape{5, 6, 7}, Shape{16, 20, 64}};
+  for (const Shape& shape : shapes) {
+    for (const bool real : {false, true}) {
+      SCOPED_TRACE(shape.to_string() + (real ? " real" : " complex"));
+      const SpectrumLayout layout{shape, real};
+      SpectrumExtents extents{{1, 1, 1}, real};
+      for (int d = 0; d < shape.rank(); ++d) extents.n[3 - shape.rank() + d] = shape[d];
+      ASSERT_EQ(extents.points(), layout.points());
+      std::vector<double> values(static_cast<std::size_t>(layout.points()));
+      for (double& value : values) value = uniform(random);
+      std::vector<double> power(values.size(), 1.0);
+      for (std::size_t i = 0; i < power.size(); i += 1 + random() % 9) power[i] = kExcluded;
+
+      const DeviceBuffer device_values = upload(values);
+      const DeviceBuffer device_power = upload(power);
+      exclude_conjugates(device_power.as<double>(), extents, nullptr);
+      std::vector<double> marked(power.size());
+      copy_to_host(marked.data(), device_power.data(), device_power.bytes(), nullptr);
+      synchronize(nullptr);
+      const CellGrid grid(shape);
+      std::vector<double> expected(grid.cells(), 0.0);
+      for (std::int64_t i = 0; i < layout.points(); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const bool counts = power[at] >= 0 && layout.representative(i);
+        EXPECT_EQ(marked[at] >= 0, counts) << i;
+        if (counts)
+          expected[grid.cell(coordinates(shape, layout.flat_index(i)))] +=
+              layout.multiplicity(i) * values[at];
+      }
+      const auto run = [&] {
+        return cell_sums(device_values.as<double>(), device_power.as<double>(), extents, nullptr);
+      };
+      const std::vector<double> sums = run();
+      ASSERT_EQ(sums.size(), expected.size());
+      for (std::size_t c = 0; c < sums.size(); ++c) EXPECT_NEAR(sums[c], expected[c], 1e-12 * expected[c]);
+      EXPECT_EQ(run(), sums) << "repeatable to the bit";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,227 @@
+// Each GPU stage against the CPU's mathematics: hash, permute, subsample, recover.
+#include <cmath>
+#include <random>
+
+#include "kernels/common/hash.hpp"
+#include "kernels/cuda/binning_tables.hpp"
+#include "kernels/cuda/hash.hpp"
+#include "kernels/cuda/permute.hpp"
+#include "kernels/cuda/recover.hpp"
+#include "kernels/cuda/subsample.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft::detail::cuda {
+namespace {
+
+class StagesCuda : public test::GpuTest {};
+
+TEST_F(StagesCuda, HashPlacesFrequenciesAsTheCpuDoes) {
+  std::mt19937_64 random(3);
+  const std::int64_t extents[3][3] = {{1 << 20, 1, 1}, {1080, 1920, 1}, {64, 81, 125}};
+  const std::int64_t buckets[3][3] = {{1024, 1, 1}, {54, 96, 1}, {8, 9, 25}};
+  for (int c = 0; c < 3; ++c) {
+    GridShape shape;
+    shape.rank = c + 1;
+    std::int64_t points = 1;
+    for (int d = 0; d < 3; ++d) points *= shape.extents[d] = extents[c][d];
+    std::vector<std::int64_t> support;
+    for (int i = 0; i < 1000; ++i)
+      support.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(points)));
+    const test::OnDevice<std::int64_t> on_device(support);
+    const test::OnDevice<BucketPair> out(support.size());
+    launch_comb_hash(shape, buckets[c], on_device.get(), 1000, out.get(), nullptr);
+    const std::int64_t sigma[3] = {extents[c][0] - 3, extents[c][1] > 1 ? 7 : 0, extents[c][2] > 1 ? 2 : 0};
+    const std::int64_t denominator = c == 0 ? extents[0][0] : c == 1 ? 17280 : 648000;
+    const test::OnDevice<std::int64_t> bucket(support.size());
+    const test::OnDevice<double> offset(support.size());
+    launch_flat_hash(shape, sigma, denominator, 257, on_device.get(), 1000, bucket.get(), offset.get(),
+                     nullptr);
+    const auto pairs = out.read();
+    const auto flat_buckets = bucket.read();
+    const auto offsets = offset.read();
+    for (std::size_t i = 0; i < support.size(); ++i) {
+      std::int64_t f[3] = {0, 0, 0}, rest = support[i];
+      for (int d = shape.rank - 1; d >= 0; --d) {
+        f[d] = rest % extents[c][d];
+        rest /= extents[c][d];
+      }
+      std::int64_t negative[3];
+      for (int d = 0; d < 3; ++d) negative[d] = f[d] == 0 ? 0 : extents[c][d] - f[d];
+      EXPECT_EQ(pairs[i].at, comb_bucket(f, buckets[c]));
+      EXPECT_EQ(pairs[i].mirror, comb_bucket(negative, buckets[c]));
+      long double turn = 0;
+      for (int d = 0; d < shape.rank; ++d) {
+        turn += static_cast<long double>(f[d] * sigma[d] % extents[c][d]) /
+                static_cast<long double>(extents[c][d]);
+      }
+      turn -= std::floor(turn);
+      EXPECT_NEAR(static_cast<double>(flat_buckets[i]) + offsets[i], static_cast<double>(turn * 257), 1e-9);
+    }
+  }
+}
+
+/// A comb plan of arbitrary numbers: the stages do not ask where weights come from.
+CombData random_comb(bool real) {
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  CombData data;
+  data.shape = Shape{12, 30, 28};
+  data.real = real;
+  data.buckets = {4, 10, 7};
+  data.delays = {{0, 1, 2}, {2, 0, 3}, {1, 2, 0}, {2, 2, 1}};
+  for (int i = 0; i < 20; ++i) {
+    for (int j = 0; j < 4; ++j) data.weights.emplace_back(normal(random), normal(random));
+    data.noise_gain.push_back(std::abs(normal(random)));
+    data.bias.push_back(std::abs(normal(random)));
+  }
+  for (int b = 0; b < 280; ++b) data.bucket_weight.push_back(b % 3 == 0 ? 0.001 * b : 0);
+  data.tail_energy_per_scale = 2.5;
+  return data;
+}
+
+std::vector<std::int64_t> comb_support() {
+  std::vector<std::int64_t> support;
+  for (int i = 0; i < 20; ++i) support.push_back(37 + 489 * i);
+  return support;
+}
+
+template <class Real>
+void check_stages(bool real) {
+  const CombData data = random_comb(real);
+  const std::vector<std::int64_t> support = comb_support();
+  const BinningTables<Real> tables(data, support,
+                                   std::vector<std::uint8_t>(20, real ? kDistinctConjugate : 0));
+  const Binning<Real>& plan = tables.view();
+  const int lanes = real ? 2 : 4;
+  ASSERT_EQ(plan.lanes, lanes);
+  constexpr int kFrames = 3;
+  const std::size_t points = 12 * 30 * 28;
+  std::mt19937 random(9);
+  std::normal_distribution<Real> normal;
+  std::vector<Complex<Real>> signal(points * kFrames);
+  for (auto& z : signal) z = {normal(random), real ? Real(0) : normal(random)};
+  std::vector<Real> real_signal;
+  for (const auto& z : signal) real_signal.push_back(z.re);
+  const test::OnDevice<Complex<Real>> complex_frames(signal);
+  const test::OnDevice<Real> real_frames(real_signal);
+
+  Batch<Real> batch;
+  batch.frames = real ? static_cast<const void*>(real_frames.get()) : complex_frames.get();
+  batch.type =
+      sizeof(Real) == 4 ? (real ? Element::f32 : Element::c64) : (real ? Element::f64 : Element::c128);
+  batch.frame_pitch = static_cast<std::int64_t>(points);
+  batch.count = kFrames;
+  const std::size_t taps = 280;
+  const test::OnDevice<Complex<Real>> gathered(kFrames * static_cast<std::size_t>(lanes) * taps);
+  launch_permute(plan, batch, gathered.get(), nullptr);
+  const auto z = gathered.read();
+  std::size_t at = 0;
+  for (int frame = 0; frame < kFrames; ++frame) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      for (int m = 0; m < 280; ++m, ++at) {
+        const auto sample = [&](int delay) {
+          const auto& tau = data.delays[static_cast<std::size_t>(delay)];
+          const std::int64_t t0 = m / 70 * 3 + tau[0], t1 = m / 7 % 10 * 3 + tau[1], t2 = m % 7 * 4 + tau[2];
+          return signal[static_cast<std::size_t>(frame) * points +
+                        static_cast<std::size_t>((t0 * 30 + t1) * 28 + t2)];
+        };
+        EXPECT_EQ(z[at].re, sample(real ? 2 * lane : lane).re);
+        EXPECT_EQ(z[at].im, real ? sample(2 * lane + 1).re : sample(lane).im);
+      }
+    }
+  }
+
+  // Recover takes any lanes: those just gathered will do.
+  const test::OnDevice<Complex<Real>> values(20 * kFrames);
+  const test::OnDevice<Real> errors(20 * kFrames);
+  const test::OnDevice<DeviceAccount> accounts(kFrames);
+  const test::OnDevice<RecoverPartial> partials(kFrames * kMaxRecoverBlocks);
+  batch.values = values.get();
+  batch.standard_error = errors.get();
+  batch.accounts = accounts.get();
+  launch_recover(plan, batch, gathered.get(), partials.get(), nullptr);
+  const auto got = values.read();
+  const auto got_errors = errors.read();
+  const auto got_accounts = accounts.read();
+  const double bound = 200 * std::numeric_limits<Real>::epsilon();
+  for (std::size_t frame = 0; frame < kFrames; ++frame) {
+    const Complex<Real>* lane0 = &z[frame * static_cast<std::size_t>(lanes) * taps];
+    double scale = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(lanes) * taps; ++i)
+      scale += data.bucket_weight[i % taps] *
+               (double(lane0[i].re) * lane0[i].re + double(lane0[i].im) * lane0[i].im);
+    std::vector<std::complex<double>> truth, mine;
+    double norm = 0, error = 0;
+    for (std::size_t i = 0; i < 20; ++i) {
+      const std::int64_t f[3] = {support[i] / 840, support[i] / 28 % 30, support[i] % 28};
+      const auto bucket = static_cast<std::size_t>(comb_bucket(f, data.buckets.data()));
+      const auto mirror =
+          static_cast<std::size_t>(comb_mirror(static_cast<std::int64_t>(bucket), data.buckets.data()));
+      std::complex<double> sum = 0;
+      for (std::size_t j = 0; j < 4; ++j) {
+        const auto lane = [&](std::size_t l, std::size_t b) {
+          return std::complex<double>(lane0[l * taps + b].re, lane0[l * taps + b].im);
+        };
+        // A real frame's pair of delays, taken apart.
+        const std::complex<double> y =
+            !real ? lane(j, bucket)
+            : j % 2 == 0
+                ? 0.5 * (lane(j / 2, bucket) + std::conj(lane(j / 2, mirror)))
+                : (lane(j / 2, bucket) - std::conj(lane(j / 2, mirror))) / std::complex<double>(0, 2);
+        sum += data.weights[i * 4 + j] * y;
+      }
+      truth.push_back(sum);
+      mine.emplace_back(got[frame * 20 + i].re, got[frame * 20 + i].im);
+      norm += std::norm(sum);
+      error += scale * data.noise_gain[i] + data.bias[i];
+      EXPECT_NEAR(got_errors[frame * 20 + i] / std::sqrt(scale * data.noise_gain[i] + data.bias[i]), 1,
+                  bound);
+    }
+    EXPECT_LE(test::relative_l2(mine, truth), bound);
+    const DeviceAccount& account = got_accounts[frame];
+    EXPECT_NEAR(account.error_l2 / std::sqrt(error), 1, bound);
+    EXPECT_NEAR(account.relative_error / std::sqrt(error / norm), 1, bound);
+    EXPECT_NEAR(account.tail_energy / (scale * 2.5), 1, bound);
+    EXPECT_NEAR(account.residual / std::sqrt(scale * 2.5 / (scale * 2.5 + norm * (real ? 2 : 1))), 1, bound);
+    EXPECT_EQ(account.finite, 1);
+  }
+}
+
+TEST_F(StagesCuda, PermuteAndRecover) {
+  check_stages<float>(false);
+  check_stages<float>(true);
+  check_stages<double>(false);
+  check_stages<double>(true);
+}
+
+TEST_F(StagesCuda, SubsampleWindowsAndFolds) {
+  std::mt19937 random(4);
+  std::normal_distribution<float> normal;
+  std::vector<float> window(24);
+  std::vector<Complex<float>> taps(24 * 5);
+  for (float& w : window) w = normal(random);
+  for (auto& z : taps) z = {normal(random), normal(random)};
+  const test::OnDevice<float> window_there(window);
+  const test::OnDevice<Complex<float>> there(taps), out(8 * 5);
+  Binning<float> plan;
+  plan.fft.points = 8;
+  plan.folds = 3;
+  plan.window = window_there.get();
+  launch_subsample(plan, 5, there.get(), out.get(), nullptr);
+  const auto got = out.read();
+  for (std::size_t line = 0; line < 5; ++line) {
+    for (std::size_t b = 0; b < 8; ++b) {
+      double re = 0, im = 0;
+      for (std::size_t a = 0; a < 3; ++a) {
+        re += double(window[b + 8 * a]) * taps[line * 24 + b + 8 * a].re;
+        im += double(window[b + 8 * a]) * taps[line * 24 + b + 8 * a].im;
+      }
+      EXPECT_NEAR(got[line * 8 + b].re, re, 1e-5);
+      EXPECT_NEAR(got[line * 8 + b].im, im, 1e-5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,53 @@
+// Tests that need a GPU: skipped with the reason where there is none, failed where one is required.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/runtime.hpp"
+
+namespace sfft::test {
+
+/// Whether a missing GPU is a failure: the environment says SFFT_REQUIRE_GPU=1.
+inline bool gpu_required() {
+  const char* value = std::getenv("SFFT_REQUIRE_GPU");
+  return value != nullptr && std::string(value) == "1";
+}
+
+class GpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string problem = detail::cuda::unavailable();
+    if (problem.empty()) return;
+    if (gpu_required()) FAIL() << "a GPU is required: " << problem;
+    GTEST_SKIP() << problem;
+  }
+};
+
+/// An array in device memory.
+template <class T>
+class OnDevice {
+ public:
+  explicit OnDevice(std::size_t count) : count_(count), buffer_(count * sizeof(T)) {
+    // Poison: NaN in every floating-point type.
+    EXPECT_EQ(cudaMemset(buffer_.data(), 0xff, buffer_.bytes()), cudaSuccess);
+  }
+  explicit OnDevice(const std::vector<T>& values)
+      : count_(values.size()), buffer_(detail::cuda::upload(values)) {}
+  T* get() const { return buffer_.template as<T>(); }
+  std::vector<T> read() const {
+    std::vector<T> values(count_);
+    EXPECT_EQ(cudaMemcpy(values.data(), get(), count_ * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
+    return values;
+  }
+
+ private:
+  std::size_t count_;
+  detail::cuda::DeviceBuffer buffer_;
+};
+
+}  // namespace sfft::test
