@@ -2,6 +2,7 @@
 // values.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/common/turns.hpp"
 #include "kernels/cpu/locate.hpp"
@@ -183,9 +184,10 @@ bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, C
   return true;
 }
 
-/// The occupied buckets, with their members where there are at most `most`.
+/// The occupied buckets; with their members where these are few and one's variance exceeds `doubtful`.
 template <class Real>
-std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(int most) {
+std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
+    const std::vector<BlindComponent>& components, double doubtful) {
   std::vector<Accumulator> crowds;
   gram_.clear();
   crowds.reserve(bucket_.size());
@@ -194,13 +196,14 @@ std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
     if (first_[static_cast<std::size_t>(bucket)] != static_cast<std::int32_t>(c)) continue;
     Accumulator own;
     own.bucket = bucket;
+    int members = 0;
+    bool fit = false;
     for (auto i = static_cast<std::int32_t>(c); i >= 0; i = next_[static_cast<std::size_t>(i)]) {
-      if (own.members == most) {
-        own.members = 0;
-        break;
-      }
-      own.member[own.members++] = i;
+      fit = fit || components[static_cast<std::size_t>(i)].variance > doubtful;
+      if (members < kBlindMembers) own.member[members] = i;
+      ++members;
     }
+    if (fit && members <= kBlindMembers) own.members = members;
     if (own.members > 1) {
       own.gram = static_cast<std::int32_t>(gram_.size());
       gram_.resize(gram_.size() + static_cast<std::size_t>(own.members * own.members));
@@ -210,8 +213,8 @@ std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
   return crowds;
 }
 
-/// Fits the members of one bucket and judges what that leaves. False where the delays drawn cannot tell them
-/// apart.
+/// Fits the members of one bucket and judges what that leaves. False where there are none or the delays drawn
+/// cannot tell them apart.
 template <class Real>
 bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components,
                             BlindRound& round, std::vector<char>& drop) const {
@@ -227,7 +230,7 @@ bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<Blin
     BlindComponent& component = components[static_cast<std::size_t>(own.member[i])];
     const double variance = gain[i] * round.noise;
     fitted[i] += component.value;
-    if (std::norm(fitted[i]) < confidence_ * variance) {
+    if (std::norm(fitted[i]) < confidence_ * std::min(variance, component.variance)) {
       drop[static_cast<std::size_t>(own.member[i])] = 1;
       ++round.dropped;
     } else if (variance < component.variance) {
@@ -260,9 +263,13 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
   std::int64_t delays = 0;
-  // Without noise the values are as good as they get, and a fit could make up for what is wrong.
-  const int most = reads.runs == 0 ? 0 : kBlindMembers;
-  std::vector<Accumulator> crowds = list_crowds(most);
+  const bool exact = reads.runs == 0;
+  // Without noise most values are as good as they get. Not those of frequencies that the delays at which they
+  // were found could hardly tell apart.
+  constexpr double kDoubt = 8;
+  double least = std::numeric_limits<double>::infinity();
+  for (const BlindComponent& component : components) least = std::min(least, component.variance);
+  std::vector<Accumulator> crowds = list_crowds(components, exact ? kDoubt * least : 0);
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const DelayPattern pattern = check_delays(grid, shape_.rank(), chunk, reads, random);
     const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
@@ -279,8 +286,10 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   for (const Accumulator& own : crowds) {
     // Judged here, not below.
     power_[static_cast<std::size_t>(own.bucket)] = Real(0);
-    if (!refit(own, static_cast<int>(delays), components, round, drop))
-      judge_as_known(own, delays, components, round);
+    // Of exact signals the values known are judged, too: a fit could make up for what is wrong.
+    if (exact) judge_as_known(own, delays, components, round);
+    const bool fitted = refit(own, static_cast<int>(delays), components, round, drop);
+    if (!exact && !fitted) judge_as_known(own, delays, components, round);
   }
   for (const Real power : power_) round.unresolved += power > limit ? 1 : 0;
   if (round.dropped > 0) {
@@ -297,7 +306,8 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   template void BlindComb<Real>::tabulate_roots(const DelayPattern&, const std::vector<BlindComponent>&);   \
   template void BlindComb<Real>::accumulate(const BucketValues<Real>&, double,                              \
                                             const std::vector<BlindComponent>&, std::vector<Accumulator>&); \
-  template std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(int);            \
+  template std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(                 \
+      const std::vector<BlindComponent>&, double);                                                          \
   template bool BlindComb<Real>::refit(const Accumulator&, int, std::vector<BlindComponent>&, BlindRound&,  \
                                        std::vector<char>&) const;                                           \
   template void BlindComb<Real>::judge_as_known(const Accumulator&, std::int64_t,                           \

@@ -70,7 +70,7 @@ class BlindComb {
                       const BlindVector& y) const;
   double residual_limit(const BlindRound& round, int freedom, double energy) const;
   void tabulate_roots(const DelayPattern& pattern, const std::vector<BlindComponent>& components);
-  std::vector<Accumulator> list_crowds(int most);
+  std::vector<Accumulator> list_crowds(const std::vector<BlindComponent>& components, double doubtful);
   bool refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components, BlindRound& round,
              std::vector<char>& drop) const;
   void judge_as_known(const Accumulator& own, std::int64_t delays,
