@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "sfft/discover_impl.hpp"
@@ -26,19 +27,36 @@ constexpr std::int64_t kShort = 4096;
 constexpr std::int64_t kSamplesPerFrequency = 64;
 /// Share of a dense transform's time that may be spent without success where it has to follow.
 constexpr double kPatience = 0.1;
+/// Share of it that may be spent on what looks like the answer: the transform that it saves is learn()'s, in
+/// double precision.
+constexpr double kPersistence = 2;
 /// Where none may follow: microseconds to spend on signals however short.
 constexpr double kLeastEffort = 2e4;
 /// "Stands out of the noise", for the dense transform of an unknown number of frequencies.
 constexpr double kOutstanding = 6;
 
-/// What a dense transform of the shape costs: three of its size and more where a large prime divides it.
+/// Whether small radices alone make up the extent.
+bool smooth(std::int64_t extent) {
+  for (const std::int64_t prime : {2, 3, 5, 7, 11, 13}) {
+    while (extent % prime == 0) extent /= prime;
+  }
+  return extent == 1;
+}
+
+/// What a dense transform of the shape costs. Large primes take two transforms of at least twice the length
+/// (Bluestein), which short lines do in cache.
 double dense_us(const Shape& shape, bool real) {
+  constexpr std::int64_t kShortLine = 4096;
+  constexpr double kShortLineFactor = 1.6;
   double us = detail::predict_dense_us(shape, real);
-  for (std::int64_t extent : shape.extents()) {
-    for (const std::int64_t prime : {2, 3, 5, 7, 11, 13}) {
-      while (extent % prime == 0) extent /= prime;
+  for (const std::int64_t extent : shape.extents()) {
+    if (smooth(extent)) continue;
+    if (extent <= kShortLine) {
+      us *= kShortLineFactor;
+      continue;
     }
-    if (extent > 1) us *= 4;
+    const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * extent - 1)));
+    us *= 2 * detail::predict_dense_us(Shape{padded}, real) / detail::predict_dense_us(Shape{extent}, real);
   }
   return us;
 }
@@ -214,7 +232,7 @@ std::optional<Discovery> discover_or_explain(const SignalView& signal, const Dis
   request.path = options.path;
   const double dense = dense_us(shape, real);
   request.patience_us = dense_allowed ? kPatience * dense : std::max(dense, kLeastEffort);
-  request.effort_us = dense_allowed ? dense : request.patience_us;
+  request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
   const bool twice = signal.type() == ElementType::f64 || signal.type() == ElementType::c128;
   BlindResult result = twice ? discover_blindly<double>(signal.data(), signal.type(), shape, request)
                              : discover_blindly<float>(signal.data(), signal.type(), shape, request);

@@ -252,17 +252,17 @@ class BlindDriver {
     result_.path = Path::flat_window;
     std::int64_t buckets = kFewestBuckets;
     while (buckets < kWindowBucketsPerFrequency * expected_) buckets *= 2;
-    constexpr double kTapUs = 0.02;
+    constexpr double kTapUs = 0.013;
     int stalled = 0;
     for (int number = 0; number < kMostRounds && stalled < 3; ++number) {
       if (buckets > most) return;
       const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets));
-      if (!afford(us, number == 0 || (promising_ && stalled == 0))) return;
+      if (!afford(us, number == 0 || (promising_ && stalled < 2))) return;
       const BlindRound round = window.round(buckets, random_, result_.components);
       ++result_.rounds;
       if (!accept(round, 1 / window.noise_share())) return;
       // Each frequency shows in about three of a window's buckets.
-      judge_prospects(round, round.unresolved);
+      judge_prospects(round, (round.unresolved + 2) / 3);
       if (hopeless_) return;
       if (number > 0 && round.clean() && !result_.components.empty()) {
         result_.verified = true;
