@@ -1,28 +1,15 @@
 #include "bench/main.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "bench/environment.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft_commit.hpp"
 
 namespace sfft::bench {
-
-namespace {
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
-}
-
-}  // namespace
 
 int run_registered(int argc, char** argv, const std::vector<std::string>& inputs) {
   std::string command = "build/bin/";

@@ -1,0 +1,77 @@
+// sparse and noise: contenders on signals of known spectrum.
+#include "commands.hpp"
+#include "sparse_group.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+std::vector<Row> measure_all(const std::vector<SparseGroup>& groups, const std::vector<std::string>& only,
+                             const CommonOptions& common) {
+  auto contenders = make_contenders(only);
+  int steps = 0;
+  for (const SparseGroup& group : groups) steps += group.signals;
+  ProgressBar progress(steps, common.quiet);
+  const Table table(common.quiet);
+  std::vector<Row> rows;
+  for (const SparseGroup& group : groups) {
+    const std::vector<Row> measured = measure(group, contenders, progress);
+    progress.clear();
+    table.print(measured);
+    rows.insert(rows.end(), measured.begin(), measured.end());
+  }
+  return rows;
+}
+
+int signals_of(const CommonOptions& common, int quick, int full) {
+  return common.signals > 0 ? common.signals : common.quick ? quick : full;
+}
+
+template <class T>
+std::vector<T> or_default(const std::vector<T>& given, bool use_quick, std::vector<T> quick,
+                          std::vector<T> full) {
+  return !given.empty() ? given : use_quick ? std::move(quick) : std::move(full);
+}
+
+}  // namespace
+
+std::vector<Row> run_sparse(const SparseOptions& options, const CommonOptions& common) {
+  const int signals = signals_of(common, 3, 11);
+  std::vector<SparseGroup> groups;
+  if (options.sweep != "k") {
+    std::vector<std::int64_t> sizes = options.sizes;
+    const int last = common.quick ? 20 : 24;
+    for (int bits = 12; sizes.size() < 64 && options.sizes.empty() && bits <= last; bits += 2) {
+      sizes.push_back(std::int64_t{1} << bits);
+    }
+    for (const std::int64_t points : sizes) {
+      for (const std::int64_t k : or_default<std::int64_t>(options.k, false, {}, {50, 64})) {
+        groups.push_back({"time_vs_n", points, k, kUnknown, signals});
+      }
+    }
+  }
+  if (options.sweep != "n") {
+    const std::int64_t points =
+        options.points > 0 ? options.points : std::int64_t{1} << (common.quick ? 20 : 22);
+    for (const std::int64_t k : or_default<std::int64_t>(options.k_sweep, common.quick, {50, 500, 2000},
+                                                         {50, 100, 200, 500, 1000, 2000, 4000})) {
+      groups.push_back({"time_vs_k", points, k, kUnknown, signals});
+    }
+  }
+  return measure_all(groups, options.only, common);
+}
+
+std::vector<Row> run_noise(const NoiseOptions& options, const CommonOptions& common) {
+  const int signals = signals_of(common, 3, 21);
+  std::vector<SparseGroup> groups;
+  for (const std::int64_t points :
+       or_default<std::int64_t>(options.sizes, common.quick, {1 << 16}, {1 << 18, 1 << 22})) {
+    for (const double snr_db : or_default<double>(options.snr_db, common.quick, {0, 20, 40, 60},
+                                                  {-10, 0, 10, 20, 30, 40, 50, 60, 80, 100})) {
+      groups.push_back({"error_vs_snr", points, options.k, snr_db, signals});
+    }
+  }
+  return measure_all(groups, options.only, common);
+}
+
+}  // namespace sfft::apps

@@ -1,0 +1,49 @@
+// What the subcommands do, once the command line is parsed. Each returns its rows, printed already.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report.hpp"
+#include "row.hpp"
+
+namespace sfft::apps {
+
+/// Options that all subcommands share.
+struct CommonOptions {
+  std::string json, csv;  ///< empty: not written
+  bool quick = false, quiet = false;
+  int signals = 0;  ///< 0: the default, which --quick lowers
+};
+
+struct SparseOptions {
+  std::string sweep = "all";                    ///< "n", "k", "all"
+  std::vector<std::int64_t> sizes, k, k_sweep;  ///< empty: the defaults
+  std::int64_t points = 0;                      ///< of the sweep over k; 0: the default
+  std::vector<std::string> only;
+};
+
+struct NoiseOptions {
+  std::vector<std::int64_t> sizes;
+  std::int64_t k = 50;
+  std::vector<double> snr_db;
+  std::vector<std::string> only;
+};
+
+struct DenseOptions {
+  std::vector<std::string> shapes;  ///< "1024x1024"
+  bool real = false;
+};
+
+struct VideoOptions {
+  std::string input;
+  std::vector<std::int64_t> k;
+  std::int64_t frames = 0;  ///< 0: all, or the default of --quick
+};
+
+std::vector<Row> run_sparse(const SparseOptions& options, const CommonOptions& common);
+std::vector<Row> run_noise(const NoiseOptions& options, const CommonOptions& common);
+std::vector<Row> run_dense(const DenseOptions& options, const CommonOptions& common);
+std::vector<Row> run_video(const VideoOptions& options, const CommonOptions& common);
+
+}  // namespace sfft::apps

@@ -1,0 +1,68 @@
+// Whatever takes part in the comparison of sparse transforms: FFTW, the published algorithms, this library on
+// the CPU, and on a GPU where a build has one. A new one is a class here and a line in make_contenders().
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/peers/peer.hpp"
+#include "bench/signals.hpp"
+
+namespace sfft::apps {
+
+/// One signal of known spectrum. Only contenders that are told the support may look at `truth.support`.
+struct SparseCase {
+  std::int64_t points, k;
+  std::span<const std::complex<float>> signal;  ///< 64-byte aligned
+  const bench::SparseSpectrum& truth;
+  /// A signal of the same spectrum with other noise, to learn from; empty without noise.
+  std::span<const std::complex<float>> earlier;
+};
+
+struct Answer {
+  std::vector<peers::Tone> tones;
+  std::int64_t samples_read = 0;
+  std::string detail;  ///< what the contender chose, for people
+};
+
+class Contender {
+ public:
+  virtual ~Contender() = default;
+  virtual std::string name() const = 0;
+  virtual std::string device() const { return "cpu"; }
+  /// The length it can transform that is nearest to `points`.
+  virtual std::int64_t length(std::int64_t points, std::int64_t /*k*/) const { return points; }
+
+  /// Whether the latest plan serves this case.
+  virtual bool ready(const SparseCase& problem) const = 0;
+  /// Throws sfft::Error for a case that the contender cannot have: the row then says so.
+  virtual void plan(const SparseCase& problem) = 0;
+  /// plan(), timed.
+  void plan_timed(const SparseCase& problem);
+  /// Of the plan in use; 0 for a contender that has none.
+  double plan_seconds() const { return plan_seconds_; }
+  /// Brings a new signal to where execute() reads it: another precision, another device. Not timed.
+  virtual void load(const SparseCase& /*problem*/) {}
+  /// What is timed. Returns when the result is in host memory.
+  virtual void execute(const SparseCase& problem) = 0;
+  /// What the latest execution found, not timed.
+  virtual Answer answer(const SparseCase& problem) const = 0;
+
+ private:
+  double plan_seconds_ = 0;
+};
+
+/// In the order of the tables. `only`: names, or parts of names without regard to case; empty for all.
+std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only);
+
+// The kinds of contenders, each in a file of its own.
+void add_dense_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
+void add_published_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
+void add_original_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
+void add_sfft_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
+
+}  // namespace sfft::apps

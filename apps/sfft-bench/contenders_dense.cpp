@@ -1,0 +1,82 @@
+// Full FFTs: FFTW at its best setting, and the library's own dense engine. They look for nothing: their rows
+// give the error at the true support.
+#include <optional>
+
+#include "contender.hpp"
+#include "fftw_plan.hpp"
+#include "sfft/dense.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+template <class Values>
+Answer values_at_support(const SparseCase& problem, const Values& values, std::string detail) {
+  Answer answer;
+  for (const std::int64_t f : problem.truth.support) {
+    answer.tones.push_back({f, std::complex<double>(values[static_cast<std::size_t>(f)])});
+  }
+  answer.samples_read = problem.points;
+  answer.detail = std::move(detail);
+  return answer;
+}
+
+#if SFFT_BENCH_FFTW
+class FftwContender final : public Contender {
+ public:
+  std::string name() const override { return "FFTW"; }
+  bool ready(const SparseCase& problem) const override {
+    return plan_ && plan_->output().size() == static_cast<std::size_t>(problem.points);
+  }
+  void plan(const SparseCase& problem) override {
+    plan_.reset();
+    plan_.emplace(Shape{problem.points}, false);
+  }
+  void execute(const SparseCase& problem) override { plan_->execute(problem.signal.data()); }
+  Answer answer(const SparseCase& problem) const override {
+    return values_at_support(problem, plan_->output(), "float, FFTW_MEASURE");
+  }
+
+ private:
+  std::optional<FftwPlan> plan_;
+};
+#endif
+
+class DenseContender final : public Contender {
+ public:
+  std::string name() const override { return "sfft dense"; }
+  bool ready(const SparseCase& problem) const override {
+    return plan_ && spectrum_.size() == static_cast<std::size_t>(problem.points);
+  }
+  void plan(const SparseCase& problem) override {
+    plan_.emplace(Shape{problem.points}, false, dense::Options{.engine = dense::Engine::built_in});
+    spectrum_.assign(static_cast<std::size_t>(problem.points), {});
+    workspace_.assign(plan_->workspace_bytes() / sizeof(Line) + 1, {});
+  }
+  void execute(const SparseCase& problem) override {
+    plan_->forward(SignalView(problem.signal, Shape{problem.points}), spectrum_,
+                   std::as_writable_bytes(std::span(workspace_)).first(plan_->workspace_bytes()));
+  }
+  Answer answer(const SparseCase& problem) const override {
+    return values_at_support(problem, spectrum_, "float, " + plan_->engine_name());
+  }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::optional<dense::Plan<float>> plan_;
+  std::vector<std::complex<float>> spectrum_;
+  std::vector<Line> workspace_;
+};
+
+}  // namespace
+
+void add_dense_contenders(std::vector<std::unique_ptr<Contender>>& contenders) {
+#if SFFT_BENCH_FFTW
+  contenders.push_back(std::make_unique<FftwContender>());
+#endif
+  contenders.push_back(std::make_unique<DenseContender>());
+}
+
+}  // namespace sfft::apps

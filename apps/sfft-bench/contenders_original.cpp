@@ -1,0 +1,70 @@
+// An original sFFT code, where the build was pointed at one (SFFT_PEER_DIR), in double precision as it is.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "contender.hpp"
+#include "original_bridge.hpp"
+#include "sfft/error.hpp"
+#include "timing.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+class OriginalContender final : public Contender {
+ public:
+  explicit OriginalContender(int version) : version_(version) {}
+  // Its own sfft_free_plan() frees what it never allocated: plans stay until the program ends.
+
+  std::string name() const override { return fmt::format("original sFFT-{}", version_); }
+  bool ready(const SparseCase& problem) const override {
+    return plan_ != nullptr && points_ == problem.points && k_ == problem.k;
+  }
+  void plan(const SparseCase& problem) override {
+    // Elsewhere it aborts or writes past its buffers.
+    if (!std::has_single_bit(static_cast<std::uint64_t>(problem.points)) || problem.points > (1 << 24) ||
+        problem.points < 64 * problem.k || problem.points < (1 << 13)) {
+      throw Error(ErrorCode::invalid_argument, "the original takes powers of two from 2^13 to 2^24");
+    }
+    points_ = problem.points;
+    k_ = problem.k;
+    plan_ = sfft_original_plan(static_cast<int>(points_), static_cast<int>(k_), version_);
+    if (plan_ == nullptr)
+      throw Error(ErrorCode::invalid_argument, "the original makes no plan for this N and k");
+  }
+  void load(const SparseCase& problem) override {
+    samples_.assign(problem.signal.begin(), problem.signal.end());
+  }
+  void execute(const SparseCase&) override {
+    sfft_original_execute(plan_, reinterpret_cast<double*>(samples_.data()));
+  }
+  Answer answer(const SparseCase& problem) const override {
+    const int most = static_cast<int>(8 * problem.k);
+    std::vector<int> frequencies(static_cast<std::size_t>(most));
+    std::vector<std::complex<double>> values(frequencies.size());
+    const int count = std::min(
+        most, sfft_original_terms(most, frequencies.data(), reinterpret_cast<double*>(values.data())));
+    Answer answer;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      answer.tones.push_back({frequencies[i], values[i] * static_cast<double>(problem.points)});
+    }
+    answer.samples_read = 0;  // it does not say
+    answer.detail = "double, FFTW_MEASURE";
+    return answer;
+  }
+
+ private:
+  int version_;
+  void* plan_ = nullptr;
+  std::int64_t points_ = 0, k_ = 0;
+  LineVector<std::complex<double>> samples_;
+};
+
+}  // namespace
+
+void add_original_contenders(std::vector<std::unique_ptr<Contender>>& contenders) {
+  for (const int version : {1, 2, 3}) contenders.push_back(std::make_unique<OriginalContender>(version));
+}
+
+}  // namespace sfft::apps

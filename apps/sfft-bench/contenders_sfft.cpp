@@ -1,0 +1,72 @@
+// This library: with the support known beforehand, and knowing nothing but k.
+#include <optional>
+
+#include "contender.hpp"
+#include "sfft/sfft.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+template <class Real>
+Answer answer_of(const Spectrum<Real>& spectrum, std::int64_t samples, std::string detail) {
+  Answer answer;
+  for (std::size_t i = 0; i < spectrum.values.size(); ++i) {
+    answer.tones.push_back({(*spectrum.support)[i], std::complex<double>(spectrum.values[i])});
+  }
+  answer.samples_read = samples;
+  answer.detail = std::move(detail);
+  return answer;
+}
+
+class KnownSupport final : public Contender {
+ public:
+  std::string name() const override { return "sfft known support"; }
+  bool ready(const SparseCase&) const override { return false; }  // every signal has its own support
+  void plan(const SparseCase& problem) override {
+    const Shape shape{problem.points};
+    // In noise a template has to know how much there is: learned from an earlier signal, as a stream's would
+    // be.
+    plan_.emplace(problem.earlier.empty() ? Template::from_support(shape, false, problem.truth.support)
+                                          : learn(SignalView(problem.earlier, shape), {.k = problem.k}));
+    workspace_ = plan_->make_workspace();
+    spectrum_ = plan_->make_spectrum();
+  }
+  void execute(const SparseCase& problem) override {
+    plan_->execute(SignalView(problem.signal, Shape{problem.points}), spectrum_, workspace_);
+  }
+  Answer answer(const SparseCase&) const override {
+    return answer_of(spectrum_, plan_->info().samples, to_string(plan_->info().path));
+  }
+
+ private:
+  std::optional<Plan<float>> plan_;
+  Workspace<float> workspace_;
+  Spectrum<float> spectrum_;
+};
+
+/// The one place that calls the library blindly: transform() with nothing but k.
+class Blind final : public Contender {
+ public:
+  std::string name() const override { return "sfft blind"; }
+  bool ready(const SparseCase&) const override { return true; }  // there is no plan
+  void plan(const SparseCase&) override {}
+  void execute(const SparseCase& problem) override {
+    spectrum_ = transform(SignalView(problem.signal, Shape{problem.points}), {.k = problem.k});
+  }
+  Answer answer(const SparseCase& problem) const override {
+    return answer_of(spectrum_, problem.points, to_string(spectrum_.path));
+  }
+
+ private:
+  Spectrum<double> spectrum_;
+};
+
+}  // namespace
+
+void add_sfft_contenders(std::vector<std::unique_ptr<Contender>>& contenders) {
+  contenders.push_back(std::make_unique<KnownSupport>());
+  contenders.push_back(std::make_unique<Blind>());
+}
+
+}  // namespace sfft::apps

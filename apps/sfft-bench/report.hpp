@@ -1,0 +1,30 @@
+// Results as a table for people, JSON for bench/plot.py and CSV for everything else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "row.hpp"
+
+namespace sfft::apps {
+
+/// What a result file says about its making.
+struct RunContext {
+  std::string subcommand, command;
+  bool quick = false;
+};
+
+std::string json_text(const RunContext& context, const std::vector<Row>& rows);
+std::string csv_text(const std::vector<Row>& rows);
+
+/// Prints rows as they come, under a heading for each group of comparable ones.
+class Table {
+ public:
+  explicit Table(bool quiet) : quiet_(quiet) {}
+  void print(const std::vector<Row>& group) const;
+
+ private:
+  bool quiet_;
+};
+
+}  // namespace sfft::apps

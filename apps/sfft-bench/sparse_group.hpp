@@ -1,0 +1,29 @@
+// Measures all contenders on the same signals of one length, sparsity and noise.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "contender.hpp"
+#include "progress.hpp"
+#include "row.hpp"
+
+namespace sfft::apps {
+
+struct SparseGroup {
+  std::string figure;
+  std::int64_t points = 0, k = 0;
+  double snr_db = kUnknown;  ///< NaN: exactly sparse
+  int signals = 0;
+};
+
+/// One row a contender. Every signal is one round: each contender in turn is planned where it must be, timed
+/// once with cold caches, checked, and timed warm; medians are over the signals.
+std::vector<Row> measure(const SparseGroup& group, std::vector<std::unique_ptr<Contender>>& contenders,
+                         ProgressBar& progress);
+
+/// k/(SNR·N) is the noise power of one coefficient of a full FFT, in units of |X|² = N².
+double full_fft_floor(std::int64_t points, std::int64_t k, double snr_db);
+
+}  // namespace sfft::apps

@@ -1,0 +1,53 @@
+// Clocks, medians and cache eviction.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace sfft::apps {
+
+template <class Call>
+double seconds_of(const Call& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// NaN of nothing.
+double median(std::vector<double> values);
+
+/// Reads 64 MiB, so that nothing of a signal or a plan stays in the caches.
+void evict_caches();
+
+/// Runs `call` again and again for about `budget` seconds, three times unless that is long, and returns the
+/// median time.
+template <class Call>
+double warm_seconds(const Call& call, double budget) {
+  constexpr double kLong = 0.5;
+  std::vector<double> times;
+  double total = 0;
+  while ((times.size() < 3 && total < kLong) || (total < budget && times.size() < 1000)) {
+    times.push_back(seconds_of(call));
+    total += times.back();
+  }
+  return median(std::move(times));
+}
+
+/// std::allocator on cache lines: FFTW plans for aligned samples serve only such.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) noexcept {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, std::size_t) noexcept { ::operator delete (p, std::align_val_t{64}); }
+  friend bool operator==(const LineAllocator&, const LineAllocator&) noexcept { return true; }
+};
+template <class T>
+using LineVector = std::vector<T, LineAllocator<T>>;
+
+}  // namespace sfft::apps

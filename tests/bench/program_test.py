@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Runs sfft-bench at tiny sizes: exit codes, what JSON and CSV hold, figures. Standard library only.
+
+usage: program_test.py SFFT_BENCH PLOT_PY
+"""
+import csv
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, PLOT = sys.argv[1], sys.argv[2]
+KEYS = {"figure", "contender", "device", "shape", "points", "nominal_points", "k", "snr_db", "frames", "signals", "missed", "relative_l2",
+        "worst_l2", "mean_error", "noise_floor", "samples_read", "plan_ms", "cold_us", "warm_us", "total_ms", "detail", "skipped"}
+SPARSE = {"sfft dense", "sFFT-1.0", "sFFT-2.0", "sFFT-3.0", "AAFFT 0.9", "FFAST", "sfft known support", "sfft blind"}
+
+
+def run(*arguments, stdin=b""):
+    return subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, timeout=500, check=False)
+
+
+def film(frames, width=96, height=64):
+    """A grey YUV4MPEG2 stream: waves that stay and a block that moves."""
+    out = [f"YUV4MPEG2 W{width} H{height} F25:1 Cmono\n".encode()]
+    for t in range(frames):
+        rows = bytearray()
+        for y in range(height):
+            for x in range(width):
+                block = 60 if 20 < y < 34 and 10 + t < x < 26 + t else 0
+                rows.append(int(120 + 40 * math.sin(x / 7) * math.cos(y / 9) + block))
+        out.append(b"FRAME\n" + bytes(rows))
+    return b"".join(out)
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def result(self, *arguments, **keywords):
+        """Runs with --json and --csv, checks what all results share, returns the rows."""
+        names = self.path("result.json"), self.path("result.csv")
+        done = run(*arguments, "--signals", "2", "--json", names[0], "--csv", names[1], **keywords)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(names[0], encoding="utf-8") as file:
+            result = json.load(file)
+        self.assertEqual((result["schema"], result["subcommand"]), ("sfft-bench/1", arguments[0]))
+        self.assertLessEqual({"command", "quick", "commit", "sfft", "processor"}, set(result))
+        with open(names[1], newline="", encoding="utf-8") as file:
+            table = list(csv.DictReader(file))
+        self.assertEqual(len(table), len(result["rows"]))
+        for row, line in zip(result["rows"], table):
+            self.assertEqual((set(row), set(line)), (KEYS, KEYS))
+            self.assertEqual((row["contender"], str(row["k"])), (line["contender"], line["k"]))
+            if row["skipped"]:
+                continue
+            for key in ("relative_l2", "samples_read", "plan_ms", "cold_us", "warm_us"):  # every row says these
+                self.assertIsNotNone(row[key], (row["contender"], key))
+            self.assertGreater(row["warm_us"], 0)
+        return result["rows"]
+
+    def test_sparse_and_its_figures(self):
+        rows = self.result("sparse", "--sizes", "4096,16384", "--k", "20", "--k-sweep", "10,40", "--points", "8192")
+        for figure, groups in (("time_vs_n", 2), ("time_vs_k", 2)):
+            mine = [row for row in rows if row["figure"] == figure]
+            self.assertLessEqual(SPARSE, {row["contender"] for row in mine})
+            self.assertEqual(len(mine) % groups, 0)
+        for row in rows:
+            self.assertEqual(row["skipped"], "", row)
+            self.assertLessEqual(row["missed"], 0.05, row)
+            self.assertLessEqual(row["relative_l2"], 1e-4, row)
+        if importlib.util.find_spec("matplotlib") is None:
+            self.skipTest("no Matplotlib: the figures are not drawn")
+        drawn = subprocess.run([sys.executable, PLOT, self.path("result.json"), "-o", self.path("figures")], capture_output=True,
+                               check=False)
+        self.assertEqual(drawn.returncode, 0, drawn.stderr)
+        self.assertEqual(sorted(os.listdir(self.path("figures"))), ["time_vs_k_n8192.svg", "time_vs_n_k20.svg"])
+
+    def test_what_a_contender_cannot_do_is_said_in_its_row(self):
+        rows = self.result("sparse", "--sweep", "n", "--sizes", "5000", "--k", "4", "--only", "sfft")
+        reasons = {row["contender"]: row["skipped"] for row in rows}
+        self.assertIn("power of two", reasons["sFFT-1.0"])
+        self.assertEqual(reasons["sfft blind"], "")
+
+    def test_noise(self):
+        rows = self.result("noise", "--sizes", "8192", "--k", "10", "--snr", "0,30")
+        dense = {row["snr_db"]: row for row in rows if row["contender"] == "sfft dense"}
+        for snr, row in dense.items():
+            self.assertAlmostEqual(row["noise_floor"], math.sqrt(math.pi / 4 * 10 / (10 ** (snr / 10) * 8192)), places=6)
+            self.assertGreater(row["mean_error"], row["noise_floor"] / 2)
+            self.assertLess(row["mean_error"], row["noise_floor"] * 2)
+
+    def test_dense(self):
+        for flags in ((), ("--real",)):
+            rows = self.result("dense", "--shape", "1000", "--shape", "24x36", "--shape", "8x9x10", *flags)
+            self.assertEqual({row["points"] for row in rows}, {1000, 864, 720})
+            for row in rows:
+                self.assertLessEqual(row["relative_l2"], 1e-6)
+
+    def test_video(self):
+        rows = self.result("video", "-", "--k", "40", stdin=film(6))
+        self.assertEqual({row["frames"] for row in rows}, {1, 2, 5, 6})
+        for row in rows:
+            self.assertGreater(row["total_ms"], 0)
+
+    def test_wrong_usage_is_exit_2(self):
+        for arguments in ((), ("frob",), ("sparse", "--k", "0"), ("sparse", "--sizes", "many"), ("sparse", "--sweep", "x"),
+                          ("sparse", "--only", "nobody"), ("noise", "--snr", "loud"), ("dense", "--shape", "4x"), ("dense", "--shape", "1x2x3x4"),
+                          ("video",), ("sparse", "--signals", "0")):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertTrue(done.stderr)
+
+    def test_unreadable_or_unwritable_files_are_exit_3(self):
+        self.assertEqual(run("video", self.path("none.y4m")).returncode, 3)
+        self.assertEqual(run("video", "-", stdin=b"hello").returncode, 3)
+        self.assertEqual(run("sparse", "--quick", "--json", self.path("no/where.json")).returncode, 3)
+
+    def test_help(self):
+        for arguments in (("--help",), ("sparse", "--help"), ("--version",)):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 0)
+            self.assertTrue(done.stdout)
+        self.assertIn(b"Examples:", run("--help").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
