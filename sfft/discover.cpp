@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 
 #include "sfft/discover_impl.hpp"
@@ -245,8 +246,12 @@ std::optional<Discovery> discover_or_explain(const SignalView& signal, const Dis
 
 Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
   std::string why;
-  std::optional<Discovery> discovery = detail::discover_or_explain(signal, options, why);
-  return discovery ? std::move(*discovery) : transform_densely(signal, options, why);
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Discovery discovery = found ? std::move(*found) : transform_densely(signal, options, why);
+  discovery.search_seconds = seconds;
+  return discovery;
 }
 
 }  // namespace sfft

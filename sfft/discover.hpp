@@ -28,8 +28,9 @@ struct DiscoverOptions {
 /// and `tail_energy` what is left. Both hold for signals whose remainder is spread over time: what happens
 /// only between the samples that were read, a click or a NaN, is not seen.
 struct Discovery : Spectrum<double> {
-  std::int64_t samples = 0;  ///< read, N of them when transformed densely
-  int rounds = 0;            ///< of discovery
+  std::int64_t samples = 0;   ///< read, N of them when transformed densely
+  int rounds = 0;             ///< of discovery
+  double search_seconds = 0;  ///< wall time of discovery, without the dense transform that may follow
 };
 
 /// Finds the frequencies of a 1D, 2D or 3D signal of any size and element type. Signals of float and integers
