@@ -26,8 +26,9 @@ using detail::BlindResult;
 constexpr std::int64_t kShort = 4096;
 /// Share of the samples that a first round may need before dense is as good.
 constexpr std::int64_t kSamplesPerFrequency = 64;
-/// Share of a dense transform's time that may be spent without success where it has to follow.
-constexpr double kPatience = 0.1;
+/// Share of a dense transform's predicted time that may be spent without success where it has to follow: a
+/// tenth of its time, predicted none too well.
+constexpr double kPatience = 0.06;
 /// Share of it that may be spent on what looks like the answer: the transform that it saves is learn()'s, in
 /// double precision.
 constexpr double kPersistence = 2;

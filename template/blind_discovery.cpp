@@ -16,7 +16,7 @@ namespace {
 /// Rounds of one kind; each doubles the buckets or finds something, so a few suffice or none will.
 constexpr int kMostRounds = 10;
 /// Buckets for each frequency expected: fewer meet in pairs too often, more cost time.
-constexpr std::int64_t kBucketsPerFrequency = 5;
+constexpr std::int64_t kBucketsPerFrequency = 4;
 /// In several dimensions, where frequencies that meet have to be parted by another grid.
 constexpr std::int64_t kGridBucketsPerFrequency = 16;
 constexpr std::int64_t kCheckBucketsPerFrequency = 1;
@@ -114,7 +114,7 @@ class BlindDriver {
         // Too few buckets to part the frequencies from each other, or from the noise.
         result_.reason =
             round.crowded ? "nearly all of the spectrum is occupied" : "no frequency stands out of the noise";
-        search.target = 8 * grid->count;
+        search.target = (round.crowded ? 8 : 4) * grid->count;
         continue;
       }
       if (noisy_) adapt_to_noise(round, *grid, search);
