@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 #include <random>
+#include <string>
 
 #include "sfft/sfft.hpp"
 #include "tests/support/signals.hpp"
@@ -262,6 +263,43 @@ TEST(Discover, ZeroSamplesAreNotVerified) {
   x[12345] = 1;
   EXPECT_FALSE(discover(SignalView(x), {.k = 5, .fallback = Fallback::none}).verified);
   EXPECT_EQ(discover(SignalView(x), {.k = 5}).path, Path::dense);
+}
+
+TEST(Discover, TinySignalsAndFrequenciesEverywhere) {
+  // Up to every frequency of a signal, with and without the dense transform to fall back on.
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 16, 17, 64, 1000, 1021}) {
+    for (const std::int64_t k : {std::int64_t{1}, n / 4, n / 2, n}) {
+      if (k == 0) continue;
+      const SparseSignal signal = SparseSignal::random(Shape{n}, false, k, 3);
+      const std::vector<std::complex<double>> x = signal.samples();
+      SCOPED_TRACE(std::to_string(k) + " of " + std::to_string(n));
+      for (const std::int64_t wanted : {k, std::int64_t{0}}) {
+        const Discovery marked = discover(SignalView(x), {.k = wanted, .fallback = Fallback::none});
+        EXPECT_LE(marked.rounds, 24);
+        if (!marked.verified) continue;
+        EXPECT_EQ(*marked.support, signal.support);
+        EXPECT_LE(test::relative_l2(marked.values, signal.values), 1e-10);
+      }
+      const Discovery answer = discover(SignalView(x), {.k = k});
+      EXPECT_TRUE(answer.verified);
+      EXPECT_EQ(*answer.support, signal.support);
+      EXPECT_LE(test::relative_l2(answer.values, signal.values), 1e-10);
+    }
+  }
+}
+
+TEST(Discover, TransformGivesWhatDiscoveryFinds) {
+  const SparseSignal signal = SparseSignal::random(Shape{96, 128}, true, 6, 5);
+  const std::vector<float> x = signal.as<float>();
+  const SignalView view(x, Shape{96, 128});
+  const Discovery discovery = discover(view, {.k = 6});
+  const Spectrum<double> spectrum = transform(view, {.k = 6});
+  EXPECT_TRUE(spectrum.verified);
+  EXPECT_EQ(spectrum.path, Path::comb);
+  EXPECT_EQ(*spectrum.support, *discovery.support);
+  EXPECT_EQ(spectrum.values, discovery.values);
+  EXPECT_GE(discovery.search_seconds, 0);
+  EXPECT_EQ(code_of([&] { transform(view, {}); }), ErrorCode::invalid_argument);
 }
 
 TEST(Discover, BadOptionsAreTypedErrors) {
