@@ -20,7 +20,9 @@ struct TemplateData;
 /// How the frequencies are found.
 enum class LearnMethod : std::uint8_t {
   dense,  ///< by a dense transform
-  blind,  ///< by discover(), from a fraction of the samples; k only, one frame only, f = 0 like any other
+  /// by discover(), from a fraction of the samples; k only, one frame only, f = 0 like any other. It runs on
+  /// the CPU; `backend` is that of the dense transform where it is not verified.
+  blind,
 };
 
 /// How many frequencies to keep: set exactly one of k, energy, threshold_sigma.
