@@ -30,17 +30,28 @@ __device__ __forceinline__ T* shared_at(int offset) {
   return reinterpret_cast<T*>(shared_bytes + offset);
 }
 
+__device__ __forceinline__ Complex<float> load_constant(const Complex<float>* at) {
+  const float2 z = __ldg(reinterpret_cast<const float2*>(at));
+  return {z.x, z.y};
+}
+__device__ __forceinline__ Complex<double> load_constant(const Complex<double>* at) {
+  const double2 z = __ldg(reinterpret_cast<const double2*>(at));
+  return {z.x, z.y};
+}
+
 template <int R, class Real>
 struct Radix {
-  /// load(j, re, im) for j < R, the butterfly, the twiddles of index p, store(r, re, im).
-  template <class Load, class Store>
+  /// load(j, re, im) for j < R, the butterfly, the twiddles of index p, store(r, re, im). A kConstant table
+  /// is in global memory and never written: its loads need not wait for stores.
+  template <bool kConstant, class Load, class Store>
   static __device__ __forceinline__ void run(const FftPass& pass, const Complex<Real>* table, int p,
                                              const Load& load, const Store& store) {
     const Complex<Real>* twiddles = table + pass.twiddles + p;
     const bool turned = pass.twiddles >= 0;
     Butterfly<R>::template stream<Real, Real>(load, [&](int r, Real re, Real im) {
       if (turned && r > 0) {
-        const Complex<Real> w = twiddles[(r - 1) * pass.m];
+        const Complex<Real>* at = twiddles + (r - 1) * pass.m;
+        const Complex<Real> w = kConstant ? load_constant(at) : *at;
         multiply(re, im, w.re, w.im);
       }
       store(r, re, im);
@@ -50,7 +61,7 @@ struct Radix {
 
 template <class Real>
 struct Radix<1, Real> {
-  template <class Load, class Store>
+  template <bool kConstant, class Load, class Store>
   static __device__ __forceinline__ void run(const FftPass&, const Complex<Real>*, int, const Load& load,
                                              const Store& store) {
     Real re, im;
@@ -84,7 +95,7 @@ __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, 
     const int first = base + at.p * pass.stride * (R - 1);
     const Complex<Real>* in = shared_at<Complex<Real>>(from) + lane * pitch;
     Complex<Real>* out = shared_at<Complex<Real>>(to) + lane * pitch;
-    Radix<R, Real>::run(
+    Radix<R, Real>::template run<false>(
         pass, table, at.p,
         [&](int j, Real& re, Real& im) {
           const Complex<Real> z = in[padded<Real>(base + j * pass.columns)];

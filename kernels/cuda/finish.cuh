@@ -21,20 +21,40 @@ struct Sums {
   double held = 0;   ///< the same with both halves of a real spectrum
 
   __device__ __forceinline__ void over_warp() {
+    power = warp_sum(power);
+    norm = warp_sum(norm);
+    held = warp_sum(held);
+  }
+  /// Writes the warp's sums to *out. A multiprocessor shuffles one warp's word a cycle, so lanes share the
+  /// work: two sums are halved in one exchange, 12 words in place of 30.
+  __device__ __forceinline__ void over_warp_to(Sums* out) const {
+    const unsigned lane = threadIdx.x % 32;
+    const bool high = (lane & 16U) != 0, odd = (lane & 8U) != 0;
+    double first = (high ? norm : power) + exchanged(high ? power : norm, 16);
+    const double second = held + exchanged(held, 16);
+    double sum = (odd ? second : first) + exchanged(odd ? first : second, 8);
 #pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-      power += __shfl_xor_sync(0xffffffffU, power, step);
-      norm += __shfl_xor_sync(0xffffffffU, norm, step);
-      held += __shfl_xor_sync(0xffffffffU, held, step);
-    }
+    for (int step = 4; step > 0; step /= 2) sum += exchanged(sum, step);
+    if (lane == 0) out->power = sum;
+    if (lane == 8) out->held = sum;
+    if (lane == 16) out->norm = sum;
   }
   __device__ __forceinline__ void over_block(Sums* scratch) {
-    over_warp();
-    if (blockDim.x == 32) return;
-    if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = *this;
+    if (blockDim.x == 32) return over_warp();
+    over_warp_to(scratch + threadIdx.x / 32);
     __syncthreads();
-    *this = threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32] : Sums{};
-    over_warp();
+    if (threadIdx.x < 32) {
+      *this = threadIdx.x < blockDim.x / 32 ? scratch[threadIdx.x] : Sums{};
+      __syncwarp();
+      over_warp_to(scratch);
+    }
+    __syncthreads();
+    *this = scratch[0];
+  }
+
+ private:
+  static __device__ __forceinline__ double exchanged(double value, int step) {
+    return __shfl_xor_sync(0xffffffffU, value, step);
   }
 };
 
@@ -47,12 +67,13 @@ __device__ __forceinline__ T block_sum(T value, T* scratch) {
   return warp_sum(threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32] : T(0));
 }
 
-/// What the end of a row needs to know of its coefficient.
+/// What the end of a row needs to know of its coefficient; the tables begin at coefficient `first`.
 template <class Real>
 struct ErrorTables {
   const Real* gain;
   const Real* bias;
   const std::uint8_t* flags;
+  int first = 0;
 };
 
 /// Takes row i, whose sum over all lanes is z: writes a coefficient, adds up a probe of the tail.
@@ -63,7 +84,7 @@ __device__ __forceinline__ void finish_row(int k, const ErrorTables<Real>& table
     sums.power += static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
     return;
   }
-  const int flags = tables.flags[i];
+  const int flags = tables.flags[i - tables.first];
   if ((flags & kRealValue) != 0) z.im *= 0;  // and stays NaN when it is
   if (batch.reference_values != nullptr) {
     const Complex<Real> known = batch.reference_values[i];
@@ -77,20 +98,29 @@ __device__ __forceinline__ void finish_row(int k, const ErrorTables<Real>& table
   sums.held += (flags & kDistinctConjugate) != 0 ? 2 * counted : counted;
 }
 
+__device__ __forceinline__ bool fits_float(double x) {
+  return x < 1e37 && (x > 1e-37 || x == 0);
+}
+
+/// √(numerator/denominator), in float where that is what it is for and holds it: roots of doubles are slow.
+template <class Real>
+__device__ __forceinline__ double root(double numerator, double denominator) {
+  if (sizeof(Real) == 4 && fits_float(numerator) && fits_float(denominator)) {
+    const float ratio = static_cast<float>(numerator) / static_cast<float>(denominator);
+    if (fits_float(static_cast<double>(ratio))) return static_cast<double>(sqrtf(ratio));
+  }
+  return sqrt(numerator / denominator);
+}
+
 template <class Real>
 __device__ __forceinline__ void write_error(int k, const ErrorTables<Real>& tables, const Batch<Real>& batch,
                                             std::int64_t frame, int i, double scale) {
-  const double square = scale * static_cast<double>(tables.gain[i]) + static_cast<double>(tables.bias[i]);
-  Real error;
-  if (sizeof(Real) == 4 && square < 1e37 && (square > 1e-37 || square == 0)) {
-    error = sqrtf(static_cast<float>(square));
-  } else {
-    error = static_cast<Real>(sqrt(square));
-  }
-  batch.standard_error[frame * k + i] = error;
+  const double square = scale * static_cast<double>(tables.gain[i - tables.first]) +
+                        static_cast<double>(tables.bias[i - tables.first]);
+  batch.standard_error[frame * k + i] = static_cast<Real>(root<Real>(square, 1));
 }
 
-/// The account of a frame, by the first warp: its lanes take a root each, as roots of doubles are slow.
+/// The account of a frame, by the first warp: its lanes take a root each.
 template <class Real, template <class> class Plan>
 __device__ __forceinline__ void write_account(const Plan<Real>& plan, const Batch<Real>& batch,
                                               std::int64_t frame, double scale, const Sums& values) {
@@ -105,15 +135,15 @@ __device__ __forceinline__ void write_account(const Plan<Real>& plan, const Batc
   const Ratios ratios = account_ratios(sums, kEpsilon);
   const double numerator = threadIdx.x == 2 ? ratios.tail : ratios.error;
   const double denominator = threadIdx.x == 0 ? 1 : threadIdx.x == 1 ? ratios.norm : ratios.total;
-  const double root = denominator > 0 ? sqrt(numerator / denominator) : 0;
+  const double value = denominator > 0 ? root<Real>(numerator, denominator) : 0;
   DeviceAccount& out = batch.accounts[frame];
   if (threadIdx.x == 0) {
-    out.error_l2 = root;
+    out.error_l2 = value;
     out.tail_energy = sums.tail;
     out.finite = ratios.finite ? 1 : 0;
   }
-  if (threadIdx.x == 1) out.relative_error = root;
-  if (threadIdx.x == 2) out.residual = root;
+  if (threadIdx.x == 1) out.relative_error = value;
+  if (threadIdx.x == 2) out.residual = value;
 }
 
 /// The end of a frame by one block: `part(i)` is the sum of row i over all lanes, `power` this thread's part

@@ -10,6 +10,7 @@
 #include "kernels/cuda/finish.cuh"
 #include "kernels/cuda/fused.hpp"
 #include "kernels/cuda/gather.cuh"
+#include "kernels/cuda/launch.cuh"
 
 namespace sfft::detail::cuda {
 
@@ -90,12 +91,16 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
     const auto row = source.row(first_lane + lane, outer);
     Complex<Real>* out = shared_at<Complex<Real>>(a.layout.buffer0) + lane * a.layout.pitch;
     const int first = outer * pass.columns * R + p * R;
-    Radix<R, Real>::run(
+    Complex<Real> z[R];
+#pragma unroll
+    for (int j = 0; j < R; ++j) z[j] = source.fetch(row, p + j * pass.columns);
+#pragma unroll
+    for (int j = 0; j < R; ++j) source.settle(row, p + j * pass.columns, z[j]);
+    Radix<R, Real>::template run<true>(
         pass, a.plan.table, p,
         [&](int j, Real& re, Real& im) {
-          const Complex<Real> z = source.load(row, p + j * pass.columns);
-          re = z.re;
-          im = z.im;
+          re = z[j].re;
+          im = z[j].im;
         },
         [&](int r, Real re, Real im) {
           out[padded<Real>(first + r)] = {re, im};
@@ -115,22 +120,26 @@ __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const
   const FftPass& pass = a.plan.fft.pass[0];
   for (int start = threadIdx.x; start < total; start += kAhead * blockDim.x) {
     Complex<Real> z[kAhead];
-    int to[kAhead];
+    int lane[kAhead] = {}, point[kAhead] = {};
+    const auto visit = [&](int j, const auto& use) {
+      if (lane[j] >= lanes) return;
+      const int outer = static_cast<int>(pass.by_columns.divide(point[j]));
+      use(source.row(first_lane + lane[j], outer), point[j] - outer * pass.columns);
+    };
 #pragma unroll
     for (int j = 0; j < kAhead; ++j) {
       const int t = start + j * static_cast<int>(blockDim.x);
-      const int u = static_cast<int>(a.by_lanes.divide(t));
-      const int lane = t - u * side;
-      to[j] = -1;
-      if (t >= total || lane >= lanes) continue;
-      const int outer = static_cast<int>(pass.by_columns.divide(u));
-      z[j] = source.load(source.row(first_lane + lane, outer), u - outer * pass.columns);
-      to[j] = lane * a.layout.pitch + padded<Real>(u);
-      sink(u, z[j].re, z[j].im);
+      point[j] = static_cast<int>(a.by_lanes.divide(t));
+      lane[j] = t < total ? t - point[j] * side : lanes;
+      visit(j, [&](const auto& row, int i) { z[j] = source.fetch(row, i); });
     }
 #pragma unroll
     for (int j = 0; j < kAhead; ++j) {
-      if (to[j] >= 0) shared_at<Complex<Real>>(a.layout.buffer0)[to[j]] = z[j];
+      visit(j, [&](const auto& row, int i) {
+        source.settle(row, i, z[j]);
+        shared_at<Complex<Real>>(a.layout.buffer0)[lane[j] * a.layout.pitch + padded<Real>(point[j])] = z[j];
+        sink(point[j], z[j].re, z[j].im);
+      });
     }
   }
 }
@@ -252,6 +261,8 @@ template <class Real, class T, template <class, class> class Source>
 __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
     fused_kernel(const __grid_constant__ FusedArguments<Real> a) {
   constexpr bool kReal = !IsComplex<T>::value;
+  allow_next_kernel();
+  touch_parameters(a);
   const Binning<Real>& plan = a.plan;
   const int cluster = a.policy.cluster;
   const int rank = cluster == 1 ? 0 : static_cast<int>(blockIdx.x) % cluster;
@@ -266,6 +277,7 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
     copy_ahead(a.layout.lanes, plan.blob + plan.lanes_at + own_lane * plan.lane_bytes, bytes);
   }
   __pipeline_commit();
+  await_previous_kernel();
 
   const Source<Real, T> source{plan, static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch,
                                a.batch.reference_samples};
@@ -333,31 +345,23 @@ void launch_fused(const Binning<Real>& plan, const FusedPolicy& policy, const Ba
                                  FastDivisor(1),
                                  plan};
   arguments.by_slice = FastDivisor(static_cast<std::uint32_t>(arguments.layout.slice));
-  const auto launch = [&](auto kernel) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(batch.count * policy.cluster));
-    config.blockDim = dim3(static_cast<unsigned>(policy.threads));
-    config.dynamicSmemBytes = static_cast<std::size_t>(arguments.layout.total);
-    config.stream = stream;
-    cudaLaunchAttribute attribute{};
-    if (policy.cluster > 1) {
-      attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim.x = static_cast<unsigned>(policy.cluster);
-      attribute.val.clusterDim.y = 1;
-      attribute.val.clusterDim.z = 1;
-      config.attrs = &attribute;
-      config.numAttrs = 1;
-    }
+  const auto start = [&](auto kernel) {
+    LaunchShape shape;
+    shape.blocks = static_cast<std::int64_t>(batch.count) * policy.cluster;
+    shape.threads = policy.threads;
+    shape.cluster = policy.cluster;
+    shape.shared_bytes = static_cast<std::size_t>(arguments.layout.total);
+    shape.overlap = policy.overlap;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, arguments.layout.total),
           "reserving shared memory for the fused kernel");
-    check(cudaLaunchKernelEx(&config, kernel, arguments), "launching the fused kernel");
+    launch(kernel, shape, arguments, stream, "launching the fused kernel");
   };
   with_element(batch.type, [&](auto element) {
     using T = decltype(element);
     if (plan.flat()) {
-      launch(fused_kernel<Real, T, FlatSource>);
+      start(fused_kernel<Real, T, FlatSource>);
     } else {
-      launch(fused_kernel<Real, T, CombSource>);
+      start(fused_kernel<Real, T, CombSource>);
     }
   });
 }

@@ -17,6 +17,7 @@ struct FusedPolicy {
   int groups = 1;           ///< rounds of a block, one after the other
   int lanes_per_group = 1;  ///< transformed side by side; cluster · groups · lanes_per_group >= lanes
   int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>
+  bool overlap = false;     ///< begin beside the stream's previous kernel; compute capability 9.0
 };
 /// Registers allow so many.
 template <class Real>

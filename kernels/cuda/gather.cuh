@@ -25,6 +25,9 @@ __device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t 
   }
 }
 
+// A source's fetch() only loads, so that a thread can have many under way; settle() then takes off the
+// reference. A condition between two loads would make the second wait for the first.
+
 /// Samples of a comb. Row `outer` of the grid, point i of it: bucket grid position outer·row_points + i.
 template <class Real, class T>
 struct CombSource {
@@ -48,15 +51,15 @@ struct CombSource {
                 ? nullptr
                 : reference + static_cast<std::int64_t>(lane) * plan.fft.points + outer * plan.row_points};
   }
-  __device__ __forceinline__ Complex<Real> load(const Row& row, int i) const {
+  __device__ __forceinline__ Complex<Real> fetch(const Row& row, int i) const {
     const std::int64_t at = i * plan.strides[2];
-    Complex<Real> z = read_pair<Real, T>(row.frame, at, at + row.second);
-    if (row.reference != nullptr) {
-      const Complex<Real> known = row.reference[i];
-      z.re -= known.re;
-      z.im -= known.im;
-    }
-    return z;
+    return read_pair<Real, T>(row.frame, at, at + row.second);
+  }
+  __device__ __forceinline__ void settle(const Row& row, int i, Complex<Real>& z) const {
+    if (row.reference == nullptr) return;
+    const Complex<Real> known = row.reference[i];
+    z.re -= known.re;
+    z.im -= known.im;
   }
 };
 
@@ -80,26 +83,33 @@ struct FlatSource {
     return {first, real ? first + taps() : first, reference == nullptr ? nullptr : reference + lane * taps()};
   }
   /// Tap m as it is read, minus the reference's.
+  template <bool kReference>
   __device__ __forceinline__ Complex<Real> tap(const Row& row, std::int64_t m) const {
     Complex<Real> z = read_pair<Real, T>(frame, __ldg(row.first + m), __ldg(row.second + m));
-    if (row.reference != nullptr) {
+    if (kReference) {
       const Complex<Real> known = row.reference[m];
       z.re -= known.re;
       z.im -= known.im;
     }
     return z;
   }
-  __device__ __forceinline__ Complex<Real> load(const Row& row, int i) const {
+  template <bool kReference>
+  __device__ __forceinline__ Complex<Real> fold(const Row& row, int i) const {
     Complex<Real> sum{0, 0};
+#pragma unroll 1
     for (int a = 0; a < plan.folds; ++a) {
       const std::int64_t m = i + static_cast<std::int64_t>(a) * plan.fft.points;
-      const Complex<Real> z = tap(row, m);
+      const Complex<Real> z = tap<kReference>(row, m);
       const Real weight = __ldg(plan.window + m);
       sum.re += weight * z.re;
       sum.im += weight * z.im;
     }
     return sum;
   }
+  __device__ __forceinline__ Complex<Real> fetch(const Row& row, int i) const {
+    return row.reference == nullptr ? fold<false>(row, i) : fold<true>(row, i);
+  }
+  __device__ __forceinline__ void settle(const Row&, int, Complex<Real>&) const {}
 };
 
 /// Calls `use(T{})` with the C++ type of an element type.

@@ -20,11 +20,14 @@ __global__ void permute_kernel(const __grid_constant__ Binning<Real> plan,
     Complex<Real> z;
     if (plan.tap_offsets != nullptr) {
       const FlatSource<Real, T> source{plan, samples, batch.reference_samples};
-      z = source.tap(source.row(lane, 0), m);
+      const auto row = source.row(lane, 0);
+      z = row.reference == nullptr ? source.template tap<false>(row, m) : source.template tap<true>(row, m);
     } else {
       const CombSource<Real, T> source{plan, samples, batch.reference_samples};
       const int outer = m / plan.row_points;
-      z = source.load(source.row(lane, outer), m - outer * plan.row_points);
+      const auto row = source.row(lane, outer);
+      z = source.fetch(row, m - outer * plan.row_points);
+      source.settle(row, m - outer * plan.row_points, z);
     }
     out[(frame * plan.lanes + lane) * taps + m] = z;
   }

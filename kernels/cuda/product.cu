@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/finish.cuh"
 #include "kernels/cuda/gather.cuh"
+#include "kernels/cuda/launch.cuh"
 
 namespace sfft::detail::cuda {
 
@@ -14,8 +15,9 @@ namespace {
 /// Registers allow so many.
 template <class Real>
 constexpr int kMaxThreads = sizeof(Real) == 4 ? 768 : 512;
-/// 16-byte loads of a row that each thread has under way before the samples have arrived.
-constexpr int kAhead = 4;
+
+/// Rows of a block at most: those of the smallest pitch.
+constexpr int kMostSlice = kMostProductBytes / 512 / kProductBlocks;
 
 template <class Real>
 struct ProductArguments {
@@ -46,10 +48,14 @@ __global__ void __launch_bounds__(kMaxThreads<Real>)
     product_kernel(const __grid_constant__ ProductArguments<Real> a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   constexpr bool kReal = !IsComplex<T>::value;
+  constexpr int kAhead = 4;  // 16-byte loads of a row that a thread has under way before the samples arrive
   __shared__ __align__(16) Complex<Real> y[kMostProductSamples];
   __shared__ Sums scratch[32];
   __shared__ Sums exchanged[kProductBlocks];
+  __shared__ Real gain[kMostSlice], bias[kMostSlice];
+  __shared__ std::uint8_t flags[kMostSlice];
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  allow_next_kernel();
   const Product<Real>& plan = a.plan;
   const int rank = static_cast<int>(blockIdx.x) % kProductBlocks;
   const std::int64_t frame = blockIdx.x / kProductBlocks;
@@ -58,7 +64,7 @@ __global__ void __launch_bounds__(kMaxThreads<Real>)
   const int first = rank * a.slice;
   const int last = min(first + a.slice, plan.rows);
 
-  // The first row's weights and the samples are on their way together.
+  // What the plan holds is on its way before the samples are asked for.
   const int packets = plan.pitch / (32 * Packet<Real>::kCount);
   const auto* matrix = reinterpret_cast<const Packet<Real>*>(plan.matrix);
   const int row_packets = plan.pitch / Packet<Real>::kCount;
@@ -69,11 +75,21 @@ __global__ void __launch_bounds__(kMaxThreads<Real>)
   for (int j = 0; j < kAhead; ++j) {
     if (busy && j < packets) ahead[j] = row[32 * j];
   }
+  for (int i = first + static_cast<int>(threadIdx.x); i < min(last, plan.k);
+       i += static_cast<int>(blockDim.x)) {
+    gain[i - first] = plan.gain[i];
+    bias[i - first] = plan.bias[i];
+    flags[i - first] = plan.flags[i];
+  }
+  const auto place = [&](int s) {
+    return s >= plan.samples ? 0 : plan.indices != nullptr ? __ldg(plan.indices + s) : s;
+  };
+  std::int64_t at = place(static_cast<int>(threadIdx.x));
+  await_previous_kernel();
   const T* samples = static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch;
-  for (int s = threadIdx.x; s < plan.pitch; s += blockDim.x) {
+  for (int s = threadIdx.x; s < plan.pitch; s += blockDim.x, at = place(s)) {
     Complex<Real> z{0, 0};
     if (s < plan.samples) {
-      const std::int64_t at = plan.indices != nullptr ? __ldg(plan.indices + s) : s;
       z = read_pair<Real, T>(samples, at, at);
       if (kReal) z.im = 0;
       if (a.batch.reference_samples != nullptr) {
@@ -88,7 +104,7 @@ __global__ void __launch_bounds__(kMaxThreads<Real>)
   }
   __syncthreads();
 
-  const ErrorTables<Real> tables{plan.gain, plan.bias, plan.flags};
+  const ErrorTables<Real> tables{gain, bias, flags, first};
   const auto* packed = reinterpret_cast<const Packet<Real>*>(y) + lane;
   Sums sums;
   for (int i = first + warp; i < last; i += warps, row += static_cast<std::int64_t>(warps) * row_packets) {
@@ -104,10 +120,15 @@ __global__ void __launch_bounds__(kMaxThreads<Real>)
     z.im = warp_sum(z.im);
     if (lane == 0) finish_row(plan.k, tables, a.batch, frame, i, z, sums);
   }
-  sums.over_block(scratch);
+  if (lane == 0) scratch[warp] = sums;  // the others' are 0
   const auto whole = cooperative_groups::this_cluster();
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-  if (threadIdx.x < kProductBlocks) whole.map_shared_rank(exchanged, threadIdx.x)[rank] = sums;
+  __syncthreads();
+  if (warp == 0) {
+    Sums own = lane < warps ? scratch[lane] : Sums{};
+    own.over_warp();
+    if (lane < kProductBlocks) whole.map_shared_rank(exchanged, lane)[rank] = own;
+  }
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   Sums all;
@@ -134,18 +155,12 @@ void launch_product(const Product<Real>& plan, const Batch<Real>& batch, Stream 
   ProductArguments<Real> arguments{plan, batch, (plan.rows + kProductBlocks - 1) / kProductBlocks};
   const int threads = arguments.slice * 32;
   with_element(batch.type, [&](auto element) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(batch.count * kProductBlocks));
-    config.blockDim = dim3(static_cast<unsigned>(std::clamp(threads, 128, kMaxThreads<Real>)));
-    config.stream = stream;
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = kProductBlocks;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    check(cudaLaunchKernelEx(&config, product_kernel<Real, decltype(element)>, arguments),
-          "launching the product kernel");
+    LaunchShape shape;
+    shape.blocks = static_cast<std::int64_t>(batch.count) * kProductBlocks;
+    shape.threads = std::clamp(threads, 128, kMaxThreads<Real>);
+    shape.cluster = kProductBlocks;
+    shape.overlap = true;
+    launch(product_kernel<Real, decltype(element)>, shape, arguments, stream, "launching the product kernel");
   });
 }
 

@@ -13,8 +13,9 @@ using Row = std::vector<std::complex<double>>;
 
 template <class Real>
 bool small_enough(std::int64_t rows, std::int64_t samples) {
-  return samples <= kMostProductSamples &&
-         rows * samples * static_cast<std::int64_t>(sizeof(Complex<Real>)) <= kMostProductBytes;
+  return samples <= kMostProductSamples && rows * product_pitch<Real>(static_cast<int>(samples)) *
+                                                   static_cast<std::int64_t>(sizeof(Complex<Real>)) <=
+                                               kMostProductBytes;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ DeviceInfo query(int device) {
   info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
   info.shared_bytes_per_multiprocessor = properties.sharedMemPerMultiprocessor;
   info.memory_bytes = properties.totalGlobalMem;
-  info.clusters = properties.major >= 9;
+  info.clusters = info.overlap = properties.major >= 9;
   return info;
 }
 
@@ -186,8 +186,8 @@ DeviceBuffer upload(const void* data, std::size_t bytes) {
   DeviceBuffer buffer(bytes);
   if (bytes > 0)
     check(cudaMemcpy(buffer.data(), data, bytes, cudaMemcpyHostToDevice), "copying a table to the GPU");
-  // From pageable memory the copy may still be under way, and streams that do not wait for the default one would
-  // read too early.
+  // From pageable memory the copy may still be under way, and streams that do not wait for the default one
+  // would read too early.
   if (bytes > 0) check(cudaStreamSynchronize(nullptr), "copying a table to the GPU");
   return buffer;
 }

@@ -23,6 +23,7 @@ struct DeviceInfo {
   std::size_t shared_bytes_per_multiprocessor = 0;
   std::size_t memory_bytes = 0;
   bool clusters = false;  ///< thread block clusters and distributed shared memory
+  bool overlap = false;   ///< kernels may begin beside the stream's previous one
 };
 
 /// Why no device can be used: no driver, no device, an architecture this build has no code for. Empty when

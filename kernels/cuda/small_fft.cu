@@ -39,7 +39,7 @@ __device__ __forceinline__ void load_pass(const StepArguments<Real>& a, std::int
     const int base = outer * pass.columns * R;
     const Complex<Real>* in = a.in + line_start(step, step.from, first_line + lane);
     Complex<Real>* out = shared_at<Complex<Real>>(0) + lane * step.pitch;
-    Radix<R, Real>::run(
+    Radix<R, Real>::template run<true>(
         pass, step.table, p,
         [&](int j, Real& re, Real& im) {
           const Complex<Real> z = in[(base + p + j * pass.columns) * step.from.stride];

@@ -126,12 +126,14 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   const auto fits = [&](const FusedPolicy& policy, std::size_t limit) {
     return fused_shared_bytes(plan, policy) <= limit;
   };
+  FusedPolicy common;
+  common.overlap = device.overlap;
   // Few frames: spread each over a cluster, a lane a block where there are so many multiprocessors.
   constexpr int kWorthwhile = 1024;
   const int idle = std::max(1, device.multiprocessors / std::max(1, frames));
   if (device.clusters && !plan.flat() && plan.lanes * plan.fft.points >= kWorthwhile) {
     for (int cluster = std::min({kMaxCluster, plan.lanes, idle}); cluster > 1; --cluster) {
-      FusedPolicy policy;
+      FusedPolicy policy = common;
       policy.cluster = cluster;
       policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;
       if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would have nothing to do
@@ -144,7 +146,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   for (const std::size_t limit :
        {std::min(half, device.shared_bytes_per_block), device.shared_bytes_per_block}) {
     for (int lanes = plan.lanes; lanes >= 1; lanes = lanes == 1 ? 0 : (lanes + 1) / 2) {
-      FusedPolicy policy;
+      FusedPolicy policy = common;
       policy.lanes_per_group = lanes;
       policy.groups = (plan.lanes + lanes - 1) / lanes;
       policy.threads = threads_for(lanes);
