@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Draws the figures of sfft-bench: run time against N and k, error against SNR, recordings. Needs Matplotlib.
 
-usage: bench/plot.py RESULT.json [RESULT.json ...] [-o FOLDER] [--cold]
+usage: bench/plot.py RESULT.json [RESULT.json ...] [-o FOLDER] [--format svg|png] [--cold]
 
 Writes FOLDER/time_vs_n_k50.svg and so on, one for each figure that the results hold, and prints their names. Results
 of several files are drawn together (another device's, say).
 """
 import argparse
+import itertools
 import json
 import math
 import pathlib
@@ -22,6 +23,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
 STYLES = {
     "FFTW": ("#000000", "s"),
     "sfft dense": ("#777777", "D"),
+    "cuFFT": ("#5b3a8e", "X"),
     "sFFT-1.0": ("#e69f00", "^"),
     "sFFT-2.0": ("#b8860b", "v"),
     "sFFT-3.0": ("#d55e00", "<"),
@@ -30,11 +32,11 @@ STYLES = {
     "sfft known support": ("#0072b2", "o"),
     "sfft blind": ("#009e73", "o"),
 }
-SPARE = [("#56b4e9", "P"), ("#d55e00", "<"), ("#0072b2", "o"), ("#009e73", "o")]
+SPARE = itertools.cycle([("#0072b2", "o"), ("#009e73", "o"), ("#d55e00", "<"), ("#56b4e9", "P")])
 plt.rcParams.update({
     "font.family": "sans-serif", "font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "sfft", "axes.grid": True,
     "grid.color": "#e4e4e4", "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.edgecolor": "#888888", "xtick.color": "#444444", "ytick.color": "#444444", "figure.figsize": (8.2, 4.8),
+    "axes.edgecolor": "#888888", "axes.labelcolor": "#444444", "xtick.color": "#444444", "ytick.color": "#444444", "figure.figsize": (8.2, 4.8),
 })
 
 
@@ -45,11 +47,14 @@ def load(paths):
             data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
             if data["schema"] != "sfft-bench/1":
                 raise ValueError("schema " + str(data["schema"]))
-            rows += [row for row in data["rows"] if not row["skipped"]]
+            for row in data["rows"]:
+                if row["skipped"]:
+                    continue
+                where = "" if row["device"] == "cpu" else f" ({data.get('gpu', '').removeprefix('NVIDIA ') or row['device']})"
+                row["label"] = row["contender"] + where
+                rows.append(row)
         except (OSError, ValueError, KeyError, TypeError) as error:
             sys.exit(f"plot.py: {path} is not a result of sfft-bench: {error}")
-    for row in rows:
-        row["label"] = row["contender"] + ("" if row["device"] == "cpu" else f" ({row['device']})")
     return rows
 
 
@@ -66,20 +71,23 @@ def time_text(us, _=None):
 
 
 def curves(rows, x, y):
-    """label -> sorted [(x, y)], in the order of first appearance."""
+    """label -> sorted [(x, y)], in the order of first appearance; of what was measured twice, the latest."""
     found = {}
     for row in rows:
         if row[x] is not None and row[y]:
-            found.setdefault(row["label"], []).append((row[x], row[y]))
-    return {label: sorted(values) for label, values in found.items()}
+            found.setdefault(row["label"], {})[row[x]] = row[y]
+    return {label: sorted(values.items()) for label, values in found.items()}
 
 
-def style(label, index):
-    base = label.split(" (")[0]
-    colour, marker = STYLES.get(base, SPARE[index % len(SPARE)])
-    full = base in ("FFTW", "sfft dense")
+def style(label):
+    """Full transforms are dashed, this library is thick, a GPU has hollow markers."""
+    base, _, device = label.partition(" (")
+    if base not in STYLES:
+        STYLES[base] = next(SPARE)
+    colour, marker = STYLES[base]
+    full = base in ("FFTW", "sfft dense", "cuFFT")
     return {"color": colour, "marker": marker, "linewidth": 2.4 if base.startswith("sfft") and not full else 1.4, "markersize": 5,
-            "linestyle": "--" if full else "-"}
+            "linestyle": "--" if full else "-", "markerfacecolor": "white" if device else colour}
 
 
 def label_ends(axes, ends):
@@ -106,10 +114,10 @@ def label_ends(axes, ends):
 
 def draw(data, title, x_label, y_label, x_log=True, time_axis=True):
     figure, axes = plt.subplots()
-    figure.subplots_adjust(left=0.1, right=0.77, top=0.86, bottom=0.13)
+    figure.subplots_adjust(left=0.11, right=0.75, top=0.86, bottom=0.13)
     ends = []
-    for index, (label, values) in enumerate(data.items()):
-        look = style(label, index)
+    for label, values in data.items():
+        look = style(label)
         axes.plot([v[0] for v in values], [v[1] for v in values], **look)
         ends.append((*values[-1], label, look["color"]))
     if x_log:
@@ -118,7 +126,7 @@ def draw(data, title, x_label, y_label, x_log=True, time_axis=True):
     axes.set_xlabel(x_label)
     axes.set_title(title[0], loc="left", fontsize=13, fontweight="bold", pad=22)
     axes.text(0, 1.025, title[1], transform=axes.transAxes, color="#555555", fontsize=9.5)
-    axes.set_ylabel(y_label)
+    axes.set_ylabel(y_label, labelpad=2)
     axes.yaxis.set_minor_formatter(NullFormatter())
     if time_axis:
         axes.yaxis.set_major_formatter(FuncFormatter(time_text))
@@ -127,9 +135,20 @@ def draw(data, title, x_label, y_label, x_log=True, time_axis=True):
 
 def finish(figure, axes, ends, path):
     label_ends(axes, ends)
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
+
+
+def save(figure, path):
+    path = path.with_suffix("." + plt.rcParams["savefig.format"])
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=150)
     plt.close(figure)
     print(path)
+
+
+def conditions(rows, clock):
+    moved = sorted({row["contender"] for row in rows if row["points"] != row["nominal_points"]})
+    text = f"exactly sparse signals, {clock[1]}; one core unless a device is named"
+    return text + (f"; {', '.join(moved)} at the nearest N it takes" if moved else "")
 
 
 def ticks(axes, values, text):
@@ -141,18 +160,18 @@ def time_vs_n(rows, clock, folder):
     for k in sorted({row["k"] for row in rows if row["figure"] == "time_vs_n"}):
         chosen = [row for row in rows if row["figure"] == "time_vs_n" and row["k"] == k]
         figure, axes, ends = draw(curves(chosen, "nominal_points", clock[0]), (f"Run time against signal length, k = {k}",
-                                  f"exactly sparse signals, {clock[1]}; one core unless a device is named"), "N", "time")
+                                  conditions(chosen, clock)), "N", "time")
         ticks(axes, sorted({row["nominal_points"] for row in chosen}), points_text)
-        finish(figure, axes, ends, folder / f"time_vs_n_k{k}.svg")
+        finish(figure, axes, ends, folder / f"time_vs_n_k{k}")
 
 
 def time_vs_k(rows, clock, folder):
     for n in sorted({row["nominal_points"] for row in rows if row["figure"] == "time_vs_k"}):
         chosen = [row for row in rows if row["figure"] == "time_vs_k" and row["nominal_points"] == n]
         figure, axes, ends = draw(curves(chosen, "k", clock[0]), (f"Run time against sparsity, N = {points_text(n)}",
-                                  f"exactly sparse signals, {clock[1]}; one core unless a device is named"), "k", "time")
+                                  conditions(chosen, clock)), "k", "time")
         ticks(axes, sorted({row["k"] for row in chosen}), str)
-        finish(figure, axes, ends, folder / f"time_vs_k_n{n}.svg")
+        finish(figure, axes, ends, folder / f"time_vs_k_n{n}")
 
 
 def error_vs_snr(rows, _, folder):
@@ -168,7 +187,7 @@ def error_vs_snr(rows, _, folder):
         middle = (floor[0][0] + floor[1][0]) / 2
         axes.annotate("a full FFT's, in theory", (middle, math.sqrt(floor[0][1] * floor[1][1])), xytext=(-10, -16), textcoords="offset points",
                       ha="right", color="#777777", fontsize=8.5)
-        finish(figure, axes, ends, folder / f"error_vs_snr_n{n}.svg")
+        finish(figure, axes, ends, folder / f"error_vs_snr_n{n}")
 
 
 def video(rows, _, folder):
@@ -182,7 +201,7 @@ def video(rows, _, folder):
                                   "all frames so far, learning and planning included (FFTW's planning is not)"), "frames", "time so far")
         axes.set_xscale("log")
         ticks(axes, sorted({row["frames"] for row in part}), str)
-        finish(figure, axes, ends, folder / f"video_{size}.svg")
+        finish(figure, axes, ends, folder / f"video_{size}")
 
 
 def dense(rows, clock, folder):
@@ -193,12 +212,13 @@ def dense(rows, clock, folder):
     labels = list(dict.fromkeys(row["label"] for row in chosen))
     figure, axes = plt.subplots(figsize=(8.2, 0.42 * len(shapes) + 1.6))
     figure.subplots_adjust(left=0.2, right=0.95, top=1 - 0.75 / (0.42 * len(shapes) + 1.6), bottom=0.5 / (0.42 * len(shapes) + 1.6))
-    for index, label in enumerate(labels):
+    for label in labels:
         times = {row["shape"]: row[clock[0]] for row in chosen if row["label"] == label}
         # Nanoseconds a point put all sizes on one axis.
         places = [(times[shape] * 1e3 / points, place) for place, (_, points, shape) in enumerate(shapes) if times.get(shape)]
-        look = style(label, index)
+        look = style(label)
         axes.plot([p[0] for p in places], [p[1] for p in places], color=look["color"], marker=look["marker"], linestyle="", markersize=7,
+                  markerfacecolor=look["markerfacecolor"],
                   label=label)
     axes.set_yticks(range(len(shapes)), [points_text(p) if rank == 0 and " " not in s else s.replace("x", " × ") for rank, p, s in shapes])
     axes.set_xscale("log")
@@ -207,22 +227,21 @@ def dense(rows, clock, folder):
     axes.set_xlabel(f"nanoseconds a point, {clock[1]}")
     axes.set_title("Dense transforms", loc="left", fontsize=13, fontweight="bold", pad=10)
     axes.legend(frameon=False, ncols=len(labels), loc="lower right", bbox_to_anchor=(1, 1))
-    path = folder / "dense.svg"
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
-    print(path)
+    save(figure, folder / "dense")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="+", help="JSON files of sfft-bench")
     parser.add_argument("-o", "--output", default=".", help="folder of the figures")
+    parser.add_argument("--format", choices=("svg", "png"), default="svg")
     parser.add_argument("--cold", action="store_true", help="times with cold caches")
     arguments = parser.parse_args()
     folder = pathlib.Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)
     clock = ("cold_us", "cold caches") if arguments.cold else ("warm_us", "warm caches")
     rows = load(arguments.results)
+    plt.rcParams["savefig.format"] = arguments.format
     for figure in (time_vs_n, time_vs_k, error_vs_snr, dense, video):
         figure(rows, clock, folder)
     return 0

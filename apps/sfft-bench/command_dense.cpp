@@ -9,8 +9,10 @@
 #include <sstream>
 
 #include "commands.hpp"
+#include "dense_run.hpp"
 #include "fftw_plan.hpp"
 #include "progress.hpp"
+#include "run_control.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/error.hpp"
 #include "timing.hpp"
@@ -47,16 +49,63 @@ double relative_error(std::span<const std::complex<float>> a, std::span<const st
   return std::sqrt(error / norm);
 }
 
-/// Planned engines of one shape, and their times so far.
-struct DenseRun {
-  std::string name, detail;
-  std::function<void()> execute;
-  std::function<std::span<const std::complex<float>>()> output;
-  double plan_seconds = 0;
-  std::vector<double> cold, warm;
+/// `execute` runs an engine on the CPU; its result is in `spectrum`.
+DenseRun cpu_run(std::string name, std::string detail, double plan_seconds, std::function<void()> execute,
+                 std::span<const std::complex<float>> spectrum) {
+  const auto cold = [execute] {
+    execute();
+    evict_caches();
+    return seconds_of(execute);
+  };
+  const auto warm = [execute] { return warm_seconds(execute, kWarmSeconds); };
+  const auto output = [spectrum] {
+    return std::vector<std::complex<float>>(spectrum.begin(), spectrum.end());
+  };
+  return {std::move(name), "cpu", std::move(detail), plan_seconds, cold, warm, output, {}, {}};
+}
+
+/// The built-in engine's plan and memory.
+struct BuiltIn {
+  std::optional<dense::Plan<float>> plan;
+  LineVector<std::complex<float>> spectrum;
+  LineVector<std::byte> workspace;
+
+  BuiltIn(const Shape& shape, bool real) {
+    plan.emplace(shape, real, dense::Options{.engine = dense::Engine::built_in});
+    spectrum.resize(plan->spectrum_points());
+    workspace.resize(plan->workspace_bytes());
+  }
 };
 
-std::vector<Row> measure(const Shape& shape, bool real, int rounds, ProgressBar& progress) {
+Row row_of(const DenseRun& run, const SignalView& signal, std::span<const std::complex<double>> reference) {
+  Row row;
+  row.figure = "dense";
+  row.contender = run.name;
+  row.device = run.device;
+  row.shape = signal.shape().to_string() + (is_complex(signal.type()) ? "" : " real");
+  row.points = row.nominal_points = signal.shape().points();
+  row.signals = static_cast<std::int64_t>(run.warm_times.size());
+  row.missed = 0;
+  row.relative_l2 = row.worst_l2 = relative_error(run.output(), reference);
+  row.samples_read = static_cast<double>(row.points);
+  row.plan_ms = 1e3 * run.plan_seconds;
+  row.cold_us = 1e6 * median(run.cold_times);
+  row.warm_us = 1e6 * median(run.warm_times);
+  row.detail = run.detail;
+  return row;
+}
+
+/// FFTW in double precision where there is one, so that the built-in engine is not its own reference.
+std::vector<std::complex<double>> exact_spectrum(const SignalView& signal) {
+  const auto engine = dense::available(dense::Engine::fftw) ? dense::Engine::fftw : dense::Engine::built_in;
+  const dense::Plan<double> exact(signal.shape(), !is_complex(signal.type()), {.engine = engine});
+  std::vector<std::complex<double>> reference(exact.spectrum_points());
+  exact.forward(signal, reference);
+  return reference;
+}
+
+void measure(const Shape& shape, bool real, int rounds, const CommonOptions& common, ProgressBar& progress,
+             Results& results) {
   const auto points = static_cast<std::size_t>(shape.points());
   // Real samples are the first half of the complex ones' memory.
   LineVector<std::complex<float>> samples(points);
@@ -70,70 +119,42 @@ std::vector<Row> measure(const Shape& shape, bool real, int rounds, ProgressBar&
   std::vector<DenseRun> runs;
 #if SFFT_BENCH_FFTW
   std::optional<FftwPlan> fftw;
-  progress.show(shape.to_string() + ": planning FFTW");
-  const double fftw_seconds = seconds_of([&] { fftw.emplace(shape, real); });
-  runs.push_back({"FFTW",
-                  "float, FFTW_MEASURE",
-                  [&] { fftw->execute(samples.data()); },
-                  [&] { return fftw->output(); },
-                  fftw_seconds,
-                  {},
-                  {}});
+  if (common.cpu()) {
+    progress.show(shape.to_string() + ": planning FFTW");
+    const double seconds = seconds_of([&] { fftw.emplace(shape, real); });
+    runs.push_back(cpu_run(
+        "FFTW", "float, FFTW_MEASURE", seconds, [&] { fftw->execute(samples.data()); }, fftw->output()));
+  }
 #endif
-  std::optional<dense::Plan<float>> plan;
-  LineVector<std::complex<float>> spectrum;
-  LineVector<std::byte> workspace;
-  const double seconds = seconds_of([&] {
-    plan.emplace(shape, real, dense::Options{.engine = dense::Engine::built_in});
-    spectrum.resize(plan->spectrum_points());
-    workspace.resize(plan->workspace_bytes());
-  });
-  runs.push_back({"sfft dense",
-                  "float, " + plan->engine_name(),
-                  [&] { plan->forward(view, spectrum, workspace); },
-                  [&] { return std::span<const std::complex<float>>(spectrum); },
-                  seconds,
-                  {},
-                  {}});
-
+  std::optional<BuiltIn> built_in;
+  if (common.cpu()) {
+    const double seconds = seconds_of([&] { built_in.emplace(shape, real); });
+    const auto execute = [&] { built_in->plan->forward(view, built_in->spectrum, built_in->workspace); };
+    runs.push_back(cpu_run("sfft dense", "float, " + built_in->plan->engine_name(), seconds, execute,
+                           built_in->spectrum));
+  }
+#if SFFT_BENCH_CUDA
+  if (common.gpu) runs.push_back(cuda_dense_run(view));
+#endif
   for (int round = 0; round < rounds; ++round) {
     for (DenseRun& run : runs) {
+      check_interrupt();
       progress.show(shape.to_string() + ": " + run.name);
-      run.execute();
-      evict_caches();
-      run.cold.push_back(seconds_of(run.execute));
-      run.warm.push_back(warm_seconds(run.execute, kWarmSeconds));
+      run.cold_times.push_back(run.cold());
+      run.warm_times.push_back(run.warm());
     }
     progress.step();
   }
-  // The reference is FFTW in double precision where there is one, so that the built-in engine is not its own.
-  const auto engine = dense::available(dense::Engine::fftw) ? dense::Engine::fftw : dense::Engine::built_in;
-  const dense::Plan<double> exact(shape, real, {.engine = engine});
-  std::vector<std::complex<double>> reference(exact.spectrum_points());
-  exact.forward(view, reference);
-  std::vector<Row> rows;
-  for (const DenseRun& run : runs) {
-    Row row;
-    row.figure = "dense";
-    row.contender = run.name;
-    row.shape = shape.to_string() + (real ? " real" : "");
-    row.points = row.nominal_points = shape.points();
-    row.signals = rounds;
-    row.missed = 0;
-    row.relative_l2 = row.worst_l2 = relative_error(run.output(), reference);
-    row.samples_read = static_cast<double>(points);
-    row.plan_ms = 1e3 * run.plan_seconds;
-    row.cold_us = 1e6 * median(run.cold);
-    row.warm_us = 1e6 * median(run.warm);
-    row.detail = run.detail;
-    rows.push_back(row);
-  }
-  return rows;
+  const auto reference = exact_spectrum(view);
+  std::vector<Row> group;
+  for (const DenseRun& run : runs) group.push_back(row_of(run, view, reference));
+  progress.clear();
+  results.add(group);
 }
 
 }  // namespace
 
-std::vector<Row> run_dense(const DenseOptions& options, const CommonOptions& common) {
+void run_dense(const DenseOptions& options, const CommonOptions& common, Results& results) {
   std::vector<std::string> names = options.shapes;
   if (names.empty()) {
     names = {"1024", "4096", "65536", "1048576", "1000", "1000000", "768x432", "1024x1024", "64x64x64"};
@@ -144,18 +165,14 @@ std::vector<Row> run_dense(const DenseOptions& options, const CommonOptions& com
     }
   }
   std::vector<Shape> shapes;
-  for (const std::string& name : names) shapes.push_back(parse(name));
+  for (const std::string& name : names) {
+    shapes.push_back(parse(name));
+    // The samples, a spectrum and scratch for each engine, and the spectrum in double precision.
+    require_memory(64 * std::min(shapes.back().points(), std::int64_t{1} << 50), name);
+  }
   const int rounds = common.signals > 0 ? common.signals : common.quick ? 3 : 7;
   ProgressBar progress(rounds * static_cast<int>(shapes.size()), common.quiet);
-  const Table table(common.quiet);
-  std::vector<Row> rows;
-  for (const Shape& shape : shapes) {
-    const std::vector<Row> measured = measure(shape, options.real, rounds, progress);
-    progress.clear();
-    table.print(measured);
-    rows.insert(rows.end(), measured.begin(), measured.end());
-  }
-  return rows;
+  for (const Shape& shape : shapes) measure(shape, options.real, rounds, common, progress, results);
 }
 
 }  // namespace sfft::apps

@@ -1,26 +1,27 @@
 // sparse and noise: contenders on signals of known spectrum.
 #include "commands.hpp"
+#include "run_control.hpp"
 #include "sparse_group.hpp"
 
 namespace sfft::apps {
 
 namespace {
 
-std::vector<Row> measure_all(const std::vector<SparseGroup>& groups, const std::vector<std::string>& only,
-                             const CommonOptions& common) {
-  auto contenders = make_contenders(only);
+void measure_all(const std::vector<SparseGroup>& groups, const std::vector<std::string>& only,
+                 const CommonOptions& common, Results& results) {
+  auto contenders = make_contenders(only, common.cpu(), common.gpu);
   int steps = 0;
-  for (const SparseGroup& group : groups) steps += group.signals;
+  for (const SparseGroup& group : groups) {
+    check(group);
+    steps += group.signals;
+  }
   ProgressBar progress(steps, common.quiet);
-  const Table table(common.quiet);
-  std::vector<Row> rows;
   for (const SparseGroup& group : groups) {
     const std::vector<Row> measured = measure(group, contenders, progress);
     progress.clear();
-    table.print(measured);
-    rows.insert(rows.end(), measured.begin(), measured.end());
+    results.add(measured);
+    check_interrupt();
   }
-  return rows;
 }
 
 int signals_of(const CommonOptions& common, int quick, int full) {
@@ -35,7 +36,7 @@ std::vector<T> or_default(const std::vector<T>& given, bool use_quick, std::vect
 
 }  // namespace
 
-std::vector<Row> run_sparse(const SparseOptions& options, const CommonOptions& common) {
+void run_sparse(const SparseOptions& options, const CommonOptions& common, Results& results) {
   const int signals = signals_of(common, 3, 11);
   std::vector<SparseGroup> groups;
   if (options.sweep != "k") {
@@ -58,10 +59,10 @@ std::vector<Row> run_sparse(const SparseOptions& options, const CommonOptions& c
       groups.push_back({"time_vs_k", points, k, kUnknown, signals});
     }
   }
-  return measure_all(groups, options.only, common);
+  measure_all(groups, options.only, common, results);
 }
 
-std::vector<Row> run_noise(const NoiseOptions& options, const CommonOptions& common) {
+void run_noise(const NoiseOptions& options, const CommonOptions& common, Results& results) {
   const int signals = signals_of(common, 3, 21);
   std::vector<SparseGroup> groups;
   for (const std::int64_t points :
@@ -71,7 +72,7 @@ std::vector<Row> run_noise(const NoiseOptions& options, const CommonOptions& com
       groups.push_back({"error_vs_snr", points, options.k, snr_db, signals});
     }
   }
-  return measure_all(groups, options.only, common);
+  measure_all(groups, options.only, common, results);
 }
 
 }  // namespace sfft::apps

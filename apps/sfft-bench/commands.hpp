@@ -1,19 +1,22 @@
-// What the subcommands do, once the command line is parsed. Each returns its rows, printed already.
+// What the subcommands do, once the command line is parsed.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "report.hpp"
-#include "row.hpp"
+#include "results.hpp"
 
 namespace sfft::apps {
 
 /// Options that all subcommands share.
 struct CommonOptions {
-  std::string json, csv;  ///< empty: not written
+  std::string json, csv;       ///< empty: not written
+  std::string device = "all";  ///< "cpu", "cuda", "all"
+  bool gpu = false;            ///< a GPU takes part; settled from `device` and the machine
   bool quick = false, quiet = false;
   int signals = 0;  ///< 0: the default, which --quick lowers
+
+  bool cpu() const { return device != "cuda"; }
 };
 
 struct SparseOptions {
@@ -38,12 +41,13 @@ struct DenseOptions {
 struct VideoOptions {
   std::string input;
   std::vector<std::int64_t> k;
-  std::int64_t frames = 0;  ///< 0: all, or the default of --quick
+  std::int64_t frames = 0;  ///< 0: the default, which --quick lowers
+  bool loop = false;        ///< from the start again until there were so many
 };
 
-std::vector<Row> run_sparse(const SparseOptions& options, const CommonOptions& common);
-std::vector<Row> run_noise(const NoiseOptions& options, const CommonOptions& common);
-std::vector<Row> run_dense(const DenseOptions& options, const CommonOptions& common);
-std::vector<Row> run_video(const VideoOptions& options, const CommonOptions& common);
+void run_sparse(const SparseOptions& options, const CommonOptions& common, Results& results);
+void run_noise(const NoiseOptions& options, const CommonOptions& common, Results& results);
+void run_dense(const DenseOptions& options, const CommonOptions& common, Results& results);
+void run_video(const VideoOptions& options, const CommonOptions& common, Results& results);
 
 }  // namespace sfft::apps

@@ -25,8 +25,18 @@ void Contender::plan_timed(const SparseCase& problem) {
   plan_seconds_ = seconds_of([&] { plan(problem); });
 }
 
-std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only) {
-  std::vector<std::unique_ptr<Contender>> all;
+double Contender::cold_seconds(const SparseCase& problem) {
+  evict_caches();
+  return seconds_of([&] { execute(problem); });
+}
+
+double Contender::warm_seconds(const SparseCase& problem, double budget) {
+  return apps::warm_seconds([&] { execute(problem); }, budget);
+}
+
+namespace {
+
+void add_cpu_contenders(std::vector<std::unique_ptr<Contender>>& all, const std::vector<std::string>& only) {
   add_dense_contenders(all);
   add_published_contenders(all);
 #if SFFT_BENCH_ORIGINAL
@@ -36,7 +46,21 @@ std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::s
     add_original_contenders(all);
   }
 #endif
+  static_cast<void>(only);
   add_sfft_contenders(all);
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only, bool cpu,
+                                                        bool gpu) {
+  std::vector<std::unique_ptr<Contender>> all;
+  if (cpu) add_cpu_contenders(all, only);
+#if SFFT_BENCH_CUDA
+  if (gpu) add_cuda_contenders(all);
+#else
+  static_cast<void>(gpu);
+#endif
   if (only.empty()) return all;
   std::vector<std::string> names;
   for (const auto& contender : all) names.push_back(contender->name());

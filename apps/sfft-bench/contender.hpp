@@ -11,6 +11,7 @@
 
 #include "bench/peers/peer.hpp"
 #include "bench/signals.hpp"
+#include "sfft/template.hpp"
 
 namespace sfft::apps {
 
@@ -34,6 +35,7 @@ class Contender {
   virtual ~Contender() = default;
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
+  std::string label() const { return device() == "cpu" ? name() : name() + " (" + device() + ")"; }
   /// The length it can transform that is nearest to `points`.
   virtual std::int64_t length(std::int64_t points, std::int64_t /*k*/) const { return points; }
 
@@ -47,8 +49,12 @@ class Contender {
   double plan_seconds() const { return plan_seconds_; }
   /// Brings a new signal to where execute() reads it: another precision, another device. Not timed.
   virtual void load(const SparseCase& /*problem*/) {}
-  /// What is timed. Returns when the result is in host memory.
+  /// What is timed. Returns when the result is in the device's memory.
   virtual void execute(const SparseCase& problem) = 0;
+  /// Of one execution that finds nothing in a cache, and the median of several that find all they can there,
+  /// for about `budget` seconds. A contender on another device has a clock of its own.
+  virtual double cold_seconds(const SparseCase& problem);
+  virtual double warm_seconds(const SparseCase& problem, double budget);
   /// What the latest execution found, not timed.
   virtual Answer answer(const SparseCase& problem) const = 0;
 
@@ -57,12 +63,18 @@ class Contender {
 };
 
 /// In the order of the tables. `only`: names, or parts of names without regard to case; empty for all.
-std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only);
+std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only, bool cpu,
+                                                        bool gpu);
+
+/// The known support as a template. In noise a template has to know how much there is: then it is learned
+/// from the earlier signal, as a stream's would be.
+Template known_template(const SparseCase& problem, Backend backend);
 
 // The kinds of contenders, each in a file of its own.
 void add_dense_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 void add_published_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 void add_original_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 void add_sfft_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
+void add_cuda_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 
 }  // namespace sfft::apps

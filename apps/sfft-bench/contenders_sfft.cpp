@@ -24,11 +24,7 @@ class KnownSupport final : public Contender {
   std::string name() const override { return "sfft known support"; }
   bool ready(const SparseCase&) const override { return false; }  // every signal has its own support
   void plan(const SparseCase& problem) override {
-    const Shape shape{problem.points};
-    // In noise a template has to know how much there is: learned from an earlier signal, as a stream's would
-    // be.
-    plan_.emplace(problem.earlier.empty() ? Template::from_support(shape, false, problem.truth.support)
-                                          : learn(SignalView(problem.earlier, shape), {.k = problem.k}));
+    plan_.emplace(known_template(problem, Backend::cpu));
     workspace_ = plan_->make_workspace();
     spectrum_ = plan_->make_spectrum();
   }
@@ -63,6 +59,12 @@ class Blind final : public Contender {
 };
 
 }  // namespace
+
+Template known_template(const SparseCase& problem, Backend backend) {
+  const Shape shape{problem.points};
+  if (problem.earlier.empty()) return Template::from_support(shape, false, problem.truth.support);
+  return learn(SignalView(problem.earlier, shape), {.k = problem.k, .backend = backend});
+}
 
 void add_sfft_contenders(std::vector<std::unique_ptr<Contender>>& contenders) {
   contenders.push_back(std::make_unique<KnownSupport>());

@@ -4,15 +4,18 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "run_control.hpp"
 #include "sfft/sfft.hpp"
-#include "video/atomic_file.hpp"
 #include "video/source.hpp"
+#if SFFT_BENCH_CUDA
+#include "bench/cuda/library_on_gpu.hpp"
+#endif
 
 namespace {
 
 using namespace sfft::apps;
 
-enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3 };
+enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kGpu = 4, kInterrupted = 130 };
 
 constexpr const char* kDescription =
     "Times sparse and dense transforms beside FFTW and the published sparse FFT algorithms: one process, one "
@@ -28,7 +31,8 @@ constexpr const char* kExamples = R"(Examples:
   sfft-bench video street.mp4 --k 1000                   learning and transforming a recording
   bench/plot.py sparse.json -o figures                   the figures, as SVG
 
-Exit codes: 0 fine, 2 wrong usage, 3 a file unreadable or not writable.)";
+Exit codes: 0 fine, 2 wrong usage, 3 a file unreadable or not writable, 4 no usable GPU (with --device cuda),
+130 interrupted, 1 anything else. Files hold what was measured before the run ended, however it ended.)";
 
 struct CommandLine {
   CommonOptions common;
@@ -43,6 +47,9 @@ void add_common(CLI::App& command, CommonOptions& common) {
   command.add_option("--csv", common.csv, "Write the rows as comma-separated values");
   command.add_option("--signals", common.signals, "Different signals, or rounds, that medians are over")
       ->check(CLI::Range(1, 100000));
+  command.add_option("--device", common.device, "Contenders on the cpu, on the GPU (cuda), or all")
+      ->check(CLI::IsMember({"cpu", "cuda", "all"}))
+      ->capture_default_str();
   command.add_flag("--quick", common.quick, "Smaller and fewer: under a minute");
   command.add_flag("--quiet", common.quiet, "No progress and no table");
 }
@@ -60,12 +67,12 @@ void add_sparse(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(std::int64_t{16}, std::int64_t{1} << 28));
   command->add_option("--k", line.sparse.k, "Numbers of coefficients of the sweep over n (default: 50,64)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28));
   command
       ->add_option("--k-sweep", line.sparse.k_sweep,
                    "Numbers of coefficients of the sweep over k (default: 50 … 4000)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28));
   command->add_option("--points", line.sparse.points, "Length N of the sweep over k (default: 2^22)")
       ->check(CLI::Range(std::int64_t{16}, std::int64_t{1} << 28));
   command->add_option("--only", line.sparse.only, kOnlyHelp);
@@ -81,7 +88,7 @@ void add_noise(CLI::App& app, CommandLine& line) {
       ->delimiter(',')
       ->check(CLI::Range(std::int64_t{16}, std::int64_t{1} << 28));
   command->add_option("--k", line.noise.k, "Number of coefficients")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28))
       ->capture_default_str();
   command->add_option("--only", line.noise.only, kOnlyHelp);
   add_common(*command, line.common);
@@ -100,25 +107,54 @@ void add_video(CLI::App& app, CommandLine& line) {
       ->required();
   command->add_option("--k", line.video.k, "Frequencies to keep (default: 500,1000)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28));
   command->add_option("--frames", line.video.frames, "Stop after so many (default: 500, with --quick 40)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28));
+  command->add_flag("--loop", line.video.loop, "Start the recording again where it is shorter than --frames");
   add_common(*command, line.common);
 }
 
-int run(const CLI::App& app, const CommandLine& line, RunContext context) {
-  for (const std::string* path : {&line.common.json, &line.common.csv}) {
-    if (!path->empty()) sfft::video::check_writable(*path);
-  }
-  context.subcommand = app.get_subcommands().front()->get_name();
+/// Whether a GPU takes part. Says so once where one is missing.
+bool settle_gpu(const CommonOptions& common) {
+  if (common.device == "cpu") return false;
+#if SFFT_BENCH_CUDA
+  const std::string problem = sfft::bench::gpu_problem();
+#else
+  const std::string problem = "this build has no CUDA";
+#endif
+  if (problem.empty()) return true;
+  if (common.device == "cuda") throw sfft::Error(sfft::ErrorCode::backend_unavailable, problem);
+  if (SFFT_BENCH_CUDA && !common.quiet) fmt::print(stderr, "sfft-bench: on the CPU alone: {}\n", problem);
+  return false;
+}
+
+void run(const std::string& subcommand, CommandLine& line, Results& results) {
+  if (subcommand == "sparse") run_sparse(line.sparse, line.common, results);
+  if (subcommand == "noise") run_noise(line.noise, line.common, results);
+  if (subcommand == "dense") run_dense(line.dense, line.common, results);
+  if (subcommand == "video") run_video(line.video, line.common, results);
+}
+
+/// Files say how the run ended, whatever that was.
+int run_and_record(const std::string& subcommand, CommandLine& line, RunContext context) {
+  line.common.gpu = settle_gpu(line.common);
+  context.subcommand = subcommand;
   context.quick = line.common.quick;
-  std::vector<Row> rows;
-  if (context.subcommand == "sparse") rows = run_sparse(line.sparse, line.common);
-  if (context.subcommand == "noise") rows = run_noise(line.noise, line.common);
-  if (context.subcommand == "dense") rows = run_dense(line.dense, line.common);
-  if (context.subcommand == "video") rows = run_video(line.video, line.common);
-  if (!line.common.json.empty()) sfft::video::write_file(line.common.json, json_text(context, rows));
-  if (!line.common.csv.empty()) sfft::video::write_file(line.common.csv, csv_text(rows));
+#if SFFT_BENCH_CUDA
+  if (line.common.gpu) context.gpu = sfft::bench::gpu_name();
+#endif
+  Results results(context, line.common.json, line.common.csv, line.common.quiet);
+  try {
+    run(subcommand, line, results);
+  } catch (const Interrupted& interrupt) {
+    results.finish(interrupt.what());
+    fmt::print(stderr, "sfft-bench: interrupted; what was measured is kept\n");
+    return kInterrupted;
+  } catch (const std::exception& error) {
+    results.finish(error.what());
+    throw;
+  }
+  results.finish("complete");
   return kFine;
 }
 
@@ -126,6 +162,8 @@ int exit_code(sfft::ErrorCode code) {
   switch (code) {
     case sfft::ErrorCode::file_unreadable:
       return kInput;
+    case sfft::ErrorCode::backend_unavailable:
+      return kGpu;
     case sfft::ErrorCode::out_of_memory:
       return kFailure;
     default:
@@ -150,11 +188,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kFine : kUsage;
   }
+  install_signals();
   RunContext context;
   context.command = "build/bin/sfft-bench";
   for (int i = 1; i < argc; ++i) context.command += std::string(" ") + argv[i];
   try {
-    return run(app, line, context);
+    return run_and_record(app.get_subcommands().front()->get_name(), line, context);
   } catch (const sfft::video::InputError& error) {
     fmt::print(stderr, "sfft-bench: {}\n", error.what());
     return kInput;

@@ -84,6 +84,7 @@ std::string heading(const Row& row) {
 std::string json_text(const RunContext& context, const std::vector<Row>& rows) {
   Json all = {{"schema", "sfft-bench/1"},        {"subcommand", context.subcommand},
               {"command", context.command},      {"quick", context.quick},
+              {"status", context.status},        {"gpu", context.gpu},
               {"commit", SFFT_COMMIT},           {"sfft", build_info()},
               {"processor", bench::processor()}, {"rows", Json::array()}};
   for (const Row& row : rows) all["rows"].push_back(fields(row));

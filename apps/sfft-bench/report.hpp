@@ -12,6 +12,8 @@ namespace sfft::apps {
 struct RunContext {
   std::string subcommand, command;
   bool quick = false;
+  std::string gpu;  ///< empty: none took part
+  std::string status = "running";
 };
 
 std::string json_text(const RunContext& context, const std::vector<Row>& rows);

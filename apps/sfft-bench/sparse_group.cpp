@@ -7,6 +7,7 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "run_control.hpp"
 #include "sfft/error.hpp"
 #include "timing.hpp"
 
@@ -42,7 +43,7 @@ struct Tally {
   std::string detail, skipped;
 };
 
-void check(const SparseCase& problem, const Answer& answer, Tally& tally) {
+void compare(const SparseCase& problem, const Answer& answer, Tally& tally) {
   std::unordered_map<std::int64_t, std::complex<double>> found;
   for (const peers::Tone& tone : answer.tones) found[tone.frequency] = tone.value;
   std::vector<std::complex<double>> values;
@@ -65,11 +66,30 @@ void run(Contender& contender, const SparseCase& problem, Tally& tally) {
   tally.plan.push_back(contender.plan_seconds());
   contender.load(problem);
   contender.execute(problem);  // grows its vectors
-  evict_caches();
-  tally.cold.push_back(seconds_of([&] { contender.execute(problem); }));
-  check(problem, contender.answer(problem), tally);
-  tally.warm.push_back(warm_seconds([&] { contender.execute(problem); }, kWarmSeconds));
+  tally.cold.push_back(contender.cold_seconds(problem));
+  compare(problem, contender.answer(problem), tally);
+  tally.warm.push_back(contender.warm_seconds(problem, kWarmSeconds));
   ++tally.signals;
+}
+
+void one_round(const SparseGroup& group, int seed, std::vector<std::unique_ptr<Contender>>& contenders,
+               std::vector<Tally>& tallies, ProgressBar& progress) {
+  std::map<std::int64_t, Signal> signals;  // by length
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    Contender& contender = *contenders[c];
+    Tally& tally = tallies[c];
+    check_interrupt();
+    progress.show(fmt::format("N = {}, k = {}: {}", group.points, group.k, contender.label()));
+    if (!tally.skipped.empty()) continue;
+    try {
+      const std::int64_t length = contender.length(group.points, group.k);
+      const auto entry = signals.try_emplace(length, length, group, seed).first;
+      const Signal& signal = entry->second;
+      run(contender, {length, group.k, signal.samples, signal.truth, signal.earlier}, tally);
+    } catch (const std::runtime_error& error) {  // Error too
+      tally.skipped = error.what();
+    }
+  }
 }
 
 Row row_of(const SparseGroup& group, const Contender& contender, const Tally& tally) {
@@ -100,6 +120,16 @@ Row row_of(const SparseGroup& group, const Contender& contender, const Tally& ta
 
 }  // namespace
 
+void check(const SparseGroup& group) {
+  if (group.k > group.points) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("k = {} exceeds the {} frequencies of a signal of {} points", group.k,
+                            group.points, group.points));
+  }
+  // The signal is made in double precision and kept in single; contenders hold it and its spectrum.
+  require_memory(64 * group.points, fmt::format("N = {}", group.points));
+}
+
 double full_fft_floor(std::int64_t points, std::int64_t k, double snr_db) {
   return std::sqrt(std::numbers::pi / 4 * static_cast<double>(k) /
                    (std::pow(10, snr_db / 10) * static_cast<double>(points)));
@@ -108,27 +138,20 @@ double full_fft_floor(std::int64_t points, std::int64_t k, double snr_db) {
 std::vector<Row> measure(const SparseGroup& group, std::vector<std::unique_ptr<Contender>>& contenders,
                          ProgressBar& progress) {
   std::vector<Tally> tallies(contenders.size());
-  for (int seed = 1; seed <= group.signals; ++seed) {
-    std::map<std::int64_t, Signal> signals;  // by length
-    for (std::size_t c = 0; c < contenders.size(); ++c) {
-      Contender& contender = *contenders[c];
-      Tally& tally = tallies[c];
-      progress.show(fmt::format("N = {}, k = {}: {}", group.points, group.k, contender.name()));
-      if (!tally.skipped.empty()) continue;
-      try {
-        const std::int64_t length = contender.length(group.points, group.k);
-        const auto entry = signals.try_emplace(length, length, group, seed).first;
-        const Signal& signal = entry->second;
-        run(contender, {length, group.k, signal.samples, signal.truth, signal.earlier}, tally);
-      } catch (const Error& error) {
-        tally.skipped = error.what();
-      }
+  try {
+    for (int seed = 1; seed <= group.signals; ++seed) {
+      one_round(group, seed, contenders, tallies, progress);
+      progress.step();
     }
-    progress.step();
+  } catch (const Interrupted&) {
+    // The caller asks again, once it has the rows.
   }
   std::vector<Row> rows;
-  for (std::size_t c = 0; c < contenders.size(); ++c)
-    rows.push_back(row_of(group, *contenders[c], tallies[c]));
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    if (tallies[c].signals > 0 || !tallies[c].skipped.empty()) {
+      rows.push_back(row_of(group, *contenders[c], tallies[c]));
+    }
+  }
   return rows;
 }
 

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
+#include "bench/cuda/device_memory.hpp"
 #include "bench/cuda/device_signals.hpp"
-#include "bench/cuda/timing.hpp"
 
 namespace sfft::bench {
 
@@ -22,10 +22,11 @@ __global__ void narrow(const cufftDoubleComplex* in, cufftComplex* out, std::int
   }
 }
 
-__global__ void widen(const std::uint8_t* in, float* out, std::int64_t count) {
+template <class Sample>
+__global__ void widen(const Sample* in, float* out, std::int64_t count) {
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
-    out[i] = in[i];
+    out[i] = static_cast<float>(in[i]);
   }
 }
 
@@ -33,10 +34,9 @@ __global__ void widen(const std::uint8_t* in, float* out, std::int64_t count) {
 
 void make_sparse_signal(std::int64_t points, const std::vector<std::int64_t>& support,
                         const std::vector<std::complex<double>>& values, void* out) {
-  using detail::cuda::DeviceBuffer;
   const DeviceBuffer spectrum(static_cast<std::size_t>(points) * sizeof(cufftDoubleComplex));
   gpu(cudaMemset(spectrum.data(), 0, spectrum.bytes()));
-  const DeviceBuffer there = detail::cuda::upload(support), values_there = detail::cuda::upload(values);
+  const DeviceBuffer there = upload(support), values_there = upload(values);
   const int k = static_cast<int>(support.size());
   scatter<<<(k + 127) / 128, 128>>>(spectrum.as<cufftDoubleComplex>(), there.as<std::int64_t>(),
                                     values_there.as<cufftDoubleComplex>(), k);
@@ -56,9 +56,13 @@ void make_sparse_signal(std::int64_t points, const std::vector<std::int64_t>& su
   cufftDestroy(handle);
 }
 
-void widen_samples(const std::uint8_t* in, float* out, std::int64_t count) {
-  widen<<<1024, 256>>>(in, out, count);
-  gpu(cudaDeviceSynchronize());
+void widen_samples(const void* in, bool wide, float* out, std::int64_t count, cudaStream_t stream) {
+  if (wide) {
+    widen<<<1024, 256, 0, stream>>>(static_cast<const std::uint16_t*>(in), out, count);
+  } else {
+    widen<<<1024, 256, 0, stream>>>(static_cast<const std::uint8_t*>(in), out, count);
+  }
+  gpu(cudaGetLastError());
 }
 
 }  // namespace sfft::bench

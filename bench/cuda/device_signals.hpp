@@ -1,6 +1,8 @@
 // Exactly sparse signals made on the GPU, by an inverse transform in double.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <complex>
 #include <cstdint>
 #include <vector>
@@ -10,7 +12,7 @@ namespace sfft::bench {
 /// x[t] = (1/N) Σ values_i exp(2πi support_i t / N) as complex floats at `out` (device memory, N elements).
 void make_sparse_signal(std::int64_t points, const std::vector<std::int64_t>& support,
                         const std::vector<std::complex<double>>& values, void* out);
-/// out[i] = in[i] for 8-bit samples; device memory.
-void widen_samples(const std::uint8_t* in, float* out, std::int64_t count);
+/// out[i] = in[i] for samples of 8 or, if `wide`, 16 bits; device memory, in the stream's order.
+void widen_samples(const void* in, bool wide, float* out, std::int64_t count, cudaStream_t stream);
 
 }  // namespace sfft::bench

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "bench/cuda/device_signals.hpp"
+#include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/peers.hpp"
 #include "bench/cuda/timing.hpp"
 #include "bench/recording.hpp"
@@ -19,17 +20,9 @@ namespace {
 
 using namespace sfft;
 using namespace sfft::bench;
-using detail::cuda::DeviceBuffer;
 using nlohmann::json;
 
 constexpr int kRepetitions = 20;
-
-template <class T>
-std::vector<T> download(const T* from, std::size_t count) {
-  std::vector<T> out(count);
-  gpu(cudaMemcpy(out.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost));
-  return out;
-}
 
 double relative_l2(const std::vector<std::complex<double>>& a, const std::vector<std::complex<double>>& b) {
   double error = 0, norm = 0;
@@ -39,25 +32,6 @@ double relative_l2(const std::vector<std::complex<double>>& a, const std::vector
   }
   return std::sqrt(error / norm);
 }
-
-/// Where results of `count` frames go.
-struct Outputs {
-  std::size_t k, count;
-  DeviceBuffer values, errors, accounts;
-  Outputs(std::int64_t coefficients, std::int64_t frames)
-      : k(static_cast<std::size_t>(coefficients)),
-        count(static_cast<std::size_t>(frames)),
-        values(k * count * 8),
-        errors(k * count * 4),
-        accounts(count * sizeof(FrameAccount)) {}
-  DeviceSpectra<float> view() const {
-    return {values.as<std::complex<float>>(), errors.as<float>(), accounts.as<FrameAccount>()};
-  }
-  std::vector<std::complex<double>> read(std::size_t frame) const {
-    const auto got = download(values.as<std::complex<float>>() + frame * k, k);
-    return {got.begin(), got.end()};
-  }
-};
 
 json describe(const Plan<float>& plan) {
   const PlanInfo& info = plan.info();
@@ -97,14 +71,14 @@ class Bench {
     const Template tmpl = Template::from_support(Shape{n}, false, truth.support);
     const Plan<float> plan(tmpl, {.backend = Backend::cuda});
     auto workspace = plan.make_workspace();
-    const Outputs out(k, 1);
+    const SpectrumBuffers out(k, 1);
     const DeviceFrames frames{signal.data(), ElementType::c64, 1, 0};
     const Work work = [&](cudaStream_t s) { plan.enqueue(frames, out.view(), workspace, s); };
     json row{{"group", group}, {"n", n}, {"k", k}, {"plan", describe(plan)}};
     row["warm_us"] = timer_.warm(work, kRepetitions).us;
     row["cold_us"] = timer_.cold(work, kRepetitions).us;
-    row["relative_l2"] = truth.relative_error(out.read(0));
-    row["reported_l2"] = download(out.accounts.as<FrameAccount>(), 1)[0].relative_error;
+    row["relative_l2"] = truth.relative_error(out.values(0));
+    row["reported_l2"] = out.account(0).relative_error;
     PeerProblem problem{{n}, false, 1};
     if (peers) {
       last_peers_ = time_peers(problem, signal.data(),
@@ -132,7 +106,7 @@ class Bench {
       gpu(cudaMemcpy(frames.data() + i * points, recording.frame(which.back()).data(),
                      static_cast<std::size_t>(points), cudaMemcpyHostToDevice));
     }
-    const Outputs out(1000, batch);
+    const SpectrumBuffers out(1000, batch);
     const DeviceFrames view{frames.data(), ElementType::u8, batch, 0};
     const Work work = [&](cudaStream_t s) { plan.enqueue(view, out.view(), workspace, s); };
     json row{{"group", "video"}, {"name", name}, {"batch", batch}, {"k", 1000}, {"plan", describe(plan)}};
@@ -141,7 +115,7 @@ class Bench {
     std::vector<double> errors, reported;
     const Plan<double> exact(tmpl, {.path = Path::dense});
     for (std::int64_t i = 0; i < batch; i += std::max<std::int64_t>(1, batch / 16)) {
-      const auto got = out.read(static_cast<std::size_t>(i));
+      const auto got = out.values(static_cast<std::size_t>(i));
       const auto truth = exact.execute(recording.frame(which[static_cast<std::size_t>(i)])).values;
       std::vector<std::complex<double>> a, b;
       for (std::size_t j = 0; j < got.size(); ++j) {
@@ -150,7 +124,7 @@ class Bench {
         b.push_back(truth[j]);
       }
       errors.push_back(relative_l2(a, b));
-      reported.push_back(download(out.accounts.as<FrameAccount>() + i, 1)[0].relative_error);
+      reported.push_back(out.account(static_cast<std::size_t>(i)).relative_error);
     }
     row["relative_l2"] = median(errors);
     row["reported_l2"] = median(reported);
@@ -158,7 +132,8 @@ class Bench {
     const std::string key = fmt::format("{} x {}", shape.to_string(), problem.batch);
     if (key != last_video_) {
       const DeviceBuffer floats(static_cast<std::size_t>(problem.batch * points) * 4);
-      widen_samples(frames.as<std::uint8_t>(), floats.as<float>(), problem.batch * points);
+      widen_samples(frames.data(), false, floats.as<float>(), problem.batch * points, timer_.stream());
+      gpu(cudaStreamSynchronize(timer_.stream()));
       last_peers_ = time_peers(problem, floats.data(), [](Peer&) { return 0.0; });
       last_video_ = key;
     }
@@ -180,17 +155,19 @@ class Bench {
   template <class Error>
   std::vector<PeerTime> time_peers(const PeerProblem& problem, const void* input, const Error& error) {
     std::vector<PeerTime> times;
-    for (const bool vk : {false, true}) {
-      if (vk && quick_) continue;
-      const auto peer = vk ? make_vkfft(problem) : make_cufft(problem);
-      if (!peer) continue;
+    std::vector<std::unique_ptr<Peer>> peers;
+    peers.push_back(make_cufft(problem));
+#if SFFT_BENCH_VKFFT
+    if (auto vkfft = quick_ ? nullptr : make_vkfft(problem)) peers.push_back(std::move(vkfft));
+#endif
+    for (const auto& peer : peers) {
       const int repetitions = problem.points() * problem.batch > (1 << 22) ? 2 : kRepetitions;
-      peer->load(input);
+      peer->load(input, timer_.stream());
       peer->enqueue(timer_.stream());
       gpu(cudaStreamSynchronize(timer_.stream()));
       PeerTime time{peer->name()};
       time.error = error(*peer);
-      peer->load(input);
+      peer->load(input, timer_.stream());
       const Work work = [&](cudaStream_t s) { peer->enqueue(s); };
       time.warm = timer_.warm(work, repetitions).us;
       time.cold = timer_.cold(work, repetitions).us;
@@ -247,7 +224,7 @@ int main(int argc, char** argv) {
       recordings.push_back(read_recording(word));
     }
   }
-  if (const std::string problem = detail::cuda::unavailable(); !problem.empty()) {
+  if (const std::string problem = gpu_problem(); !problem.empty()) {
     fmt::print(stderr, "bench_cuda_sparse: {}\n", problem);
     return 4;
   }
@@ -276,11 +253,10 @@ int main(int argc, char** argv) {
     }
   }
   if (!out.empty()) {
-    const detail::cuda::DeviceInfo& info = detail::cuda::device_info(0);
     int driver = 0, runtime = 0;
     gpu(cudaDriverGetVersion(&driver));
     gpu(cudaRuntimeGetVersion(&runtime));
-    bench.result["device"] = info.name;
+    bench.result["device"] = gpu_name();
     bench.result["driver"] = driver;
     bench.result["runtime"] = runtime;
     bench.result["commit"] = SFFT_COMMIT;

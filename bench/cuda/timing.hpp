@@ -5,17 +5,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "kernels/cuda/runtime.hpp"
+#include "bench/cuda/device_memory.hpp"
 
 namespace sfft::bench {
-
-inline void gpu(cudaError_t status) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
-}
 
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -117,7 +111,7 @@ class Timer {
 
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
-  detail::cuda::DeviceBuffer flush_;
+  DeviceBuffer flush_;
 };
 
 }  // namespace sfft::bench

@@ -8,9 +8,11 @@ import importlib.util
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM, PLOT = sys.argv[1], sys.argv[2]
@@ -52,7 +54,8 @@ class ProgramTest(unittest.TestCase):
         with open(names[0], encoding="utf-8") as file:
             result = json.load(file)
         self.assertEqual((result["schema"], result["subcommand"]), ("sfft-bench/1", arguments[0]))
-        self.assertLessEqual({"command", "quick", "commit", "sfft", "processor"}, set(result))
+        self.assertLessEqual({"command", "quick", "commit", "sfft", "processor", "gpu"}, set(result))
+        self.assertEqual(result["status"], "complete")
         with open(names[1], newline="", encoding="utf-8") as file:
             table = list(csv.DictReader(file))
         self.assertEqual(len(table), len(result["rows"]))
@@ -110,14 +113,54 @@ class ProgramTest(unittest.TestCase):
         for row in rows:
             self.assertGreater(row["total_ms"], 0)
 
+    def test_a_looped_recording_goes_on(self):
+        name = self.path("film.y4m")
+        with open(name, "wb") as file:
+            file.write(film(3))
+        rows = self.result("video", name, "--k", "40", "--frames", "8", "--loop")
+        self.assertEqual({row["frames"] for row in rows}, {1, 2, 5, 8})
+
     def test_wrong_usage_is_exit_2(self):
         for arguments in ((), ("frob",), ("sparse", "--k", "0"), ("sparse", "--sizes", "many"), ("sparse", "--sweep", "x"),
                           ("sparse", "--only", "nobody"), ("noise", "--snr", "loud"), ("dense", "--shape", "4x"), ("dense", "--shape", "1x2x3x4"),
-                          ("video",), ("sparse", "--signals", "0")):
+                          ("video",), ("sparse", "--signals", "0"), ("sparse", "--device", "tpu"),
+                          ("sparse", "--sweep", "n", "--sizes", "16", "--k", "50"), ("noise", "--sizes", "64", "--k", "100")):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertTrue(done.stderr)
+
+    def test_an_interrupt_keeps_what_was_measured(self):
+        name = self.path("part.json")
+        program = subprocess.Popen([PROGRAM, "sparse", "--sweep", "n", "--sizes", "4096", "--k", "10", "--only", "sfft dense",
+                                    "--signals", "100000", "--json", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(2)
+        program.send_signal(signal.SIGINT)
+        self.assertEqual(program.wait(60), 130)
+        with open(name, encoding="utf-8") as file:
+            result = json.load(file)
+        self.assertEqual(result["status"], "interrupted")
+        self.assertEqual([row["contender"] for row in result["rows"]], ["sfft dense"])
+        self.assertGreater(result["rows"][0]["signals"], 0)
+
+    def test_a_damaged_recording_keeps_the_frames_before_the_damage(self):
+        name = self.path("part.json")
+        done = run("video", "-", "--k", "40", "--json", name, stdin=film(7)[:-100])
+        self.assertEqual(done.returncode, 3)
+        with open(name, encoding="utf-8") as file:
+            result = json.load(file)
+        self.assertIn("the stream ends", result["status"])
+        self.assertEqual({row["frames"] for row in result["rows"]}, {1, 2, 5, 6})
+
+    def test_a_run_that_cannot_start_leaves_files_alone(self):
+        name = self.path("old.json")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write("old")
+        self.assertEqual(run("sparse", "--sweep", "n", "--sizes", "16", "--k", "50", "--json", name).returncode, 2)
+        self.assertNotEqual(run("dense", "--shape", "2000000000000", "--json", name).returncode, 0)
+        with open(name, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old")
+        self.assertEqual(os.listdir(self.folder.name), ["old.json"])
 
     def test_unreadable_or_unwritable_files_are_exit_3(self):
         self.assertEqual(run("video", self.path("none.y4m")).returncode, 3)

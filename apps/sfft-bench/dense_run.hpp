@@ -1,0 +1,24 @@
+// One dense engine planned for one shape, and its times so far.
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sfft/types.hpp"
+
+namespace sfft::apps {
+
+struct DenseRun {
+  std::string name, device, detail;
+  double plan_seconds = 0;
+  std::function<double()> cold, warm;  ///< time one execution and several, in seconds
+  std::function<std::vector<std::complex<float>>()> output;
+  std::vector<double> cold_times, warm_times;
+};
+
+/// cuFFT of a signal of floats or complex floats, kept in the GPU's memory.
+DenseRun cuda_dense_run(const SignalView& signal);
+
+}  // namespace sfft::apps

@@ -1,0 +1,92 @@
+// Frames on the GPU. They start in page-locked memory of the host, where decoders can write them, and are
+// timed by the wall clock from there to the end of the transform: the bus counts.
+#include <cstring>
+
+#include "bench/cuda/device_memory.hpp"
+#include "bench/cuda/device_signals.hpp"
+#include "bench/cuda/peers.hpp"
+#include "frame_transform.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+/// A frame in page-locked memory, and what flushes the GPU's cache.
+class PinnedFrame final : public FrameStore {
+ public:
+  explicit PinnedFrame(const Shape& shape) : shape_(shape), flush_(std::size_t{192} << 20) {}
+  void load(const video::Frame& frame) override {
+    if (pinned_.bytes() != frame.samples.size()) pinned_ = bench::PinnedBuffer(frame.samples.size());
+    std::memcpy(pinned_.data(), frame.samples.data(), frame.samples.size());
+    wide_ = frame.bit_depth16;
+  }
+  SignalView view() const override {
+    return {pinned_.data(), static_cast<std::size_t>(shape_.points()),
+            wide_ ? ElementType::u16 : ElementType::u8, shape_};
+  }
+  void make_cold() override {
+    evict_caches();
+    bench::gpu(cudaMemset(flush_.data(), 1, flush_.bytes()));
+    bench::gpu(cudaDeviceSynchronize());
+  }
+
+ private:
+  Shape shape_;
+  bench::DeviceBuffer flush_;
+  bench::PinnedBuffer pinned_;
+  bool wide_ = false;
+};
+
+/// Copies a frame, converts it on the GPU, transforms it; the spectrum stays there.
+class CuFftFrames final : public FrameTransform {
+ public:
+  explicit CuFftFrames(const Shape& shape) : shape_(shape), store_(shape) {}
+  ~CuFftFrames() override {
+    if (stream_ != nullptr) cudaStreamDestroy(stream_);
+  }
+  std::string name() const override { return "cuFFT"; }
+  std::string device() const override { return "cuda"; }
+  void load(const FrameBuffer& frame) override { store_.load(frame.frame); }
+  void prepare(const FrameBuffer&) override {
+    bench::gpu(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    peer_ = bench::make_cufft({{shape_[0], shape_[1]}, true, 1});
+    raw_ = bench::DeviceBuffer(store_.view().bytes());
+    samples_ = bench::DeviceBuffer(static_cast<std::size_t>(shape_.points()) * sizeof(float));
+    peer_->load(samples_.data(), stream_);
+  }
+  void push(const FrameBuffer&) override {
+    const SignalView frame = store_.view();
+    bench::gpu(cudaMemcpyAsync(raw_.data(), frame.data(), frame.bytes(), cudaMemcpyHostToDevice, stream_));
+    bench::widen_samples(raw_.data(), frame.type() == ElementType::u16, samples_.as<float>(), shape_.points(),
+                         stream_);
+    peer_->enqueue(stream_);
+    bench::gpu(cudaStreamSynchronize(stream_));
+  }
+  void repeat(const FrameBuffer& frame) override { push(frame); }
+  void make_cold() override { store_.make_cold(); }
+  double error(const std::vector<std::complex<double>>& exact) const override {
+    return relative_error(bench::download(peer_->spectra(), exact.size()), exact);
+  }
+  double samples_read() const override { return static_cast<double>(shape_.points()); }
+  std::string detail() const override { return "float, real to complex, frames copied from the host"; }
+  bool counts_preparation() const override { return false; }
+
+ private:
+  Shape shape_;
+  PinnedFrame store_;
+  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<bench::Peer> peer_;
+  bench::DeviceBuffer raw_, samples_;
+};
+
+}  // namespace
+
+void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks,
+                     std::vector<std::unique_ptr<FrameTransform>>& all) {
+  all.push_back(std::make_unique<CuFftFrames>(shape));
+  for (const std::int64_t k : ks) {
+    all.push_back(make_tracked_frames(shape, k, std::make_unique<PinnedFrame>(shape)));
+  }
+}
+
+}  // namespace sfft::apps

@@ -1,0 +1,33 @@
+#include "results.hpp"
+
+#include <utility>
+
+#include "video/atomic_file.hpp"
+
+namespace sfft::apps {
+
+Results::Results(RunContext context, std::string json, std::string csv, bool quiet)
+    : context_(std::move(context)), json_(std::move(json)), csv_(std::move(csv)), table_(quiet) {
+  for (const std::string* path : {&json_, &csv_}) {
+    if (!path->empty()) video::check_writable(*path);
+  }
+}
+
+void Results::add(const std::vector<Row>& group) {
+  if (group.empty()) return;
+  table_.print(group);
+  rows_.insert(rows_.end(), group.begin(), group.end());
+  write();
+}
+
+void Results::finish(const std::string& status) {
+  context_.status = status;
+  if (!rows_.empty() || status == "complete") write();
+}
+
+void Results::write() const {
+  if (!json_.empty()) video::write_file(json_, json_text(context_, rows_));
+  if (!csv_.empty()) video::write_file(csv_, csv_text(rows_));
+}
+
+}  // namespace sfft::apps

@@ -1,0 +1,25 @@
+// What keeps a long run civil: Ctrl-C that loses nothing, and refusals before the memory is gone.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+namespace sfft::apps {
+
+/// Ends a run early; what was measured is kept.
+class Interrupted : public std::exception {
+ public:
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
+/// The first Ctrl-C (or SIGTERM) lets the transform under way finish; a second one ends the program at once.
+void install_signals();
+bool interrupt_requested() noexcept;
+/// Throws Interrupted after a Ctrl-C.
+void check_interrupt();
+
+/// Throws Error(out_of_memory) when the machine has less than `bytes` available: "`what` needs 40 GB …".
+void require_memory(std::int64_t bytes, const std::string& what);
+
+}  // namespace sfft::apps
