@@ -5,18 +5,26 @@
 #include <fftw3.h>
 
 #include <complex>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
 
 namespace sfft::bench {
 
-/// Single precision, complex to complex, 1D; or real to complex, 2D.
+/// Single precision, complex to complex; or real to complex, 2D.
 class FftwPeer {
  public:
   explicit FftwPeer(std::span<const std::complex<float>> signal)
       : in_(fftwf_alloc_complex(signal.size())), out_(fftwf_alloc_complex(signal.size())) {
     plan_ = fftwf_plan_dft_1d(static_cast<int>(signal.size()), in_, out_, FFTW_FORWARD, FFTW_MEASURE);
+    std::memcpy(in_, signal.data(), signal.size_bytes());
+  }
+  FftwPeer(std::span<const std::complex<float>> signal, std::span<const std::int64_t> extents)
+      : in_(fftwf_alloc_complex(signal.size())), out_(fftwf_alloc_complex(signal.size())) {
+    const std::vector<int> sides(extents.begin(), extents.end());
+    plan_ =
+        fftwf_plan_dft(static_cast<int>(sides.size()), sides.data(), in_, out_, FFTW_FORWARD, FFTW_MEASURE);
     std::memcpy(in_, signal.data(), signal.size_bytes());
   }
   FftwPeer(int rows, int columns)

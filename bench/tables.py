@@ -99,16 +99,70 @@ def table_video(only=None):
     return "\n".join(lines)
 
 
+PEERS = ("sFFT-1.0", "sFFT-2.0", "sFFT-3.0", "AAFFT 0.9", "FFAST")
+
+
+def table_blind():
+    _, rows = load("blind")
+    lines = ["| signal | N | k | complete | silent misses | worst relative L2 | error / floor | samples read | first call | sfft warm | sfft cold | FFTW float MEASURE | "
+             + " | ".join(PEERS) + " |", "|---|---:|---:|" + "---:|" * (9 + len(PEERS))]
+    for name, row in rows.items():
+        match = re.match(r"sfft/((.+)/N:([\dx]+)/k:(\d+))$", name)
+        if not match:
+            continue
+        case, kind, extents, k = match.groups()
+        peers = []
+        for peer in PEERS:
+            entry = rows.get(f"{peer}/{case}")
+            if entry is None or entry.get("error_occurred"):
+                peers.append("–")
+                continue
+            text = time_text(microseconds(entry))
+            if entry["complete"] < entry["signals"]:
+                text += f", {100 * entry['missed_share']:.2g} % missed"
+            if f"{entry['length']:.0f}" != extents:
+                text += f" (N = {entry['length']:,.0f})"
+            peers.append(text)
+        floor = f"{row['error_over_floor']:.2f}" if "error_over_floor" in row else "–"
+        points = extents if "x" in extents else points_text(int(extents))
+        lines.append(f"| {kind} | {points} | {k} | {row['complete']:.0f} of {row['signals']:.0f} | {row['silent_misses']:.0f} | "
+                     f"{row['worst_l2']:.1e} | {floor} | {row['samples']:,.0f} | {time_text(row['plan_us'])} | **{time_text(microseconds(row))}** | "
+                     f"{time_text(row['cold_us'])} | {time_text(microseconds(rows[f'fftw/{case}']))} | " + " | ".join(peers) + " |")
+    return "\n".join(lines)
+
+
+def table_refuse():
+    _, rows = load("blind")
+    lines = ["| signal | N | until refused | built-in dense | FFTW float MEASURE | share of the faster |", "|---|---:|---:|---:|---:|---:|"]
+    for name, row in rows.items():
+        match = re.match(r"refuse/(.+)/N:([\dx]+)$", name)
+        if not match:
+            continue
+        points = match.group(2) if "x" in match.group(2) else points_text(int(match.group(2)))
+        lines.append(f"| {match.group(1)} | {points} | {time_text(microseconds(row))} | {time_text(row['dense_us'])} | "
+                     f"{time_text(row['fftw_us'])} | {100 * row['share_of_dense']:.2g} % |")
+    return "\n".join(lines)
+
+
 def table_context():
     lines = ["| file | commit | processor | command |", "|---|---|---|---|"]
-    for name in ("known_support", "noise", "video"):
+    for name in ("known_support", "noise", "video", "blind"):
+        if not (RESULTS / f"{name}.json").exists():
+            continue
         context, _ = load(name)
         lines.append(f"| `bench/results/cpu/{name}.json` | {context['commit']} | {context['processor']} | `{context['command']}` |")
     return "\n".join(lines)
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "video-1000": lambda: table_video(1000), "context": table_context}
+          "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "context": table_context}
+
+
+def table(name):
+    try:
+        return TABLES[name]()
+    except FileNotFoundError as missing:
+        return f"*Not measured yet: `{pathlib.Path(missing.filename).relative_to(ROOT)}`.*"
 
 
 def main():
@@ -117,7 +171,7 @@ def main():
     for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md"):
         text = path.read_text(encoding="utf-8")
         fresh = re.sub(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)",
-                       lambda m: m.group(1) + TABLES[m.group(2)]() + "\n" + m.group(3), text, flags=re.S)
+                       lambda m: m.group(1) + table(m.group(2)) + "\n" + m.group(3), text, flags=re.S)
         if fresh != text:
             stale = True
             print(f"{path.relative_to(ROOT)}: {'stale' if check else 'updated'}")

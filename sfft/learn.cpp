@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "sfft/discover_impl.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning.hpp"
 #include "sfft/template.hpp"
@@ -116,6 +117,61 @@ void fill_envelopes(TemplateData& data, const SpectrumLayout& layout, const std:
   fill_mean_cell(data.change_envelope);
 }
 
+/// A template from what was discovered, its tail white.
+std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const SignalView& frame) {
+  auto data = std::make_shared<TemplateData>();
+  data->shape = frame.shape();
+  data->real = !is_complex(frame.type());
+  data->support = discovery.support;
+  data->values = discovery.values;
+  double held = 0;
+  double outside = static_cast<double>(frame.shape().points());
+  for (std::size_t i = 0; i < discovery.values.size(); ++i) {
+    const std::int64_t f = (*discovery.support)[i];
+    const double power = std::norm(discovery.values[i]);
+    const double multiplicity = data->real && detail::conjugate_index(data->shape, f) != f ? 2 : 1;
+    data->power.push_back(power);
+    outside -= multiplicity;
+    if (f != 0) held += multiplicity * power;
+  }
+  data->tail_energy = discovery.tail_energy;
+  const double total = held + data->tail_energy;
+  data->energy_captured = total > 0 ? held / total : 1.0;
+  const CellGrid grid(data->shape);
+  const double level = data->tail_energy / std::max(1.0, outside);
+  data->tail_envelope.power.assign(grid.cells(), level);
+  data->change_envelope.power.assign(grid.cells(),
+                                     level + held / static_cast<double>(frame.shape().points()));
+  return data;
+}
+
+/// Null where a dense transform has to learn.
+std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options) {
+  if (options.k == 0)
+    invalid("learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
+  if (frames.size() > 1) invalid("learning blindly takes one frame: means of several need dense transforms");
+  std::string why;
+  const auto discovery = detail::discover_or_explain(
+      frames[0], {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
+  if (!discovery) return nullptr;
+  if (!discovery->verified || discovery->values.empty()) {
+    throw Error(ErrorCode::not_sparse,
+                fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
+                            options.k, discovery->reason));
+  }
+  return from_discovery(*discovery, frames[0]);
+}
+
+void keep_reference(TemplateData& data, const SignalView& frame) {
+  data.reference_type = frame.type();
+  data.reference.resize(frame.bytes());
+  std::memcpy(data.reference.data(), frame.data(), frame.bytes());
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
 void detail::check_finite(const std::complex<double>& mean, std::size_t frame) {
@@ -131,6 +187,13 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const auto start = std::chrono::steady_clock::now();
   check(frames, options);
   const SignalView& first = frames[0];
+  if (options.method == LearnMethod::blind) {
+    if (auto data = learn_blindly(frames, options)) {
+      if (options.reference) keep_reference(*data, first);
+      data->learn_seconds = seconds_since(start);
+      return Template(std::move(data));
+    }
+  }
   const SpectrumLayout layout{first.shape(), !is_complex(first.type())};
   if (options.k > layout.distinct()) {
     invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
@@ -156,12 +219,8 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   std::vector<double> change = data->change_measured ? spectrum->change_sums() : sums;
   spectrum->remove(chosen);
   fill_envelopes(*data, layout, chosen, spectrum->power_sums(), std::move(change));
-  if (options.reference) {
-    data->reference_type = first.type();
-    data->reference.resize(first.bytes());
-    std::memcpy(data->reference.data(), first.data(), first.bytes());
-  }
-  data->learn_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.reference) keep_reference(*data, first);
+  data->learn_seconds = seconds_since(start);
   return Template(std::move(data));
 }
 

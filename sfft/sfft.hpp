@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sfft/dense.hpp"
+#include "sfft/discover.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
@@ -16,11 +17,14 @@ struct TransformOptions {
   double energy = 0;
   double threshold_sigma = 0;
   int threads = 1;
+  Fallback fallback = Fallback::dense;  ///< with k: when discovery is not verified
+  std::uint64_t seed = 1;
 };
 
-/// Transforms a signal of which nothing is known: finds its support, then returns X there. In this version
-/// the support is found by one dense FFT (`support_learned_densely` is set), so this is never faster than a
-/// dense transform; with a template it is.
+/// Transforms a signal of which nothing is known: finds its support, then returns X there. With `k` by
+/// discover(), which reads a fraction of a sparse signal and, unless fallback is none, transforms others
+/// densely; a share of the energy or a noise floor needs a dense FFT (`support_learned_densely`). With
+/// Fallback::none look at `verified`.
 SFFT_EXPORT Spectrum<double> transform(const SignalView& signal, const TransformOptions& options);
 /// One shot at a known support: plans, executes once and forgets. Keep a Plan for more than one frame.
 SFFT_EXPORT Spectrum<double> transform(const SignalView& frame, const Template& tmpl,

@@ -17,6 +17,14 @@ namespace detail {
 struct TemplateData;
 }
 
+/// How the frequencies are found.
+enum class LearnMethod : std::uint8_t {
+  dense,  ///< by a dense transform
+  /// by discover(), from a fraction of the samples; k only, one frame only, f = 0 like any other. It runs on
+  /// the CPU; `backend` is that of the dense transform where it is not verified.
+  blind,
+};
+
 /// How many frequencies to keep: set exactly one of k, energy, threshold_sigma.
 struct LearnOptions {
   std::int64_t k = 0;          ///< the k largest; for a real signal a conjugate pair counts once
@@ -28,6 +36,10 @@ struct LearnOptions {
   Backend backend = Backend::automatic;  ///< cuda: transform and select on the GPU; automatic is the CPU
   int device = 0;                        ///< GPU of the cuda backend
   int threads = 1;                       ///< for the dense transform; 0 means one per core
+  LearnMethod method = LearnMethod::dense;
+  /// What a blind method does when discovery is not verified; `none` throws not_sparse.
+  Fallback fallback = Fallback::dense;
+  std::uint64_t seed = 1;  ///< of blind discovery
 };
 
 /// The support S of a signal (k flat indices), its shape, whether the signal is real, and what the learning
@@ -74,6 +86,9 @@ class SFFT_EXPORT Template {
 /// k above the number of distinct frequencies, no criterion or more than one, a frame with NaN or infinities
 /// or whose power overflows double, and an all-zero frame under `energy` or `threshold_sigma`;
 /// backend_unavailable, device and out_of_memory for a GPU that is missing, fails or is full.
+///
+/// With LearnMethod::blind the template may hold fewer than k frequencies, where an exactly sparse frame has
+/// no more, and its envelopes are flat: discovery knows how much lies outside the support, not where.
 SFFT_EXPORT Template learn(const SignalView& first_frame, const LearnOptions& options);
 /// The same from the mean power of several frames of one shape and type; values and reference come from the
 /// first, and the frame-to-frame variance sharpens the error prediction.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sfft/sfft.hpp"
 #include "template/template_data.hpp"
@@ -7,6 +8,12 @@
 namespace sfft {
 
 Spectrum<double> transform(const SignalView& signal, const TransformOptions& options) {
+  if (options.k > 0 && options.energy == 0 && options.threshold_sigma == 0) {
+    Discovery discovery = discover(
+        signal,
+        {.k = options.k, .fallback = options.fallback, .seed = options.seed, .threads = options.threads});
+    return static_cast<Spectrum<double>&&>(std::move(discovery));
+  }
   const Template tmpl = learn(signal, {.k = options.k,
                                        .energy = options.energy,
                                        .threshold_sigma = options.threshold_sigma,
@@ -20,7 +27,7 @@ Spectrum<double> transform(const SignalView& signal, const TransformOptions& opt
   spectrum.path = Path::dense;
   spectrum.backend = Backend::cpu;
   spectrum.support_learned_densely = true;
-  spectrum.reason = "the support was unknown: it was found by a dense transform, which gives the values too";
+  spectrum.reason = "how many frequencies to keep follows from all of them: a dense transform found them";
   return spectrum;
 }
 

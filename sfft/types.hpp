@@ -126,6 +126,12 @@ enum class Path : std::uint8_t {
   dense,        ///< a full FFT, then the template's frequencies are picked
 };
 
+/// What to do when discovery cannot vouch for its answer.
+enum class Fallback : std::uint8_t {
+  dense,  ///< transform the signal densely
+  none,   ///< return what was found, with `verified` false; never reads the whole signal for it
+};
+
 SFFT_EXPORT const char* to_string(Backend backend) noexcept;
 SFFT_EXPORT const char* to_string(Path path) noexcept;
 
@@ -147,6 +153,11 @@ struct Spectrum {
   Path path = Path::automatic;
   Backend backend = Backend::automatic;
   bool finite = true;  ///< false: a sample that was read is NaN or infinite; values mean nothing
+  /// False only where the support was found by discovery and fresh samples did not confirm it (or could not
+  /// tell its k-th frequency from the noise): frequencies may be missing or wrong.
+  bool verified = true;
+  /// Of a support found by discovery: no coefficient outside it is larger, as far as fresh samples can tell.
+  double missed_bound = 0;
   std::int64_t transferred_bytes =
       0;  ///< of the frame that were copied to the GPU, or read by it from the host
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal

@@ -41,21 +41,21 @@ class KnownSupport final : public Contender {
   Spectrum<float> spectrum_;
 };
 
-/// The one place that calls the library blindly: transform() with nothing but k.
+/// The one place that calls the library blindly: discover() with nothing but k.
 class Blind final : public Contender {
  public:
   std::string name() const override { return "sfft blind"; }
   bool ready(const SparseCase&) const override { return true; }  // there is no plan
   void plan(const SparseCase&) override {}
   void execute(const SparseCase& problem) override {
-    spectrum_ = transform(SignalView(problem.signal, Shape{problem.points}), {.k = problem.k});
+    discovery_ = discover(SignalView(problem.signal, Shape{problem.points}), {.k = problem.k});
   }
-  Answer answer(const SparseCase& problem) const override {
-    return answer_of(spectrum_, problem.points, to_string(spectrum_.path));
+  Answer answer(const SparseCase&) const override {
+    return answer_of(discovery_, discovery_.samples, to_string(discovery_.path));
   }
 
  private:
-  Spectrum<double> spectrum_;
+  Discovery discovery_;
 };
 
 }  // namespace

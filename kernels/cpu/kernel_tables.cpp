@@ -1,6 +1,8 @@
 // Chooses the instruction set of every stage's kernels.
+#include "kernels/cpu/bucket_power.hpp"
 #include "kernels/cpu/flat_recover.hpp"
 #include "kernels/cpu/isa.hpp"
+#include "kernels/cpu/locate.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/recover.hpp"
 #include "kernels/cpu/subsample.hpp"
@@ -18,6 +20,10 @@ namespace sfft::detail::cpu {
   const SubsampleKernels<double>& subsample_table_double() noexcept;      \
   const FlatRecoverKernels<float>& flat_recover_table_float() noexcept;   \
   const FlatRecoverKernels<double>& flat_recover_table_double() noexcept; \
+  const BucketPowerKernels<float>& bucket_power_table_float() noexcept;   \
+  const BucketPowerKernels<double>& bucket_power_table_double() noexcept; \
+  const LocateKernels<float>& locate_table_float() noexcept;              \
+  const LocateKernels<double>& locate_table_double() noexcept;            \
   const LayoutKernels<float>& layout_table_float() noexcept;              \
   const LayoutKernels<double>& layout_table_double() noexcept;            \
   }
@@ -28,6 +34,8 @@ SFFT_DEFINE_KERNELS(PermuteKernels, permute)
 SFFT_DEFINE_KERNELS(RecoverKernels, recover)
 SFFT_DEFINE_KERNELS(SubsampleKernels, subsample)
 SFFT_DEFINE_KERNELS(FlatRecoverKernels, flat_recover)
+SFFT_DEFINE_KERNELS(BucketPowerKernels, bucket_power)
+SFFT_DEFINE_KERNELS(LocateKernels, locate)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
 
 }  // namespace sfft::detail::cpu

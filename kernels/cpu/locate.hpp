@@ -1,0 +1,52 @@
+// Stage "locate" of blind discovery: frequencies read off the phases between delays, many buckets at once.
+#pragma once
+
+#include <cstdint>
+
+namespace sfft::detail::cpu {
+
+/// A 1D comb read at eight neighbouring delays first_delay, first_delay + 1, …
+struct RunGeometry {
+  double points;       ///< N
+  double buckets;      ///< B
+  double stride;       ///< N/B
+  double first_delay;  ///< N · first_delay below 2^53
+  double scale;        ///< of the bucket values
+};
+
+/// Phases of kRunDelays delays at candidate 0, and what they turn by from one candidate to the next.
+struct CandidateLine {
+  double base_re[8], base_im[8], step_re[8], step_im[8];
+};
+
+/// What one frequency explains of a bucket.
+struct SingletonOutput {
+  double* f;         ///< integers
+  double* value_re;  ///< X[f]
+  double* value_im;
+  double* energy;    ///< Σ_j |y_j|²
+  double* residual;  ///< what the frequency leaves of it
+};
+
+inline constexpr std::int64_t kRunDelays = 8;
+
+template <class Real>
+struct LocateKernels {
+  /// The best single frequency of each of `count` buckets; re and im hold kRunDelays values a bucket.
+  void (*explain_run)(const Real* re, const Real* im, const std::int32_t* buckets, std::int64_t count,
+                      const RunGeometry& geometry, const SingletonOutput& out);
+  /// The candidate g < count with the largest |Σ_j y_j conj(base_j step_j^g)|², and that square.
+  std::int64_t (*correlate)(const double* y_re, const double* y_im, const CandidateLine& line,
+                            std::int64_t count, double& power);
+  /// (re, im)[i] = exp(2 pi i f[i]·delay/n), within a few 1e-16; f integers in [0, n), n·delay below 2^53.
+  void (*roots)(const double* f, std::int64_t count, double delay, double n, double* re, double* im);
+};
+
+template <class Real>
+const LocateKernels<Real>& locate_kernels() noexcept;
+template <>
+const LocateKernels<float>& locate_kernels<float>() noexcept;
+template <>
+const LocateKernels<double>& locate_kernels<double>() noexcept;
+
+}  // namespace sfft::detail::cpu

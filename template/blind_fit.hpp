@@ -1,0 +1,35 @@
+// The small systems of blind discovery: a few frequencies in one bucket at a few delays.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+namespace sfft::detail {
+
+constexpr int kBlindDelays = 16;  ///< most delays of one bucket
+constexpr int kBlindMembers = 6;  ///< most frequencies that a bucket may be explained by
+
+using BlindVector = std::complex<double>[kBlindDelays];
+
+/// Solves the n×n system a·x = b by elimination with pivots, in place; b becomes x. False when singular.
+bool solve_small(int n, std::complex<double> a[kBlindMembers][kBlindMembers],
+                 std::complex<double>* b) noexcept;
+
+struct BlindFit {
+  std::complex<double> values[kBlindMembers];
+  double gain[kBlindMembers];  ///< variance of a value over that of one delay
+  double residual = 0;         ///< Σ_j |y_j − Σ_i values_i roots_i[j]|²
+  bool ok = false;
+};
+
+/// Least squares of y over `members` known phase vectors.
+BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const BlindVector& y) noexcept;
+
+/// Most frequencies of one bucket that eight equally spaced delays can tell apart.
+constexpr int kPronyFrequencies = 4;
+
+/// The `order` (1 to kPronyFrequencies) frequencies of y_j = Σ_i c_i exp(2 pi i u_i j), j = 0 … delays-1, as
+/// turns u_i in [0, 1), by linear prediction (Prony). False when the system is singular.
+bool prony(const BlindVector& y, int delays, int order, double* turns) noexcept;
+
+}  // namespace sfft::detail
