@@ -52,7 +52,7 @@ class Designer {
         support_(data_),
         design_(std::make_shared<PlanDesign<Real>>(tmpl)) {}
 
-  std::shared_ptr<const PlanDesign<Real>> design() {
+  std::shared_ptr<PlanDesign<Real>> design() {
     const auto start = std::chrono::steady_clock::now();
     PlanInfo& info = design_->info;
     design_->threads = thread_count(options_.threads);
@@ -293,9 +293,47 @@ class Designer {
 
 }  // namespace
 
+namespace {
+
+/// Microseconds from a host frame to a host spectrum beside the transform itself: launches, copies and waits,
+/// which the frames of a batch share, and the samples' way over the bus.
+template <class Real>
+double host_path_us(const PlanDesign<Real>& design, bool real) {
+  constexpr double kRoundTrip = 40, kSamplePicked = 1e-3, kByteCopied = 2e-5;
+  const PlanInfo& info = design.info;
+  const auto samples = static_cast<double>(info.samples);
+  const bool whole = info.path == Path::dense || info.path == Path::direct;
+  return kRoundTrip / std::min(design.batch, 32) +
+         samples * (whole ? kByteCopied * (real ? 4 : 8) : kSamplePicked);
+}
+
+/// The CPU, unless a GPU is there and predicted to be faster for frames that come from the host.
+template <class Real>
+std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, PlanOptions options) {
+  options.backend = Backend::cpu;
+  const auto on_cpu = Designer<Real>(tmpl, options).design();
+  // Asking for a GPU starts the driver, which takes a while: not for plans that no GPU can beat.
+  if (on_cpu->info.predicted_us < 40.0 / std::min(options.batch, 32)) return on_cpu;
+  if (!device_problem(options.device).empty()) return on_cpu;
+  options.backend = Backend::cuda;
+  try {
+    const auto on_gpu = Designer<Real>(tmpl, options).design();
+    const double gpu_us = on_gpu->info.predicted_us + host_path_us(*on_gpu, tmpl.is_real());
+    if (gpu_us < on_cpu->info.predicted_us) return on_gpu;
+    on_cpu->info.rejected.push_back(
+        {on_gpu->info.engine, fmt::format("{:.1f} us with the way there and back", gpu_us)});
+  } catch (const Error& error) {
+    on_cpu->info.rejected.push_back({"GPU", error.what()});
+  }
+  return on_cpu;
+}
+
+}  // namespace
+
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options) {
   check(options);
+  if (options.backend == Backend::automatic) return choose_backend<Real>(tmpl, options);
   return Designer<Real>(tmpl, options).design();
 }
 

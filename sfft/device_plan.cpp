@@ -1,6 +1,7 @@
 #include "sfft/device_plan.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "kernels/common/direct_table.hpp"
@@ -163,15 +164,16 @@ class OwnPlan final : public DevicePlan<Real> {
       ++count;
     }
     if (compact) {
+      const auto start = std::chrono::steady_clock::now();
       gather(frames.first(count), slot.host.data(), pool);
+      slot.gather_us =
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+      own.ring->copy(slot, slot.device.data(), slot.host.data(), count * frame_bytes);
     } else {
       for (std::size_t i = 0; i < count; ++i) {
-        cuda::copy_to_device(slot.device.data() + i * frame_bytes, frames[i].data(), frame_bytes,
-                             own.ring->stream());
+        own.ring->copy(slot, slot.device.data() + i * frame_bytes, frames[i].data(), frame_bytes);
       }
     }
-    if (compact)
-      cuda::copy_to_device(slot.device.data(), slot.host.data(), count * frame_bytes, own.ring->stream());
     DeviceFrames device{slot.device.data(), type, static_cast<std::int64_t>(count),
                         compact ? static_cast<std::int64_t>(indices.size()) : 0};
     const cuda::Batch<Real> work = batch(device, slot.spectra(), reference);

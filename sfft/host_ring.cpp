@@ -58,7 +58,17 @@ typename HostRing<Real>::Slot& HostRing<Real>::next() {
   Slot& slot = slots_[static_cast<std::size_t>(at_)];
   at_ = (at_ + 1) % kSlots;
   deliver(slot);
+  slot.gather_us = 0;
+  slot.copied = false;
   return slot;
+}
+
+template <class Real>
+void HostRing<Real>::copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes) {
+  if (!slot.copied) slot.copy_begins.record(stream_.get());
+  cuda::copy_to_device(device, host, bytes, stream_.get());
+  slot.copy_ends.record(stream_.get());
+  slot.copied = true;
 }
 
 template <class Real>
@@ -75,6 +85,7 @@ void HostRing<Real>::deliver(Slot& slot) {
   const std::span<Spectrum<Real>> out = std::exchange(slot.spectra_out, {});
   slot.done.wait();
   const DeviceSpectra<Real> from = slot.layout(slot.returned.data());
+  const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
   const auto k = static_cast<std::size_t>(k_);
   for (std::size_t i = 0; i < out.size(); ++i) {
     Spectrum<Real>& spectrum = out[i];
@@ -87,6 +98,7 @@ void HostRing<Real>::deliver(Slot& slot) {
     spectrum.residual = account.residual;
     spectrum.finite = account.finite != 0;
     spectrum.transferred_bytes = slot.transferred;
+    spectrum.transfer_us = transfer_us / static_cast<double>(out.size());
   }
 }
 

@@ -22,6 +22,9 @@ class HostRing {
     cuda::DeviceBuffer results;
     cuda::PinnedBuffer returned;
     cuda::Event done;
+    cuda::Event copy_begins{cuda::Event::Kind::timed}, copy_ends{cuda::Event::Kind::timed};
+    double gather_us = 0;                   ///< of the host, for all frames
+    bool copied = false;                    ///< and the two events recorded
     std::span<Spectrum<Real>> spectra_out;  ///< waiting for this slot
     std::int64_t transferred = 0;
     int capacity = 0;
@@ -40,6 +43,8 @@ class HostRing {
 
   /// The next slot, its last results delivered.
   Slot& next();
+  /// Copies host memory to the slot's, timed.
+  void copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes);
   /// After the work on a slot is launched: its results go to `spectra`.
   void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);
   /// Delivers everything.

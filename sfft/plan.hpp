@@ -33,6 +33,8 @@ enum class Transfer : std::uint8_t {
 };
 
 struct PlanOptions {
+  /// automatic: the CPU, or a GPU where one is there and predicted to transform frames in host memory faster.
+  /// enqueue() wants cuda.
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend, as the driver counts them
   /// Frames that one execute() or enqueue() call usually gets: GPU plans for many frames fill the machine

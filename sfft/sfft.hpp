@@ -30,6 +30,9 @@ SFFT_EXPORT Spectrum<double> transform(const SignalView& signal, const Transform
 SFFT_EXPORT Spectrum<double> transform(const SignalView& frame, const Template& tmpl,
                                        const PlanOptions& options = {});
 
+/// Why a backend cannot be used here: no driver, no GPU, none this build has code for. Empty when it can.
+SFFT_EXPORT std::string unavailable(Backend backend, int device = 0);
+
 /// Library version "0.1.0".
 SFFT_EXPORT const char* version() noexcept;
 /// What this build has and lacks, one item a line: compiler, vector instructions in use, FFTW, CUDA.

@@ -143,7 +143,12 @@ void TrackerImpl<Real>::take_first_reference(const SignalView& frame) {
   std::memcpy(data->reference.data(), frame.data(), frame.bytes());
   data->values.assign(result_.spectrum.values.begin(), result_.spectrum.values.end());
   if (data->power.empty()) {
-    const Template learned = learn(frame, {.k = data->k(), .threads = options_.plan.threads});
+    LearnOptions again;
+    again.k = data->k();
+    again.threads = options_.plan.threads;
+    again.backend = options_.learn.backend;
+    again.device = options_.learn.device;
+    const Template learned = learn(frame, again);
     data->tail_envelope = learned.data()->tail_envelope;
     data->change_envelope = learned.data()->change_envelope;
     data->tail_energy = result_.spectrum.tail_energy;

@@ -160,6 +160,9 @@ struct Spectrum {
   double missed_bound = 0;
   std::int64_t transferred_bytes =
       0;  ///< of the frame that were copied to the GPU, or read by it from the host
+  /// Microseconds that picking and copying them took, a frame's share of its batch; 0 where the GPU reads the
+  /// host's memory.
+  double transfer_us = 0;
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
   std::string reason;                    ///< why this path, one sentence
 };

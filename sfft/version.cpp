@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "kernels/cpu/isa.hpp"
+#include "sfft/device_plan.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
@@ -8,6 +9,10 @@
 #endif
 
 namespace sfft {
+
+std::string unavailable(Backend backend, int device) {
+  return backend == Backend::cuda ? detail::device_problem(device) : std::string();
+}
 
 const char* version() noexcept {
   return SFFT_VERSION;

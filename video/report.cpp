@@ -124,6 +124,10 @@ std::string summary(const RunReport& report) {
                       to_string(report.plan.path), 100 * report.plan.samples_fraction,
                       report.plan.bucket_count, report.plan.delays,
                       report.plan.reference ? ", as the difference to a reference frame" : "");
+  text += fmt::format("runs on     {}", report.plan.engine);
+  const std::string no_gpu = unavailable(Backend::cuda, report.device);
+  text +=
+      report.backend == Backend::automatic && !no_gpu.empty() ? fmt::format("; no GPU: {}\n", no_gpu) : "\n";
   if (report.frames.empty()) return text;
   text +=
       fmt::format("time        {:.1f} us a frame (median; p95 {:.1f})\n", numbers.median_us, numbers.p95_us);

@@ -140,17 +140,6 @@ LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
   return learn;
 }
 
-/// What moving a frame to the GPU took.
-struct Transfer {
-  std::int64_t bytes;
-  double us;
-};
-
-/// The one place that knows: the CPU reads frames where they are.
-Transfer transfer_of(const Spectrum<float>& /*spectrum*/) {
-  return {0, 0};
-}
-
 class Run {
  public:
   Run(const RunOptions& options, SpectrumSink* sink, RunReport& report)
@@ -199,9 +188,8 @@ class Run {
     const TrackedFrame<float>& tracked = tracker_->push(view);
     FrameRecord record;
     record.us = microseconds(Clock::now() - begin);
-    const Transfer transfer = transfer_of(tracked.spectrum);
-    record.copy_us = transfer.us;
-    record.transferred_bytes = transfer.bytes;
+    record.copy_us = tracked.spectrum.transfer_us;
+    record.transferred_bytes = tracked.spectrum.transferred_bytes;
     record.index = index;
     record.action = tracked.action;
     record.relative_error = tracked.spectrum.relative_error;

@@ -118,7 +118,7 @@ void add_video(CLI::App& app, CommandLine& line) {
 bool settle_gpu(const CommonOptions& common) {
   if (common.device == "cpu") return false;
 #if SFFT_BENCH_CUDA
-  const std::string problem = sfft::bench::gpu_problem();
+  const std::string problem = sfft::unavailable(sfft::Backend::cuda);
 #else
   const std::string problem = "this build has no CUDA";
 #endif

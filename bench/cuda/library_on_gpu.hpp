@@ -1,4 +1,4 @@
-// The library on a GPU, seen from outside: whether there is one, and where plans put their results.
+// The library on a GPU, seen from outside: its name, and where plans put their results.
 #pragma once
 
 #include <complex>
@@ -9,17 +9,6 @@
 #include "sfft/sfft.hpp"
 
 namespace sfft::bench {
-
-/// Why the library finds no GPU to use; empty when it does.
-inline std::string gpu_problem() {
-  try {
-    const std::int64_t support[] = {1};
-    const Plan<float> plan(Template::from_support(Shape{4096}, false, support), {.backend = Backend::cuda});
-    return {};
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
 
 inline std::string gpu_name() {
   cudaDeviceProp properties{};

@@ -232,7 +232,7 @@ int main(int argc, char** argv) {
       recordings.push_back(read_recording(word));
     }
   }
-  if (const std::string problem = gpu_problem(); !problem.empty()) {
+  if (const std::string problem = unavailable(Backend::cuda); !problem.empty()) {
     fmt::print(stderr, "bench_cuda_sparse: {}\n", problem);
     return 4;
   }

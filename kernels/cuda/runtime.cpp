@@ -199,8 +199,9 @@ OwnedStream::~OwnedStream() {
   if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
 }
 
-Event::Event() {
-  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating an event");
+Event::Event(Kind kind) {
+  check(cudaEventCreateWithFlags(&event_, kind == Kind::timed ? cudaEventDefault : cudaEventDisableTiming),
+        "creating an event");
 }
 Event::~Event() {
   if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
@@ -210,6 +211,11 @@ void Event::record(Stream stream) {
 }
 void Event::wait() {
   check(cudaEventSynchronize(event_), "waiting for the GPU");
+}
+double Event::us_until(const Event& later) const {
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, event_, later.event_), "reading the time of an event");
+  return 1e3 * static_cast<double>(ms);
 }
 
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {

@@ -112,7 +112,8 @@ class OwnedStream {
 
 class Event {
  public:
-  Event();
+  enum class Kind { untimed, timed };
+  explicit Event(Kind kind = Kind::untimed);
   ~Event();
   Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   Event& operator=(Event&& other) noexcept {
@@ -121,6 +122,8 @@ class Event {
   }
   void record(Stream stream);
   void wait();  ///< blocks the host
+  /// Microseconds to a later event; both timed, recorded and over.
+  double us_until(const Event& later) const;
   CUevent_st* get() const noexcept { return event_; }
 
  private:

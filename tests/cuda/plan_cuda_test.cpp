@@ -288,6 +288,25 @@ TEST_F(PlanCuda, TracksAFilmAsTheCpuDoes) {
   EXPECT_GE(tracker.relearned(), 1);
 }
 
+TEST_F(PlanCuda, AutomaticTakesTheGpuWhereThatPays) {
+  EXPECT_EQ(unavailable(Backend::cuda), "");
+  const std::vector<std::int64_t> few{3, 77, 1000};
+  EXPECT_EQ(Plan<float>(Template::from_support(Shape{4096}, false, few)).info().backend, Backend::cpu);
+  // Dense, and large: the way over the bus takes a millisecond, the CPU a hundred.
+  const Template tmpl = Template::from_support(Shape{1 << 22}, false, few);
+  const Plan<float> dense(tmpl, {.path = Path::dense});
+  EXPECT_EQ(dense.info().backend, Backend::cuda) << dense.explain();
+  std::vector<std::complex<float>> signal(1 << 22);
+  std::mt19937 random(3);
+  for (auto& sample : signal)
+    sample = {static_cast<float>(random() % 100), static_cast<float>(random() % 100)};
+  const SignalView view(std::span<const std::complex<float>>(signal), tmpl.shape());
+  const Plan<float> host(tmpl, {.backend = Backend::cpu, .path = Path::dense});
+  const auto got = dense.execute(view).values, expected = host.execute(view).values;
+  for (std::size_t i = 0; i < few.size(); ++i)
+    EXPECT_LE(std::abs(got[i] - expected[i]), 1e-5 * std::sqrt(static_cast<double>(signal.size())) * 60);
+}
+
 TEST_F(PlanCuda, RefusesWhatDoesNotFit) {
   const Shape shape{4096};
   const auto signal = SparseSignal::random(shape, false, 8, 3);
