@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the published tables from bench/results/cpu/*.json between markers in README.md and docs/benchmarks.md.
+"""Writes the published tables from bench/results/*/*.json between markers in README.md and docs/benchmarks.md.
 
 usage: bench/tables.py [--check]     --check: exit 1 when a file would change
 
@@ -9,6 +9,8 @@ import json
 import pathlib
 import re
 import sys
+
+import gpu_tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "cpu"
@@ -155,7 +157,7 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "context": table_context}
+          "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "context": table_context, **gpu_tables.TABLES}
 
 
 def table(name):

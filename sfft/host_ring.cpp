@@ -47,6 +47,7 @@ void HostRing<Real>::fit(std::size_t frame_bytes, int frames) {
     slot.host = cuda::PinnedBuffer(bytes);
     slot.device = cuda::DeviceBuffer(bytes);
     slot.results = cuda::DeviceBuffer(result_bytes(capacity));
+    cuda::clear(slot.results.data(), slot.results.bytes(), stream_.get());  // padding is copied too
     slot.returned = cuda::PinnedBuffer(result_bytes(capacity));
     slot.capacity = capacity;
   }

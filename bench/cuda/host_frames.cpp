@@ -112,6 +112,7 @@ json time_host_frames(const Recording& recording, double max_samples) {
     plan.execute(views, spectra, workspace);
     json& way = row["ways"][name];
     way["us"] = us_a_frame([&] { plan.execute(views, spectra, workspace); });
+    way["threads"] = threads;
     way["bytes_per_frame"] = spectra[0].transferred_bytes;
     row["samples_fraction"] = plan.info().samples_fraction;
     if (reference.empty()) reference = spectra;

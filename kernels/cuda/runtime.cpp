@@ -221,6 +221,9 @@ double Event::us_until(const Event& later) const {
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copying to the GPU");
 }
+void clear(void* device, std::size_t bytes, Stream stream) {
+  check(cudaMemsetAsync(device, 0, bytes, stream), "clearing memory of the GPU");
+}
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copying from the GPU");
 }

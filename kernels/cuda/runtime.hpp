@@ -132,6 +132,7 @@ class Event {
 
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream);
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);
+void clear(void* device, std::size_t bytes, Stream stream);  ///< to zeros
 void synchronize(Stream stream);
 /// Whether host code may not touch `data`: it lies in device memory.
 bool is_device_pointer(const void* data) noexcept;

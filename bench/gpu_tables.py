@@ -1,0 +1,108 @@
+"""The tables of bench/results/h200/sparse.json, for bench/tables.py."""
+import json
+import pathlib
+
+RESULTS = pathlib.Path(__file__).resolve().parent / "results" / "h200"
+
+
+def load():
+    with open(RESULTS / "sparse.json", encoding="utf-8") as file:
+        data = json.load(file)
+    return data, data["rows"]
+
+
+def points_text(n):
+    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n:,}"
+
+
+def ratio_text(value):
+    return f"{value:,.0f}×" if value >= 100 else f"{value:.3g}×"
+
+
+def peers_text(row):
+    return [f"{row['peers'][name]['warm_us']:.3g}" if name in row.get("peers", {}) else "–" for name in ("cuFFT", "VkFFT")]
+
+
+def transforms(rows, first):
+    lines = [f"| {first} | k | plan | read | sfft warm, µs | cold | cuFFT, µs | VkFFT | ratio warm | cold | relative L2 |",
+             "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        plan = row["plan"]
+        name = points_text(row["n"]) if "n" in row else f"{row['name']}, batch {row['batch']}"
+        path = f"{plan['path']} {plan['buckets']} × {plan['delays']}" if plan["path"] != "dense" else "dense"
+        lines.append(f"| {name} | {row['k']} | {path} | {100 * plan['samples_fraction']:.2g} % | {row['warm_us']:.3g} | "
+                     f"{row['cold_us']:.3g} | {' | '.join(peers_text(row))} | **{ratio_text(row['ratio_warm'])}** | "
+                     f"{ratio_text(row['ratio_cold'])} | {row['relative_l2']:.1e} |")
+    return "\n".join(lines)
+
+
+def of_group(rows, *groups):
+    return [row for row in rows if row["group"] in groups]
+
+
+def table_known():
+    _, rows = load()
+    return transforms(of_group(rows, "known"), "N")
+
+
+def table_video():
+    _, rows = load()
+    return transforms(of_group(rows, "video"), "frames")
+
+
+def table_crossover():
+    _, rows = load()
+    return transforms(of_group(rows, "crossover"), "signal")
+
+
+def table_host():
+    _, rows = load()
+    lines = ["| recording | how samples reach the GPU | host threads | bytes a frame | µs a frame | against copying and cuFFT R2C |", "|---|---|---:|---:|---:|---:|"]
+    for row in of_group(rows, "host"):
+        peer = row["copy_and_cufft_us"]
+        for name, way in row["ways"].items():
+            lines.append(f"| {row['name']} | {name.split(',')[0]} | {way['threads']} | {way['bytes_per_frame']:,} | {way['us']:.3g} | **{peer / way['us']:.2g}×** |")
+        lines.append(f"| {row['name']} | *cuFFT R2C of whole frames* | 1 | | {peer:.3g} | 1× |")
+        lines.append(f"| {row['name']} | *copying whole frames alone* | 1 | | {row['copy_us']:.3g} | |")
+    return "\n".join(lines)
+
+
+def table_stages():
+    data, rows = load()
+    copy = data["copy_bandwidth_tb_s"]
+    lines = ["| work | k | frames | plan | stage | µs | MB | TB/s | of copy bandwidth |", "|---|---:|---:|---|---|---:|---:|---:|---:|"]
+    for row in of_group(rows, "stages"):
+        head = f"| {row['name']} | {row['k']} | {row['frames']} | {row['buckets']} × {row['delays']} |"
+        for name, stage in row["stages"].items():
+            lines.append(f"{head} {name} | {stage['us']:.3g} | {stage['bytes'] / 1e6:.3g} | {stage['tb_s']:.2g} | {100 * stage['tb_s'] / copy:.0f} % |")
+        lines.append(f"{head} *the plan's own choice: {row['best']['kernels']}* | {row['best']['us']:.3g} | | | |")
+    return "\n".join(lines) + f"\n\nCopy bandwidth of the machine in this run: {copy:.2f} TB/s, read and written."
+
+
+def table_adaptive():
+    _, rows = load()
+    lines = ["| recording | frames | learning | planning | sfft a frame | cuFFT a frame | time so far, sfft / cuFFT, after | break-even |", "|---|---:|---:|---:|---:|---:|---|---:|"]
+    for row in of_group(rows, "adaptive"):
+        after = "; ".join(f"{at['frames']}: {at['sfft_ms']:.3g} / {at['cufft_ms']:.2g} ms" for at in row["after"])
+        lines.append(f"| {row['name']} {row['shape']} | {row['frames']} | {row['learn_ms']:.2g} ms | {row['plan_ms']:.3g} ms | {row['sfft_us_per_frame']:.2g} µs | "
+                     f"{row['cufft_us_per_frame']:.3g} µs | {after} | {row['break_even_frames']:,.0f} frames |")
+    return "\n".join(lines)
+
+
+def table_blind():
+    _, rows = load()
+    lines = ["| N | k | found | relative L2 | samples read | sfft, µs | cuFFT, µs | ratio |", "|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in of_group(rows, "blind"):
+        lines.append(f"| {points_text(row['n'])} | {row['k']} | {row['found']} of {row['k']} | {row['relative_l2']:.1e} | {row['samples']:,} | "
+                     f"{row['us']:.3g} | {row['cufft_us']:.3g} | **{ratio_text(row['cufft_us'] / row['us'])}** |")
+    return "\n".join(lines)
+
+
+def table_context():
+    data, _ = load()
+    return ("| file | commit | device | driver, runtime | command |\n|---|---|---|---|---|\n"
+            f"| `bench/results/h200/sparse.json` | {data['commit']} | {data['device']} | CUDA {data['driver'] / 1000:g}, {data['runtime'] / 1000:g} | `{data['command']}` |")
+
+
+TABLES = {"gpu-known": table_known, "gpu-video": table_video, "gpu-crossover": table_crossover, "gpu-host": table_host, "gpu-stages": table_stages,
+          "gpu-adaptive": table_adaptive, "gpu-blind": table_blind, "gpu-context": table_context}
