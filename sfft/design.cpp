@@ -142,6 +142,7 @@ class Designer {
     request.epsilon = std::numeric_limits<Real>::epsilon();
     request.limit_us = limit_us;
     request.seed = options_.seed;
+    request.threads = design_->threads;
     if (on_device_) {
       const int multiprocessors = device_traits(options_.device).multiprocessors;
       request.cost = [multiprocessors, batch = options_.batch](const CombCost& cost) {

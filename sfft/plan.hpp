@@ -49,7 +49,7 @@ struct PlanOptions {
   double max_samples = 0;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
-  int threads = 1;              ///< of the host that one execute() call may use; 0 means one per core
+  int threads = 1;              ///< of the host that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
   std::uint64_t seed = 1;                   ///< of the delay and permutation search: same seed, same plan
 };

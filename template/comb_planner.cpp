@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 
+#include "kernels/cpu/thread_pool.hpp"
 #include "template/comb_model.hpp"
 #include "template/delay_search.hpp"
 
@@ -142,6 +144,29 @@ class Planner {
     return request_.cost(cost);
   }
 
+  /// job(i) for i < count, on as many threads as were asked for; what one throws is thrown here.
+  template <class Job>
+  void for_each(std::size_t count, const Job& job) const {
+    const int threads =
+        static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(request_.threads), count));
+    if (threads <= 1) {
+      for (std::size_t i = 0; i < count; ++i) job(i);
+      return;
+    }
+    std::vector<std::exception_ptr> failures(count);
+    cpu::ThreadPool pool(threads);
+    pool.run(static_cast<std::int64_t>(count), [&](std::int64_t i, int) {
+      try {
+        job(static_cast<std::size_t>(i));
+      } catch (...) {
+        failures[static_cast<std::size_t>(i)] = std::current_exception();
+      }
+    });
+    for (const std::exception_ptr& failure : failures) {
+      if (failure) std::rethrow_exception(failure);
+    }
+  }
+
   static double relative_error(const CombModel::Quality& quality) {
     return std::sqrt(quality.error / std::max(quality.power, 1e-300));
   }
@@ -202,9 +227,9 @@ class Planner {
       Candidate candidate;
       double error;
     };
-    std::vector<Looked> looked;
     constexpr std::size_t kLook = 20;
-    for (std::size_t i = 0; i < std::min(kLook, candidates_.size()); ++i) {
+    std::vector<std::optional<double>> errors(std::min(kLook, candidates_.size()));
+    for_each(errors.size(), [&](std::size_t i) {
       CombModel model(support_, prior_, candidates_[i].buckets);
       const auto choice = search_delays(model, support_.shape,
                                         {.count = candidates_[i].delays,
@@ -213,8 +238,11 @@ class Planner {
                                          .groups = 24,
                                          .final_groups = 96,
                                          .seed = request_.seed});
-      if (!choice) continue;
-      looked.push_back({candidates_[i], relative_error(choice->quality)});
+      if (choice) errors[i] = relative_error(choice->quality);
+    });
+    std::vector<Looked> looked;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (errors[i]) looked.push_back({candidates_[i], *errors[i]});
     }
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();
@@ -229,10 +257,9 @@ class Planner {
     });
     // The first look is coarse: search the finalists' delays properly, and keep the one that predicts best.
     constexpr std::size_t kFinalists = 2;
-    std::optional<CombPlan> best;
-    std::size_t winner = 0;
-    for (std::size_t i = 0; i < std::min(kFinalists, looked.size()); ++i) {
-      if (best && looked[i].error > bar) break;
+    std::vector<std::optional<CombPlan>> finalists(std::min(kFinalists, looked.size()));
+    for_each(finalists.size(), [&](std::size_t i) {
+      if (i > 0 && looked[i].error > bar) return;
       CombModel model(support_, prior_, looked[i].candidate.buckets);
       const auto choice = search_delays(model, support_.shape,
                                         {.count = looked[i].candidate.delays,
@@ -240,8 +267,13 @@ class Planner {
                                          .sweeps = 2,
                                          .groups = 32,
                                          .seed = request_.seed});
-      if (!choice || (best && relative_error(choice->quality) >= best->predicted_error)) continue;
-      best = finish(model, *choice, looked[i].candidate.us);
+      if (choice) finalists[i] = finish(model, *choice, looked[i].candidate.us);
+    });
+    std::optional<CombPlan> best;
+    std::size_t winner = 0;
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+      if (!finalists[i] || (best && finalists[i]->predicted_error >= best->predicted_error)) continue;
+      best = std::move(finalists[i]);
       winner = i;
     }
     for (std::size_t i = 0; i < looked.size(); ++i) {

@@ -19,6 +19,7 @@ struct CombRequest {
   double epsilon = 0;            ///< of the arithmetic that will execute
   double limit_us = 0;           ///< plans predicted slower than this are of no use
   std::uint64_t seed = 1;
+  int threads = 1;  ///< of the search; the plan is the same for any number
   std::function<double(const CombCost&)> cost =
       predict_comb_us;  ///< microseconds on the backend that executes
 };

@@ -257,7 +257,9 @@ TYPED_TEST(PlanTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(plan_with({.accuracy = std::numeric_limits<double>::quiet_NaN()}), ErrorCode::invalid_argument);
   EXPECT_EQ(plan_with({.max_samples = 1.5}), ErrorCode::invalid_argument);
   EXPECT_EQ(plan_with({.threads = -2}), ErrorCode::invalid_argument);
-  EXPECT_EQ(plan_with({.backend = Backend::cuda}), ErrorCode::backend_unavailable);
+  EXPECT_EQ(plan_with({.backend = Backend::cuda, .device = 99}), ErrorCode::backend_unavailable);
+  EXPECT_EQ(unavailable(Backend::cpu), "");
+  EXPECT_NE(unavailable(Backend::cuda, 99), "");
 }
 
 TEST(Plan, AsksForAccuracyAndGetsItOrDense) {
@@ -277,6 +279,19 @@ TEST(Plan, AsksForAccuracyAndGetsItOrDense) {
   const Plan<double> closer(tmpl, {.accuracy = 0.05, .max_samples = 0.5});
   EXPECT_LE(closer.info().predicted_error, 0.05);
   EXPECT_GT(closer.info().samples, loose.info().samples);
+}
+
+TEST(Plan, IsTheSameForAnyNumberOfThreads) {
+  const Shape shape{144, 192};
+  const auto first = test::film_frame(144, 192, 0);
+  const Template tmpl =
+      learn(SignalView(std::span<const std::uint8_t>(first), shape), {.k = 200, .reference = true});
+  const Plan<float> one(tmpl, {.backend = Backend::cpu, .max_samples = 0.3, .threads = 1});
+  const Plan<float> three(tmpl, {.backend = Backend::cpu, .max_samples = 0.3, .threads = 3});
+  ASSERT_EQ(one.info().path, Path::comb) << one.explain();
+  EXPECT_EQ(one.info().buckets, three.info().buckets);
+  EXPECT_EQ(one.info().delays, three.info().delays);
+  EXPECT_EQ(one.info().predicted_error, three.info().predicted_error);
 }
 
 TEST(Plan, NoiseIsNotSparse) {

@@ -154,7 +154,7 @@ TEST(Learn, RefusesPowersThatOverflow) {
 TEST(Learn, SaysThatABuildHasNoGpuBackend) {
   if (SFFT_HAVE_CUDA) GTEST_SKIP() << "this build has one";
   const std::vector<double> x(32, 1.0);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .backend = Backend::cuda}); }),
+  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .backend = Backend::cuda, .device = 99}); }),
             ErrorCode::backend_unavailable);
 }
 
