@@ -50,6 +50,22 @@ def table_video():
     return transforms(of_group(rows, "video"), "frames")
 
 
+def table_short():
+    _, rows = load()
+    lines = ["| work | read | sfft, µs | faster of cuFFT and VkFFT, µs | ratio | relative L2 |", "|---|---:|---:|---:|---:|---:|"]
+    wanted = [("known", 1 << 20, 64), ("known", 1 << 24, 64), ("known", 1 << 28, 64), ("known", 1 << 24, 1000), ("known", 1 << 24, 16384)]
+    for row in rows:
+        if row["group"] == "known" and ("known", row["n"], row["k"]) in wanted:
+            name = f"1D complex, N = {points_text(row['n'])}, k = {row['k']}"
+        elif row["group"] == "video":
+            name = f"{row['name']}, 8-bit frames, batch {row['batch']}, k = {row['k']}"
+        else:
+            continue
+        best = row["warm_us"] * row["ratio_warm"]
+        lines.append(f"| {name} | {100 * row['plan']['samples_fraction']:.2g} % | {row['warm_us']:.3g} | {best:.4g} | **{ratio_text(row['ratio_warm'])}** | {row['relative_l2']:.1e} |")
+    return "\n".join(lines)
+
+
 def table_crossover():
     _, rows = load()
     return transforms(of_group(rows, "crossover"), "signal")
@@ -104,5 +120,5 @@ def table_context():
             f"| `bench/results/h200/sparse.json` | {data['commit']} | {data['device']} | CUDA {data['driver'] / 1000:g}, {data['runtime'] / 1000:g} | `{data['command']}` |")
 
 
-TABLES = {"gpu-known": table_known, "gpu-video": table_video, "gpu-crossover": table_crossover, "gpu-host": table_host, "gpu-stages": table_stages,
+TABLES = {"gpu-known": table_known, "gpu-video": table_video, "gpu-short": table_short, "gpu-crossover": table_crossover, "gpu-host": table_host, "gpu-stages": table_stages,
           "gpu-adaptive": table_adaptive, "gpu-blind": table_blind, "gpu-context": table_context}
