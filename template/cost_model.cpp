@@ -56,7 +56,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
     const auto latency_us = [&](double own) {
       return 1.3 + 0.5 * passes + own * (points * 1.3e-3 + k * (cost.real ? 1.0e-3 : 5e-4));
     };
-    return points * lanes < 2048 ? latency_us(lanes) : 1.4 + latency_us(std::ceil(lanes / 8));
+    return points * lanes < 2048 ? latency_us(lanes) : 1.4 + latency_us(std::ceil(lanes / 16));
   }
   return std::max(block_us(lanes) / multiprocessors, line_us);
 }

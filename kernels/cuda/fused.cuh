@@ -409,6 +409,9 @@ void launch_fused(const Binning<Real>& plan, const FusedPolicy& policy, const Ba
     shape.overlap = policy.overlap;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, arguments.layout.total),
           "reserving shared memory for the fused kernel");
+    if (policy.cluster > kPortableCluster)
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            "asking for a large cluster");
     launch(kernel, shape, arguments, stream, "launching the fused kernel");
   };
   with_element(batch.type, [&](auto element) {

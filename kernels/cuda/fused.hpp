@@ -22,7 +22,9 @@ struct FusedPolicy {
 /// Registers allow so many.
 template <class Real>
 constexpr int kMaxFusedThreads = sizeof(Real) == 4 ? 1024 : 512;
-constexpr int kMaxCluster = 8;
+constexpr int kMaxCluster = 16;
+/// Every GPU with clusters takes this many blocks in one; more are asked for by name.
+constexpr int kPortableCluster = 8;
 
 /// Bytes of shared memory a block needs under a policy.
 template <class Real>

@@ -1,9 +1,28 @@
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/fused.hpp"
 #include "kernels/cuda/probe.hpp"
 
 namespace sfft::detail::cuda {
 
 namespace {
+
 __global__ void probe() {}
+
+bool fits(int cluster) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(cluster));
+  config.blockDim = dim3(1024);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int count = 0;
+  return cudaFuncSetAttribute(probe, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess &&
+         cudaOccupancyMaxActiveClusters(&count, probe, &config) == cudaSuccess && count > 0;
+}
+
 }  // namespace
 
 bool has_code() noexcept {
@@ -11,6 +30,13 @@ bool has_code() noexcept {
   const bool found = cudaFuncGetAttributes(&attributes, probe) == cudaSuccess;
   static_cast<void>(cudaGetLastError());
   return found;
+}
+
+int largest_cluster(int major) noexcept {
+  if (major < 9) return 1;
+  const int cluster = fits(kMaxCluster) ? kMaxCluster : kPortableCluster;
+  static_cast<void>(cudaGetLastError());
+  return cluster;
 }
 
 }  // namespace sfft::detail::cuda

@@ -38,7 +38,7 @@ DeviceInfo query(int device) {
   info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
   info.shared_bytes_per_multiprocessor = properties.sharedMemPerMultiprocessor;
   info.memory_bytes = properties.totalGlobalMem;
-  info.clusters = info.overlap = properties.major >= 9;
+  info.overlap = properties.major >= 9;
   return info;
 }
 
@@ -58,8 +58,9 @@ class Devices {
     if (known_.size() < static_cast<std::size_t>(count)) known_.resize(static_cast<std::size_t>(count));
     auto& entry = known_[static_cast<std::size_t>(device)];
     if (!entry) {
-      const DeviceInfo info = query(device);
+      DeviceInfo info = query(device);
       const DeviceScope scope(device);
+      info.largest_cluster = largest_cluster(info.major);
       entry =
           Entry{info, has_code() ? ""
                                  : fmt::format("this build has no code for the GPU {} of compute capability "

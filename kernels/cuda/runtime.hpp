@@ -22,8 +22,8 @@ struct DeviceInfo {
   std::size_t shared_bytes_per_block = 0;  ///< with opt-in
   std::size_t shared_bytes_per_multiprocessor = 0;
   std::size_t memory_bytes = 0;
-  bool clusters = false;  ///< thread block clusters and distributed shared memory
-  bool overlap = false;   ///< kernels may begin beside the stream's previous one
+  int largest_cluster = 1;  ///< blocks; more than 1: clusters and distributed shared memory
+  bool overlap = false;     ///< kernels may begin beside the stream's previous one
 };
 
 /// Why no device can be used: no driver, no device, an architecture this build has no code for. Empty when

@@ -121,8 +121,8 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   // Few frames: spread each over a cluster, a lane a block where there are so many multiprocessors.
   constexpr int kWorthwhile = 2048;  // points: below, one block is done before a cluster has met
   const int idle = std::max(1, device.multiprocessors / std::max(1, frames));
-  if (device.clusters && !plan.flat() && plan.lanes * plan.fft.points >= kWorthwhile) {
-    for (int cluster = std::min({kMaxCluster, plan.lanes, idle}); cluster > 1; --cluster) {
+  if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthwhile) {
+    for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1; --cluster) {
       FusedPolicy policy = common;
       policy.cluster = cluster;
       policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;

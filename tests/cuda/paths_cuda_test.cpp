@@ -125,8 +125,8 @@ void compare_kernels(const cpu::Executor<Real>& host, const auto& data, const Su
   // Every policy that fits, not only the chosen ones.
   SparseExecutor<Real> fused(tables(), info, 1);
   const int lanes = fused.tables().view().lanes;
-  for (const int cluster : {1, 2, 3, 4, 5, 8}) {
-    if (cluster > 1 && (!info.clusters || fused.tables().view().flat())) continue;
+  for (const int cluster : {1, 2, 3, 4, 5, 8, 11, 16}) {
+    if (cluster > 1 && (cluster > info.largest_cluster || fused.tables().view().flat())) continue;
     for (const int side : {1, 2, 3, lanes}) {
       FusedPolicy policy;
       policy.cluster = cluster;
