@@ -39,7 +39,9 @@ constexpr double kOutstanding = 6;
 
 /// Whether small radices alone make up the extent.
 bool smooth(std::int64_t extent) {
-  for (const std::int64_t prime : {2, 3, 5, 7, 11, 13}) {
+  extent >>= std::countr_zero(static_cast<std::uint64_t>(extent));
+  for (const std::int64_t prime : {3, 5, 7, 11, 13}) {
+    if (extent == 1) break;
     while (extent % prime == 0) extent /= prime;
   }
   return extent == 1;

@@ -18,9 +18,9 @@ constexpr std::int64_t kRun = 8;
 /// Run `number` of those that share the delays out among them: each somewhere in its own part.
 DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, const CheckReads& reads,
                           BlindRandom& random) {
-  // A run tells any eight frequencies of a bucket from nothing, whatever they have in common (Vandermonde);
-  // in several dimensions chance has to do.
-  if (reads.runs == 0 && rank == 1) return run_of_delays(grid, true, random);
+  // A run of four tells any four frequencies of a bucket from nothing, whatever they have in common
+  // (Vandermonde), and more unless their values conspire; in several dimensions chance has to do.
+  if (reads.runs == 0 && rank == 1) return run_of_delays(grid, true, random, reads.compared);
   if (reads.runs == 0) return random_delays(grid.strides, rank, kBlindDelays, random);
   const auto last = static_cast<std::size_t>(rank - 1);
   const std::int64_t blocks_of_row = grid.strides[last] / kRun;
@@ -62,7 +62,7 @@ struct BlindComb<Real>::Accumulator {
   double rest = 0;         ///< Σ|y − known|²
 };
 
-/// exp(2 pi i f·τ_j/n) of every component at every delay, delay by delay.
+/// exp(2 pi i f·τ_j/n) of every component at every delay, component by component.
 template <class Real>
 void BlindComb<Real>::tabulate_roots(const DelayPattern& pattern,
                                      const std::vector<BlindComponent>& components) {
@@ -83,8 +83,8 @@ void BlindComb<Real>::tabulate_roots(const DelayPattern& pattern,
       BlindVector roots;
       phases(components[i].f, pattern, roots);
       for (std::size_t j = 0; j < delays; ++j) {
-        roots_re_[j * count + i] = roots[j].real();
-        roots_im_[j * count + i] = roots[j].imag();
+        roots_re_[i * delays + j] = roots[j].real();
+        roots_im_[i * delays + j] = roots[j].imag();
       }
     }
     return;
@@ -92,19 +92,26 @@ void BlindComb<Real>::tabulate_roots(const DelayPattern& pattern,
   const auto roots = cpu::locate_kernels<Real>().roots;
   coordinate_.resize(count);
   other_.resize(2 * count);
+  const auto number = static_cast<std::int64_t>(count);
   for (int d = 0; d < shape_.rank(); ++d) {
     const auto at = static_cast<std::size_t>(d);
+    const auto extent = static_cast<double>(shape_[d]);
     for (std::size_t i = 0; i < count; ++i) coordinate_[i] = static_cast<double>(components[i].f[at]);
+    if (pattern.kind == DelayPattern::Kind::run) {
+      roots(coordinate_.data(), number, static_cast<double>(pattern.delays[0][at]),
+            static_cast<double>(pattern.step), extent, static_cast<std::int64_t>(delays), roots_re_.data(),
+            roots_im_.data());
+      return;
+    }
     for (std::size_t j = 0; j < delays; ++j) {
-      double* re = d == 0 ? &roots_re_[j * count] : other_.data();
-      double* im = d == 0 ? &roots_im_[j * count] : other_.data() + count;
-      roots(coordinate_.data(), static_cast<std::int64_t>(count), static_cast<double>(pattern.delays[j][at]),
-            static_cast<double>(shape_[d]), re, im);
-      for (std::size_t i = 0; d > 0 && i < count; ++i) {
-        const Complex product =
-            times({roots_re_[j * count + i], roots_im_[j * count + i]}, {other_[i], other_[count + i]});
-        roots_re_[j * count + i] = product.real();
-        roots_im_[j * count + i] = product.imag();
+      roots(coordinate_.data(), number, static_cast<double>(pattern.delays[j][at]), 0, extent, 1,
+            other_.data(), other_.data() + count);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t to = i * delays + j;
+        const Complex before = d == 0 ? 1 : Complex(roots_re_[to], roots_im_[to]);
+        const Complex product = times(before, {other_[i], other_[count + i]});
+        roots_re_[to] = product.real();
+        roots_im_[to] = product.imag();
       }
     }
   }
@@ -115,9 +122,8 @@ void BlindComb<Real>::accumulate(const BucketValues<Real>& values, double scale,
                                  const std::vector<BlindComponent>& components,
                                  std::vector<Accumulator>& crowds) {
   const auto delays = static_cast<std::size_t>(values.delays);
-  const std::size_t count = components.size();
   const auto root = [&](std::int32_t i, std::size_t j) {
-    const std::size_t at = j * count + static_cast<std::size_t>(i);
+    const std::size_t at = static_cast<std::size_t>(i) * delays + j;
     return Complex(roots_re_[at], roots_im_[at]);
   };
   for (Accumulator& own : crowds) {
@@ -184,26 +190,29 @@ bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, C
   return true;
 }
 
-/// The occupied buckets; with their members where these are few and one's variance exceeds `doubtful`.
+/// The occupied buckets; with their members where these are few and one's variance exceeds `doubtful`. Or
+/// only those.
 template <class Real>
 std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
-    const std::vector<BlindComponent>& components, double doubtful) {
+    const std::vector<BlindComponent>& components, double doubtful, bool all) {
   std::vector<Accumulator> crowds;
   gram_.clear();
-  crowds.reserve(bucket_.size());
+  if (all) crowds.reserve(bucket_.size());
   for (std::size_t c = 0; c < bucket_.size(); ++c) {
     const std::int32_t bucket = bucket_[c];
     if (first_[static_cast<std::size_t>(bucket)] != static_cast<std::int32_t>(c)) continue;
-    Accumulator own;
-    own.bucket = bucket;
     int members = 0;
     bool fit = false;
     for (auto i = static_cast<std::int32_t>(c); i >= 0; i = next_[static_cast<std::size_t>(i)]) {
       fit = fit || components[static_cast<std::size_t>(i)].variance > doubtful;
-      if (members < kBlindMembers) own.member[members] = i;
       ++members;
     }
-    if (fit && members <= kBlindMembers) own.members = members;
+    fit = fit && members <= kBlindMembers;
+    if (!fit && !all) continue;
+    Accumulator own;
+    own.bucket = bucket;
+    for (auto i = static_cast<std::int32_t>(c); fit && i >= 0; i = next_[static_cast<std::size_t>(i)])
+      own.member[own.members++] = i;
     if (own.members > 1) {
       own.gram = static_cast<std::int32_t>(gram_.size());
       gram_.resize(gram_.size() + static_cast<std::size_t>(own.members * own.members));
@@ -221,7 +230,8 @@ bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<Blin
   constexpr double kLargestGain = 16;
   Complex fitted[kBlindMembers];
   double gain[kBlindMembers];
-  if (own.members == 0 || !solve_accumulated(own, static_cast<double>(delays), fitted, gain)) return false;
+  if (own.members == 0 || own.members >= delays) return false;
+  if (!solve_accumulated(own, static_cast<double>(delays), fitted, gain)) return false;
   if (*std::max_element(gain, gain + own.members) * delays > kLargestGain) return false;
   double residual = own.rest;
   for (int i = 0; i < own.members; ++i) residual -= times_conj(own.right[i], fitted[i]).real();
@@ -255,8 +265,43 @@ void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays
   round.missed_power = std::max(round.missed_power, limit / static_cast<double>(delays));
 }
 
+/// Judges every bucket by what the components leave of it with the values that they have: no fit can make up
+/// for what is wrong.
 template <class Real>
-BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads, BlindRandom& random,
+void BlindComb<Real>::compare(const BucketValues<Real>& values, double scale,
+                              const std::vector<BlindComponent>& components, BlindRound& round) {
+  const std::size_t count = components.size();
+  const auto buckets = static_cast<std::size_t>(values.buckets);
+  const auto delays = static_cast<double>(values.delays);
+  compared_.assign(2 * count + buckets * static_cast<std::size_t>(2 + 2 * values.delays), 0.0);
+  double* value_re = compared_.data();
+  double* value_im = value_re + count;
+  double* uncertain = value_im + count;
+  double* rest = uncertain + buckets;
+  for (std::size_t i = 0; i < count; ++i) {
+    value_re[i] = components[i].value.real() / scale;
+    value_im[i] = components[i].value.imag() / scale;
+    uncertain[bucket_[i]] += components[i].variance;
+  }
+  const cpu::KnownFrequencies known{bucket_.data(),   value_re,         value_im,
+                                    roots_re_.data(), roots_im_.data(), static_cast<std::int64_t>(count)};
+  cpu::locate_kernels<Real>().leftover(values.re, values.im, values.buckets, values.delays, known,
+                                       rest + buckets, rest);
+  const double least = residual_limit(round, static_cast<int>(values.delays), 0);
+  const double unit = scale * scale;
+  constexpr double kOwn = kOwnRounding * std::numeric_limits<Real>::epsilon();
+  double most = least;
+  for (std::size_t b = 0; b < buckets; ++b) {
+    const double own = least + kOwn * kOwn * unit * static_cast<double>(power_[b]);
+    const double limit = own * (1 + uncertain[b] / round.noise);
+    most = std::max(most, limit);
+    if (!(unit * rest[b] <= limit)) ++round.unresolved;
+  }
+  round.missed_power = std::max(round.missed_power, most / delays);
+}
+
+template <class Real>
+BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindRandom& random,
                                   std::vector<BlindComponent>& components) {
   BlindRound round;
   file_members(grid, components);
@@ -268,30 +313,36 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   // were found could hardly tell apart.
   constexpr double kDoubt = 8;
   double least = std::numeric_limits<double>::infinity();
-  for (const BlindComponent& component : components) least = std::min(least, component.variance);
-  std::vector<Accumulator> crowds = list_crowds(components, exact ? kDoubt * least : 0);
+  double most = 0;
+  for (const BlindComponent& component : components) {
+    least = std::min(least, component.variance);
+    most = std::max(most, component.variance);
+  }
+  if (most > kDoubt * kDoubt * least) reads.compared *= 2;  // much to sharpen
+  std::vector<Accumulator> crowds = list_crowds(components, exact ? kDoubt * least : 0, !exact);
+  BucketValues<Real> values{};
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const DelayPattern pattern = check_delays(grid, shape_.rank(), chunk, reads, random);
-    const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
+    values = sampler_.comb(grid.buckets, pattern.delays);
     delays += values.delays;
     measure_power(values, chunk > 0);
     tabulate_roots(pattern, components);
     accumulate(values, scale, components, crowds);
   }
-  judge_noise(grid, delays, static_cast<std::int64_t>(crowds.size()), 0, round);
+  judge_noise(grid, delays, occupied_, 0, round);
   if (!round.finite) return round;
 
   const auto limit = static_cast<Real>(round.missed_power * static_cast<double>(delays) / (scale * scale));
+  if (exact) compare(values, scale, components, round);
   std::vector<char> drop(components.size(), 0);
   for (const Accumulator& own : crowds) {
+    const bool fitted = refit(own, static_cast<int>(delays), components, round, drop);
+    if (exact) continue;
+    if (!fitted) judge_as_known(own, delays, components, round);
     // Judged here, not below.
     power_[static_cast<std::size_t>(own.bucket)] = Real(0);
-    // Of exact signals the values known are judged, too: a fit could make up for what is wrong.
-    if (exact) judge_as_known(own, delays, components, round);
-    const bool fitted = refit(own, static_cast<int>(delays), components, round, drop);
-    if (!exact && !fitted) judge_as_known(own, delays, components, round);
   }
-  for (const Real power : power_) round.unresolved += power > limit ? 1 : 0;
+  for (const Real power : power_) round.unresolved += !exact && power > limit ? 1 : 0;
   if (round.dropped > 0) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < components.size(); ++i) {
@@ -307,13 +358,15 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, const CheckReads& reads,
   template void BlindComb<Real>::accumulate(const BucketValues<Real>&, double,                              \
                                             const std::vector<BlindComponent>&, std::vector<Accumulator>&); \
   template std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(                 \
-      const std::vector<BlindComponent>&, double);                                                          \
+      const std::vector<BlindComponent>&, double, bool);                                                    \
   template bool BlindComb<Real>::refit(const Accumulator&, int, std::vector<BlindComponent>&, BlindRound&,  \
                                        std::vector<char>&) const;                                           \
+  template void BlindComb<Real>::compare(const BucketValues<Real>&, double,                                 \
+                                         const std::vector<BlindComponent>&, BlindRound&);                  \
   template void BlindComb<Real>::judge_as_known(const Accumulator&, std::int64_t,                           \
                                                 const std::vector<BlindComponent>&, BlindRound&) const;     \
   template bool BlindComb<Real>::solve_accumulated(const Accumulator&, double, Complex*, double*) const;    \
-  template BlindRound BlindComb<Real>::check(const CombGrid&, const CheckReads&, BlindRandom&,              \
+  template BlindRound BlindComb<Real>::check(const CombGrid&, CheckReads, BlindRandom&,                     \
                                              std::vector<BlindComponent>&);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)

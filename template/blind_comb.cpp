@@ -45,12 +45,14 @@ void BlindComb<Real>::file_members(const CombGrid& grid, const std::vector<Blind
   // Divisions are what this loop costs, and a mask is the common case.
   const std::int64_t mask = grid.count - 1;
   const bool masked = shape_.rank() == 1 && (grid.count & mask) == 0;
+  occupied_ = 0;
   for (std::size_t i = 0; i < components.size(); ++i) {
     const GridPoint& f = components[i].f;
     const std::int64_t bucket = masked ? f[0] & mask : cpu::hash(f, grid.buckets);
     bucket_[i] = static_cast<std::int32_t>(bucket);
     std::int32_t& head = first_[static_cast<std::size_t>(bucket)];
     next_[i] = head;
+    occupied_ += head < 0 ? 1 : 0;
     head = static_cast<std::int32_t>(i);
   }
 }
@@ -173,7 +175,7 @@ void BlindComb<Real>::subtract(const CombGrid& grid, const DelayPattern& pattern
     const std::size_t at = static_cast<std::size_t>(cpu::hash(components[i].f, grid.buckets)) * delays;
     const Complex value = share * components[i].value;
     for (std::size_t j = 0; j < delays; ++j) {
-      const Complex seen = times(value, {roots_re_[j * count + i], roots_im_[j * count + i]});
+      const Complex seen = times(value, {roots_re_[i * delays + j], roots_im_[i * delays + j]});
       values.re[at + j] -= static_cast<Real>(seen.real());
       values.im[at + j] -= static_cast<Real>(seen.imag());
     }
@@ -230,7 +232,7 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
     std::int64_t known = 0;
     for (std::int32_t i = head; i >= 0; i = next_[static_cast<std::size_t>(i)]) ++known;
     const std::size_t before = found.size();
-    if (!explain(grid, pattern, b, y, round, components, found)) {
+    if (!explain(grid, pattern, b, y, neighbours ? 2 : 1, round, components, found)) {
       ++round.unresolved;
       for (std::int32_t i = head; i >= 0; i = next_[static_cast<std::size_t>(i)])
         found.push_back(components[static_cast<std::size_t>(i)]);

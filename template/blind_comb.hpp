@@ -18,6 +18,7 @@ namespace sfft::detail {
 /// 0, a few delays at which they are only compared.
 struct CheckReads {
   std::int64_t runs = 0;
+  std::int64_t compared = 4;  ///< delays to compare at, along one dimension
 };
 
 template <class Real>
@@ -43,7 +44,7 @@ class BlindComb {
 
   /// Samples at fresh delays and counts the buckets where the known components leave something. Fitted values
   /// and variances replace those that are worse.
-  BlindRound check(const CombGrid& grid, const CheckReads& reads, BlindRandom& random,
+  BlindRound check(const CombGrid& grid, CheckReads reads, BlindRandom& random,
                    std::vector<BlindComponent>& components);
 
  private:
@@ -62,7 +63,7 @@ class BlindComb {
   int locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const BlindVector& y,
              int order, GridPoint* f) const;
   bool explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const BlindVector& y,
-               const BlindRound& round, const std::vector<BlindComponent>& components,
+               int fewest, const BlindRound& round, const std::vector<BlindComponent>& components,
                std::vector<BlindComponent>& found);
   bool search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                    const BlindVector& y, GridPoint* f) const;
@@ -70,9 +71,12 @@ class BlindComb {
                       const BlindVector& y) const;
   double residual_limit(const BlindRound& round, int freedom, double energy) const;
   void tabulate_roots(const DelayPattern& pattern, const std::vector<BlindComponent>& components);
-  std::vector<Accumulator> list_crowds(const std::vector<BlindComponent>& components, double doubtful);
+  std::vector<Accumulator> list_crowds(const std::vector<BlindComponent>& components, double doubtful,
+                                       bool all);
   bool refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components, BlindRound& round,
              std::vector<char>& drop) const;
+  void compare(const BucketValues<Real>& values, double scale, const std::vector<BlindComponent>& components,
+               BlindRound& round);
   void judge_as_known(const Accumulator& own, std::int64_t delays,
                       const std::vector<BlindComponent>& components, BlindRound& round) const;
   void accumulate(const BucketValues<Real>& values, double scale,
@@ -89,8 +93,10 @@ class BlindComb {
   std::vector<std::int32_t> first_;          ///< first known component of a bucket, or −1
   std::vector<std::int32_t> next_;           ///< the bucket's next one
   std::vector<std::int32_t> bucket_;         ///< of each known component
+  std::int64_t occupied_ = 0;                ///< buckets with known components
   std::vector<double> roots_re_, roots_im_;  ///< tabulate_roots()
   std::vector<double> coordinate_, other_;
+  std::vector<double> compared_;            ///< compare()
   std::vector<double> singles_;             ///< explain_neighbours()
   std::vector<std::complex<double>> gram_;  ///< of check()'s accumulators
   std::int64_t searches_ = 0;               ///< candidates that this round may still look at one by one

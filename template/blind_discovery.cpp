@@ -19,7 +19,7 @@ constexpr int kMostRounds = 10;
 constexpr std::int64_t kBucketsPerFrequency = 4;
 /// In several dimensions, where frequencies that meet have to be parted by another grid.
 constexpr std::int64_t kGridBucketsPerFrequency = 16;
-constexpr std::int64_t kCheckBucketsPerFrequency = 1;
+constexpr std::int64_t kFrequenciesPerCheckBucket = 2;
 constexpr std::int64_t kLadderBucketsPerFrequency = 32;
 constexpr std::int64_t kWindowBucketsPerFrequency = 6;
 constexpr std::int64_t kFewestBuckets = 32;
@@ -162,9 +162,10 @@ class BlindDriver {
     const std::int64_t target = std::max({used.count / 16, 16 * last.unresolved, std::int64_t{128}});
     const auto grid = grids.near(target, &used, random_);
     if (!grid || 2 * grid->count > used.count) return last.unresolved;
-    if (!affordable(*grid, 8, true)) return last.unresolved;
+    if (!affordable(*grid, kBlindDelays, true)) return last.unresolved;
     const int rank = shape_.rank();
-    const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_)
+    // Along one dimension the same frequencies meet again: more of them than before must be told apart.
+    const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_, kBlindDelays)
                                  : comb_.stubborn() ? random_delays(grid->strides, rank, 8, random_)
                                                     : ladder_of_delays(grid->strides, rank, 8, random_);
     const BlindRound round = comb_.peel(*grid, pattern, result_.components);
@@ -221,7 +222,7 @@ class BlindDriver {
     const double limit = request_.accuracy * request_.accuracy * energy;
     const bool noisy = noisy_ && error > limit;
     double samples = 0;
-    std::int64_t target = std::max(kFewestBuckets, kCheckBucketsPerFrequency * count);
+    std::int64_t target = std::max(kFewestBuckets, count / kFrequenciesPerCheckBucket);
     if (noisy) {
       const double points = static_cast<double>(shape_.points());
       samples = std::min(points / (request_.noise_gain * request_.noise_gain),

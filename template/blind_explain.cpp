@@ -149,10 +149,11 @@ double BlindComb<Real>::residual_limit(const BlindRound& round, int freedom, dou
   return freedom * round.noise * exceedance(freedom, confidence_) + kOwn * kOwn * energy;
 }
 
-/// Appends the bucket's explanation to `found`; false when there is none.
+/// Appends the bucket's explanation, of `fewest` frequencies or more unless known, to `found`; false when
+/// there is none.
 template <class Real>
 bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                              const BlindVector& y, const BlindRound& round,
+                              const BlindVector& y, int fewest, const BlindRound& round,
                               const std::vector<BlindComponent>& components,
                               std::vector<BlindComponent>& found) {
   const int delays = static_cast<int>(pattern.delays.size());
@@ -191,7 +192,7 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
       if (accept(known + 1)) return true;
     }
   }
-  for (int order = 1; order <= std::min(kPronyFrequencies, delays - 2); ++order) {
+  for (int order = fewest; order <= std::min(kPronyFrequencies, delays - 2); ++order) {
     if (locate(grid, pattern, bucket, y, order, f) != order) continue;
     for (int i = 0; i < order; ++i) phases(f[i], pattern, roots[i]);
     if (accept(order)) return true;
@@ -216,7 +217,7 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
                                              const BlindVector&, GridPoint*) const;                 \
   template double BlindComb<Real>::residual_limit(const BlindRound&, int, double) const;            \
   template bool BlindComb<Real>::explain(const CombGrid&, const DelayPattern&, std::int64_t,        \
-                                         const BlindVector&, const BlindRound&,                     \
+                                         const BlindVector&, int, const BlindRound&,                \
                                          const std::vector<BlindComponent>&, std::vector<BlindComponent>&);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)

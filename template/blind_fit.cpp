@@ -17,27 +17,56 @@ double turns_in_circle(Complex z) noexcept {
   return turns < 0 ? turns + 1 : turns;
 }
 
-/// All roots of z^order + Σ a_i z^i at once (Durand and Kerner). The roots lie near the unit circle.
-bool polynomial_roots(int order, const Complex* a, Complex* roots) noexcept {
-  for (int i = 0; i < order; ++i) roots[i] = root_of_turns(0.1 + static_cast<double>(i) / order);
-  for (int sweep = 0; sweep < 60; ++sweep) {
-    double moved = 0;
-    for (int i = 0; i < order; ++i) {
-      Complex value = 1;
-      for (int j = order - 1; j >= 0; --j) value = times(value, roots[i]) + a[j];
-      Complex product = 1;
-      for (int j = 0; j < order; ++j) {
-        if (j != i) product = times(product, roots[i] - roots[j]);
-      }
-      const double norm = std::norm(product);
-      if (!(norm > 1e-280)) return false;
-      const Complex step = times_conj(value, product) / norm;
-      roots[i] -= step;
-      moved = std::max(moved, std::norm(step));
+/// The square root whose real part is not negative, without the library's care for extremes.
+Complex root_of(Complex z) noexcept {
+  const double large = std::sqrt(0.5 * (std::sqrt(std::norm(z)) + std::fabs(z.real())));
+  if (!(large > 0)) return 0;
+  const double small = 0.5 * std::fabs(z.imag()) / large;
+  return z.real() >= 0 ? Complex(large, std::copysign(small, z.imag()))
+                       : Complex(small, std::copysign(large, z.imag()));
+}
+
+/// One root of z^order + Σ a_i z^i near the unit circle (Laguerre).
+Complex polynomial_root(int order, const Complex* a) noexcept {
+  const double n = order;
+  Complex z = root_of_turns(0.1);
+  for (int step = 0; step < 40; ++step) {
+    Complex value = 1;
+    Complex slope = 0;
+    Complex bend = 0;  // half the second derivative
+    for (int j = order - 1; j >= 0; --j) {
+      bend = times(bend, z) + slope;
+      slope = times(slope, z) + value;
+      value = times(value, z) + a[j];
     }
-    if (moved < 1e-26) return true;
+    if (std::norm(value) < 1e-28) break;
+    const Complex root = root_of((n - 1) * ((n - 1) * times(slope, slope) - 2 * n * times(value, bend)));
+    const Complex divisor = times_conj(root, slope).real() < 0 ? slope - root : slope + root;
+    const double norm = std::norm(divisor);
+    if (!(norm > 1e-280)) break;
+    const Complex move = (n / norm) * times_conj(value, divisor);
+    z -= move;
+    if (std::norm(move) < 1e-26) break;
   }
-  return true;  // close enough to be judged by its residual
+  return z;  // close enough to be judged by its residual
+}
+
+/// All roots of z^order + Σ a_i z^i, order > 1, each divided out. Overwrites a.
+void polynomial_roots(int order, Complex* a, Complex* roots) noexcept {
+  for (; order > 2; --order) {
+    const Complex z = polynomial_root(order, a);
+    roots[order - 1] = z;
+    Complex carry = 1;
+    for (int j = order - 1; j >= 0; --j) {
+      const Complex own = a[j];
+      a[j] = carry;
+      carry = times(carry, z) + own;
+    }
+  }
+  const Complex half = -0.5 * a[1];
+  const Complex apart = root_of(times(half, half) - a[0]);
+  roots[0] = half + apart;
+  roots[1] = half - apart;
 }
 
 }  // namespace
@@ -79,6 +108,18 @@ BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const Bli
   if (members == 1) {
     fit.values[0] = project(0) / static_cast<double>(delays);
     fit.gain[0] = 1.0 / delays;
+  } else if (members == 2) {
+    // The common case, without a general solver.
+    Complex cross = 0;
+    for (int j = 0; j < delays; ++j) cross += times_conj(roots[0][j], roots[1][j]);
+    const double own = delays;
+    const double determinant = own * own - std::norm(cross);
+    if (!(determinant > 1e-14 * own * own)) return fit;
+    const Complex first = project(0);
+    const Complex second = project(1);
+    fit.values[0] = (own * first - times_conj(second, cross)) / determinant;
+    fit.values[1] = (own * second - times(first, cross)) / determinant;
+    fit.gain[0] = fit.gain[1] = own / determinant;
   } else {
     Complex gram[kBlindMembers][kBlindMembers];
     for (int i = 0; i < members; ++i) {
@@ -135,7 +176,7 @@ bool prony(const BlindVector& y, int delays, int order, double* turns) noexcept 
   }
   if (!solve_small(order, gram, a)) return false;
   Complex roots[kBlindMembers];
-  if (!polynomial_roots(order, a, roots)) return false;
+  polynomial_roots(order, a, roots);
   for (int i = 0; i < order; ++i) turns[i] = turns_in_circle(roots[i]);
   return true;
 }

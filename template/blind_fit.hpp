@@ -25,8 +25,8 @@ struct BlindFit {
 /// Least squares of y over `members` known phase vectors.
 BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const BlindVector& y) noexcept;
 
-/// Most frequencies of one bucket that eight equally spaced delays can tell apart.
-constexpr int kPronyFrequencies = 4;
+/// Most frequencies of one bucket that are told apart, by twice as many equally spaced delays.
+constexpr int kPronyFrequencies = 6;
 
 /// The `order` (1 to kPronyFrequencies) frequencies of y_j = Σ_i c_i exp(2 pi i u_i j), j = 0 … delays-1, as
 /// turns u_i in [0, 1), by linear prediction (Prony). False when the system is singular.

@@ -12,14 +12,14 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::int64_t kRunDelays = 8;
-
 std::int64_t below(BlindRandom& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(std::max<std::int64_t>(1, limit)));
 }
 
 std::vector<std::int64_t> smooth_divisors_of(std::int64_t n) {
-  std::vector<std::int64_t> divisors{1};
+  std::vector<std::int64_t> divisors;
+  divisors.reserve(64);
+  divisors.push_back(1);
   for (const std::int64_t prime : {2, 3, 5, 7}) {
     const std::size_t before = divisors.size();
     for (std::int64_t power = prime; n % prime == 0; n /= prime, power *= prime) {
@@ -66,12 +66,12 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
         double score = ratio >= 1 ? std::log2(ratio) : 2 + 4 * std::log2(1 / ratio);
         const GridPoint b{b0, b1, b2};
         double thinnest = 1;
-        for (std::size_t d = 0; d < 3; ++d) {
-          if (previous != nullptr) {
+        for (int axis = 0; axis < shape_.rank(); ++axis) {
+          const auto d = static_cast<std::size_t>(axis);
+          if (previous != nullptr)
             score += 0.3 * std::log2(static_cast<double>(std::gcd(b[d], previous->buckets[d])));
-          }
-          const std::int64_t extent = static_cast<int>(d) < shape_.rank() ? shape_[static_cast<int>(d)] : 1;
-          if (extent > 1) thinnest = std::min(thinnest, std::log2(static_cast<double>(b[d]) + 1) / 5);
+          if (shape_[axis] > 1 && b[d] < 31)
+            thinnest = std::min(thinnest, std::log2(static_cast<double>(b[d]) + 1) / 5);
         }
         score += 2 * (1 - thinnest);
         // After a first round any shape of grid may be the one that parts what the others do not.
@@ -95,11 +95,11 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
   return grid;
 }
 
-DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random) {
+DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random, std::int64_t most) {
   DelayPattern pattern;
   pattern.kind = DelayPattern::Kind::run;
   const std::int64_t stride = grid.strides[0];
-  const std::int64_t count = std::min(kRunDelays, stride);
+  const std::int64_t count = std::min(most, stride);
   const std::int64_t longest = (stride - 1) / (count - 1);
   if (spread && longest > 1) {
     do {
@@ -109,6 +109,7 @@ DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& rando
   }
   std::int64_t start = below(random, stride - (count - 1) * pattern.step);
   if (pattern.step == 1) start = start / kRunDelays * kRunDelays;
+  pattern.delays.reserve(static_cast<std::size_t>(count));
   for (std::int64_t j = 0; j < count; ++j) pattern.delays.push_back({start + j * pattern.step, 0, 0});
   return pattern;
 }

@@ -65,9 +65,12 @@ struct DelayPattern {
   std::array<std::vector<Rung>, 3> rungs;
 };
 
-/// Eight equally spaced delays (fewer under small strides): next to each other, on one cache line of most
-/// signals, or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
-DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random);
+constexpr std::int64_t kRunDelays = 8;
+
+/// Equally spaced delays (fewer than `most` under small strides): next to each other, on one cache line of
+/// most signals, or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
+DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random,
+                           std::int64_t most = kRunDelays);
 
 /// `count` delays for locating under noise: each rung multiplies the resolution of the one before it. Steps
 /// stay inside `extents`: the strides of a comb, or the whole frame for windowed lines.

@@ -28,6 +28,14 @@ struct SingletonOutput {
   double* residual;  ///< what the frequency leaves of it
 };
 
+/// Frequencies with their values in units of the buckets, and exp(2 pi i f·τ_j/n) at [i*delays + j].
+struct KnownFrequencies {
+  const std::int32_t* bucket;
+  const double *value_re, *value_im;
+  const double *roots_re, *roots_im;
+  std::int64_t count;
+};
+
 inline constexpr std::int64_t kRunDelays = 8;
 
 template <class Real>
@@ -38,8 +46,13 @@ struct LocateKernels {
   /// The candidate g < count with the largest |Σ_j y_j conj(base_j step_j^g)|², and that square.
   std::int64_t (*correlate)(const double* y_re, const double* y_im, const CandidateLine& line,
                             std::int64_t count, double& power);
-  /// (re, im)[i] = exp(2 pi i f[i]·delay/n), within a few 1e-16; f integers in [0, n), n·delay below 2^53.
-  void (*roots)(const double* f, std::int64_t count, double delay, double n, double* re, double* im);
+  /// (re, im)[i*delays + j] = exp(2 pi i f[i]·(first + j·step)/n) for j < delays, within a few 1e-16; f
+  /// integers in [0, n), n·first and n·step below 2^53.
+  void (*roots)(const double* f, std::int64_t count, double first, double step, double n, std::int64_t delays,
+                double* re, double* im);
+  /// rest[b] = Σ_j |y_j[b] − what is known of it|²; scratch holds 2·buckets·delays.
+  void (*leftover)(const Real* re, const Real* im, std::int64_t buckets, std::int64_t delays,
+                   const KnownFrequencies& known, double* scratch, double* rest);
 };
 
 template <class Real>

@@ -219,17 +219,69 @@ std::int64_t correlate(const double* y_re, const double* y_im, const CandidateLi
   return static_cast<std::int64_t>(best_first[lane]) + lane;
 }
 
-void roots(const double* f, std::int64_t count, double delay, double n, double* re, double* im) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    double c, s;
-    root(product_mod(f[i], delay, n) / n, c, s);
-    re[i] = c;
-    im[i] = s;
+void roots(const double* f, std::int64_t count, double first, double step, double n, std::int64_t delays,
+           double* re, double* im) {
+  for (std::int64_t at = 0; at < count; at += kBlock) {
+    double own[kBlock], pr[kBlock], pi[kBlock], step_re[kBlock], step_im[kBlock];
+    const std::int64_t block = count - at < kBlock ? count - at : kBlock;
+    for (std::int64_t i = 0; i < kBlock; ++i) own[i] = f[at + (i < block ? i : 0)];
+    for (int i = 0; i < kBlock; ++i) root(product_mod(own[i], first, n) / n, pr[i], pi[i]);
+    for (int i = 0; i < kBlock && delays > 1; ++i)
+      root(product_mod(own[i], step, n) / n, step_re[i], step_im[i]);
+    for (std::int64_t j = 0; j < delays; ++j) {
+      for (std::int64_t i = 0; i < block; ++i) {
+        re[(at + i) * delays + j] = pr[i];
+        im[(at + i) * delays + j] = pi[i];
+      }
+      if (j + 1 == delays) break;
+      for (int i = 0; i < kBlock; ++i) {
+        const double next = pr[i] * step_re[i] - pi[i] * step_im[i];
+        pi[i] = pr[i] * step_im[i] + pi[i] * step_re[i];
+        pr[i] = next;
+      }
+    }
+  }
+}
+
+template <class Real, int kDelays>
+void leftover_fixed(const Real* re, const Real* im, std::int64_t buckets, std::int64_t runtime_delays,
+                    const KnownFrequencies& known, double* __restrict rest_re, double* __restrict rest_im,
+                    double* __restrict rest) {
+  const std::int64_t delays = kDelays > 0 ? kDelays : runtime_delays;
+  for (std::int64_t i = 0; i < buckets * delays; ++i) {
+    rest_re[i] = static_cast<double>(re[i]);
+    rest_im[i] = static_cast<double>(im[i]);
+  }
+  for (std::int64_t i = 0; i < known.count; ++i) {
+    const double vr = known.value_re[i], vi = known.value_im[i];
+    const double* root_re = known.roots_re + i * delays;
+    const double* root_im = known.roots_im + i * delays;
+    double* to_re = rest_re + known.bucket[i] * delays;
+    double* to_im = rest_im + known.bucket[i] * delays;
+    for (std::int64_t j = 0; j < delays; ++j) {
+      to_re[j] -= vr * root_re[j] - vi * root_im[j];
+      to_im[j] -= vr * root_im[j] + vi * root_re[j];
+    }
+  }
+  for (std::int64_t b = 0; b < buckets; ++b) {
+    double sum = 0;
+    for (std::int64_t j = b * delays; j < (b + 1) * delays; ++j)
+      sum += rest_re[j] * rest_re[j] + rest_im[j] * rest_im[j];
+    rest[b] = sum;
   }
 }
 
 template <class Real>
-constexpr LocateKernels<Real> kTable{explain_run<Real>, correlate, roots};
+void leftover(const Real* re, const Real* im, std::int64_t buckets, std::int64_t delays,
+              const KnownFrequencies& known, double* scratch, double* rest) {
+  const auto run = delays == 4   ? leftover_fixed<Real, 4>
+                   : delays == 8 ? leftover_fixed<Real, 8>
+                                 : leftover_fixed<Real, 0>;
+  run(re, im, buckets, delays, known, scratch, scratch + buckets * delays, rest);
+}
+
+template <class Real>
+constexpr LocateKernels<Real> kTable{explain_run<Real>, correlate, roots, leftover<Real>};
 
 }  // namespace
 

@@ -27,6 +27,19 @@ void gather_complex(const Sample<T>* base, std::int64_t count, std::int64_t stri
                     const std::int64_t* offsets, std::int64_t runtime_lanes, Real* __restrict re,
                     Real* __restrict im) {
   const std::int64_t lanes = kLanes > 0 ? kLanes : runtime_lanes;
+  bool neighbours = true;
+  for (std::int64_t l = 1; l < lanes; ++l) neighbours = neighbours && offsets[l] == offsets[0] + l;
+  if (neighbours) {
+    // Whole vectors of samples, parted into real and imaginary halves.
+    const Sample<T>* from = base + offsets[0];
+    for (std::int64_t m = 0; m < count; ++m, from += stride, re += lanes, im += lanes) {
+      for (std::int64_t l = 0; l < lanes; ++l) {
+        re[l] = static_cast<Real>(from[l].re);
+        im[l] = static_cast<Real>(from[l].im);
+      }
+    }
+    return;
+  }
   for (std::int64_t m = 0; m < count; ++m, base += stride, re += lanes, im += lanes) {
     for (std::int64_t l = 0; l < lanes; ++l) {
       const Sample<T> sample = base[offsets[l]];
