@@ -34,6 +34,14 @@ constexpr double kPatience = 0.06;
 constexpr double kPersistence = 2;
 /// Where none may follow: microseconds to spend on signals however short.
 constexpr double kLeastEffort = 2e4;
+/// Asking a GPU for samples: a launch, the gather, its way to the host, and waiting for it.
+constexpr double kDeviceReadUs = 20;
+/// Such waits that patience does not count: an unknown k takes a few rounds to grow to.
+constexpr double kFreeReads = 4;
+/// Learning from a dense transform on a GPU: memory and a cuFFT plan, then double precision, the powers and
+/// the search for the largest, in transforms of a float signal.
+constexpr double kDeviceLearnUs = 1000;
+constexpr double kDeviceLearnTransforms = 8;
 /// "Stands out of the noise", for the dense transform of an unknown number of frequencies.
 constexpr double kOutstanding = 6;
 
@@ -65,13 +73,18 @@ double dense_us(const Shape& shape, bool real) {
   return us;
 }
 
-void check(const SignalView& signal, const DiscoverOptions& options) {
+/// The same of a dense transform with learn()'s work on a GPU.
+double dense_device_us(const Shape& shape, bool real) {
+  return kDeviceLearnUs + kDeviceLearnTransforms * detail::predict_dense_device_us(shape, real, 1);
+}
+
+void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
-  const detail::SpectrumLayout spectrum{signal.shape(), !is_complex(signal.type())};
+  const detail::SpectrumLayout spectrum{shape, !is_complex(type)};
   if (options.k < 0) invalid(fmt::format("k = {} must be positive, or 0 for unknown", options.k));
   if (options.k > spectrum.distinct()) {
     invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
-                        spectrum.distinct(), signal.shape().to_string(), spectrum.real ? "real" : "complex"));
+                        spectrum.distinct(), shape.to_string(), spectrum.real ? "real" : "complex"));
   }
   if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy))
     invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
@@ -146,9 +159,9 @@ double keep_largest(std::vector<Found>& found, std::int64_t k) {
   return energy;
 }
 
-Discovery to_discovery(BlindResult&& result, const SignalView& signal, std::int64_t k) {
-  const bool real = !is_complex(signal.type());
-  std::vector<Found> found = distinct(result, signal.shape(), real);
+Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& target, std::int64_t k) {
+  const bool real = !is_complex(target.samples.type());
+  std::vector<Found> found = distinct(result, target.shape, real);
   Discovery discovery;
   discovery.tail_energy = result.tail_energy + keep_largest(found, k);
   discovery.missed_bound = result.missed_bound;
@@ -157,7 +170,7 @@ Discovery to_discovery(BlindResult&& result, const SignalView& signal, std::int6
   discovery.samples = result.samples;
   discovery.rounds = result.rounds;
   discovery.path = result.path;
-  discovery.backend = Backend::cpu;
+  discovery.backend = target.backend;
   discovery.reason = result.reason;
   auto support = std::make_shared<std::vector<std::int64_t>>();
   support->reserve(found.size());
@@ -183,11 +196,18 @@ Discovery to_discovery(BlindResult&& result, const SignalView& signal, std::int6
   return discovery;
 }
 
-Discovery transform_densely(const SignalView& signal, const DiscoverOptions& options,
-                            const std::string& why) {
+}  // namespace
+
+namespace detail {
+
+LearnOptions dense_options(const DiscoverOptions& options) {
   LearnOptions learning{.threads = options.threads};
   options.k > 0 ? void(learning.k = options.k) : void(learning.threshold_sigma = kOutstanding);
-  const Template tmpl = learn(signal, learning);
+  return learning;
+}
+
+Discovery from_dense(const Template& tmpl, Backend backend, const DiscoverOptions& options,
+                     const std::string& why) {
   Discovery discovery;
   discovery.support = tmpl.data()->support;
   discovery.values.assign(tmpl.values().begin(), tmpl.values().end());
@@ -201,22 +221,25 @@ Discovery transform_densely(const SignalView& signal, const DiscoverOptions& opt
   }
   discovery.residual = std::sqrt(std::max(0.0, 1 - tmpl.energy_captured()));
   discovery.path = Path::dense;
-  discovery.backend = Backend::cpu;
+  discovery.backend = backend;
   discovery.support_learned_densely = true;
-  discovery.samples = signal.shape().points();
+  discovery.samples = tmpl.shape().points();
   discovery.reason = fmt::format("{}: support and values come from a dense transform", why);
   return discovery;
 }
 
-}  // namespace
-
-namespace detail {
-
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why) {
-  check(signal, options);
-  const Shape& shape = signal.shape();
-  const bool real = !is_complex(signal.type());
+  HostSamples samples(signal.data(), signal.type());
+  return discover_or_explain({samples, signal.shape(), Backend::cpu}, options, why);
+}
+
+std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
+                                             std::string& why) {
+  const Shape& shape = target.shape;
+  const ElementType type = target.samples.type();
+  check(shape, type, options);
+  const bool real = !is_complex(type);
   const std::int64_t wanted = options.k * (real ? 2 : 1);
   const bool dense_allowed = options.fallback == Fallback::dense;
   if (options.path == Path::dense) {
@@ -234,13 +257,17 @@ std::optional<Discovery> discover_or_explain(const SignalView& signal, const Dis
   request.noise_gain = options.noise_gain;
   request.seed = options.seed;
   request.path = options.path;
-  const double dense = dense_us(shape, real);
-  request.patience_us = dense_allowed ? kPatience * dense : std::max(dense, kLeastEffort);
+  // Where no dense transform may follow, what one takes on the CPU is as good a limit as any.
+  const bool on_device = target.backend == Backend::cuda;
+  const double dense = on_device && dense_allowed ? dense_device_us(shape, real) : dense_us(shape, real);
+  request.read_us = on_device ? kDeviceReadUs : 0;
+  request.patience_us =
+      dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kLeastEffort);
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
-  const bool twice = signal.type() == ElementType::f64 || signal.type() == ElementType::c128;
-  BlindResult result = twice ? discover_blindly<double>(signal.data(), signal.type(), shape, request)
-                             : discover_blindly<float>(signal.data(), signal.type(), shape, request);
-  if (result.verified || !dense_allowed) return to_discovery(std::move(result), signal, options.k);
+  const bool twice = type == ElementType::f64 || type == ElementType::c128;
+  BlindResult result = twice ? discover_blindly<double>(target.samples, shape, request)
+                             : discover_blindly<float>(target.samples, shape, request);
+  if (result.verified || !dense_allowed) return to_discovery(std::move(result), target, options.k);
   why = result.reason;
   return std::nullopt;
 }
@@ -252,7 +279,9 @@ Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  Discovery discovery = found ? std::move(*found) : transform_densely(signal, options, why);
+  Discovery discovery =
+      found ? std::move(*found)
+            : detail::from_dense(learn(signal, detail::dense_options(options)), Backend::cpu, options, why);
   discovery.search_seconds = seconds;
   return discovery;
 }

@@ -6,6 +6,8 @@
 #include "sfft/export.hpp"
 #include "sfft/types.hpp"
 
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
 namespace sfft {
 
 struct DiscoverOptions {
@@ -46,5 +48,30 @@ struct Discovery : Spectrum<double> {
 /// Throws invalid_argument for k < 0, k larger than the number of distinct frequencies, a path that cannot
 /// discover, accuracy < 0 or noise_gain < 1, and where the dense transform meets NaN or infinities.
 SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& options = {});
+
+/// A contiguous, row-major signal that a GPU holds; it owns nothing.
+struct DeviceSignal {
+  const void* data;  ///< shape.points() elements in memory of `device`, managed, or page-locked on the host
+  ElementType type;
+  Shape shape;
+  int device = 0;                 ///< as the driver counts them
+  CUstream_st* stream = nullptr;  ///< a cudaStream_t of `device`; null is its legacy default stream
+};
+
+/// The same of a signal in GPU memory, reading as few of its samples: kernels pick those of a round and write
+/// them to page-locked host memory, where all else runs; the answer is that of the host's discover() on the
+/// same samples. A round costs a launch and a wait whatever the signal's size, so that this pays for large
+/// ones (docs/concepts.md). The dense transform that follows an unverified discovery runs on the GPU, in
+/// double precision, and needs about 40 bytes of its memory a complex sample, 28 a real one; discovery gives
+/// up sooner than on the CPU, as that transform is faster. `threads` has no part in it.
+///
+/// Work is ordered in `stream` after what was queued there; the call blocks until the answer is known, and
+/// the stream must not be under capture. The process keeps a few blocks of page-locked memory from call to
+/// call. Thread-safe.
+///
+/// Throws what discover() of host memory throws; invalid_argument for a null pointer or one that the GPU
+/// cannot read, and for an unknown element type; backend_unavailable where the build has no GPU backend or
+/// the machine no such device; out_of_memory; device when the GPU fails.
+SFFT_EXPORT Discovery discover(const DeviceSignal& signal, const DiscoverOptions& options = {});
 
 }  // namespace sfft

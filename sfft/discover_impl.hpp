@@ -1,10 +1,12 @@
-// Behind sfft::discover: what learn() shares with it.
+// Behind sfft::discover: what learn() and signals in GPU memory share with it.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "sfft/discover.hpp"
+#include "sfft/template.hpp"
+#include "template/sample_reader.hpp"
 
 namespace sfft::detail {
 
@@ -12,5 +14,19 @@ namespace sfft::detail {
 /// always when discovery did not pay or was not verified, unless options.fallback is none.
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why);
+
+/// A signal anywhere.
+struct DiscoveryTarget {
+  SampleReader& samples;
+  const Shape& shape;
+  Backend backend;  ///< where it lies
+};
+std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
+                                             std::string& why);
+
+/// What to learn where a dense transform is called for, and what was learned as a discovery.
+LearnOptions dense_options(const DiscoverOptions& options);
+Discovery from_dense(const Template& tmpl, Backend backend, const DiscoverOptions& options,
+                     const std::string& why);
 
 }  // namespace sfft::detail

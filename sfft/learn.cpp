@@ -202,8 +202,17 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const std::unique_ptr<LearningSpectrum> spectrum = options.backend == Backend::cuda
                                                          ? detail::learn_on_gpu(frames, options.device)
                                                          : detail::learn_on_cpu(frames, options.threads);
-  const std::vector<double> sums = spectrum->power_sums();
-  const std::vector<RankedPower> chosen = select(*spectrum, sums, options);
+  const auto data = detail::learn_from(*spectrum, frames.size() > 1, options);
+  if (options.reference) keep_reference(*data, first);
+  data->learn_seconds = seconds_since(start);
+  return Template(data);
+}
+
+std::shared_ptr<TemplateData> detail::learn_from(LearningSpectrum& spectrum, bool several,
+                                                 const LearnOptions& options) {
+  const SpectrumLayout& layout = spectrum.layout();
+  const std::vector<double> sums = spectrum.power_sums();
+  const std::vector<RankedPower> chosen = select(spectrum, sums, options);
 
   auto data = std::make_shared<TemplateData>();
   data->shape = layout.shape;
@@ -214,14 +223,12 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
     data->power.push_back(element.power);
   }
   data->support = std::move(support);
-  data->values = spectrum->first_values(chosen);
-  data->change_measured = frames.size() > 1;
-  std::vector<double> change = data->change_measured ? spectrum->change_sums() : sums;
-  spectrum->remove(chosen);
-  fill_envelopes(*data, layout, chosen, spectrum->power_sums(), std::move(change));
-  if (options.reference) keep_reference(*data, first);
-  data->learn_seconds = seconds_since(start);
-  return Template(std::move(data));
+  data->values = spectrum.first_values(chosen);
+  data->change_measured = several;
+  std::vector<double> change = several ? spectrum.change_sums() : sums;
+  spectrum.remove(chosen);
+  fill_envelopes(*data, layout, chosen, spectrum.power_sums(), std::move(change));
+  return data;
 }
 
 }  // namespace sfft

@@ -34,6 +34,12 @@ class DeviceSpectrum final : public LearningSpectrum {
     mean_.finish();
   }
 
+  DeviceSpectrum(const DeviceSignal& frame, const SpectrumLayout& spectrum)
+      : LearningSpectrum(spectrum), mean_(spectrum.shape, frame.type, 1, frame.device) {
+    check_finite(mean_.add_resident(frame.data, frame.stream), 0);
+    mean_.finish();
+  }
+
   std::vector<double> power_sums() const override { return mean_.power_sums(); }
   std::vector<double> change_sums() const override { return mean_.change_sums(); }
   double power_at_rank(std::int64_t rank) const override { return mean_.power_at_rank(rank); }
@@ -59,11 +65,21 @@ std::unique_ptr<LearningSpectrum> learn_on_gpu(std::span<const SignalView> frame
   return std::make_unique<DeviceSpectrum>(frames, layout, device);
 }
 
+std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal& frame) {
+  return std::make_unique<DeviceSpectrum>(frame, SpectrumLayout{frame.shape, !is_complex(frame.type)});
+}
+
 #else
 
+namespace {
+constexpr const char* kAbsent = "this build has no GPU backend: use Backend::cpu or Backend::automatic";
+}
+
 std::unique_ptr<LearningSpectrum> learn_on_gpu(std::span<const SignalView>, int) {
-  throw Error(ErrorCode::backend_unavailable,
-              "this build has no GPU backend: use Backend::cpu or Backend::automatic");
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 
 #endif

@@ -35,12 +35,8 @@ constexpr std::int64_t kSpare = 16;
 template <class Real>
 class BlindDriver {
  public:
-  BlindDriver(const void* signal, ElementType type, const Shape& shape, const BlindRequest& request)
-      : request_(request),
-        shape_(shape),
-        sampler_(signal, type, shape),
-        random_(request.seed),
-        comb_(sampler_) {}
+  BlindDriver(SampleReader& signal, const Shape& shape, const BlindRequest& request)
+      : request_(request), shape_(shape), sampler_(signal, shape), random_(request.seed), comb_(sampler_) {}
 
   BlindResult run() {
     expected_ = request_.k > 0 ? request_.k : kGuess;
@@ -68,7 +64,8 @@ class BlindDriver {
     cost.lines = grid.count;
     cost.k = static_cast<std::int64_t>(result_.components.size());
     cost.real = sampler_.real();
-    return afford(predict_comb_us(cost), progress);
+    const auto reads = static_cast<double>(std::max<std::int64_t>(1, delays / 8));
+    return afford(predict_comb_us(cost) + reads * request_.read_us, progress);
   }
 
   /// The first round always is; work on what has been found may cost as much as what it saves.
@@ -257,7 +254,7 @@ class BlindDriver {
     int stalled = 0;
     for (int number = 0; number < kMostRounds && stalled < 3; ++number) {
       if (buckets > most) return;
-      const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets));
+      const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets)) + request_.read_us;
       if (!afford(us, number == 0 || (promising_ && stalled < 2))) return;
       const BlindRound round = window.round(buckets, random_, result_.components);
       ++result_.rounds;
@@ -311,12 +308,11 @@ class BlindDriver {
 }  // namespace
 
 template <class Real>
-BlindResult discover_blindly(const void* signal, ElementType type, const Shape& shape,
-                             const BlindRequest& request) {
-  return BlindDriver<Real>(signal, type, shape, request).run();
+BlindResult discover_blindly(SampleReader& signal, const Shape& shape, const BlindRequest& request) {
+  return BlindDriver<Real>(signal, shape, request).run();
 }
 
-template BlindResult discover_blindly<float>(const void*, ElementType, const Shape&, const BlindRequest&);
-template BlindResult discover_blindly<double>(const void*, ElementType, const Shape&, const BlindRequest&);
+template BlindResult discover_blindly<float>(SampleReader&, const Shape&, const BlindRequest&);
+template BlindResult discover_blindly<double>(SampleReader&, const Shape&, const BlindRequest&);
 
 }  // namespace sfft::detail

@@ -11,12 +11,9 @@ namespace sfft::detail {
 /// is bounded, and their time by the request's limits. Complex and real signals; a real one's result holds
 /// both of each conjugate pair.
 template <class Real>
-BlindResult discover_blindly(const void* signal, ElementType type, const Shape& shape,
-                             const BlindRequest& request);
+BlindResult discover_blindly(SampleReader& signal, const Shape& shape, const BlindRequest& request);
 
-extern template BlindResult discover_blindly<float>(const void*, ElementType, const Shape&,
-                                                    const BlindRequest&);
-extern template BlindResult discover_blindly<double>(const void*, ElementType, const Shape&,
-                                                     const BlindRequest&);
+extern template BlindResult discover_blindly<float>(SampleReader&, const Shape&, const BlindRequest&);
+extern template BlindResult discover_blindly<double>(SampleReader&, const Shape&, const BlindRequest&);
 
 }  // namespace sfft::detail

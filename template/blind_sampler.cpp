@@ -8,7 +8,6 @@
 #include "kernels/common/lattice_line.hpp"
 #include "kernels/cpu/fft_cache.hpp"
 #include "kernels/cpu/hash.hpp"
-#include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/subsample.hpp"
 
 namespace sfft::detail {
@@ -65,10 +64,6 @@ void BlindScratch::give_back() noexcept {
 }
 
 template <class Real>
-BlindSampler<Real>::BlindSampler(const void* signal, ElementType type, const Shape& shape)
-    : signal_(signal), type_(type), shape_(shape) {}
-
-template <class Real>
 Real* BlindSampler<Real>::buffer(std::size_t reals) {
   pitch_ = (reals + 15) / 16 * 16 + 16;
   return reinterpret_cast<Real*>(storage_.fit(4 * pitch_ * sizeof(Real)));
@@ -96,22 +91,16 @@ BucketValues<Real> BlindSampler<Real>::comb(const GridPoint& buckets, std::span<
   for (const GridPoint& delay : delays) offsets.push_back(flat(delay));
   if (real() && offsets.size() % 2 != 0) offsets.push_back(offsets.back());
 
-  const auto gather = cpu::permute_kernels<Real>().gather[static_cast<std::size_t>(type_)];
-  const auto bytes = static_cast<std::int64_t>(element_bytes(type_));
-  const int last = shape_.rank() - 1;
-  const std::int64_t row = buckets[static_cast<std::size_t>(last)];
-  const std::int64_t slabs = shape_.rank() >= 2 ? buckets[0] : 1;
-  const std::int64_t rows = shape_.rank() == 3 ? buckets[1] : 1;
-  for (std::int64_t m0 = 0; m0 < slabs; ++m0) {
-    for (std::int64_t m1 = 0; m1 < rows; ++m1) {
-      GridPoint start{0, 0, 0};
-      if (shape_.rank() >= 2) start[0] = m0 * (shape_[0] / buckets[0]);
-      if (shape_.rank() == 3) start[1] = m1 * (shape_[1] / buckets[1]);
-      const std::int64_t at = (m0 * rows + m1) * row * lane_count;
-      gather(static_cast<const std::byte*>(signal_) + flat(start) * bytes, row, shape_[last] / row,
-             offsets.data(), lane_count, re + at, im + at);
-    }
+  // Aligned to the right, as rows are what the reader walks along.
+  SampleSet set{{1, 1, 1}, {0, 0, 0}, offsets.data(), lane_count};
+  std::int64_t pitch = 1;
+  for (int d = shape_.rank() - 1; d >= 0; --d) {
+    const std::int64_t along = buckets[static_cast<std::size_t>(d)];
+    set.counts[3 - shape_.rank() + d] = along;
+    set.strides[3 - shape_.rank() + d] = shape_[d] / along * pitch;
+    pitch *= shape_[d];
   }
+  signal_.read(set, re, im);
   samples_ += count * static_cast<std::int64_t>(delays.size());
   return transform(*fft, buckets, static_cast<std::int64_t>(delays.size()));
 }
@@ -136,8 +125,8 @@ BucketValues<Real> BlindSampler<Real>::lines(const WindowedLines& lines) {
   for (std::size_t i = 0; i < all; ++i)
     window[i] = static_cast<Real>(lines.window[i / static_cast<std::size_t>(lane_count)]);
   std::vector<Real> gathered(2 * all);
-  cpu::permute_kernels<Real>().gather[static_cast<std::size_t>(type_)](
-      signal_, 1, 0, offsets.data(), taps * lane_count, gathered.data(), gathered.data() + all);
+  signal_.read({{1, 1, 1}, {0, 0, 0}, offsets.data(), taps * lane_count}, gathered.data(),
+               gathered.data() + all);
 
   const GridPoint grid{lines.buckets, 1, 1};
   const auto fft = cpu::shared_small_fft<Real>(grid, lane_count);

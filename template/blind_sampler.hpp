@@ -13,6 +13,7 @@
 
 #include "kernels/cpu/small_fft.hpp"
 #include "sfft/types.hpp"
+#include "template/sample_reader.hpp"
 
 namespace sfft::detail {
 
@@ -69,14 +70,15 @@ struct WindowedLines {
   std::vector<double> window;  ///< a multiple of `buckets` taps
 };
 
-/// Reads one signal. Owns its scratch; one thread at a time.
+/// The buckets of one signal. Owns its scratch; one thread at a time.
 template <class Real>
 class BlindSampler {
  public:
-  BlindSampler(const void* signal, ElementType type, const Shape& shape);
+  /// Keeps a reference to the reader.
+  BlindSampler(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
 
   const Shape& shape() const noexcept { return shape_; }
-  bool real() const noexcept { return !is_complex(type_); }
+  bool real() const noexcept { return !is_complex(signal_.type()); }
 
   /// Combs of B_d | n_d points a dimension; every delay in ∏[0, n_d/B_d).
   BucketValues<Real> comb(const GridPoint& buckets, std::span<const GridPoint> delays);
@@ -96,8 +98,7 @@ class BlindSampler {
     return real() ? (count + 1) / 2 : count;
   }
 
-  const void* signal_;
-  ElementType type_;
+  SampleReader& signal_;
   Shape shape_;
   std::int64_t samples_ = 0;
   std::size_t pitch_ = 0;  ///< between the four arrays

@@ -28,6 +28,7 @@ struct BlindRequest {
   /// Predicted time that may be spent with nothing to show for it, and altogether. 0: no limit.
   double patience_us = 0;
   double effort_us = 0;
+  double read_us = 0;  ///< what asking for samples costs, however few
 };
 
 struct BlindResult {

@@ -18,6 +18,10 @@ nlohmann::json time_stages_of_signal(Timer& timer, std::int64_t points, std::int
 nlohmann::json time_stages_of_frames(Timer& timer, const Recording& recording, std::int64_t batch,
                                      double max_samples);
 
+/// Blind discovery of one exactly sparse 1D signal of complex floats in device memory, against cuFFT of the
+/// same signal. Wall clock, from a call until its answer is there, since rounds run on the host. One row.
+nlohmann::json time_blind(std::int64_t points, std::int64_t k);
+
 /// The input-adaptive experiment of Chen and Li (LCPC 2014; ICS 2014): learning once and transforming the
 /// rest against cuFFT on every frame, in device memory, after 1, 10, 100, … frames. One row.
 nlohmann::json time_adaptive(const Recording& recording, double max_samples);

@@ -1,6 +1,7 @@
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
 //   bench_cuda_sparse [--quick] [--out FILE.json] [LABEL=FILE.y4m …]
-// Times are medians of graph replays, warm and with a flushed L2 cache; every row says how accurate it is.
+// Times are medians of graph replays, warm and with a flushed L2 cache, but for groups whose work is the
+// host's too; every row says how accurate it is.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -249,6 +250,7 @@ int main(int argc, char** argv) {
         bench.known(n, k, false, "crossover");
     }
   }
+  for (int bits = 20; bits <= top; bits += 2) bench.add(time_blind(std::int64_t{1} << bits, 50));
   bench.known(16777213, 64, true);  // the largest prime below 2^24
   for (const auto& recording : recordings) {
     const bool large = recording->shape.points() > 1000000;

@@ -18,12 +18,9 @@ inline std::complex<double> times_conj(std::complex<double> a, std::complex<doub
   return {a.real() * b.real() + a.imag() * b.imag(), a.imag() * b.real() - a.real() * b.imag()};
 }
 
-/// exp(2 pi i turns) for any finite |turns| < 2^51, within 2e-16 plus what rounding did to `turns`.
-inline std::complex<double> root_of_turns(double turns) noexcept {
-  // To an eighth of a turn around zero, then Taylor series, which there leave 1e-17.
-  constexpr double kPi = 3.14159265358979323846;
-  const double quarters = std::floor(4 * turns + 0.5);
-  const double x = 2 * kPi * (turns - 0.25 * quarters);
+/// Sine and cosine of |x| <= pi/4 by their Taylor series, which there leave 1e-17. Always inline: no
+/// out-of-line copy compiled for one instruction set can be picked up by another.
+inline __attribute__((always_inline)) void sine_cosine(double x, double& sine, double& cosine) noexcept {
   const double z = x * x;
   double s = -1.0 / 1307674368000.0;
   s = s * z + 1.0 / 6227020800.0;
@@ -32,7 +29,7 @@ inline std::complex<double> root_of_turns(double turns) noexcept {
   s = s * z - 1.0 / 5040.0;
   s = s * z + 1.0 / 120.0;
   s = s * z - 1.0 / 6.0;
-  s = s * z * x + x;
+  sine = s * z * x + x;
   double c = 1.0 / 20922789888000.0;
   c = c * z - 1.0 / 87178291200.0;
   c = c * z + 1.0 / 479001600.0;
@@ -41,7 +38,15 @@ inline std::complex<double> root_of_turns(double turns) noexcept {
   c = c * z - 1.0 / 720.0;
   c = c * z + 1.0 / 24.0;
   c = c * z - 0.5;
-  c = c * z + 1.0;
+  cosine = c * z + 1.0;
+}
+
+/// exp(2 pi i turns) for any finite |turns| < 2^51, within 2e-16 plus what rounding did to `turns`.
+inline std::complex<double> root_of_turns(double turns) noexcept {
+  constexpr double kPi = 3.14159265358979323846;
+  const double quarters = std::floor(4 * turns + 0.5);
+  double s, c;
+  sine_cosine(2 * kPi * (turns - 0.25 * quarters), s, c);
   const auto quadrant = static_cast<std::int64_t>(quarters);
   if ((quadrant & 1) != 0) {
     const double swap = c;

@@ -1,3 +1,4 @@
+#include "kernels/common/turns.hpp"
 #include "kernels/cpu/locate.hpp"
 #include "kernels/cpu/simd.hpp"
 
@@ -23,25 +24,8 @@ inline __attribute__((always_inline)) double below(double x) {
 /// exp(2 pi i turns), as root_of_turns() in kernels/common/turns.hpp but without branches.
 inline __attribute__((always_inline)) void root(double turns, double& re, double& im) {
   const double quarters = nearest(4 * turns);
-  const double x = 2 * kPi * (turns - 0.25 * quarters);
-  const double z = x * x;
-  double s = -1.0 / 1307674368000.0;
-  s = s * z + 1.0 / 6227020800.0;
-  s = s * z - 1.0 / 39916800.0;
-  s = s * z + 1.0 / 362880.0;
-  s = s * z - 1.0 / 5040.0;
-  s = s * z + 1.0 / 120.0;
-  s = s * z - 1.0 / 6.0;
-  s = s * z * x + x;
-  double c = 1.0 / 20922789888000.0;
-  c = c * z - 1.0 / 87178291200.0;
-  c = c * z + 1.0 / 479001600.0;
-  c = c * z - 1.0 / 3628800.0;
-  c = c * z + 1.0 / 40320.0;
-  c = c * z - 1.0 / 720.0;
-  c = c * z + 1.0 / 24.0;
-  c = c * z - 0.5;
-  c = c * z + 1.0;
+  double s, c;
+  sine_cosine(2 * kPi * (turns - 0.25 * quarters), s, c);
   const double quadrant = quarters - 4 * below(0.25 * quarters);
   const bool odd = quadrant == 1 || quadrant == 3;
   const double sign_re = quadrant == 1 || quadrant == 2 ? -1.0 : 1.0;

@@ -45,19 +45,18 @@ bool is_double(ElementType type) {
   return type == ElementType::f64 || type == ElementType::c128;
 }
 
-void convert(const DeviceBuffer& raw, ElementType type, std::int64_t values, double* out, int stride,
-             Stream stream) {
+void convert(const void* raw, ElementType type, std::int64_t values, double* out, int stride, Stream stream) {
   switch (type) {
     case ElementType::u8:
-      return to_double(raw.as<std::uint8_t>(), values, out, stride, stream);
+      return to_double(static_cast<const std::uint8_t*>(raw), values, out, stride, stream);
     case ElementType::u16:
-      return to_double(raw.as<std::uint16_t>(), values, out, stride, stream);
+      return to_double(static_cast<const std::uint16_t*>(raw), values, out, stride, stream);
     case ElementType::f32:
     case ElementType::c64:
-      return to_double(raw.as<float>(), values, out, stride, stream);
+      return to_double(static_cast<const float*>(raw), values, out, stride, stream);
     case ElementType::f64:
     case ElementType::c128:
-      return to_double(raw.as<double>(), values, out, stride, stream);
+      return to_double(static_cast<const double*>(raw), values, out, stride, stream);
   }
 }
 
@@ -67,6 +66,7 @@ MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t fr
     : device_(device),
       type_(type),
       frames_(frames),
+      samples_per_frame_(shape.points()),
       extents_(extents_of(shape, !is_complex(type))),
       complex_transform_(is_complex(type) || extents_.n[2] == 1),
       stream_(stream_on(device)) {
@@ -75,11 +75,9 @@ MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t fr
   for (const std::int64_t extent : shape.extents()) {
     if (extent > 1) transformed.push_back(extent);
   }
-  const std::int64_t samples = shape.points();
   // Double samples land where the transform reads them.
-  if (!is_double(type) || is_complex(type) != complex_transform_)
-    raw_ = DeviceBuffer(static_cast<std::size_t>(samples) * element_bytes(type));
-  if (!complex_transform_) samples_ = array<double>(samples);
+  converts_ = !is_double(type) || is_complex(type) != complex_transform_;
+  if (!complex_transform_) samples_ = array<double>(samples_per_frame_);
   spectrum_ = array<Complex>(extents_.points());
   if (frames_ > 1) first_spectrum_ = array<Complex>(extents_.points());
   power_ = array<double>(extents_.points());
@@ -87,16 +85,20 @@ MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t fr
   if (!transformed.empty()) plan_.emplace(transformed, !complex_transform_, stream_.get());
 }
 
-void MeanSpectrum::transform(const SignalView& frame) {
+void MeanSpectrum::transform(const void* frame, bool resident) {
   const Stream stream = stream_.get();
   double* target = complex_transform_ ? spectrum_.as<double>() : samples_.as<double>();
-  if (raw_.bytes() == 0) {
-    copy_to_device(target, frame.data(), frame.bytes(), stream);
+  const std::size_t bytes = static_cast<std::size_t>(samples_per_frame_) * element_bytes(type_);
+  if (!converts_) {
+    resident ? copy_on_device(target, frame, bytes, stream) : copy_to_device(target, frame, bytes, stream);
   } else {
-    copy_to_device(raw_.data(), frame.data(), frame.bytes(), stream);
+    if (!resident) {
+      if (raw_.bytes() == 0) raw_ = DeviceBuffer(bytes);
+      copy_to_device(raw_.data(), frame, bytes, stream);
+    }
     const int stride = complex_transform_ && !is_complex(type_) ? 2 : 1;
     if (stride == 2) set_zero(target, 2 * extents_.points(), stream);  // the imaginary parts
-    convert(raw_, type_, parts(type_) * frame.shape().points(), target, stride, stream);
+    convert(resident ? frame : raw_.data(), type_, parts(type_) * samples_per_frame_, target, stride, stream);
   }
   if (!plan_) return;
   if (complex_transform_)
@@ -106,9 +108,19 @@ void MeanSpectrum::transform(const SignalView& frame) {
 }
 
 std::complex<double> MeanSpectrum::add(const SignalView& frame) {
+  return add(frame.data(), false);
+}
+
+std::complex<double> MeanSpectrum::add_resident(const void* frame, Stream after) {
+  const DeviceScope scope(device_);
+  synchronize(after);
+  return add(frame, true);
+}
+
+std::complex<double> MeanSpectrum::add(const void* frame, bool resident) {
   const DeviceScope scope(device_);
   const Stream stream = stream_.get();
-  transform(frame);
+  transform(frame, resident);
   if (added_ == 0) {
     first_power(spectrum_.as<Complex>(), extents_.points(), power_.as<double>(), stream);
     if (frames_ > 1) set_zero(change_.as<double>(), extents_.points(), stream);

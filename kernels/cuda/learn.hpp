@@ -27,6 +27,8 @@ class MeanSpectrum {
 
   /// Transforms the next frame; returns X at f = 0.
   std::complex<double> add(const SignalView& frame);
+  /// The same of a frame that the GPU can read, once `after` has done what is queued on it.
+  std::complex<double> add_resident(const void* frame, Stream after);
   /// After the last frame: gives back what only transforming needed.
   void finish();
 
@@ -44,18 +46,21 @@ class MeanSpectrum {
   void remove(const std::vector<std::int64_t>& indices);
 
  private:
-  void transform(const SignalView& frame);
+  /// Frames in host memory come by way of raw_.
+  void transform(const void* frame, bool resident);
+  std::complex<double> add(const void* frame, bool resident);
   Candidates candidates(std::int64_t first) const;
   ChosenElements take(const Candidates& from, const Cut& cut, std::int64_t count) const;
 
   int device_;
   ElementType type_;
-  std::int64_t frames_, added_ = 0;
+  std::int64_t frames_, samples_per_frame_, added_ = 0;
   SpectrumExtents extents_{};
   bool complex_transform_;  ///< of complex samples, or of real ones with nothing to halve: n_D = 1
+  bool converts_ = false;   ///< samples are not what the transform reads
   OwnedStream stream_;
   std::optional<CufftPlan> plan_;  ///< none: a single sample
-  DeviceBuffer raw_;               ///< samples as they come, where they are not double
+  DeviceBuffer raw_;               ///< samples as they come from the host, where they are not double
   DeviceBuffer samples_;           ///< as double, of a real transform
   DeviceBuffer spectrum_, first_spectrum_;
   DeviceBuffer power_, change_;

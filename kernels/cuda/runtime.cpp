@@ -225,6 +225,9 @@ void copy_to_device(void* device, const void* host, std::size_t bytes, Stream st
 void clear(void* device, std::size_t bytes, Stream stream) {
   check(cudaMemsetAsync(device, 0, bytes, stream), "clearing memory of the GPU");
 }
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying on the GPU");
+}
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copying from the GPU");
 }
@@ -239,6 +242,17 @@ bool is_device_pointer(const void* data) noexcept {
     return false;
   }
   return attributes.type == cudaMemoryTypeDevice;
+}
+
+bool kernels_can_read(const void* data, int device) noexcept {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  if (attributes.type == cudaMemoryTypeDevice) return attributes.device == device;
+  return attributes.type == cudaMemoryTypeManaged ||
+         (attributes.type == cudaMemoryTypeHost && attributes.devicePointer == data);
 }
 
 const void* mapped_address(const void* host) noexcept {

@@ -226,8 +226,9 @@ TEST(BlindSampler, CombsOfRealAndComplexSignals) {
   const GridPoint buckets{4, 5, 1};
   const std::vector<GridPoint> delays = {{0, 0, 0}, {2, 1, 0}, {1, 3, 0}};
   for (const bool real : {false, true}) {
-    BlindSampler<double> sampler(real ? static_cast<const void*>(x.data()) : z.data(),
-                                 real ? ElementType::f64 : ElementType::c128, shape);
+    HostSamples samples(real ? static_cast<const void*>(x.data()) : z.data(),
+                        real ? ElementType::f64 : ElementType::c128);
+    BlindSampler<double> sampler(samples, shape);
     const BucketValues<double> values = sampler.comb(buckets, delays);
     EXPECT_EQ(sampler.samples(), 60);
     for (std::size_t j = 0; j < delays.size(); ++j) {
