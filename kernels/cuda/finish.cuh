@@ -19,7 +19,7 @@ __device__ __forceinline__ T tree_sum(T (&values)[kCount]) {
 #pragma unroll
   for (int step = 1; step < kCount; step *= 2) {
 #pragma unroll
-    for (int i = 0; i + step < kCount; i += 2 * step) values[i] += values[i + step];
+    for (int i = 0; i + step < kCount; i += 2 * step) values[i] = values[i] + values[i + step];
   }
   return values[0];
 }

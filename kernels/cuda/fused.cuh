@@ -2,158 +2,10 @@
 #pragma once
 
 #include <cooperative_groups.h>
-#include <cuda_pipeline.h>
 
-#include <algorithm>
-
-#include "kernels/cuda/block_fft.cuh"
-#include "kernels/cuda/finish.cuh"
-#include "kernels/cuda/fused.hpp"
-#include "kernels/cuda/gather.cuh"
-#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/fused_gather.cuh"
 
 namespace sfft::detail::cuda {
-
-/// Offsets in a block's shared memory, in bytes.
-struct FusedLayout {
-  int pitch;   ///< elements from lane to lane
-  int sums;    ///< of each warp of the cluster
-  int powers;  ///< of each block of a cluster
-  int parts;   ///< of a cluster: the sums of this block's rows from every block; else of groups: of every row
-  int buffer0, buffer1;
-  int head, head_bytes;    ///< the blob's first sections, as far as they are copied
-  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, where they are copied
-  int slice;               ///< rows that one block of a cluster finishes
-  int total;
-};
-
-/// Everything that is copied ahead, if that fits beside the buffers; else what every pass needs.
-constexpr int kMostCopied = 48 << 10;
-
-template <class Real>
-FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
-  FusedLayout layout{};
-  std::int64_t at = 0;
-  const auto take = [&](std::int64_t bytes) {
-    const std::int64_t start = at;
-    at += (bytes + 15) / 16 * 16;
-    return static_cast<int>(start);
-  };
-  const std::int64_t element = sizeof(Complex<Real>);
-  layout.pitch = lane_pitch<Real>(plan.fft.points, policy.lanes_per_group);
-  layout.sums = take(static_cast<std::int64_t>(policy.cluster) * (policy.threads / 32) * sizeof(Sums));
-  layout.powers = take(kMaxCluster * sizeof(double));
-  layout.slice = (plan.rows + policy.cluster - 1) / policy.cluster;
-  const bool parts = policy.cluster > 1 || policy.groups > 1;
-  layout.parts = take(parts ? element * layout.slice * policy.cluster : 0);
-  layout.buffer0 = take(element * layout.pitch * policy.lanes_per_group);
-  layout.buffer1 =
-      plan.fft.passes > 1 ? take(element * layout.pitch * policy.lanes_per_group) : layout.buffer0;
-  const int own_lanes = policy.lanes_per_group * plan.lane_bytes;
-  layout.head_bytes =
-      plan.lanes_at + own_lanes <= kMostCopied && policy.groups == 1 ? plan.lanes_at : plan.bucket_at;
-  layout.lanes_bytes = layout.head_bytes == plan.lanes_at ? own_lanes : 0;
-  layout.head = take(layout.head_bytes);
-  layout.lanes = take(layout.lanes_bytes);
-  layout.total = static_cast<int>(std::min<std::int64_t>(at, std::int64_t{1} << 30));
-  return layout;
-}
-
-template <class Real>
-struct FusedArguments {
-  Batch<Real> batch;
-  FusedPolicy policy;
-  FusedLayout layout;
-  FastDivisor by_lanes, by_slice;
-  Binning<Real> plan;
-};
-
-/// Global to shared memory, 16 bytes a thread, without waiting.
-__device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {
-  for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
-    __pipeline_memcpy_async(shared_bytes + to + i, from + i, 16);
-}
-
-/// The gather and the first pass, lanes side by side so that delays that share a cache line share its load.
-/// Waits for the stream's previous kernel as late as it can.
-template <int R, class Real, class Source>
-__device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const Source& source,
-                                            int first_lane, int lanes) {
-  const FftPass& pass = a.plan.fft.pass[0];
-  const int side = a.policy.lanes_per_group;
-  const int total = side * (a.plan.fft.points / R);
-  struct Place {
-    int lane, p, first;
-    typename Source::Row row;
-  };
-  const auto place = [&](int t) {
-    Place at{};
-    const int u = static_cast<int>(a.by_lanes.divide(t));
-    at.lane = t - u * side;
-    if (t >= total || at.lane >= lanes) return at;
-    const int outer = static_cast<int>(pass.by_columns.divide(u));
-    at.p = u - outer * pass.columns;
-    at.first = outer * pass.columns * R + at.p * R;
-    at.row = source.row(first_lane + at.lane, outer);
-    return at;
-  };
-  int t = threadIdx.x;
-  Place at = place(t);
-  await_previous_kernel();
-  for (; t < total; t += blockDim.x, at = place(t)) {
-    if (at.lane >= lanes) continue;
-    Complex<Real> z[R];
-#pragma unroll
-    for (int j = 0; j < R; ++j) z[j] = source.fetch(at.row, at.p + j * pass.columns);
-#pragma unroll
-    for (int j = 0; j < R; ++j) source.settle(at.row, at.p + j * pass.columns, z[j]);
-    Complex<Real>* out = shared_at<Complex<Real>>(a.layout.buffer0) + at.lane * a.layout.pitch;
-    Radix<R, Real>::template run<true>(
-        pass, a.plan.table, at.p,
-        [&](int j, Real& re, Real& im) {
-          re = z[j].re;
-          im = z[j].im;
-        },
-        [&](int r, Real re, Real im) {
-          out[padded<Real>(at.first + r)] = {re, im};
-        });
-  }
-}
-
-/// The gather alone, for schedules that begin with a pass of radix 1: a few samples a thread under way at
-/// once.
-template <class Real, class Source>
-__device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const Source& source,
-                                            int first_lane, int lanes) {
-  constexpr int kAhead = 4;
-  const int side = a.policy.lanes_per_group;
-  const int total = side * a.plan.fft.points;
-  const FftPass& pass = a.plan.fft.pass[0];
-  await_previous_kernel();
-  for (int start = threadIdx.x; start < total; start += kAhead * blockDim.x) {
-    Complex<Real> z[kAhead];
-    int lane[kAhead] = {}, point[kAhead] = {};
-    const auto visit = [&](int j, const auto& use) {
-      if (lane[j] >= lanes) return;
-      const int outer = static_cast<int>(pass.by_columns.divide(point[j]));
-      use(source.row(first_lane + lane[j], outer), point[j] - outer * pass.columns);
-    };
-#pragma unroll
-    for (int j = 0; j < kAhead; ++j) {
-      const int t = start + j * static_cast<int>(blockDim.x);
-      point[j] = static_cast<int>(a.by_lanes.divide(t));
-      lane[j] = t < total ? t - point[j] * side : lanes;
-      visit(j, [&](const auto& row, int i) { z[j] = source.fetch(row, i); });
-    }
-#pragma unroll
-    for (int j = 0; j < kAhead; ++j) {
-      visit(j, [&](const auto& row, int i) {
-        source.settle(row, i, z[j]);
-        shared_at<Complex<Real>>(a.layout.buffer0)[lane[j] * a.layout.pitch + padded<Real>(point[j])] = z[j];
-      });
-    }
-  }
-}
 
 /// The plan's tables where this block reads them: in shared memory as far as they were copied.
 template <class Real>
@@ -236,6 +88,20 @@ __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
   return sum;
 }
 
+template <class Real>
+__device__ __forceinline__ Complex<Real> operator+(const Complex<Real>& a, const Complex<Real>& b) {
+  return {a.re + b.re, a.im + b.im};
+}
+
+/// zero + Σ part(c) over c < cluster <= kMost, all loads first.
+template <int kMost, class T, class Part>
+__device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& part) {
+  T values[kMost];
+#pragma unroll
+  for (int c = 0; c < kMost; ++c) values[c] = c < cluster ? part(c) : zero;
+  return tree_sum<kMost>(values);
+}
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 /// The blocks of a cluster exchange their rows' sums, each finishes a slice of the rows, the first the
 /// account.
@@ -277,22 +143,18 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   }
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-  double by_block[kMaxCluster];
-#pragma unroll
-  for (int c = 0; c < kMaxCluster; ++c) by_block[c] = c < cluster ? powers[c] : 0;
-  const double scale = plan.power_unit * tree_sum<kMaxCluster>(by_block);
+  const bool large = cluster > kPortableCluster;
+  const auto over_blocks = [&](auto sum, const auto& part) {
+    return large ? sum_over_blocks<kMaxCluster>(cluster, sum, part)
+                 : sum_over_blocks<kPortableCluster>(cluster, sum, part);
+  };
+  const double scale = plan.power_unit * over_blocks(0.0, [&](int c) { return powers[c]; });
   const int first = rank * slice;
   const int last = min(first + slice, plan.k);
   Sums sums;
   for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
-    Real re[kMaxCluster], im[kMaxCluster];
-#pragma unroll
-    for (int c = 0; c < kMaxCluster; ++c) {
-      const Complex<Real> part = c < cluster ? parts[c * slice + i - first] : Complex<Real>{0, 0};
-      re[c] = part.re;
-      im[c] = part.im;
-    }
-    const Complex<Real> z{tree_sum<kMaxCluster>(re), tree_sum<kMaxCluster>(im)};
+    const Complex<Real> z =
+        over_blocks(Complex<Real>{0, 0}, [&](int c) { return parts[c * slice + i - first]; });
     finish_row(plan.k, tables.errors, a.batch, frame, i, z, sums);
     write_error(plan.k, tables.errors, a.batch, frame, i, scale);
   }

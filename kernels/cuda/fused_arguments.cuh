@@ -1,0 +1,74 @@
+// What the fused kernel is called with: the plan, and where its parts lie in a block's shared memory.
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/block_fft.cuh"
+#include "kernels/cuda/finish.cuh"
+#include "kernels/cuda/fused.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Offsets in a block's shared memory, in bytes.
+struct FusedLayout {
+  int pitch;   ///< elements from lane to lane
+  int sums;    ///< of each warp of the cluster
+  int powers;  ///< of each block of a cluster
+  int parts;   ///< of a cluster: the sums of this block's rows from every block; else of groups: of every row
+  int buffer0, buffer1;
+  int head, head_bytes;    ///< the blob's first sections, as far as they are copied
+  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, where they are copied
+  int slice;               ///< rows that one block of a cluster finishes
+  int total;
+};
+
+/// Everything that is copied ahead, if that fits beside the buffers; else what every pass needs.
+constexpr int kMostCopied = 48 << 10;
+
+template <class Real>
+FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
+  FusedLayout layout{};
+  std::int64_t at = 0;
+  const auto take = [&](std::int64_t bytes) {
+    const std::int64_t start = at;
+    at += (bytes + 15) / 16 * 16;
+    return static_cast<int>(start);
+  };
+  const std::int64_t element = sizeof(Complex<Real>);
+  layout.pitch = lane_pitch<Real>(plan.fft.points, policy.lanes_per_group);
+  layout.sums = take(static_cast<std::int64_t>(policy.cluster) * (policy.threads / 32) * sizeof(Sums));
+  layout.powers = take(kMaxCluster * sizeof(double));
+  layout.slice = (plan.rows + policy.cluster - 1) / policy.cluster;
+  const bool parts = policy.cluster > 1 || policy.groups > 1;
+  layout.parts = take(parts ? element * layout.slice * policy.cluster : 0);
+  layout.buffer0 = take(element * layout.pitch * policy.lanes_per_group);
+  layout.buffer1 =
+      plan.fft.passes > 1 ? take(element * layout.pitch * policy.lanes_per_group) : layout.buffer0;
+  const int own_lanes = policy.lanes_per_group * plan.lane_bytes;
+  layout.head_bytes =
+      plan.lanes_at + own_lanes <= kMostCopied && policy.groups == 1 ? plan.lanes_at : plan.bucket_at;
+  layout.lanes_bytes = layout.head_bytes == plan.lanes_at ? own_lanes : 0;
+  layout.head = take(layout.head_bytes);
+  layout.lanes = take(layout.lanes_bytes);
+  layout.total = static_cast<int>(std::min<std::int64_t>(at, std::int64_t{1} << 30));
+  return layout;
+}
+
+template <class Real>
+struct FusedArguments {
+  Batch<Real> batch;
+  FusedPolicy policy;
+  FusedLayout layout;
+  FastDivisor by_lanes, by_slice;
+  Binning<Real> plan;
+};
+
+/// Global to shared memory, 16 bytes a thread, without waiting.
+__device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {
+  for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
+    __pipeline_memcpy_async(shared_bytes + to + i, from + i, 16);
+}
+
+}  // namespace sfft::detail::cuda
