@@ -232,12 +232,19 @@ class BlindDriver {
     CheckReads reads;
     if (noisy)
       reads.runs = static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count)));
-    if (!affordable(*grid, std::max<std::int64_t>(kBlindDelays, 8 * reads.runs), true)) return false;
-    const BlindRound round = comb_.check(*grid, reads, random_, result_.components);
-    ++result_.rounds;
-    if (!accept(round, static_cast<double>(grid->count))) return false;
-    result_.verified = round.clean() && !result_.components.empty();
+    // A spectrum without an end fails at its first run already.
+    if (reads.runs > 1 && !clean_check(*grid, {.runs = 1})) return false;
+    result_.verified = clean_check(*grid, reads) && !result_.components.empty();
     return result_.verified;
+  }
+
+  bool clean_check(const CombGrid& grid, const CheckReads& reads) {
+    if (!affordable(grid, std::max<std::int64_t>(kBlindDelays, 8 * reads.runs), true)) return false;
+    const BlindRound round = comb_.check(grid, reads, random_, result_.components);
+    ++result_.rounds;
+    if (!accept(round, static_cast<double>(grid.count))) return false;
+    if (noisy_ && !round.clean()) judge_prospects(round, 3 * round.unresolved);
+    return round.clean();
   }
 
   void run_windows() {

@@ -103,6 +103,9 @@ std::unique_ptr<State> DenseExecutor<Real>::make_state(int frames) const {
   state->partials = state->spectrum + aligned(count * out_bytes);
   state->scratch = DeviceBuffer(state->partials + count * kDenseBlocks * sizeof(DensePartial));
   check_fft(cufftSetWorkArea(state->handle, state->scratch.data()), "making a cuFFT plan");
+  // A short last round transforms whole batches: what it has no frames for must hold numbers.
+  clear(state->scratch.data() + state->input, count * in_bytes, nullptr);
+  synchronize(nullptr);
   return state;
 }
 
