@@ -235,15 +235,6 @@ void synchronize(Stream stream) {
   check(cudaStreamSynchronize(stream), "waiting for the GPU");
 }
 
-bool is_device_pointer(const void* data) noexcept {
-  cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    return false;
-  }
-  return attributes.type == cudaMemoryTypeDevice;
-}
-
 bool kernels_can_read(const void* data, int device) noexcept {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {

@@ -136,8 +136,6 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);
 void clear(void* device, std::size_t bytes, Stream stream);  ///< to zeros
 void synchronize(Stream stream);
-/// Whether host code may not touch `data`: it lies in device memory.
-bool is_device_pointer(const void* data) noexcept;
 /// Whether kernels of `device` can read `data`: its own memory, managed or page-locked.
 bool kernels_can_read(const void* data, int device) noexcept;
 /// The address at which kernels read page-locked host memory, or nullptr when it is not page-locked.
