@@ -18,7 +18,7 @@ namespace sfft::detail {
 /// 0, a few delays at which they are only compared.
 struct CheckReads {
   std::int64_t runs = 0;
-  std::int64_t compared = 4;  ///< delays to compare at, along one dimension
+  std::int64_t compared = 8;  ///< delays to compare at, along one dimension
 };
 
 template <class Real>
