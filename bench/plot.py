@@ -156,22 +156,21 @@ def ticks(axes, values, text):
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
+def run_time(rows, clock, folder, figure, fixed, axis, title, tick):
+    """One figure of run time against `axis` for each value of the `fixed` field."""
+    for value in sorted({row[fixed] for row in rows if row["figure"] == figure}):
+        chosen = [row for row in rows if row["figure"] == figure and row[fixed] == value]
+        drawing, axes, ends = draw(curves(chosen, axis, clock[0]), (title(value), conditions(chosen, clock)), "k" if axis == "k" else "N", "time")
+        ticks(axes, sorted({row[axis] for row in chosen}), tick)
+        finish(drawing, axes, ends, folder / f"{figure}_{'k' if fixed == 'k' else 'n'}{value}")
+
+
 def time_vs_n(rows, clock, folder):
-    for k in sorted({row["k"] for row in rows if row["figure"] == "time_vs_n"}):
-        chosen = [row for row in rows if row["figure"] == "time_vs_n" and row["k"] == k]
-        figure, axes, ends = draw(curves(chosen, "nominal_points", clock[0]), (f"Run time against signal length, k = {k}",
-                                  conditions(chosen, clock)), "N", "time")
-        ticks(axes, sorted({row["nominal_points"] for row in chosen}), points_text)
-        finish(figure, axes, ends, folder / f"time_vs_n_k{k}")
+    run_time(rows, clock, folder, "time_vs_n", "k", "nominal_points", lambda k: f"Run time against signal length, k = {k}", points_text)
 
 
 def time_vs_k(rows, clock, folder):
-    for n in sorted({row["nominal_points"] for row in rows if row["figure"] == "time_vs_k"}):
-        chosen = [row for row in rows if row["figure"] == "time_vs_k" and row["nominal_points"] == n]
-        figure, axes, ends = draw(curves(chosen, "k", clock[0]), (f"Run time against sparsity, N = {points_text(n)}",
-                                  conditions(chosen, clock)), "k", "time")
-        ticks(axes, sorted({row["k"] for row in chosen}), str)
-        finish(figure, axes, ends, folder / f"time_vs_k_n{n}")
+    run_time(rows, clock, folder, "time_vs_k", "nominal_points", "k", lambda n: f"Run time against sparsity, N = {points_text(n)}", str)
 
 
 def error_vs_snr(rows, _, folder):

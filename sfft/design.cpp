@@ -292,20 +292,14 @@ class Designer {
   double flat_us_ = 0, flat_error_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
-/// Microseconds from a host frame to a host spectrum beside the transform itself: launches, copies and waits,
-/// which the frames of a batch share, and the samples' way over the bus.
-template <class Real>
-double host_path_us(const PlanDesign<Real>& design, bool real) {
+/// Microseconds from a host frame to a host spectrum and through a GPU, beside the transform itself:
+/// launches, copies and waits, which the frames of a batch share, and the way of the plan's samples over the
+/// bus.
+double host_path_us(const PlanInfo& info, int batch, bool real) {
   constexpr double kRoundTrip = 40, kSamplePicked = 1e-3, kByteCopied = 2e-5;
-  const PlanInfo& info = design.info;
   const auto samples = static_cast<double>(info.samples);
   const bool whole = info.path == Path::dense || info.path == Path::direct;
-  return kRoundTrip / std::min(design.batch, 32) +
-         samples * (whole ? kByteCopied * (real ? 4 : 8) : kSamplePicked);
+  return kRoundTrip / std::min(batch, 32) + samples * (whole ? kByteCopied * (real ? 4 : 8) : kSamplePicked);
 }
 
 /// The CPU, unless a GPU is there and predicted to be faster for frames that come from the host.
@@ -313,13 +307,15 @@ template <class Real>
 std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, PlanOptions options) {
   options.backend = Backend::cpu;
   const auto on_cpu = Designer<Real>(tmpl, options).design();
-  // Asking for a GPU starts the driver, which takes a while: not for plans that no GPU can beat.
-  if (on_cpu->info.predicted_us < 40.0 / std::min(options.batch, 32)) return on_cpu;
+  // A GPU reads about as many samples. Where their way alone takes longer than the CPU takes for everything,
+  // starting a driver and planning once more would be for nothing.
+  if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.is_real())) return on_cpu;
   if (!device_problem(options.device).empty()) return on_cpu;
   options.backend = Backend::cuda;
   try {
     const auto on_gpu = Designer<Real>(tmpl, options).design();
-    const double gpu_us = on_gpu->info.predicted_us + host_path_us(*on_gpu, tmpl.is_real());
+    const double gpu_us =
+        on_gpu->info.predicted_us + host_path_us(on_gpu->info, options.batch, tmpl.is_real());
     if (gpu_us < on_cpu->info.predicted_us) return on_gpu;
     on_cpu->info.rejected.push_back(
         {on_gpu->info.engine, fmt::format("{:.1f} us with the way there and back", gpu_us)});

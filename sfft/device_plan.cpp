@@ -286,16 +286,7 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
       std::make_unique<cuda::DenseExecutor<Real>>(shape, data.real, picks, flags_of(support)), data, options);
 }
 
-#define SFFT_INSTANTIATE(Real)                                                          \
-  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
-      const CombData&, const SupportSet&, const TemplateData&, const PlanOptions&);     \
-  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
-      const FlatPlanData&, const SupportSet&, const TemplateData&, const PlanOptions&); \
-  template std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan<Real>(       \
-      const SupportSet&, const TemplateData&, const PlanOptions&);                      \
-  template std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan<Real>(        \
-      const SupportSet&, const TemplateData&, const PlanOptions&);
-SFFT_INSTANTIATE(float)
-SFFT_INSTANTIATE(double)
+SFFT_INSTANTIATE_DEVICE_PLANS(float)
+SFFT_INSTANTIATE_DEVICE_PLANS(double)
 
 }  // namespace sfft::detail

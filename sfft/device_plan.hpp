@@ -78,4 +78,15 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
                                                                const TemplateData& data,
                                                                const PlanOptions& options);
 
+/// For the sources that define these, one of which is in a build.
+#define SFFT_INSTANTIATE_DEVICE_PLANS(Real)                                             \
+  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
+      const CombData&, const SupportSet&, const TemplateData&, const PlanOptions&);     \
+  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
+      const FlatPlanData&, const SupportSet&, const TemplateData&, const PlanOptions&); \
+  template std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan<Real>(       \
+      const SupportSet&, const TemplateData&, const PlanOptions&);                      \
+  template std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan<Real>(        \
+      const SupportSet&, const TemplateData&, const PlanOptions&);
+
 }  // namespace sfft::detail

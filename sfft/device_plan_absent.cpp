@@ -37,16 +37,7 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 
-#define SFFT_INSTANTIATE(Real)                                                          \
-  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
-      const CombData&, const SupportSet&, const TemplateData&, const PlanOptions&);     \
-  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
-      const FlatPlanData&, const SupportSet&, const TemplateData&, const PlanOptions&); \
-  template std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan<Real>(       \
-      const SupportSet&, const TemplateData&, const PlanOptions&);                      \
-  template std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan<Real>(        \
-      const SupportSet&, const TemplateData&, const PlanOptions&);
-SFFT_INSTANTIATE(float)
-SFFT_INSTANTIATE(double)
+SFFT_INSTANTIATE_DEVICE_PLANS(float)
+SFFT_INSTANTIATE_DEVICE_PLANS(double)
 
 }  // namespace sfft::detail
