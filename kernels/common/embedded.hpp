@@ -1,0 +1,11 @@
+// Text files that the build put into the library (cmake/embed.cmake).
+#pragma once
+
+namespace sfft::detail {
+
+struct EmbeddedFile {
+  const char* name;  ///< path from the root of the source tree: "kernels/common/phase.hpp"
+  const char* text;
+};
+
+}  // namespace sfft::detail
