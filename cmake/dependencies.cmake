@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.9 REQUIRED)  # header only, like {fmt} here: wisdom files, reports
 
 set(SFFT_HAVE_FFTW OFF)
 if(SFFT_WITH_FFTW)
@@ -33,5 +34,16 @@ if(SFFT_WITH_CUDA)
     set(SFFT_HAVE_CUDA ON)
   else()
     message(STATUS "sfft: no CUDA 12 toolkit: building for the CPU")
+  endif()
+endif()
+
+# A header; what it calls of the driver and of NVRTC is found when it runs (kernels/cuda/driver.hpp).
+set(SFFT_HAVE_VKFFT OFF)
+if(SFFT_HAVE_CUDA AND SFFT_WITH_VKFFT)
+  find_path(VKFFT_INCLUDE_DIR vkFFT.h PATH_SUFFIXES vkfft)
+  if(VKFFT_INCLUDE_DIR)
+    set(SFFT_HAVE_VKFFT ON)
+  else()
+    message(STATUS "sfft: vkFFT.h not found: dense transforms on GPUs use cuFFT and the tuned engine")
   endif()
 endif()

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "kernels/dense/engine.hpp"
+#include "sfft/dense_runner.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::dense {
@@ -12,6 +13,18 @@ namespace sfft::dense {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+
+void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
+                     const char* function) {
+  if (given.size() < bytes) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the workspace has {} bytes, {} asks for {}", given.size(), function, bytes));
+  }
+  if (reinterpret_cast<std::uintptr_t>(given.data()) % alignment != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the workspace is not aligned to {} bytes", alignment));
+  }
+}
 
 /// The workspace that the caller gave, checked, or one for this call.
 class Scratch {
@@ -25,14 +38,7 @@ class Scratch {
       }
       return;
     }
-    if (given.size() < bytes) {
-      throw Error(
-          ErrorCode::invalid_argument,
-          fmt::format("the workspace has {} bytes, workspace_bytes() asks for {}", given.size(), bytes));
-    }
-    if (reinterpret_cast<std::uintptr_t>(data_) % static_cast<std::size_t>(kAlignment) != 0) {
-      throw Error(ErrorCode::invalid_argument, "the workspace is not aligned to 64 bytes");
-    }
+    check_workspace(given, bytes, static_cast<std::size_t>(kAlignment), "workspace_bytes()");
   }
   ~Scratch() { ::operator delete(own_, kAlignment); }
   Scratch(const Scratch&) = delete;
@@ -61,7 +67,8 @@ void check_overlap(const void* input, std::size_t input_bytes, const void* outpu
   const auto out = reinterpret_cast<std::uintptr_t>(output);
   if (in + input_bytes <= out || out + output_bytes <= in || (in_place && in == out)) return;
   throw Error(ErrorCode::invalid_argument,
-              "input and output overlap: only complex transforms of the plan's own precision work in place");
+              "input and output overlap: only contiguous complex transforms of the plan's own precision work "
+              "in place");
 }
 
 }  // namespace
@@ -74,6 +81,12 @@ const char* to_string(Engine engine) noexcept {
       return "built_in";
     case Engine::fftw:
       return "fftw";
+    case Engine::cufft:
+      return "cufft";
+    case Engine::vkfft:
+      return "vkfft";
+    case Engine::tuned:
+      return "tuned";
   }
   return "unknown";
 }
@@ -85,16 +98,23 @@ bool available(Engine engine) noexcept {
       return true;
     case Engine::fftw:
       return sfft::detail::have_fftw();
+    case Engine::cufft:
+    case Engine::vkfft:
+    case Engine::tuned:
+      return sfft::detail::gpu_engine_in_build(engine);
   }
   return false;
 }
 
 namespace detail {
 
+using sfft::detail::DenseProblem;
+
 template <class Real>
 class Impl {
  public:
-  Impl(const Shape& grid, bool is_real, const Options& options) : shape(grid), real(is_real) {
+  Impl(const Shape& grid, bool is_real, const Options& asked)
+      : options(asked), problem(sfft::detail::make_problem(grid, is_real, asked)) {
     if (options.threads < 0) {
       throw Error(
           ErrorCode::invalid_argument,
@@ -105,35 +125,77 @@ class Impl {
                   fmt::format("the engine {} is not in this build: use automatic or built_in",
                               to_string(options.engine)));
     }
-    engine = options.engine;
-    if (engine == Engine::automatic) engine = Engine::built_in;
-    const std::int64_t row = shape[shape.rank() - 1];
-    spectrum_points = static_cast<std::size_t>(real ? shape.points() / row * (row / 2 + 1) : shape.points());
-    if (options.normalization == Normalization::inverse_by_n)
-      scale = Real(1.0 / static_cast<double>(shape.points()));
+    const bool on_cpu = options.engine == Engine::automatic
+                            ? options.backend != Backend::cuda
+                            : options.engine == Engine::built_in || options.engine == Engine::fftw;
+    const sfft::detail::DenseRequest request{
+        problem, sfft::detail::scales_of(options.normalization, grid.points()), options};
     try {
-      library = engine == Engine::fftw ? sfft::detail::make_fftw_engine<Real>(shape, real, options.planning)
-                                       : sfft::detail::make_built_in_engine<Real>(shape, real);
+      choice =
+          on_cpu ? sfft::detail::choose_on_cpu<Real>(request) : sfft::detail::choose_on_gpu<Real>(request);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorCode::out_of_memory,
-                  fmt::format("no memory to plan a transform of {}", shape.to_string()));
+                  fmt::format("no memory to plan a transform of {}", grid.to_string()));
     }
+    signal_points = static_cast<std::size_t>(total_points(problem));
+    spectrum_points = static_cast<std::size_t>(total_spectrum_points(problem));
+    span_points = static_cast<std::size_t>(sfft::detail::span_points(problem));
+    strided = !problem.contiguous();
   }
 
-  void check_kind(bool wants_real) const {
-    if (real != wants_real) {
+  void check_type(ElementType type) const {
+    if (problem.real && is_complex(type))
       throw Error(ErrorCode::type_mismatch,
-                  real ? "the plan is for real signals: give inverse() real values"
-                       : "the plan is for complex signals: give inverse() complex values");
+                  fmt::format("a {} signal for a real plan: make the plan complex", sfft::to_string(type)));
+  }
+  void check_kind(bool wants_real) const {
+    if (problem.real != wants_real) {
+      throw Error(ErrorCode::type_mismatch,
+                  problem.real ? "the plan is for real signals: give inverse() real values"
+                               : "the plan is for complex signals: give inverse() complex values");
     }
   }
+  /// Pointers are given, and arrays apart or the same where that is allowed.
+  void check_arrays(const void* signals, ElementType type, const void* spectra) const {
+    if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
+    if (spectra == nullptr) throw Error(ErrorCode::invalid_argument, "the spectrum is null");
+    const bool own_type = type == element_type_of<std::complex<Real>>::value;
+    check_overlap(signals, span_points * element_bytes(type), spectra,
+                  spectrum_points * sizeof(std::complex<Real>), own_type && !strided);
+  }
+  void check_device_call(std::span<std::byte> workspace) const {
+    if (!choice.runner->on_gpu())
+      throw Error(
+          ErrorCode::backend_unavailable,
+          "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
+    check_workspace(workspace, choice.runner->device_workspace_bytes(), 256, "device_workspace_bytes()");
+  }
 
-  Shape shape;
-  bool real;
-  Engine engine = Engine::automatic;
-  std::size_t spectrum_points = 0;
-  Real scale = 1;
-  std::unique_ptr<const sfft::detail::DenseEngine<Real>> library;
+  template <class T>
+  void inverse(std::span<const std::complex<Real>> spectrum, std::span<T> signal,
+               std::span<std::byte> workspace) const {
+    check_kind(std::is_same_v<T, Real>);
+    check_span(spectrum, spectrum_points, "spectrum");
+    check_span(signal, span_points, "signal");
+    check_arrays(signal.data(), element_type_of<T>::value, spectrum.data());
+    const Scratch scratch(workspace, choice.runner->workspace_bytes());
+    choice.runner->inverse(spectrum.data(), signal.data(), scratch.data());
+  }
+  template <class T>
+  void enqueue_inverse(const std::complex<Real>* spectra, T* signals, std::span<std::byte> workspace,
+                       CUstream_st* stream) const {
+    check_kind(std::is_same_v<T, Real>);
+    check_device_call(workspace);
+    check_arrays(signals, element_type_of<T>::value, spectra);
+    choice.runner->enqueue_inverse(spectra, signals, workspace.data(), stream);
+  }
+
+  Options options;
+  DenseProblem problem;
+  sfft::detail::DenseChoice<Real> choice;
+  std::size_t signal_points = 0, spectrum_points = 0;
+  std::size_t span_points = 0;  ///< from the first element to behind the last
+  bool strided = false;
 };
 
 }  // namespace detail
@@ -145,66 +207,95 @@ Plan<Real>::Plan(const Shape& shape, bool real, const Options& options)
 template <class Real>
 void Plan<Real>::forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
                          std::span<std::byte> workspace) const {
-  if (signal.shape() != impl_->shape) {
+  if (impl_->options.batch != 1 || impl_->strided)
+    throw Error(ErrorCode::invalid_argument,
+                "the plan is for a batch or has strides: give forward() a pointer and an element type");
+  if (signal.shape() != shape()) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("the signal is {}, the plan is for {}",
-                                                       signal.shape().to_string(), impl_->shape.to_string()));
+                                                       signal.shape().to_string(), shape().to_string()));
   }
-  if (impl_->real && is_complex(signal.type())) {
-    throw Error(ErrorCode::type_mismatch, fmt::format("a {} signal for a real plan: make the plan complex",
-                                                      sfft::to_string(signal.type())));
-  }
-  check_span(spectrum, impl_->spectrum_points, "spectrum");
-  const bool own_type = signal.type() == element_type_of<std::complex<Real>>::value;
-  check_overlap(signal.data(), signal.bytes(), spectrum.data(), spectrum.size_bytes(), own_type);
+  forward(signal.data(), signal.type(), spectrum, workspace);
+}
+
+template <class Real>
+void Plan<Real>::forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra,
+                         std::span<std::byte> workspace) const {
+  impl_->check_type(type);
+  check_span(spectra, impl_->spectrum_points, "spectrum");
+  impl_->check_arrays(signals, type, spectra.data());
   const Scratch scratch(workspace, workspace_bytes());
-  impl_->library->forward(signal.data(), signal.type(), spectrum.data(), scratch.data());
+  impl_->choice.runner->forward(signals, type, spectra.data(), scratch.data());
 }
 
 template <class Real>
 void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal,
                          std::span<std::byte> workspace) const {
-  impl_->check_kind(false);
-  check_span(spectrum, impl_->spectrum_points, "spectrum");
-  check_span(signal, impl_->spectrum_points, "signal");
-  check_overlap(spectrum.data(), spectrum.size_bytes(), signal.data(), signal.size_bytes(), true);
-  const Scratch scratch(workspace, workspace_bytes());
-  impl_->library->inverse(spectrum.data(), signal.data(), impl_->scale, scratch.data());
+  impl_->inverse(spectrum, signal, workspace);
 }
-
 template <class Real>
 void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
                          std::span<std::byte> workspace) const {
-  impl_->check_kind(true);
-  check_span(spectrum, impl_->spectrum_points, "spectrum");
-  check_span(signal, static_cast<std::size_t>(impl_->shape.points()), "signal");
-  check_overlap(spectrum.data(), spectrum.size_bytes(), signal.data(), signal.size_bytes(), false);
-  const Scratch scratch(workspace, workspace_bytes());
-  impl_->library->inverse(spectrum.data(), signal.data(), impl_->scale, scratch.data());
+  impl_->inverse(spectrum, signal, workspace);
 }
 
+template <class Real>
+void Plan<Real>::enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                                 std::span<std::byte> workspace, CUstream_st* stream) const {
+  impl_->check_device_call(workspace);
+  impl_->check_type(type);
+  impl_->check_arrays(signals, type, spectra);
+  impl_->choice.runner->enqueue_forward(signals, type, spectra, workspace.data(), stream);
+}
+template <class Real>
+void Plan<Real>::enqueue_inverse(const std::complex<Real>* spectra, std::complex<Real>* signals,
+                                 std::span<std::byte> workspace, CUstream_st* stream) const {
+  impl_->enqueue_inverse(spectra, signals, workspace, stream);
+}
+template <class Real>
+void Plan<Real>::enqueue_inverse(const std::complex<Real>* spectra, Real* signals,
+                                 std::span<std::byte> workspace, CUstream_st* stream) const {
+  impl_->enqueue_inverse(spectra, signals, workspace, stream);
+}
+
+template <class Real>
+std::size_t Plan<Real>::signal_points() const noexcept {
+  return impl_->signal_points;
+}
 template <class Real>
 std::size_t Plan<Real>::spectrum_points() const noexcept {
   return impl_->spectrum_points;
 }
 template <class Real>
 std::size_t Plan<Real>::workspace_bytes() const noexcept {
-  return impl_->library->workspace_bytes();
+  return impl_->choice.runner->workspace_bytes();
+}
+template <class Real>
+std::size_t Plan<Real>::device_workspace_bytes() const noexcept {
+  return impl_->choice.runner->device_workspace_bytes();
 }
 template <class Real>
 const Shape& Plan<Real>::shape() const noexcept {
-  return impl_->shape;
+  return impl_->problem.shape;
 }
 template <class Real>
 bool Plan<Real>::is_real() const noexcept {
-  return impl_->real;
+  return impl_->problem.real;
+}
+template <class Real>
+const Options& Plan<Real>::options() const noexcept {
+  return impl_->options;
 }
 template <class Real>
 Engine Plan<Real>::engine() const noexcept {
-  return impl_->engine;
+  return impl_->choice.engine;
 }
 template <class Real>
 std::string Plan<Real>::engine_name() const {
-  return impl_->library->name();
+  return impl_->choice.runner->name();
+}
+template <class Real>
+std::string Plan<Real>::reason() const {
+  return impl_->choice.reason;
 }
 
 template class Plan<float>;

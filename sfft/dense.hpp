@@ -1,6 +1,7 @@
-// Dense FFTs of 1D, 2D and 3D signals of any size, behind one plan.
+// Dense FFTs of 1D, 2D and 3D signals of any size, on the CPU and on GPUs, behind one plan.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -11,27 +12,54 @@
 #include "sfft/export.hpp"
 #include "sfft/types.hpp"
 
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
 namespace sfft::dense {
 
-/// Which library computes. `automatic` is the built-in engine, which measured faster than FFTW at nearly
-/// every size on every instruction set (docs/benchmarks.md); FFTW is there where the build found it, for
-/// those who ask for it.
-enum class Engine : std::uint8_t { automatic, built_in, fftw };
-/// How much time planning may take. `measure` times candidates (FFTW_MEASURE).
+/// Which code computes.
+/// | engine   | runs on | what it is                                                                |
+/// |----------|---------|---------------------------------------------------------------------------|
+/// | built_in | CPU     | this library's own FFT                                                    |
+/// | fftw     | CPU     | FFTW, where the build found it (GPL)                                      |
+/// | cufft    | GPU     | cuFFT, in every build with CUDA                                           |
+/// | vkfft    | GPU     | VkFFT, where the build found its header; needs NVRTC when it runs         |
+/// | tuned    | GPU     | this library's own kernels, generated for a size; needs NVRTC when it runs |
+/// `automatic`: the one that wisdom says is fastest for the size, else the one that measured fastest most
+/// often: built_in, or cufft on a GPU.
+enum class Engine : std::uint8_t { automatic, built_in, fftw, cufft, vkfft, tuned };
+/// How much time planning may take. `estimate` follows rules and wisdom; `measure` times the engines and, of
+/// `tuned`, the kernels for this size, and adds what it finds to the wisdom of the process.
 enum class Planning : std::uint8_t { estimate, measure };
 enum class Direction : std::uint8_t { forward, inverse };
-/// Forward transforms are never scaled; inverse ones by 1/N or not at all.
-enum class Normalization : std::uint8_t { none, inverse_by_n };
+/// What multiplies the sums: N is the number of points of one transform.
+enum class Normalization : std::uint8_t {
+  none,          ///< nothing: inverse(forward(x)) = N x
+  inverse_by_n,  ///< inverse transforms by 1/N
+  forward_by_n,  ///< forward transforms by 1/N
+  unitary,       ///< both by 1/sqrt(N)
+};
+
+/// Where the elements of a batch of signals lie: signal b, element (i1, …, iD) is at b·batch + Σ i_d·dims[d]
+/// elements from the start. All zero: contiguous and row-major, one signal behind the other. Strides are
+/// positive and no two elements share a place.
+struct Strides {
+  std::array<std::int64_t, 3> dims{0, 0, 0};  ///< of the dimensions, slowest first, as in Shape
+  std::int64_t batch = 0;                     ///< from a signal's start to the next's
+};
 
 struct Options {
   Engine engine = Engine::automatic;
   Planning planning = Planning::estimate;
   Normalization normalization = Normalization::inverse_by_n;
-  int threads = 1;  ///< 0 means one per core
+  int threads = 1;                 ///< of the host, for CPU engines; 0 means one per core
+  Backend backend = Backend::cpu;  ///< cuda for a GPU; an engine that is named decides by itself
+  int device = 0;                  ///< GPU, as the driver counts them
+  std::int64_t batch = 1;          ///< transforms of one call
+  Strides signal{};                ///< of what forward reads and inverse writes; spectra are contiguous
 };
 
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;
-/// Whether this build has the engine.
+/// Whether this build has the engine. GPU engines may still find no GPU: then plans throw.
 SFFT_EXPORT bool available(Engine engine) noexcept;
 
 namespace detail {
@@ -39,35 +67,58 @@ template <class Real>
 class Impl;
 }
 
-/// One shape, real or complex samples. Layouts, all contiguous and row-major:
+/// Batches of one shape, real or complex samples. Layouts, row-major, one transform behind the other:
 /// | signal  | forward input      | forward output                        |
 /// |---------|--------------------|---------------------------------------|
 /// | complex | (n1, …, nD)        | (n1, …, nD)                           |
 /// | real    | (n1, …, nD)        | (n1, …, nD/2 + 1): half spectrum      |
 /// Immutable; execution is thread-safe and allocates its scratch per call unless a workspace is given.
-/// Throws backend_unavailable for an engine this build lacks.
+/// Throws backend_unavailable for an engine this build or machine lacks, or that cannot do the shape.
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
   Plan(const Shape& shape, bool real, const Options& options = {});
 
-  std::size_t spectrum_points() const noexcept;  ///< of forward output
-  std::size_t workspace_bytes() const noexcept;  ///< 64-byte aligned scratch of one execution
+  std::size_t signal_points() const noexcept;    ///< batch × N
+  std::size_t spectrum_points() const noexcept;  ///< of forward output, the whole batch
+  std::size_t workspace_bytes() const noexcept;  ///< 64-byte aligned host scratch of one execution
 
-  /// Any element type; complex ones only for a complex plan. `spectrum` holds spectrum_points() values.
+  /// One signal, contiguous, any element type; complex ones only for a complex plan. `spectrum` holds
+  /// spectrum_points() values. Blocks. For plans of batch 1 without strides.
   void forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
                std::span<std::byte> workspace = {}) const;
-  /// Complex plans: `signal` holds N complex values. `spectrum` and `signal` may be the same memory.
+  /// The batch, in the plan's strides; `signals` is in host memory and as long as they say. A plan on a GPU
+  /// copies there and back while it computes.
+  void forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra,
+               std::span<std::byte> workspace = {}) const;
+  /// Complex plans: `signal` holds the batch in the plan's strides. `spectrum` and `signal` may be the same
+  /// memory when there are no strides.
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal,
                std::span<std::byte> workspace = {}) const;
-  /// Real plans: `signal` holds N values.
+  /// Real plans.
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
                std::span<std::byte> workspace = {}) const;
 
+  /// Device memory that one enqueued transform needs beside its arguments, 256-byte aligned; may be 0.
+  std::size_t device_workspace_bytes() const noexcept;
+  /// The same in GPU memory, for plans on a GPU: ordered in `stream` (a cudaStream_t), returns at once, never
+  /// allocates or synchronises, and can be captured into a graph. Input and output may be the same memory for
+  /// complex values of the plan's precision without strides, otherwise they must be apart. `signals`: the
+  /// batch in the plan's strides; elements of `type`, u8 to complex double. Throws invalid_argument,
+  /// type_mismatch, backend_unavailable (a CPU plan), device (the launch failed).
+  void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                       std::span<std::byte> workspace, CUstream_st* stream) const;
+  void enqueue_inverse(const std::complex<Real>* spectra, std::complex<Real>* signals,
+                       std::span<std::byte> workspace, CUstream_st* stream) const;
+  void enqueue_inverse(const std::complex<Real>* spectra, Real* signals, std::span<std::byte> workspace,
+                       CUstream_st* stream) const;
+
   const Shape& shape() const noexcept;
   bool is_real() const noexcept;
+  const Options& options() const noexcept;
   Engine engine() const noexcept;   ///< the one that was chosen
-  std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512"
+  std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512", "cuFFT 12.0"
+  std::string reason() const;       ///< why that engine, one sentence
 
  private:
   std::shared_ptr<const detail::Impl<Real>> impl_;
@@ -75,5 +126,20 @@ class SFFT_EXPORT Plan {
 
 extern template class Plan<float>;
 extern template class Plan<double>;
+
+/// What became of a wisdom file or text.
+struct WisdomReport {
+  int taken = 0;       ///< entries added
+  int ignored = 0;     ///< entries left out
+  std::string reason;  ///< why entries, or the whole file, were ignored; empty when none was
+};
+/// Adds measured choices of an earlier process, a JSON file (docs/file-formats.md). A file that is missing,
+/// damaged or of another version, and entries of other devices, drivers or library versions, are ignored with
+/// the reason. Never throws. Thread-safe, as are the other two.
+SFFT_EXPORT WisdomReport load_wisdom(const std::string& file) noexcept;
+/// Writes what the process knows; the file is replaced when it is complete. Throws Error(io).
+SFFT_EXPORT void save_wisdom(const std::string& file);
+/// Forgets everything, shipped wisdom too.
+SFFT_EXPORT void forget_wisdom() noexcept;
 
 }  // namespace sfft::dense

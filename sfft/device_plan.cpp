@@ -6,11 +6,13 @@
 
 #include "kernels/common/direct_table.hpp"
 #include "kernels/cpu/thread_pool.hpp"
-#include "kernels/cuda/dense.hpp"
+#include "kernels/cuda/dense_executor.hpp"
 #include "kernels/cuda/direct.hpp"
 #include "kernels/cuda/samples.hpp"
 #include "kernels/cuda/sparse_executor.hpp"
+#include "kernels/dense/problem.hpp"
 #include "sfft/dense_executor.hpp"
+#include "sfft/dense_gpu.hpp"
 #include "sfft/error.hpp"
 #include "sfft/host_ring.hpp"
 
@@ -277,13 +279,13 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
                                                                const TemplateData& data,
                                                                const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  cuda::GridShape shape;
-  shape.rank = data.shape.rank();
-  for (int d = 0; d < shape.rank; ++d) shape.extents[d] = data.shape[d];
+  const DenseProblem frame = make_problem(data.shape, data.real, {.device = options.device});
   std::vector<cuda::DensePick> picks;
   for (const DensePick& pick : dense_picks(data)) picks.push_back({pick.at, pick.conjugate});
   return std::make_unique<OwnPlan<Real>>(
-      std::make_unique<cuda::DenseExecutor<Real>>(shape, data.real, picks, flags_of(support)), data, options);
+      std::make_unique<cuda::DenseExecutor<Real>>(frame, remembered_engines<Real>(frame), picks,
+                                                  flags_of(support)),
+      data, options);
 }
 
 SFFT_INSTANTIATE_DEVICE_PLANS(float)

@@ -29,6 +29,9 @@ std::string build_info() {
   text += fmt::format(
       "CUDA       toolkit {}, code for {}; {}\n", SFFT_CUDA_VERSION, SFFT_CUDA_TARGETS,
       problem.empty() ? detail::cuda::device_info(0).name : fmt::format("not usable here: {}", problem));
+  text += dense::available(dense::Engine::vkfft)
+              ? "VkFFT      yes, for dense transforms on GPUs where NVRTC is found\n"
+              : "VkFFT      no: its header was not found, dense transforms on GPUs use other engines\n";
 #else
   text += "CUDA       no: built without a CUDA toolkit\n";
 #endif

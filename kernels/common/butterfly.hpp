@@ -123,6 +123,20 @@ template <> struct Roots<16> {
     return table[k];
   }
 };
+template <> struct Roots<17> {
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.932472229404355804573, 0.739008917220659115925, 0.445738355776538267396,
+                                      0.09226835946330199524, -0.273662990072082863539, -0.602634636379256389179, -0.850217135729614152134,
+                                      -0.982973099683901778282};
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.361241666187152948745, 0.673695643646557211713, 0.895163291355062322067,
+                                      0.995734176295034521871, 0.961825643172819070409, 0.798017227280239503333, 0.526432162877355800245,
+                                      0.183749517816570331574};
+    return table[k];
+  }
+};
 // clang-format on
 
 /// (re, im) *= exp(-2 pi i k/R), 0 <= k < R; free or cheap for eighths of a turn when k and R are constants.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cuda/cufft_handle.hpp"
 #include "kernels/cuda/runtime.hpp"
 
 namespace sfft::detail::cuda {
@@ -19,15 +20,8 @@ class CufftPlan {
   void forward_in_place(std::complex<double>* spectrum);
 
  private:
-  struct Handle {
-    Handle();
-    ~Handle();
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-    int value = 0;
-  };
   DeviceBuffer work_;  ///< outlives the handle
-  Handle handle_;
+  CufftHandle handle_;
 };
 
 }  // namespace sfft::detail::cuda

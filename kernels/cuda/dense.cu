@@ -1,29 +1,12 @@
 #include "kernels/cuda/dense.hpp"
 
 #include "kernels/cuda/finish.cuh"
-#include "kernels/cuda/gather.cuh"
 
 namespace sfft::detail::cuda {
 
 namespace {
 
 constexpr int kThreads = 256;
-
-template <class Real, class T>
-__global__ void convert_kernel(const __grid_constant__ Batch<Real> batch, std::int64_t points, void* out) {
-  for (std::int64_t frame = blockIdx.y; frame < batch.count; frame += gridDim.y) {
-    const T* samples = static_cast<const T*>(batch.frames) + frame * batch.frame_pitch;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < points;
-         i += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
-      const Complex<Real> z = read_pair<Real, T>(samples, i, i);
-      if constexpr (IsComplex<T>::value) {
-        static_cast<Complex<Real>*>(out)[frame * points + i] = z;
-      } else {
-        static_cast<Real*>(out)[frame * points + i] = z.re;
-      }
-    }
-  }
-}
 
 /// Picks the template's coefficients and sums Σ|X|² of both halves, a part of each a block.
 template <class Real>
@@ -82,17 +65,6 @@ __global__ void account_kernel(const __grid_constant__ Binning<Real> plan,
 }  // namespace
 
 template <class Real>
-void launch_convert(const Batch<Real>& batch, std::int64_t points, void* out, Stream stream) {
-  const std::int64_t blocks = (points + kThreads - 1) / kThreads;
-  const dim3 grid(static_cast<unsigned>(blocks < 1024 ? blocks : 1024),
-                  static_cast<unsigned>(batch.count < 65535 ? batch.count : 65535));
-  with_element(batch.type, [&](auto element) {
-    convert_kernel<Real, decltype(element)><<<grid, kThreads, 0, stream>>>(batch, points, out);
-  });
-  check_launch("convert");
-}
-
-template <class Real>
 void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum, const Batch<Real>& batch,
                  DensePartial* partials, Stream stream) {
   const dim3 grid(kDenseBlocks, static_cast<unsigned>(batch.count < 65535 ? batch.count : 65535));
@@ -103,7 +75,6 @@ void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum,
 }
 
 #define SFFT_INSTANTIATE(Real)                                                                          \
-  template void launch_convert<Real>(const Batch<Real>&, std::int64_t, void*, Stream);                  \
   template void launch_pick<Real>(const Binning<Real>&, const DenseSpectrum<Real>&, const Batch<Real>&, \
                                   DensePartial*, Stream);
 SFFT_INSTANTIATE(float)

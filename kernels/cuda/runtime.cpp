@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -120,6 +121,22 @@ int device_count() noexcept {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
+std::string device_name(int device) {
+  static std::mutex mutex;
+  static std::map<int, std::string> names;  // the driver takes a millisecond, and every plan asks
+  const std::lock_guard lock(mutex);
+  if (const auto known = names.find(device); known != names.end()) return known->second;
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "reading the name of the GPU");
+  return names[device] = properties.name;
+}
+
+std::string driver_version() {
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "reading the version of the GPU driver");
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
 const DeviceInfo& device_info(int device) {
   return devices().info(device);
 }
@@ -212,6 +229,9 @@ void Event::record(Stream stream) {
 }
 void Event::wait() {
   check(cudaEventSynchronize(event_), "waiting for the GPU");
+}
+void Event::hold(Stream stream) const {
+  check(cudaStreamWaitEvent(stream, event_, 0), "making a stream wait");
 }
 double Event::us_until(const Event& later) const {
   float ms = 0;

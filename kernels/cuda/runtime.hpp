@@ -30,6 +30,10 @@ struct DeviceInfo {
 /// one can. Never throws.
 std::string unavailable(int device = 0);
 int device_count() noexcept;
+/// Without creating a context, unlike device_info(). Throws Error(device) when there is no such device.
+std::string device_name(int device);
+/// The newest CUDA version that the driver knows: "13.0".
+std::string driver_version();
 /// Throws Error(backend_unavailable) with unavailable()'s sentence.
 const DeviceInfo& device_info(int device);
 
@@ -121,7 +125,8 @@ class Event {
     return *this;
   }
   void record(Stream stream);
-  void wait();  ///< blocks the host
+  void wait();                     ///< blocks the host
+  void hold(Stream stream) const;  ///< what comes later in the stream waits for the event
   /// Microseconds to a later event; both timed, recorded and over.
   double us_until(const Event& later) const;
   CUevent_st* get() const noexcept { return event_; }

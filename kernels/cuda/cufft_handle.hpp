@@ -1,0 +1,24 @@
+// A cuFFT plan's handle, and its errors as ours.
+#pragma once
+
+namespace sfft::detail::cuda {
+
+/// `status`: a cufftResult; `what` was being done. Throws Error: out_of_memory, backend_unavailable for a
+/// problem that cuFFT does not do, else device.
+void check_cufft(int status, const char* what);
+
+/// Destroyed with its owner. Without a work area of its own.
+class CufftHandle {
+ public:
+  CufftHandle();
+  ~CufftHandle();
+  CufftHandle(CufftHandle&& other) noexcept;
+  CufftHandle& operator=(CufftHandle&& other) noexcept;
+  int get() const noexcept { return value_; }
+
+ private:
+  static constexpr int kNone = -1;
+  int value_ = kNone;
+};
+
+}  // namespace sfft::detail::cuda

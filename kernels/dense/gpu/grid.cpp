@@ -1,0 +1,23 @@
+#include "kernels/dense/gpu/grid.hpp"
+
+namespace sfft::detail {
+
+cuda::CopyGrid signal_grid(const DenseProblem& problem, Side from, Side to, std::int64_t row_points) {
+  cuda::CopyGrid grid;
+  const int rank = problem.shape.rank();
+  std::int64_t packed = 1;
+  // Axis 0 is the batch; the dimensions are the last ones.
+  for (int d = rank; d >= 0; --d) {
+    const int axis = d == 0 ? 0 : cuda::CopyGrid::kAxes - 1 - (rank - d);
+    const std::int64_t extent = d == 0 ? problem.batch : problem.shape[d - 1];
+    const std::int64_t strided =
+        d == 0 ? problem.strides.batch : problem.strides.dims[static_cast<std::size_t>(d - 1)];
+    grid.extents[axis] = extent;
+    grid.from[axis] = from == Side::strided ? strided : packed;
+    grid.to[axis] = to == Side::strided ? strided : packed;
+    packed *= d == rank ? row_points : extent;
+  }
+  return grid;
+}
+
+}  // namespace sfft::detail

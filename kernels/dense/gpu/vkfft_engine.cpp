@@ -1,0 +1,283 @@
+// VkFFT (Tolmachev, IEEE Access 11, 2023) as a dense engine. Its header calls libcuda and libnvrtc; the calls
+// are led to the functions of kernels/cuda/driver.hpp, so that the library links neither.
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <clocale>
+#include <mutex>
+
+#include "kernels/cuda/driver.hpp"
+#include "kernels/cuda/runtime.hpp"
+#include "kernels/dense/gpu/grid.hpp"
+#include "kernels/dense/problem.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft::detail::vkfft_calls {
+
+// cuda.h names some functions by macros; these have the plain names.
+#define SFFT_CALL(name)              \
+  inline auto find_##name() {        \
+    return cuda::find_driver().name; \
+  }
+SFFT_DRIVER_FUNCTIONS(SFFT_CALL)
+#undef SFFT_CALL
+#define SFFT_CALL(name)             \
+  inline auto find_##name() {       \
+    return cuda::find_nvrtc().name; \
+  }
+SFFT_NVRTC_FUNCTIONS(SFFT_CALL)
+#undef SFFT_CALL
+
+/// VkFFT prints what goes wrong; here it is told by the result.
+inline int print(const char*, ...) {
+  return 0;
+}
+
+}  // namespace sfft::detail::vkfft_calls
+
+#undef cuMemcpyHtoD
+#undef cuModuleGetGlobal
+#define cuDeviceGetAttribute(...) sfft::detail::vkfft_calls::find_cuDeviceGetAttribute()(__VA_ARGS__)
+#define cuFuncSetAttribute(...) sfft::detail::vkfft_calls::find_cuFuncSetAttribute()(__VA_ARGS__)
+#define cuLaunchKernel(...) sfft::detail::vkfft_calls::find_cuLaunchKernel()(__VA_ARGS__)
+#define cuMemcpyHtoD(...) sfft::detail::vkfft_calls::find_cuMemcpyHtoD()(__VA_ARGS__)
+#define cuModuleGetFunction(...) sfft::detail::vkfft_calls::find_cuModuleGetFunction()(__VA_ARGS__)
+#define cuModuleGetGlobal(...) sfft::detail::vkfft_calls::find_cuModuleGetGlobal()(__VA_ARGS__)
+#define cuModuleLoadDataEx(...) sfft::detail::vkfft_calls::find_cuModuleLoadDataEx()(__VA_ARGS__)
+#define cuModuleUnload(...) sfft::detail::vkfft_calls::find_cuModuleUnload()(__VA_ARGS__)
+#define nvrtcAddNameExpression(...) sfft::detail::vkfft_calls::find_nvrtcAddNameExpression()(__VA_ARGS__)
+#define nvrtcCompileProgram(...) sfft::detail::vkfft_calls::find_nvrtcCompileProgram()(__VA_ARGS__)
+#define nvrtcCreateProgram(...) sfft::detail::vkfft_calls::find_nvrtcCreateProgram()(__VA_ARGS__)
+#define nvrtcDestroyProgram(...) sfft::detail::vkfft_calls::find_nvrtcDestroyProgram()(__VA_ARGS__)
+#define nvrtcGetErrorString(...) sfft::detail::vkfft_calls::find_nvrtcGetErrorString()(__VA_ARGS__)
+#define nvrtcGetPTX(...) sfft::detail::vkfft_calls::find_nvrtcGetPTX()(__VA_ARGS__)
+#define nvrtcGetPTXSize(...) sfft::detail::vkfft_calls::find_nvrtcGetPTXSize()(__VA_ARGS__)
+#define nvrtcGetProgramLog(...) sfft::detail::vkfft_calls::find_nvrtcGetProgramLog()(__VA_ARGS__)
+#define printf sfft::detail::vkfft_calls::print
+#define VKFFT_BACKEND 1
+#include <vkFFT.h>
+#undef printf
+
+namespace sfft::detail {
+
+namespace {
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
+
+/// VkFFT sets the locale of the process while it writes its kernels.
+std::mutex& planning_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// One application of VkFFT for both directions. Its buffers and its stream are its state, so calls take
+/// turns.
+class Application {
+ public:
+  Application(const DenseProblem& problem, bool double_precision);
+  ~Application();
+  Application(const Application&) = delete;
+  Application& operator=(const Application&) = delete;
+
+  std::size_t temporary_bytes() const noexcept { return temporary_bytes_; }
+  /// `to` is in the problem's contiguous layout; real rows are padded to those of the spectrum. Complex
+  /// transforms read `from`, real ones work in place.
+  void run(bool inverse, void* from, void* to, std::byte* temporary, cuda::Stream stream);
+
+ private:
+  bool splits_launches() const noexcept;
+  void release_temporary();
+
+  std::mutex mutex_;
+  CUdevice device_ = 0;
+  cudaStream_t stream_ = nullptr;
+  void *from_ = nullptr, *to_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::size_t temporary_bytes_ = 0;
+  int ordinal_ = 0;
+  VkFFTApplication application_ = {};
+};
+
+/// Extents fastest first, without those of 1.
+std::uint64_t set_sizes(const DenseProblem& problem, VkFFTConfiguration& configuration) {
+  std::uint64_t rank = 0;
+  for (int d = problem.shape.rank() - 1; d >= 0; --d) {
+    if (problem.shape[d] > 1) configuration.size[rank++] = static_cast<std::uint64_t>(problem.shape[d]);
+  }
+  if (rank == 0 || (problem.real && problem.row_points() == 1))
+    throw Error(ErrorCode::backend_unavailable,
+                fmt::format("VkFFT has no {} transform of {}: use cufft", problem.real ? "real" : "complex",
+                            problem.shape.to_string()));
+  return rank;
+}
+
+Application::Application(const DenseProblem& problem, bool double_precision) : ordinal_(problem.device) {
+  cuda::check_driver(cuda::driver().cuDeviceGet(&device_, problem.device), "finding a GPU for VkFFT");
+  static_cast<void>(cuda::nvrtc());
+  cuda::check(cudaFree(nullptr), "preparing a GPU for VkFFT");  // makes its context current
+  VkFFTConfiguration configuration = {};
+  configuration.FFTdim = set_sizes(problem, configuration);
+  configuration.numberBatches = static_cast<std::uint64_t>(problem.batch);
+  configuration.performR2C = problem.real;
+  configuration.doublePrecision = double_precision;
+  configuration.device = &device_;
+  configuration.stream = &stream_;
+  configuration.num_streams = 1;
+  bytes_ = static_cast<std::uint64_t>(total_spectrum_points(problem)) * (double_precision ? 16 : 8);
+  configuration.buffer = &to_;
+  configuration.bufferSize = &bytes_;
+  if (!problem.real) {
+    configuration.isInputFormatted = 1;
+    configuration.inputBuffer = &from_;
+    configuration.inputBufferSize = &bytes_;
+  }
+  VkFFTResult result = VKFFT_SUCCESS;
+  {
+    const std::lock_guard lock(planning_mutex());
+    result = initializeVkFFT(&application_, configuration);  // cleans up after itself when it fails
+  }
+  static_cast<void>(cudaGetLastError());
+  if (result == VKFFT_ERROR_FAILED_TO_ALLOCATE)
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("VkFFT found no memory of the GPU to plan {} transforms of {}: about {} bytes",
+                            problem.batch, problem.shape.to_string(), bytes_));
+  if (result != VKFFT_SUCCESS)
+    throw Error(ErrorCode::backend_unavailable,
+                fmt::format("VkFFT cannot plan {} transforms of {} (its result is {}): use cufft",
+                            problem.batch, problem.shape.to_string(), static_cast<int>(result)));
+  release_temporary();
+  if (splits_launches()) {
+    deleteVkFFT(&application_);
+    throw Error(
+        ErrorCode::backend_unavailable,
+        fmt::format("VkFFT would split its launches for {} transforms of {} and wait between them: use "
+                    "cufft, or a smaller batch",
+                    problem.batch, problem.shape.to_string()));
+  }
+}
+
+Application::~Application() {
+  try {
+    const cuda::DeviceScope scope(ordinal_);
+    if (application_.configuration.tempBuffer != nullptr) application_.configuration.tempBuffer[0] = nullptr;
+    deleteVkFFT(&application_);
+  } catch (...) {  // the GPU is gone, and what was on it
+  }
+}
+
+/// VkFFT allocates scratch that executions would share; they bring their own.
+void Application::release_temporary() {
+  if (application_.configuration.allocateTempBuffer == 0) return;
+  temporary_bytes_ = aligned(application_.configuration.tempBufferSize[0]);
+  static_cast<void>(cudaFree(application_.configuration.tempBuffer[0]));
+  application_.configuration.tempBuffer[0] = nullptr;
+}
+
+/// Grids beyond the GPU's limits: VkFFT copies each part's position to the GPU, for which it waits.
+bool Application::splits_launches() const noexcept {
+  for (const VkFFTPlan* plan : {application_.localFFTPlan, application_.localFFTPlan_inverse}) {
+    for (std::uint64_t d = 0; d < application_.configuration.FFTdim; ++d) {
+      for (std::uint64_t i = 0; i < plan->numAxisUploads[d]; ++i) {
+        if (plan->axes[d][i].pushConstants.structSize > 0) return true;
+      }
+    }
+    if (plan->multiUploadR2C && plan->R2Cdecomposition.pushConstants.structSize > 0) return true;
+  }
+  return false;
+}
+
+void Application::run(bool inverse, void* from, void* to, std::byte* temporary, cuda::Stream stream) {
+  const std::lock_guard lock(mutex_);
+  from_ = from;
+  to_ = to;
+  stream_ = stream;
+  if (temporary_bytes_ > 0) application_.configuration.tempBuffer[0] = temporary;
+  VkFFTLaunchParams parameters = {};
+  parameters.buffer = &to_;
+  if (application_.configuration.isInputFormatted) parameters.inputBuffer = &from_;
+  const VkFFTResult result = VkFFTAppend(&application_, inverse ? 1 : -1, &parameters);
+  if (result != VKFFT_SUCCESS)
+    throw Error(ErrorCode::device,
+                fmt::format("queueing an FFT with VkFFT: its result is {}", static_cast<int>(result)));
+}
+
+template <class Real>
+class VkfftEngine final : public GpuDenseEngine<Real> {
+ public:
+  explicit VkfftEngine(const DenseProblem& problem)
+      : problem_(problem), contiguous_(problem.contiguous()), application_(problem, sizeof(Real) == 8) {}
+
+  std::size_t workspace_bytes() const noexcept override {
+    return application_.temporary_bytes() + (problem_.real || !contiguous_ ? aligned(spectrum_bytes()) : 0);
+  }
+  bool reads(ElementType type) const noexcept override { return !problem_.real || !is_complex(type); }
+  bool writes_strides() const noexcept override { return true; }
+
+  void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
+               std::byte* workspace, CUstream_st* stream) const override {
+    void* from = const_cast<void*>(signals);  // VkFFT only reads it, unless it is the output
+    const bool packs = problem_.real || !contiguous_ || type != element_type_of<std::complex<Real>>::value;
+    if (packs) {  // in one copy to where the transform works in place, scaled on the way
+      cuda::launch_copy(signal_grid(problem_, Side::strided, Side::packed, padded_row()), signals,
+                        static_cast<cuda::Element>(type), spectra, sample_type(), static_cast<double>(scale),
+                        stream);
+      from = spectra;
+    }
+    application_.run(false, from, spectra, workspace, stream);
+    if (!packs && scale != 1)
+      cuda::launch_copy(cuda::copy_rows(1, total_spectrum_points(problem_), 0, 0), spectra, sample_type(),
+                        spectra, sample_type(), static_cast<double>(scale), stream);
+  }
+
+  void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
+               CUstream_st* stream) const override {
+    void* from = const_cast<std::complex<Real>*>(spectra);
+    void* to = signals;
+    const bool unpacks = problem_.real || !contiguous_;
+    if (unpacks) to = workspace + application_.temporary_bytes();
+    if (problem_.real) cuda::copy_on_device(to, spectra, spectrum_bytes(), stream);
+    application_.run(true, from, to, workspace, stream);
+    if (unpacks || scale != 1)
+      cuda::launch_copy(
+          signal_grid(problem_, unpacks ? Side::packed : Side::strided, Side::strided, padded_row()), to,
+          sample_type(), signals, sample_type(), static_cast<double>(scale), stream);
+  }
+
+  std::string name() const override { return "VkFFT"; }
+
+ private:
+  std::size_t spectrum_bytes() const noexcept {
+    return static_cast<std::size_t>(total_spectrum_points(problem_)) * sizeof(std::complex<Real>);
+  }
+  /// Of a signal in the memory of its spectrum, in samples.
+  std::int64_t padded_row() const noexcept {
+    return problem_.real ? 2 * (problem_.row_points() / 2 + 1) : problem_.row_points();
+  }
+  cuda::Element sample_type() const noexcept {
+    return static_cast<cuda::Element>(problem_.real ? element_type_of<Real>::value
+                                                    : element_type_of<std::complex<Real>>::value);
+  }
+
+  DenseProblem problem_;
+  bool contiguous_;
+  mutable Application application_;
+};
+
+}  // namespace
+
+bool have_vkfft() noexcept {
+  return true;
+}
+
+template <class Real>
+std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem& problem) {
+  return std::make_unique<const VkfftEngine<Real>>(problem);
+}
+
+template std::unique_ptr<const GpuDenseEngine<float>> make_vkfft_engine(const DenseProblem&);
+template std::unique_ptr<const GpuDenseEngine<double>> make_vkfft_engine(const DenseProblem&);
+
+}  // namespace sfft::detail

@@ -1,0 +1,70 @@
+// What every library that computes dense FFTs on a GPU looks like from above.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sfft/dense.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft::detail {
+
+/// A batch of transforms of one shape. Spectra are contiguous, signals lie as `strides` says (never all zero
+/// here: filled in for contiguous ones too).
+struct DenseProblem {
+  Shape shape{1};
+  bool real = false;
+  std::int64_t batch = 1;
+  dense::Strides strides;
+  int device = 0;
+
+  std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
+  /// Of one transform's spectrum.
+  std::int64_t spectrum_points() const noexcept {
+    return real ? shape.points() / row_points() * (row_points() / 2 + 1) : shape.points();
+  }
+  bool contiguous() const noexcept;
+};
+
+/// Transforms of one problem in device memory. Arguments have been checked; the problem's device is current.
+/// Calls are ordered in `stream`, return at once, neither allocate nor synchronise, may be captured into a
+/// graph, and are safe from several threads with a workspace each. Inputs are left as they are.
+template <class Real>
+class GpuDenseEngine {
+ public:
+  virtual ~GpuDenseEngine() = default;
+
+  /// Device memory, 256-byte aligned, of one execution in either direction.
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Whether forward() takes signals of this type as the problem lays them out. It always takes the plan's
+  /// own type, contiguous; whatever else it does not take, the caller converts first.
+  virtual bool reads(ElementType type) const noexcept = 0;
+  /// Whether inverse() writes signals in the problem's strides (always when those are contiguous).
+  virtual bool writes_strides() const noexcept = 0;
+  /// The result is multiplied by `scale`. Of complex problems the arrays may be the same memory.
+  virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
+                       std::byte* workspace, CUstream_st* stream) const = 0;
+  /// `signals`: Reals of a real problem, else complex.
+  virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
+                       CUstream_st* stream) const = 0;
+  virtual std::string name() const = 0;
+  /// For wisdom: what make_tuned_engine() is to be given to come to the same kernel at once. Empty elsewhere.
+  virtual std::string kernel() const { return {}; }
+};
+
+/// Throw Error(backend_unavailable) for a problem that the library cannot do, or where it is missing.
+template <class Real>
+std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem);
+template <class Real>
+std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem& problem);
+/// `kernel`: what wisdom remembers of an earlier tuning, empty for rules. With `measure` the candidates are
+/// timed.
+template <class Real>
+std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem& problem,
+                                                              const std::string& kernel, bool measure);
+bool have_vkfft() noexcept;
+
+}  // namespace sfft::detail

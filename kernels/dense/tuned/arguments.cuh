@@ -1,0 +1,29 @@
+// What the host hands to a generated kernel; read by both sides (executable.cpp, step.cuh).
+#pragma once
+
+namespace sfft::device {
+
+/// Tables of a step, in device memory, complex numbers of the plan's precision unless it says otherwise.
+struct StepTables {
+  const void* roots;     ///< exp(−2πi j/n), n the length of a line
+  const void* untangle;  ///< exp(−πi j/n), j <= n, of real lines of 2n points
+  const void* coarse;    ///< exp(−2πi j 2^bits/N), between the steps of a long line of N points
+  const void* fine;      ///< exp(−2πi j/N), j < 2^bits
+  const void* chirp;     ///< Bluestein: exp(−πi j²/n)
+  const void* kernel;    ///< Bluestein, Rader: FFT of what is convolved with, over the length of the FFT
+  const void* gather;    ///< Rader: element of the q-th input, int
+  const void* scatter;   ///< Rader: element of the q-th output, int
+};
+
+struct Arguments {
+  const void* input;
+  void* output;
+  void* scratch;
+  long long first_group;  ///< of this launch
+  long long groups;       ///< transforms, planes, …
+  long long lines;        ///< of a step that has as many as the batch
+  double scale;           ///< of the result
+  StepTables tables;
+};
+
+}  // namespace sfft::device

@@ -1,0 +1,147 @@
+#include "kernels/dense/tuned/choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace sfft::detail::tuned {
+
+namespace {
+
+constexpr int kMostThreads = 1024, kMostLength = 1 << 15, kMostStreams = 4;
+
+bool is_radix(int r) {
+  return r >= 2 && r <= 17 && r != 14;
+}
+
+std::string to_text(const LineChoice& line) {
+  std::string text = fmt::format("{} t{} l{}", fmt::join(line.radices, "."), line.threads, line.lines);
+  if (line.pad_every > 0) text += fmt::format(" e{}", line.pad_every);
+  if (line.pad > 0) text += fmt::format(" p{}", line.pad);
+  if (line.position_major) text += " m";
+  if (line.split) text += " s";
+  if (!line.powers) text += " w";
+  if (line.staged) text += " c";
+  return text;
+}
+
+/// A number of at most six digits, or −1.
+int number(const std::string& text) {
+  if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos) return -1;
+  return std::stoi(text);
+}
+
+std::optional<std::vector<int>> numbers(const std::string& text, char separator) {
+  std::vector<int> values;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) {
+    values.push_back(number(part));
+    if (values.back() < 1) return std::nullopt;
+  }
+  return values;
+}
+
+/// One option of a line; false for what is none.
+bool take(const std::string& word, LineChoice& line) {
+  const int value = number(word.substr(1));
+  switch (word[0]) {
+    case 't':
+      line.threads = value;
+      return value >= 1 && value <= kMostThreads;
+    case 'l':
+      line.lines = value;
+      return value >= 1 && value <= kMostThreads;
+    case 'e':
+      line.pad_every = value;
+      return value >= 1;
+    case 'p':
+      line.pad = value;
+      return value >= 0 && value <= 64;
+    case 'm':
+      return line.position_major = word.size() == 1;
+    case 's':
+      return line.split = word.size() == 1;
+    case 'c':
+      return line.staged = word.size() == 1;
+    case 'w':
+      line.powers = false;
+      return word.size() == 1;
+    default:
+      return false;
+  }
+}
+
+std::optional<LineChoice> parse_line(const std::string& text) {
+  LineChoice line;
+  std::istringstream in(text);
+  std::string word;
+  if (!(in >> word)) return std::nullopt;
+  const auto radices = numbers(word, '.');
+  if (!radices || radices->empty() || radices->size() > 15) return std::nullopt;
+  line.radices = *radices;
+  std::int64_t length = 1;
+  for (const int radix : line.radices) {
+    length *= radix;
+    if (!is_radix(radix) || length > kMostLength) return std::nullopt;
+  }
+  while (in >> word) {
+    if (!take(word, line)) return std::nullopt;
+  }
+  if (line.threads * line.lines > kMostThreads || line.registers() > 64) return std::nullopt;
+  return line;
+}
+
+bool parse_head(const std::string& text, Choice& choice) {
+  std::istringstream in(text);
+  for (std::string key, value; in >> key >> value;) {
+    if (key == "split") {
+      if (value == "-") continue;
+      const auto split = numbers(value, '.');
+      if (!split || split->size() < 2 || split->size() > 3) return false;
+      choice.split = *split;
+      continue;
+    }
+    const int n = number(value);
+    if (n < 0) return false;
+    if (key == "once") {
+      choice.at_once = n;
+    } else if (key == "streams") {
+      choice.streams = n;
+    } else if (key == "blocks") {
+      choice.min_blocks = n;
+    } else if (key == "chunk") {
+      choice.chunk = n;
+    } else {
+      return false;
+    }
+  }
+  return choice.streams >= 1 && choice.streams <= kMostStreams && choice.min_blocks >= 1 &&
+         choice.min_blocks <= 32 && choice.chunk >= 1;
+}
+
+}  // namespace
+
+std::string to_text(const Choice& choice) {
+  std::string text = fmt::format(
+      "once {} streams {} blocks {} chunk {} split {}", choice.at_once, choice.streams, choice.min_blocks,
+      choice.chunk, choice.split.empty() ? "-" : fmt::format("{}", fmt::join(choice.split, ".")));
+  for (const LineChoice& line : choice.lines) text += " | " + to_text(line);
+  return text;
+}
+
+std::optional<Choice> parse_choice(const std::string& text) {
+  Choice choice;
+  std::istringstream in(text);
+  std::string part;
+  if (text.size() > 1000 || !std::getline(in, part, '|') || !parse_head(part, choice)) return std::nullopt;
+  while (std::getline(in, part, '|')) {
+    const auto line = parse_line(part);
+    if (!line) return std::nullopt;
+    choice.lines.push_back(*line);
+  }
+  if (choice.lines.empty() || choice.lines.size() > 3) return std::nullopt;
+  return choice;
+}
+
+}  // namespace sfft::detail::tuned

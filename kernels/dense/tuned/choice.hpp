@@ -1,0 +1,53 @@
+// Everything the tuner decides about a transform, and its text in wisdom files.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/dense/tuned/program.hpp"
+
+namespace sfft::detail::tuned {
+
+struct Choice {
+  /// Not 0: the last two steps run by turns for so many groups (frames, planes, parts of long lines), on so
+  /// many streams, and what is between them stays in the L2 cache.
+  int at_once = 0, streams = 1;
+  int min_blocks = 1;      ///< a multiprocessor
+  std::vector<int> split;  ///< factors of a long line, slowest input digit first; empty: a line is one step
+  int chunk = 16;          ///< neighbouring outputs that a group of a line of three factors computes
+  std::vector<LineChoice> lines;  ///< of the forward transform's steps, in their order
+};
+
+/// "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1".
+std::string to_text(const Choice& choice);
+/// Nothing for a text that is none, or whose numbers no kernel could have.
+std::optional<Choice> parse_choice(const std::string& text);
+
+/// What is to be computed of lines of `points` and how tiles lie in memory.
+struct LineNeed {
+  int points = 1;
+  bool by_line = false;    ///< lines of a tile are neighbours in memory, points are not
+  bool exchanged = false;  ///< by_line on one side only
+  bool half = false;       ///< halves of spectra: whole tiles go through shared memory
+  bool paired = false;     ///< of mirrored rows: two lines belong together
+  bool turned = false;     ///< followed by the twiddle factors of a longer line
+  std::int64_t lines = 0;  ///< of a group; 0: many
+};
+
+/// Limits of a device.
+struct Limits {
+  int multiprocessors = 132;
+  std::size_t shared_bytes = 48 << 10;  ///< of a block, with opt-in
+  std::size_t l2_bytes = 32 << 20;
+};
+
+/// Plain where there are radices for the points, else a convolution; `length` of its FFT.
+Method method_of(int points, bool turned, int& length);
+/// Whether a block can hold such lines.
+bool fits(int points, bool single, const Limits& limits);
+/// Candidates by a count of operations, best first, at most `most`.
+std::vector<LineChoice> candidates(const LineNeed& need, bool single, const Limits& limits, std::size_t most);
+
+}  // namespace sfft::detail::tuned

@@ -1,0 +1,174 @@
+#include "kernels/dense/tuned/executable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+
+#include "kernels/dense/tuned/tables.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft::detail::tuned {
+
+const void* Tables::known(const std::string& key) const {
+  const auto found = buffers_.find(key);
+  return found == buffers_.end() ? nullptr : found->second.data();
+}
+
+const void* Tables::values(const std::string& key, const Table& table) {
+  if (table.empty()) return nullptr;
+  if (single_) {
+    const std::vector<std::complex<float>> rounded(table.begin(), table.end());
+    return (buffers_[key] = cuda::upload(rounded)).data();
+  }
+  return (buffers_[key] = cuda::upload(table)).data();
+}
+
+void Tables::convolution_of(const Step& step, device::StepTables& tables) {
+  const std::string key =
+      fmt::format("{} {} ", step.method == Method::rader ? "rader" : "bluestein", step.points) +
+      std::to_string(step.line.length()) + " ";
+  if (known(key + "kernel") == nullptr) {
+    const Convolution made = convolution(step);
+    values(key + "kernel", made.kernel);
+    values(key + "chirp", made.chirp);
+    if (!made.gather.empty()) {
+      buffers_[key + "gather"] = cuda::upload(made.gather);
+      buffers_[key + "scatter"] = cuda::upload(made.scatter);
+    }
+  }
+  tables.kernel = known(key + "kernel");
+  tables.chirp = known(key + "chirp");
+  tables.gather = known(key + "gather");
+  tables.scatter = known(key + "scatter");
+}
+
+device::StepTables Tables::of(const Step& step) {
+  device::StepTables tables{};
+  const auto get = [&](const std::string& key, std::int64_t n, std::int64_t count, std::int64_t stride) {
+    const void* found = known(key);
+    return found != nullptr ? found : values(key, roots(n, count, stride));
+  };
+  const int length = step.line.length();
+  tables.roots = get(fmt::format("roots {}", length), length, length, 1);
+  if (step.in.form == Form::half_pairs || step.out.form == Form::half_pairs)
+    tables.untangle = get(fmt::format("untangle {}", step.points), 2 * step.points, step.points + 1, 1);
+  if (step.turn.modulus > 0) {
+    const std::int64_t n = step.turn.modulus, fine = std::int64_t{1} << step.turn.bits();
+    tables.fine = get(fmt::format("fine {}", n), n, fine, 1);
+    tables.coarse = get(fmt::format("coarse {}", n), n, n / fine + 1, fine);
+  }
+  if (step.method != Method::plain) convolution_of(step, tables);
+  return tables;
+}
+
+Executable::Executable(Program program, const std::vector<Image>& images, bool single, Tables& tables,
+                       const cuda::DeviceInfo& device)
+    : program_(std::move(program)),
+      scratch_bytes_(static_cast<std::size_t>(program_.scratch_values) * (single ? 8 : 16)),
+      overlap_(device.overlap) {
+  const cuda::Driver& api = cuda::driver();
+  for (std::size_t i = 0; i < program_.kernels.size(); ++i) {
+    const Kernel& kernel = program_.kernels[i];
+    Loaded loaded;
+    loaded.groups = kernel.groups;
+    loaded.tiles = kernel.step.tiles();
+    loaded.lines = kernel.step.line.lines;
+    loaded.threads = static_cast<unsigned>(kernel.threads());
+    loaded.shared_bytes = kernel.shared_bytes(single);
+    if (!images[i].empty()) {
+      loaded.tables = tables.of(kernel.step);
+      loaded.module = std::make_unique<const cuda::Module>(images[i].data());
+      loaded.function = loaded.module->function("sfft_kernel");
+      if (loaded.shared_bytes > (48 << 10)) {
+        cuda::check_driver(
+            api.cuFuncSetAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                   static_cast<int>(loaded.shared_bytes)),
+            "raising a kernel's shared memory");
+      }
+    }
+    kernels_.push_back(std::move(loaded));
+  }
+  for (int s = 1; s < program_.streams && program_.turns > 0; ++s) {
+    streams_.emplace_back();
+    events_.emplace_back();
+  }
+  events_.emplace_back();
+}
+
+void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t groups,
+                        cuda::Stream stream) const {
+  const std::int64_t blocks =
+      kernel.tiles > 0 ? kernel.tiles * groups : (call.batch + kernel.lines - 1) / kernel.lines;
+  if (blocks > 0x7fffffff) {
+    throw Error(
+        ErrorCode::size_overflow,
+        fmt::format("a dense transform needs {} blocks of threads at once: make the batch smaller", blocks));
+  }
+  device::Arguments arguments{call.input, call.output, call.scratch, first_group,
+                              groups,     call.batch,  call.scale,   kernel.tables};
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(blocks);
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.blockDimX = kernel.threads;
+  config.sharedMemBytes = static_cast<unsigned>(kernel.shared_bytes);
+  config.hStream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = overlap_ ? 1 : 0;
+  void* parameters[] = {&arguments};
+  cuda::check_driver(cuda::driver().cuLaunchKernelEx(&config, kernel.function, parameters, nullptr),
+                     "launching a dense transform");
+}
+
+void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const {
+  launch(kernels_[kernel], call, 0, kernels_[kernel].groups, stream);
+}
+
+void Executable::take_turns(const Call& call, cuda::Stream stream) const {
+  const std::lock_guard lock(mutex_);
+  const auto first = static_cast<std::size_t>(program_.turns_from),
+             turns = static_cast<std::size_t>(program_.turns);
+  const std::int64_t groups = kernels_[first].groups, at_once = program_.at_once;
+  // Streams beyond the number of turns would only be waited for.
+  const std::size_t others = std::min(streams_.size(), static_cast<std::size_t>((groups - 1) / at_once));
+  if (others > 0) events_.back().record(stream);
+  for (std::size_t s = 0; s < others; ++s) events_.back().hold(streams_[s].get());
+  std::size_t turn = 0;
+  for (std::int64_t group = 0; group < groups; group += at_once, turn = (turn + 1) % (others + 1)) {
+    const cuda::Stream own = turn == 0 ? stream : streams_[turn - 1].get();
+    for (std::size_t k = 0; k < turns; ++k)
+      launch(kernels_[first + k], call, group, std::min(at_once, groups - group), own);
+  }
+  for (std::size_t s = 0; s < others; ++s) {
+    events_[s].record(streams_[s].get());
+    events_[s].hold(stream);
+  }
+}
+
+void Executable::run_once(const Call& call, cuda::Stream stream) const {
+  for (std::size_t k = 0; k < kernels_.size();) {
+    if (program_.turns > 0 && k == static_cast<std::size_t>(program_.turns_from)) {
+      take_turns(call, stream);
+      k += static_cast<std::size_t>(program_.turns);
+    } else {
+      run_kernel(k++, call, stream);
+    }
+  }
+}
+
+void Executable::run(const Call& call, cuda::Stream stream) const {
+  if (!program_.one_by_one) return run_once(call, stream);
+  Call one = call;
+  one.batch = 1;
+  for (std::int64_t b = 0; b < call.batch; ++b) {
+    const auto at = static_cast<std::size_t>(b);
+    one.input = static_cast<const std::byte*>(call.input) + at * call.input_bytes;
+    one.output = static_cast<std::byte*>(call.output) + at * call.output_bytes;
+    run_once(one, stream);
+  }
+}
+
+}  // namespace sfft::detail::tuned

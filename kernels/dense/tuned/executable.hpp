@@ -1,0 +1,84 @@
+// Programs compiled and loaded for a GPU.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/driver.hpp"
+#include "kernels/cuda/runtime.hpp"
+#include "kernels/dense/tuned/arguments.cuh"
+#include "kernels/dense/tuned/program.hpp"
+
+namespace sfft::detail::tuned {
+
+using Image = std::vector<char>;
+
+/// Constants in device memory, each of them once.
+class Tables {
+ public:
+  explicit Tables(bool single) : single_(single) {}
+  device::StepTables of(const Step& step);
+
+ private:
+  const void* values(const std::string& key, const std::vector<std::complex<double>>& table);
+  const void* known(const std::string& key) const;
+  void convolution_of(const Step& step, device::StepTables& tables);
+
+  bool single_;
+  std::map<std::string, cuda::DeviceBuffer> buffers_;
+};
+
+/// One execution.
+struct Call {
+  const void* input = nullptr;
+  void* output = nullptr;
+  void* scratch = nullptr;
+  double scale = 1;
+  std::int64_t batch = 1;
+  std::size_t input_bytes = 0, output_bytes = 0;  ///< of one transform
+};
+
+/// Immutable but for the streams that steps by turns run on, which a mutex guards: their work is ordered by
+/// events, so that callers of several threads only wait for each other's launches.
+class Executable {
+ public:
+  /// An empty image stands for a kernel that is never run. `tables` outlives this.
+  Executable(Program program, const std::vector<Image>& images, bool single, Tables& tables,
+             const cuda::DeviceInfo& device);
+
+  /// Ordered in `stream`; returns at once. Throws Error(device).
+  void run(const Call& call, cuda::Stream stream) const;
+  /// One of the kernels, for all groups.
+  void run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const;
+  std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
+
+ private:
+  struct Loaded {
+    std::unique_ptr<const cuda::Module> module;
+    CUfunction function = nullptr;
+    device::StepTables tables{};
+    unsigned threads = 0;
+    std::size_t shared_bytes = 0;
+    std::int64_t groups = 1, tiles = 0;
+    int lines = 1;  ///< of a tile
+  };
+
+  void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t groups,
+              cuda::Stream stream) const;
+  void run_once(const Call& call, cuda::Stream stream) const;
+  void take_turns(const Call& call, cuda::Stream stream) const;
+
+  Program program_;
+  std::vector<Loaded> kernels_;
+  std::size_t scratch_bytes_ = 0;
+  bool overlap_ = false;
+  mutable std::mutex mutex_;
+  mutable std::vector<cuda::OwnedStream> streams_;
+  mutable std::vector<cuda::Event> events_;
+};
+
+}  // namespace sfft::detail::tuned

@@ -1,0 +1,235 @@
+// FFTs of lines whose points are spread over the registers of a group of threads and exchanged through shared
+// memory in Stockham order: the kernel of Nukada and Matsuoka (SC 2009), with every number a constant.
+//
+// A Line, generated for a size (source.cpp), says
+//   Real                       float or double
+//   kLength, Radix             the points n of a line and its factors, first pass first
+//   kThreads, kLines           threads of a line, lines of a tile
+//   kPositionMajor, kPadEvery, kPad, kSplit   how a tile lies in shared memory
+//   kLoadByLine, kStoreByLine  whether neighbouring threads hold neighbouring lines, not points, before and
+//                              after the first exchange
+//   kPowers                    twiddle factors by multiplication instead of from the table
+#pragma once
+
+#include "kernels/common/butterfly.hpp"
+
+namespace sfft::device {
+
+template <class Real>
+struct alignas(2 * sizeof(Real)) Complex {
+  Real re, im;
+};
+
+template <int... R>
+struct Radices {
+  static constexpr int kCount = sizeof...(R);
+  static constexpr int at(int i) {
+    constexpr int all[] = {R...};
+    return all[i];
+  }
+  /// Product of the first i: the distance of a pass's outputs.
+  static constexpr int before(int i) {
+    int product = 1;
+    for (int k = 0; k < i; ++k) product *= at(k);
+    return product;
+  }
+};
+
+/// What a thread has to do with a tile.
+struct Seat {
+  int thread, line;  ///< within the line; within the tile
+  bool active;       ///< false: only joins barriers
+};
+
+template <class Line>
+__device__ __forceinline__ Seat seat(bool by_line) {
+  const int id = static_cast<int>(threadIdx.x);
+  Seat s;
+  s.thread = by_line ? id / Line::kLines : id % Line::kThreads;
+  s.line = by_line ? id % Line::kLines : id / Line::kThreads;
+  s.active = id < Line::kThreads * Line::kLines;
+  return s;
+}
+
+/// Where position base + add of a line lies in shared memory. Padding spreads strided accesses over the banks
+/// (the paper's section 3.3); where it falls on `add` alone, a constant, it costs no arithmetic. `aligned`:
+/// base is known to be a multiple of kPadEvery.
+template <class Line>
+__device__ __forceinline__ int place(int base, int add, int line, bool aligned = false) {
+  int position = base + add;
+  if constexpr (Line::kPadEvery > 0) {
+    if (aligned || add % Line::kPadEvery == 0) {
+      position += base / Line::kPadEvery + add / Line::kPadEvery;
+    } else {
+      position += position / Line::kPadEvery;
+    }
+  }
+  return Line::kPositionMajor ? position * (Line::kLines + Line::kPad) + line
+                              : line * Line::kPitch + position;
+}
+
+/// Lines that lie within one warp need no barrier of the block.
+template <class Line>
+__device__ __forceinline__ void line_barrier() {
+  if constexpr (Line::kWarp) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+
+/// One pass: butterflies of radix R over points M apart; a thread does kRounds of them.
+template <class Line, int I>
+struct Pass {
+  static constexpr int R = Line::Radix::at(I);
+  static constexpr int kBefore = Line::Radix::before(I);
+  static constexpr int M = Line::kLength / R;
+  static constexpr int kRounds = (M + Line::kThreads - 1) / Line::kThreads;
+  using Real = typename Line::Real;
+
+  static __device__ __forceinline__ bool has(int thread, int round) {
+    return (M % Line::kThreads == 0) || thread + round * Line::kThreads < M;
+  }
+  /// Butterfly `thread + round·kThreads` reads the positions first + k·M …
+  static __device__ __forceinline__ int first(int thread, int round) {
+    return thread + round * Line::kThreads;
+  }
+  static __device__ __forceinline__ int input(int thread, int round, int k) {
+    return first(thread, round) + k * M;
+  }
+  /// … and writes first_output + k·kBefore.
+  static __device__ __forceinline__ int first_output(int thread, int round) {
+    const int j = first(thread, round);
+    return kBefore == 1 ? j * R : (j / kBefore) * (kBefore * R) + j % kBefore;
+  }
+  static constexpr bool kAlignedOutput = kBefore == 1 && Line::kPadEvery > 0 &&
+                                         R % (Line::kPadEvery > 0 ? Line::kPadEvery : 1) == 0;
+
+  /// x_k *= w^k with w = exp(−2πi q/(kBefore R)), q the butterfly's place in its group.
+  static __device__ __forceinline__ void turn(Real* re, Real* im, int thread, int round,
+                                              const Complex<Real>* __restrict__ roots) {
+    if constexpr (kBefore > 1) {
+      const int q = (thread + round * Line::kThreads) % kBefore;
+      constexpr int kStep = Line::kLength / (kBefore * R);
+      if constexpr (Line::kPowers) {
+        Real wr[R], wi[R];
+        const Complex<Real> w = roots[q * kStep];
+        wr[1] = w.re;
+        wi[1] = w.im;
+#pragma unroll
+        for (int k = 2; k < R; ++k) {
+          wr[k] = wr[k / 2];
+          wi[k] = wi[k / 2];
+          detail::multiply(wr[k], wi[k], wr[k - k / 2], wi[k - k / 2]);
+        }
+#pragma unroll
+        for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], wr[k], wi[k]);
+      } else {
+        Complex<Real> w[R];
+#pragma unroll
+        for (int k = 1; k < R; ++k) w[k] = roots[q * k * kStep];
+#pragma unroll
+        for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], w[k].re, w[k].im);
+      }
+    }
+  }
+
+  static __device__ __forceinline__ void compute(Real* re, Real* im, int thread,
+                                                 const Complex<Real>* __restrict__ roots) {
+#pragma unroll
+    for (int b = 0; b < kRounds; ++b) {
+      if (!has(thread, b)) break;
+      Real *const r = re + b * R, *const i = im + b * R;
+      turn(r, i, thread, b, roots);
+      detail::Butterfly<R>::template stream<Real, Real>(
+          [&](int k, Real& x, Real& y) {
+            x = r[k];
+            y = i[k];
+          },
+          [&](int k, const Real& x, const Real& y) {
+            r[k] = x;
+            i[k] = y;
+          });
+    }
+  }
+};
+
+/// Registers that the passes of a line need, in points.
+template <class Line, int I = Line::Radix::kCount - 1>
+constexpr int registers_of() {
+  constexpr int own = Pass<Line, I>::kRounds * Pass<Line, I>::R;
+  if constexpr (I == 0) {
+    return own;
+  } else {
+    constexpr int rest = registers_of<Line, I - 1>();
+    return own > rest ? own : rest;
+  }
+}
+
+/// From the outputs of pass I to the inputs of pass I + 1, and perhaps to another seat; Get and Set reach one
+/// part of a value, or the whole of it.
+template <class Line, int I, class T, class Get, class Set>
+__device__ __forceinline__ void swap_through(T* shared, const Seat& from, const Seat& to, const Get& get,
+                                             const Set& set) {
+  using P = Pass<Line, I>;
+#pragma unroll
+  for (int b = 0; b < P::kRounds; ++b) {
+    if (!from.active || !P::has(from.thread, b)) break;
+#pragma unroll
+    for (int k = 0; k < P::R; ++k) {
+      const int first = P::first_output(from.thread, b);
+      shared[place<Line>(first, k * P::kBefore, from.line, P::kAlignedOutput)] = get(b * P::R + k);
+    }
+  }
+  line_barrier<Line>();
+  using Q = Pass<Line, I + 1>;
+#pragma unroll
+  for (int b = 0; b < Q::kRounds; ++b) {
+    if (!to.active || !Q::has(to.thread, b)) break;
+#pragma unroll
+    for (int k = 0; k < Q::R; ++k)
+      set(b * Q::R + k, shared[place<Line>(Q::first(to.thread, b), k * Q::M, to.line)]);
+  }
+}
+
+/// Whoever read the memory before must be done (`kGuard`: not known to be).
+template <class Line, int I, bool kGuard>
+__device__ __forceinline__ void exchange(typename Line::Real* re, typename Line::Real* im, void* shared,
+                                         const Seat& from, const Seat& to) {
+  using Real = typename Line::Real;
+  if constexpr (kGuard) line_barrier<Line>();
+  if constexpr (Line::kSplit) {
+    auto* half = static_cast<Real*>(shared);
+    swap_through<Line, I>(
+        half, from, to, [&](int i) { return re[i]; }, [&](int i, Real x) { re[i] = x; });
+    line_barrier<Line>();
+    swap_through<Line, I>(
+        half, from, to, [&](int i) { return im[i]; }, [&](int i, Real x) { im[i] = x; });
+  } else {
+    swap_through<Line, I>(
+        static_cast<Complex<Real>*>(shared), from, to,
+        [&](int i) {
+          return Complex<Real>{re[i], im[i]};
+        },
+        [&](int i, const Complex<Real>& z) {
+          re[i] = z.re;
+          im[i] = z.im;
+        });
+  }
+}
+
+/// The FFT: registers hold the inputs of the first pass, then the outputs of the last one, which has the same
+/// positions for every thread as its inputs (input() of radix R_last).
+template <class Line, bool kGuard, int I = 0>
+__device__ __forceinline__ void transform(typename Line::Real* re, typename Line::Real* im, void* shared,
+                                          const Seat& load, const Seat& store,
+                                          const Complex<typename Line::Real>* __restrict__ roots) {
+  const Seat& own = I == 0 ? load : store;
+  if (own.active) Pass<Line, I>::compute(re, im, own.thread, roots);
+  if constexpr (I + 1 < Line::Radix::kCount) {
+    exchange<Line, I, (kGuard || I > 0)>(re, im, shared, own, store);
+    transform<Line, kGuard, I + 1>(re, im, shared, load, store, roots);
+  }
+}
+
+}  // namespace sfft::device

@@ -1,0 +1,89 @@
+// A transform as the tuned engine runs it: kernels, of steps through memory, of lines. What the device code
+// calls the same (step.cuh, line_fft.cuh) is said here once for the generator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sfft/types.hpp"
+
+namespace sfft::detail::tuned {
+
+/// How lines of one length are transformed: what the tuner chooses.
+struct LineChoice {
+  std::vector<int> radices;     ///< of the FFT, first pass first
+  int threads = 1;              ///< of a line
+  int lines = 1;                ///< of a tile
+  bool position_major = false;  ///< points of different lines beside each other in shared memory
+  int pad_every = 0;            ///< points of a line after which one place is left free; 0: never
+  int pad = 0;                  ///< places left free between lines, or between positions
+  bool split = false;           ///< real and imaginary parts one after the other through half the memory
+  bool powers = true;           ///< twiddle factors by multiplication
+  bool staged = false;          ///< tiles are read and written in the order of memory
+
+  int length() const;
+  int registers() const;  ///< points that a thread holds
+  friend bool operator==(const LineChoice&, const LineChoice&) = default;
+};
+
+enum class Method : std::uint8_t { plain, bluestein, rader };
+enum class Buffer : std::uint8_t { input, output, scratch };
+enum class Form : std::uint8_t { complex, pairs, real, half_pairs, half };
+
+struct Side {
+  Buffer buffer = Buffer::input;
+  std::int64_t group = 0, outer = 0, inner = 1, element = 1;  ///< strides, in elements
+  int slots = 0;                                              ///< of a ring of groups; 0: none
+  std::int64_t offset = 0;                                    ///< of the buffer's part, in elements
+  Form form = Form::complex;
+};
+
+/// Twiddle factors between the steps of a long line; modulus 0: none.
+struct Turn {
+  std::int64_t modulus = 0, group = 0, outer = 0, inner = 0;
+  int bits() const;  ///< of the fine table
+};
+
+struct Step {
+  int points = 1;  ///< of a line
+  Method method = Method::plain;
+  LineChoice line;                    ///< its length is that of the FFT: other than points for a convolution
+  std::int64_t outer = 1, inner = 0;  ///< lines of a group; inner 0: as many as the batch
+  /// Not 0: rows of half a spectrum of so many rows and planes, which are related to the mirrored rows. With
+  /// pairs, every second line is the mirror of the one before it.
+  std::int64_t mirror_rows = 0, mirror_planes = 1;
+  Side in, out;
+  ElementType element = ElementType::f32;  ///< of real samples
+  bool vector = true;                      ///< pairs are read and written as one
+  std::int64_t pair_stride = 1;            ///< between the samples of a pair
+  bool load_by_line = false, store_by_line = false;
+  bool swap_in = false, swap_out = false, scale = false;
+  Turn turn;
+
+  std::int64_t tiles() const;  ///< of a group; 0: as many as the batch needs
+};
+
+struct Kernel {
+  Step step;
+  int min_blocks = 1;       ///< a multiprocessor, for the compiler
+  std::int64_t groups = 1;  ///< that one launch works on: transforms, planes, …
+
+  int threads() const;
+  std::size_t shared_bytes(bool single) const;
+};
+
+/// Kernels in their order. Those from `turns_from`, `turns` of them, run by turns for `at_once` groups, on
+/// `streams` streams, so that what is between them stays in the L2 cache.
+struct Program {
+  std::vector<Kernel> kernels;
+  int turns = 0, turns_from = 0, at_once = 0, streams = 1;
+  std::int64_t scratch_values = 0;  ///< complex
+  bool one_by_one = false;          ///< runs once for every transform of the batch
+};
+
+/// CUDA source of one kernel, a function `sfft_kernel`.
+std::string source_of(const Kernel& kernel, bool single);
+
+}  // namespace sfft::detail::tuned

@@ -1,0 +1,147 @@
+// Programs as CUDA source: the policies that the templates in the .cuh files are made with.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/dense/tuned/program.hpp"
+
+namespace sfft::detail::tuned {
+
+namespace {
+
+const char* name(Buffer buffer) {
+  constexpr const char* kNames[] = {"Buffer::input", "Buffer::output", "Buffer::scratch"};
+  return kNames[static_cast<int>(buffer)];
+}
+const char* name(Form form) {
+  constexpr const char* kNames[] = {"complex", "pairs", "real", "half_pairs", "half"};
+  return kNames[static_cast<int>(form)];
+}
+const char* name(Method method) {
+  constexpr const char* kNames[] = {"Method::plain", "Method::bluestein", "Method::rader"};
+  return kNames[static_cast<int>(method)];
+}
+const char* name(ElementType type) {
+  constexpr const char* kNames[] = {"unsigned char", "unsigned short", "float", "double", "float", "double"};
+  return kNames[static_cast<int>(type)];
+}
+
+std::string list(const std::vector<int>& values) {
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
+/// Places of a line with padding.
+int padded(const LineChoice& line, int points) {
+  return points + (line.pad_every > 0 ? (points - 1) / line.pad_every : 0);
+}
+
+int places_of_line(const Step& step) {
+  return padded(step.line, std::max(step.line.length(), step.points));
+}
+
+bool stages(const Step& step) {
+  return step.line.staged || step.in.form == Form::half_pairs || step.out.form == Form::half_pairs;
+}
+
+/// Whether a line's threads always are of one warp.
+bool within_warp(const Step& step) {
+  return !step.load_by_line && !step.store_by_line && 32 % step.line.threads == 0;
+}
+
+std::string line_source(const std::string& type, const Step& step, bool single, bool reversed) {
+  const LineChoice& line = step.line;
+  std::vector<int> radices = line.radices;
+  if (reversed) std::reverse(radices.begin(), radices.end());
+  return fmt::format(
+      "struct {} {{\n  using Real = {};\n  using Radix = Radices<{}>;\n"
+      "  static constexpr int kLength = {}, kThreads = {}, kLines = {}, kPadEvery = {}, kPad = {}, kPitch = "
+      "{};\n"
+      "  static constexpr bool kPositionMajor = {}, kSplit = {}, kPowers = {}, kWarp = {}, kLoadByLine = {}, "
+      "kStoreByLine = {};\n}};\n",
+      type, single ? "float" : "double", list(radices), line.length(), line.threads, line.lines,
+      line.pad_every, line.pad, places_of_line(step) + line.pad, line.position_major, line.split, line.powers,
+      within_warp(step), step.load_by_line, step.store_by_line);
+}
+
+std::string side_source(const Side& side) {
+  return fmt::format("Side<{}, {}ll, {}ll, {}ll, {}ll, {}, {}ll>", name(side.buffer), side.group, side.outer,
+                     side.inner, side.element, side.slots, side.offset);
+}
+
+std::string step_source(const Step& step, bool single) {
+  const bool convolved = step.method != Method::plain;
+  std::string text = line_source("Line0", step, single, false);
+  if (convolved) text += line_source("Back0", step, single, true);
+  text += fmt::format(
+      "struct Step0 {{\n  using Line = Line0;\n{}  using End = Pass<{}, {}>;\n  using Element = {};\n  using "
+      "In = {};\n"
+      "  using Out = {};\n  static constexpr long long kOuter = {}, kInner = {}, kTiles = {}, kMirrorRows = "
+      "{}, "
+      "kMirrorPlanes = {}, kPairStride = {};\n  static constexpr Load kLoad = Load::{};\n  static constexpr "
+      "Store kStore = Store::{};\n",
+      convolved ? "  using Back = Back0;\n" : "", convolved ? "Back0" : "Line0", step.line.radices.size() - 1,
+      name(step.element), side_source(step.in), side_source(step.out), step.outer, step.inner, step.tiles(),
+      step.mirror_rows, step.mirror_planes, step.pair_stride, name(step.in.form), name(step.out.form));
+  return text + fmt::format(
+                    "  static constexpr bool kSwapIn = {}, kSwapOut = {}, kScale = {}, kVector = {}, "
+                    "kStageLoad = {}, "
+                    "kStageStore = {};\n  static constexpr long long kTurnModulus = {}, kTurnGroup = {}, "
+                    "kTurnOuter = {}, "
+                    "kTurnInner = {};\n  static constexpr int kTurnBits = {}, kPoints = {};\n"
+                    "  static constexpr Method kMethod = {};\n}};\n",
+                    step.swap_in, step.swap_out, step.scale, step.vector, step.line.staged, step.line.staged,
+                    step.turn.modulus, step.turn.group, step.turn.outer, step.turn.inner, step.turn.bits(),
+                    step.points, name(step.method));
+}
+
+std::size_t shared_bytes_of(const Step& step, bool single) {
+  const LineChoice& line = step.line;
+  const auto pitch = static_cast<std::size_t>(places_of_line(step));
+  const auto places = line.position_major ? pitch * static_cast<std::size_t>(line.lines + line.pad)
+                                          : (pitch + static_cast<std::size_t>(line.pad)) *
+                                                static_cast<std::size_t>(line.lines);
+  const bool needed = stages(step) || line.radices.size() > 1;
+  return needed ? places * (single ? 4 : 8) * (line.split && !stages(step) ? 1 : 2) : 0;
+}
+
+}  // namespace
+
+int LineChoice::length() const {
+  int product = 1;
+  for (const int radix : radices) product *= radix;
+  return product;
+}
+
+int LineChoice::registers() const {
+  int most = 0;
+  for (const int radix : radices) most = std::max(most, (length() / radix + threads - 1) / threads * radix);
+  return most;
+}
+
+int Turn::bits() const {
+  return modulus == 0 ? 0 : (std::bit_width(static_cast<std::uint64_t>(modulus)) + 1) / 2;
+}
+
+std::int64_t Step::tiles() const {
+  return inner == 0 ? 0 : outer * ((inner + line.lines - 1) / line.lines);
+}
+
+int Kernel::threads() const {
+  return (step.line.threads * step.line.lines + 31) / 32 * 32;
+}
+
+std::size_t Kernel::shared_bytes(bool single) const {
+  return shared_bytes_of(step, single);
+}
+
+std::string source_of(const Kernel& kernel, bool single) {
+  return fmt::format(
+      "#include \"kernels/dense/tuned/kernel.cuh\"\nnamespace sfft::device {{\n{}}}\n"
+      "extern \"C\" __global__ void __launch_bounds__({}, {}) sfft_kernel(const __grid_constant__ "
+      "sfft::device::Arguments "
+      "a) {{\n  sfft::device::run_step<sfft::device::Step0>(a);\n}}\n",
+      step_source(kernel.step, single), kernel.threads(), kernel.min_blocks);
+}
+
+}  // namespace sfft::detail::tuned

@@ -1,0 +1,80 @@
+#include "kernels/dense/tuned/tables.hpp"
+
+#include "kernels/common/index.hpp"
+#include "sfft/dense.hpp"
+
+namespace sfft::detail::tuned {
+
+namespace {
+
+/// exp(−2πi j/n), 0 <= j < n; those that mirror each other agree to the last bit.
+std::complex<double> root(std::int64_t j, std::int64_t n) {
+  return std::conj(unit_root(j, n));
+}
+
+/// FFT over `values.size()` points, divided by their number.
+Table spectrum(const Table& values) {
+  const Shape shape(static_cast<std::int64_t>(values.size()));
+  const dense::Plan<double> plan(shape, false);
+  Table out(values.size());
+  plan.forward(SignalView(values, shape), std::span(out));
+  for (auto& value : out) value /= static_cast<double>(values.size());
+  return out;
+}
+
+Convolution bluestein(std::int64_t n, std::int64_t length) {
+  Convolution result;
+  for (std::int64_t j = 0; j < n; ++j) result.chirp.push_back(root(j * j % (2 * n), 2 * n));
+  Table wrapped(static_cast<std::size_t>(length));
+  for (std::int64_t j = 0; j < n; ++j) {
+    const auto value = std::conj(result.chirp[static_cast<std::size_t>(j)]);
+    wrapped[static_cast<std::size_t>(j)] = value;
+    wrapped[static_cast<std::size_t>((length - j) % length)] = value;
+  }
+  result.kernel = spectrum(wrapped);
+  return result;
+}
+
+/// The smallest number whose powers are all of 1 … p − 1.
+std::int64_t generator(std::int64_t p) {
+  for (std::int64_t g = 2;; ++g) {
+    std::int64_t power = g, order = 1;
+    while (power != 1) {
+      power = power * g % p;
+      ++order;
+    }
+    if (order == p - 1) return g;
+  }
+}
+
+/// X[g^−q] − x_0 = Σ_s x[g^s] w^(g^(s−q)).
+Convolution rader(std::int64_t p) {
+  Convolution result;
+  const std::int64_t g = generator(p), length = p - 1;
+  std::vector<std::int64_t> powers{1};
+  while (static_cast<std::int64_t>(powers.size()) < length) powers.push_back(powers.back() * g % p);
+  Table factors;
+  for (std::int64_t q = 0; q < length; ++q) {
+    const auto inverse = powers[static_cast<std::size_t>((length - q) % length)];
+    result.gather.push_back(static_cast<int>(powers[static_cast<std::size_t>(q)]));
+    result.scatter.push_back(static_cast<int>(inverse));
+    factors.push_back(root(inverse, p));
+  }
+  result.kernel = spectrum(factors);
+  return result;
+}
+
+}  // namespace
+
+Table roots(std::int64_t n, std::int64_t count, std::int64_t step) {
+  Table table;
+  table.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t j = 0; j < count; ++j) table.push_back(root(multiply_mod(j % n, step % n, n), n));
+  return table;
+}
+
+Convolution convolution(const Step& step) {
+  return step.method == Method::bluestein ? bluestein(step.points, step.line.length()) : rader(step.points);
+}
+
+}  // namespace sfft::detail::tuned

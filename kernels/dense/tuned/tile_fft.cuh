@@ -1,0 +1,305 @@
+// The work on one tile: read, transform, write.
+#pragma once
+
+#include "kernels/dense/tuned/step.cuh"
+
+namespace sfft::device {
+
+template <class Real>
+__device__ __forceinline__ Complex<Real> times(const Complex<Real>& a, const Complex<Real>& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <class Real>
+__device__ __forceinline__ Complex<Real> conjugate(const Complex<Real>& z) {
+  return {z.re, -z.im};
+}
+
+template <class Step>
+class TileFft {
+  using Line = typename Step::Line;
+  using Real = typename Line::Real;
+  using Value = Complex<Real>;
+  using First = Pass<Line, 0>;
+  using Last = Pass<Line, Line::Radix::kCount - 1>;
+  static constexpr int kPoints = Step::kPoints;
+  static constexpr bool kHalfIn = Step::kLoad == Load::half_pairs,
+                        kHalfOut = Step::kStore == Store::half_pairs;
+  static constexpr bool kStageIn = Step::kStageLoad || kHalfIn, kStageOut = Step::kStageStore || kHalfOut;
+  static constexpr int kBlock = (Line::kThreads * Line::kLines + 31) / 32 * 32;  ///< threads
+  /// Lines that follow each other without gaps are staged as they lie.
+  static constexpr bool kFlat = !kHalfIn && !kHalfOut && Step::kMirrorRows == 0 &&
+                                Step::kLoad == Load::complex && Step::kStore == Store::complex &&
+                                Step::In::kElement == 1 && Step::Out::kElement == 1 &&
+                                Step::In::kNextLine == kPoints && Step::Out::kNextLine == kPoints;
+
+ public:
+  static __device__ __forceinline__ void run(const Arguments& a, long long group, long long tile,
+                                             void* shared) {
+    const StepTables& tables = a.tables;
+    const Tile<Step> memory(a, group, tile);
+    const auto* roots = static_cast<const Value*>(tables.roots);
+    Seat from = seat<Line>(Line::kLoadByLine), to = seat<Line>(Line::kStoreByLine);
+    from.active = from.active && memory.has(from.line);
+    to.active = to.active && memory.has(to.line);
+    Real re[registers_of<Line>()], im[registers_of<Line>()];
+    if constexpr (kStageIn) {
+      kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, shared);
+      __syncthreads();
+    }
+    read(memory, tables, shared, from, re, im);
+    if constexpr (Step::kMethod == Method::plain) {
+      leave_stage();
+      transform<Line, kStageIn>(re, im, shared, from, to, roots);
+      if constexpr (Step::kTurnModulus > 0) turn(memory, tables, to, re, im);
+      write(memory, tables, shared, to, re, im, Value{0, 0});
+    } else {
+      convolve(memory, tables, shared, from, to, re, im);
+    }
+  }
+
+ private:
+  /// action(line, j) for j < kCount of every line, or of every second one, neighbours by neighbouring
+  /// threads.
+  template <int kCount, int kEvery, class Action>
+  static __device__ __forceinline__ void each_of_lines(const Tile<Step>& memory, const Action& action) {
+    const int id = static_cast<int>(threadIdx.x);
+    if constexpr (kCount >= 2 * kBlock) {
+#pragma unroll 1
+      for (int line = 0; line < memory.lines(); line += kEvery) {
+#pragma unroll 4
+        for (int j = id; j < kCount; j += kBlock) action(line, j);
+      }
+    } else {
+#pragma unroll 2
+      for (int i = id; i < kCount * (memory.lines() / kEvery); i += kBlock)
+        action(i / kCount * kEvery, i % kCount);
+    }
+  }
+  /// action(line, j) for every point, in the order of memory.
+  template <class Action>
+  static __device__ __forceinline__ void each_of_tile(const Tile<Step>& memory, bool by_line,
+                                                      const Action& action) {
+    if (!by_line) return each_of_lines<kPoints, 1>(memory, action);
+    for (int i = static_cast<int>(threadIdx.x); i < kPoints * Line::kLines; i += kBlock) {
+      if (memory.has(i % Line::kLines)) action(i % Line::kLines, i / Line::kLines);
+    }
+  }
+
+  static __device__ __forceinline__ int staged(int j, int line) {
+    return line * kPoints + j;
+  }
+
+  static __device__ __forceinline__ void stage_in(const Tile<Step>& memory, void* shared) {
+    auto* values = static_cast<Value*>(shared);
+    if constexpr (kFlat) {
+      for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
+        values[i] = memory.load(0, i);
+    } else {
+      each_of_tile(memory, Line::kLoadByLine,
+                   [&](int line, int j) { values[staged(j, line)] = memory.load(line, j); });
+    }
+  }
+
+  /// What halves of spectra are made of or become: value k of a line and value n − k of its mirror, which of
+  /// a signal of one dimension is the line itself. action(line, mirror, k).
+  template <class Action>
+  static __device__ __forceinline__ void each_mirrored(const Tile<Step>& memory, const Action& action) {
+    constexpr bool kPaired = Tile<Step>::kPaired;
+    each_of_lines<kPaired ? kPoints + 1 : kPoints / 2 + 1, kPaired ? 2 : 1>(
+        memory, [&](int line, int k) { action(line, kPaired ? line + 1 : line, k); });
+  }
+
+  /// Z[k] = X[k] + conj Y[n−k] + i w^−k (X[k] − conj Y[n−k]), w = exp(−πi/n), Y the mirror: twice the FFT of
+  /// the pairs x[2t] + i x[2t+1].
+  static __device__ __forceinline__ void tangle(const Tile<Step>& memory, const StepTables& tables,
+                                                void* shared) {
+    auto* values = static_cast<Value*>(shared);
+    const auto* w = static_cast<const Value*>(tables.untangle);
+    const auto put = [&](int line, int k, Value z) {
+      if constexpr (Step::kSwapIn) z = {z.im, z.re};
+      values[staged(k, line)] = z;
+    };
+    each_mirrored(memory, [&](int line, int mirror, int k) {
+      Value x = memory.load(line, k), y = memory.load(mirror, kPoints - k);
+      if (line == mirror && k == 0) x.im = y.im = 0;
+      const Value sum{x.re + y.re, x.im - y.im};
+      const Value turned = times(Value{x.re - y.re, x.im + y.im}, conjugate(w[k]));
+      if (k < kPoints) put(line, k, {sum.re - turned.im, sum.im + turned.re});
+      if (k > 0) put(mirror, kPoints - k, {sum.re + turned.im, turned.re - sum.im});
+    });
+  }
+
+  /// Lines of a warp wait for no other, but exchange through memory where other warps' lines are staged.
+  static __device__ __forceinline__ void leave_stage() {
+    if constexpr (kStageIn && Line::kWarp) __syncthreads();
+  }
+
+  /// The inputs of the first pass, made ready for the method.
+  static __device__ __forceinline__ void read(const Tile<Step>& memory, const StepTables& tables,
+                                              const void* shared, const Seat& own, Real* re, Real* im) {
+    const auto* chirp = static_cast<const Value*>(tables.chirp);
+    const auto* gather = static_cast<const int*>(tables.gather);
+#pragma unroll
+    for (int b = 0; b < First::kRounds; ++b) {
+      if (!own.active || !First::has(own.thread, b)) break;
+#pragma unroll
+      for (int k = 0; k < First::R; ++k) {
+        const int position = First::input(own.thread, b, k);
+        Value z{0, 0};
+        if (Step::kMethod != Method::bluestein || position < kPoints) {
+          const int element = Step::kMethod == Method::rader ? gather[position] : position;
+          z = kStageIn ? static_cast<const Value*>(shared)[staged(element, own.line)]
+                       : memory.load(own.line, element);
+        }
+        re[b * First::R + k] = z.re;
+        im[b * First::R + k] = z.im;
+      }
+    }
+    if constexpr (Step::kMethod == Method::bluestein) {
+      each_output<First>(own, re, im, [&](int position, Value& z) {
+        if (position < kPoints) z = times(z, chirp[position]);
+      });
+    }
+  }
+
+  /// Visits what a thread holds by position; inputs of the first and outputs of the last pass lie alike.
+  template <class P, class Action>
+  static __device__ __forceinline__ void each_output(const Seat& own, Real* re, Real* im,
+                                                     const Action& action) {
+#pragma unroll
+    for (int b = 0; b < P::kRounds; ++b) {
+      if (!own.active || !P::has(own.thread, b)) break;
+#pragma unroll
+      for (int k = 0; k < P::R; ++k) {
+        Value z{re[b * P::R + k], im[b * P::R + k]};
+        action(P::input(own.thread, b, k), z);
+        re[b * P::R + k] = z.re;
+        im[b * P::R + k] = z.im;
+      }
+    }
+  }
+
+  static __device__ __forceinline__ Value root(const StepTables& tables, unsigned long long exponent) {
+    const auto* coarse = static_cast<const Value*>(tables.coarse);
+    const auto* fine = static_cast<const Value*>(tables.fine);
+    constexpr unsigned kMask = (1u << Step::kTurnBits) - 1;
+    const auto index = static_cast<unsigned>(exponent);
+    return times(coarse[index >> Step::kTurnBits], fine[index & kMask]);
+  }
+
+  /// The twiddle factors of a long line: w^(v j) and then powers of w^(v M), M apart.
+  static __device__ __forceinline__ void turn(const Tile<Step>& memory, const StepTables& tables,
+                                              const Seat& own, Real* re, Real* im) {
+    if (!own.active) return;
+    const auto v = static_cast<unsigned long long>(memory.turn_of(own.line));
+    Value power[Last::R];
+    if (Last::R > 1) power[1] = root(tables, v * Last::M);
+#pragma unroll
+    for (int k = 2; k < Last::R; ++k) power[k] = times(power[k / 2], power[k - k / 2]);
+#pragma unroll
+    for (int b = 0; b < Last::kRounds; ++b) {
+      if (!Last::has(own.thread, b)) break;
+      const Value first = root(tables, v * static_cast<unsigned>(Last::input(own.thread, b, 0)));
+#pragma unroll
+      for (int k = 0; k < Last::R; ++k) {
+        const Value w = k == 0 ? first : times(first, power[k]);
+        detail::multiply(re[b * Last::R + k], im[b * Last::R + k], w.re, w.im);
+      }
+    }
+  }
+
+  /// Bluestein (1970): x_j c_j convolved with 1/c, c_j = exp(−πi j²/n). Rader (1968): a cyclic convolution of
+  /// n − 1 points in the order of powers of a generator; x_0 goes apart.
+  static __device__ __forceinline__ void convolve(const Tile<Step>& memory, const StepTables& tables,
+                                                  void* shared, const Seat& from, const Seat& to, Real* re,
+                                                  Real* im) {
+    using Back = typename Step::Back;  // the same factors in reverse order: outputs are inputs
+    const auto* kernel = static_cast<const Value*>(tables.kernel);
+    Value first{0, 0}, sum{0, 0};
+    if (Step::kMethod == Method::rader && to.active) {
+      first = kStageIn ? static_cast<const Value*>(shared)[staged(0, to.line)] : memory.load(to.line, 0);
+    }
+    leave_stage();
+    transform<Line, kStageIn>(re, im, shared, from, to, static_cast<const Value*>(tables.roots));
+    if constexpr (Step::kMethod == Method::rader) sum = {first.re + re[0], first.im + im[0]};
+    each_output<Last>(to, re, im, [&](int position, Value& z) {
+      z = times(z, kernel[position]);
+      z = {z.im, z.re};
+    });
+    transform<Back, true>(re, im, shared, to, to, static_cast<const Value*>(tables.roots));
+    const auto* chirp = static_cast<const Value*>(tables.chirp);
+    each_output<Pass<Back, Back::Radix::kCount - 1>>(to, re, im, [&](int position, Value& z) {
+      z = {z.im, z.re};
+      if constexpr (Step::kMethod == Method::bluestein) {
+        if (position < kPoints) z = times(z, chirp[position]);
+        if (Step::kTurnModulus > 0 && position < kPoints)
+          z = times(z, root(tables, static_cast<unsigned long long>(memory.turn_of(to.line)) *
+                                        static_cast<unsigned>(position)));
+      } else {
+        z = {z.re + first.re, z.im + first.im};
+      }
+    });
+    write(memory, tables, shared, to, re, im, sum);
+  }
+
+  /// `sum` is Rader's X[0].
+  static __device__ __forceinline__ void write(const Tile<Step>& memory, const StepTables& tables,
+                                               void* shared, const Seat& own, const Real* re, const Real* im,
+                                               const Value& sum) {
+    using End = typename Step::End;  // the pass whose outputs the registers hold
+    auto* values = static_cast<Value*>(shared);
+    const auto* scatter = static_cast<const int*>(tables.scatter);
+    const auto put = [&](int element, const Value& z) {
+      if constexpr (kStageOut) {
+        values[staged(element, own.line)] = z;
+      } else {
+        memory.store(own.line, element, z);
+      }
+    };
+    if constexpr (kStageOut) __syncthreads();
+    if (Step::kMethod == Method::rader && own.active && own.thread == 0) put(0, sum);
+#pragma unroll
+    for (int b = 0; b < End::kRounds; ++b) {
+      if (!own.active || !End::has(own.thread, b)) break;
+#pragma unroll
+      for (int k = 0; k < End::R; ++k) {
+        const int position = End::input(own.thread, b, k);
+        if (Step::kMethod == Method::bluestein && position >= kPoints) continue;
+        put(Step::kMethod == Method::rader ? scatter[position] : position,
+            {re[b * End::R + k], im[b * End::R + k]});
+      }
+    }
+    if constexpr (kStageOut) {
+      __syncthreads();
+      kHalfOut ? untangle(memory, tables, values) : stage_out(memory, values);
+    }
+  }
+
+  static __device__ __forceinline__ void stage_out(const Tile<Step>& memory, const Value* values) {
+    if constexpr (kFlat) {
+      for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
+        memory.store(0, i, values[i]);
+    } else {
+      each_of_tile(memory, Line::kStoreByLine,
+                   [&](int line, int j) { memory.store(line, j, values[staged(j, line)]); });
+    }
+  }
+
+  /// X[k] = (Z[k] + conj Y[n−k])/2 + w^k (Z[k] − conj Y[n−k])/2i, w = exp(−πi/n), from the FFT Z of pairs and
+  /// its mirror Y.
+  static __device__ __forceinline__ void untangle(const Tile<Step>& memory, const StepTables& tables,
+                                                  const Value* values) {
+    const auto* w = static_cast<const Value*>(tables.untangle);
+    each_mirrored(memory, [&](int line, int mirror, int k) {
+      const Value x = values[staged(k == kPoints ? 0 : k, line)];
+      const Value y = values[staged(k == 0 ? 0 : kPoints - k, mirror)];
+      const Real half = Real(0.5);
+      const Value even{half * (x.re + y.re), half * (x.im - y.im)};
+      const Value odd = times(Value{half * (x.im + y.im), half * (y.re - x.re)}, w[k]);
+      memory.store(line, k, {even.re + odd.re, even.im + odd.im});
+      memory.store(mirror, kPoints - k, {even.re - odd.re, odd.im - even.im});
+    });
+  }
+};
+
+}  // namespace sfft::device

@@ -1,0 +1,18 @@
+// Times of work on a stream, for planning.
+#pragma once
+
+#include <functional>
+
+#include "kernels/cuda/runtime.hpp"
+
+namespace sfft::detail {
+
+/// Microseconds of one repetition of `work`, which only enqueues: the median of five replays of a graph long
+/// enough for the clock of events. A minimum would favour candidates that are fast by luck.
+double device_us(const std::function<void(cuda::Stream)>& work, cuda::Stream stream);
+
+/// Uniform numbers in (−1, 1), a block of them again and again; blocks. Zeros would be processed faster.
+template <class Real>
+void fill_for_timing(const cuda::DeviceBuffer& buffer, cuda::Stream stream);
+
+}  // namespace sfft::detail

@@ -1,0 +1,241 @@
+#include "kernels/dense/tuned/tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "kernels/dense/tuned/trial_bench.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft::detail {
+
+namespace tuned {
+
+namespace {
+
+constexpr std::size_t kSplits = 4;                ///< of a long line, that are tried
+constexpr std::size_t kCandidates = 48;           ///< of a step
+constexpr std::size_t kKept = 3;                  ///< of a step, that whole transforms are made of
+constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; more would leave any L2 cache
+
+template <class Real>
+class Tuner {
+ public:
+  Tuner(const DenseProblem& problem, std::vector<TunedTrial>* trials)
+      : problem_(problem), limits_(limits_of(problem.device)), trials_(trials), bench_(problem) {}
+
+  Choice run() {
+    std::string why = "no factors that a block can hold";
+    for (const std::vector<int>& split : first(splits_of(problem_, kSingle, limits_), kSplits)) {
+      const std::vector<LineNeed> needs = needs_of(problem_, kSingle, split, limits_, why);
+      if (!needs.empty()) tune(split, needs);
+    }
+    if (best_.lines.empty()) {
+      throw Error(ErrorCode::backend_unavailable,
+                  fmt::format("no kernel for {}: {}", problem_.shape.to_string(), why));
+    }
+    return best_;
+  }
+
+ private:
+  static constexpr bool kSingle = sizeof(Real) == 4;
+
+  template <class T>
+  static std::vector<T> first(std::vector<T> all, std::size_t count) {
+    if (all.size() > count) all.resize(count);
+    return all;
+  }
+
+  void record(const Candidate& candidate, std::size_t step, double us) {
+    if (trials_ == nullptr) return;
+    const LineChoice& line = candidate.choice.lines[step];
+    trials_->push_back({to_text(candidate.choice), fmt::format("{}", fmt::join(line.radices, ".")),
+                        line.pad_every, line.threads, us, candidate.failure.empty()});
+  }
+
+  /// Step by step, each by itself, then the best of each together.
+  void tune(const std::vector<int>& split, const std::vector<LineNeed>& needs) {
+    Choice base;
+    base.split = split;
+    std::vector<std::vector<LineChoice>> options;
+    for (const LineNeed& need : needs) {
+      options.push_back(candidates(need, kSingle, limits_, kCandidates));
+      if (options.back().empty()) return;
+      base.lines.push_back(options.back().front());
+    }
+    for (std::size_t step = 0; step < needs.size(); ++step) {
+      options[step] = best_of_step(base, step, options[step]);
+      if (options[step].empty()) return;
+      base.lines[step] = options[step].front();
+    }
+    std::vector<Choice> wholes{{base}};
+    for (std::size_t step = 0; step < needs.size(); ++step) {
+      std::vector<Choice> next;
+      for (const Choice& choice : wholes) {
+        for (const LineChoice& line : options[step]) {
+          next.push_back(choice);
+          next.back().lines[step] = line;
+        }
+      }
+      wholes = std::move(next);
+    }
+    settle(wholes, needs.size() - 1);
+    if (needs.size() > 1 && !best_.lines.empty() && best_.split == split)
+      settle(with_turns(best_), needs.size() - 1);
+    if (!best_.lines.empty() && best_.split == split) refine();
+  }
+
+  std::vector<LineChoice> best_of_step(const Choice& base, std::size_t step,
+                                       const std::vector<LineChoice>& lines) {
+    std::vector<Candidate> all;
+    for (const LineChoice& line : lines) {
+      Candidate candidate{.choice = base, .only = step};
+      candidate.choice.lines[step] = line;
+      all.push_back(candidate);
+    }
+    bench_.compile(all);
+    std::vector<std::pair<double, LineChoice>> timed;
+    for (Candidate& candidate : all) {
+      if (const auto us = bench_.time(candidate)) {
+        timed.push_back({*us, candidate.choice.lines[step]});
+        record(candidate, step, *us);
+      }
+    }
+    std::stable_sort(timed.begin(), timed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<LineChoice> kept;
+    for (const auto& [us, line] : first(timed, kKept)) kept.push_back(line);
+    return kept;
+  }
+
+  /// Takes the fastest of whole transforms, if it is right and faster than what was found before.
+  void settle(const std::vector<Choice>& choices, std::size_t varied) {
+    std::vector<Candidate> all;
+    for (const Choice& choice : choices) all.push_back({.choice = choice});
+    bench_.compile(all);
+    std::vector<std::pair<double, Candidate*>> timed;
+    for (Candidate& candidate : all) {
+      if (const auto us = bench_.time(candidate)) timed.push_back({*us, &candidate});
+    }
+    std::stable_sort(timed.begin(), timed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    bool found = false;
+    for (const auto& [us, candidate] : timed) {
+      if (!found && us < best_us_ && bench_.check(*candidate)) {
+        found = true;
+        best_us_ = us;
+        best_ = candidate->choice;
+      }
+      record(*candidate, varied, us);
+    }
+  }
+
+  std::vector<Choice> with_turns(const Choice& base) const {
+    std::vector<Choice> all;
+    if (problem_.real && problem_.shape.rank() == 3) return all;
+    const std::int64_t group = group_values(problem_, base) * (kSingle ? 8 : 16);
+    for (const std::int64_t bytes : {1ll << 20, 2ll << 20, 4ll << 20, 8ll << 20, 16ll << 20}) {
+      for (int streams = 1; streams <= 4; ++streams) {
+        Choice choice = base;
+        choice.at_once = static_cast<int>(std::max<std::int64_t>(1, bytes / group));
+        choice.streams = streams;
+        const bool same =
+            !all.empty() && all.back().at_once == choice.at_once && all.back().streams >= streams;
+        if (!same && choice.at_once * group * streams <= kCacheShare) all.push_back(choice);
+      }
+    }
+    return all;
+  }
+
+  /// One thing at a time of the best: padding, twiddle factors, registers.
+  void refine() {
+    const Choice base = best_;
+    std::vector<Choice> all;
+    for (int blocks : {2, 3, 4, 6, 8}) {
+      all.push_back(base);
+      all.back().min_blocks = blocks;
+    }
+    for (std::size_t step = 0; step < base.lines.size(); ++step) {
+      const auto vary = [&](const auto& change) {
+        all.push_back(base);
+        change(all.back().lines[step]);
+        if (all.back().lines[step] == base.lines[step]) all.pop_back();
+      };
+      vary([](LineChoice& line) { line.powers = !line.powers; });
+      for (const int every : {0, base.lines[step].radices[0], 8, 16, 32})
+        vary([&](LineChoice& line) { line.pad_every = every; });
+      for (const int pad : {0, 1, 2}) vary([&](LineChoice& line) { line.pad = pad; });
+    }
+    settle(all, 0);
+  }
+
+  DenseProblem problem_;
+  Limits limits_;
+  std::vector<TunedTrial>* trials_;
+  TrialBench<Real> bench_;
+  Choice best_;
+  double best_us_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+Limits limits_of(int device) {
+  const cuda::DeviceInfo& info = cuda::device_info(device);
+  return {info.multiprocessors, info.shared_bytes_per_block};
+}
+
+Choice choose_by_rules(const DenseProblem& problem, bool single) {
+  const Limits limits = limits_of(problem.device);
+  std::string why = "no factors that a block can hold";
+  for (const std::vector<int>& split : splits_of(problem, single, limits)) {
+    Choice choice;
+    choice.split = split;
+    const std::vector<LineNeed> needs = needs_of(problem, single, split, limits, why);
+    for (const LineNeed& need : needs) {
+      const std::vector<LineChoice> best = candidates(need, single, limits, 1);
+      if (!best.empty()) choice.lines.push_back(best.front());
+    }
+    if (!needs.empty() && choice.lines.size() == needs.size()) return choice;
+  }
+  throw Error(ErrorCode::backend_unavailable,
+              fmt::format("no kernel for {}: {}", problem.shape.to_string(), why));
+}
+
+namespace {
+
+/// What one search depends on, beside the machine.
+std::string key_of(const DenseProblem& problem, bool single) {
+  return fmt::format("{} {} {} {} {} {} {}", single, problem.real, problem.shape.to_string(), problem.batch,
+                     fmt::join(problem.strides.dims, ","), problem.strides.batch, problem.device);
+}
+
+}  // namespace
+
+Choice choose_by_measurement(const DenseProblem& problem, bool single, std::vector<TunedTrial>* trials) {
+  // Plans of the same problem in one process need not search again. Never destroyed: threads may plan while
+  // the process ends.
+  static std::mutex& mutex = *new std::mutex;
+  static std::map<std::string, Choice>& found = *new std::map<std::string, Choice>;
+  const std::string key = key_of(problem, single);
+  if (trials == nullptr) {
+    const std::lock_guard lock(mutex);
+    if (const auto known = found.find(key); known != found.end()) return known->second;
+  }
+  const Choice choice = single ? Tuner<float>(problem, trials).run() : Tuner<double>(problem, trials).run();
+  const std::lock_guard lock(mutex);
+  return found[key] = choice;
+}
+
+}  // namespace tuned
+
+std::vector<TunedTrial> tuned_trials(const DenseProblem& problem) {
+  const cuda::DeviceScope scope(problem.device);
+  std::vector<TunedTrial> trials;
+  tuned::choose_by_measurement(problem, true, &trials);
+  return trials;
+}
+
+}  // namespace sfft::detail

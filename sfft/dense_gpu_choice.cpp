@@ -1,0 +1,146 @@
+// Which engine a dense plan on a GPU uses.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "kernels/dense/tuned/timing.hpp"
+#include "kernels/dense/wisdom.hpp"
+#include "sfft/dense_choice.hpp"
+#include "sfft/dense_gpu.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using dense::Engine;
+
+constexpr Engine kEngines[] = {Engine::cufft, Engine::vkfft, Engine::tuned};
+
+template <class Real>
+std::unique_ptr<const GpuRunner<Real>> make(Engine engine, const DenseRequest& request,
+                                            const std::string& kernel, bool measure) {
+  return std::make_unique<const GpuRunner<Real>>(
+      request.problem, request.scales,
+      [engine, kernel, measure](const DenseProblem& problem, const GpuDenseEngine<Real>* like)
+          -> std::unique_ptr<const GpuDenseEngine<Real>> {
+        if (engine == Engine::vkfft) return make_vkfft_engine<Real>(problem);
+        if (engine == Engine::tuned)
+          return make_tuned_engine<Real>(problem, like != nullptr ? like->kernel() : kernel,
+                                         measure && like == nullptr);
+        return make_cufft_engine<Real>(problem);
+      });
+}
+
+/// Microseconds of a forward transform of the batch in device memory.
+template <class Real>
+double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
+  const std::size_t sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
+  const cuda::DeviceBuffer signals(static_cast<std::size_t>(span_points(problem)) * sample);
+  const cuda::DeviceBuffer spectra(static_cast<std::size_t>(total_spectrum_points(problem)) *
+                                   sizeof(std::complex<Real>));
+  const cuda::DeviceBuffer workspace(runner.device_workspace_bytes());
+  const cuda::OwnedStream stream;
+  fill_for_timing<Real>(signals, stream.get());
+  const ElementType type =
+      problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+  return device_us(
+      [&](cuda::Stream s) {
+        runner.enqueue_forward(signals.data(), type, spectra.template as<std::complex<Real>>(),
+                               workspace.data(), s);
+      },
+      stream.get());
+}
+
+template <class Real>
+DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlace& place, const WisdomProblem& key,
+                          const std::optional<WisdomEntry>& known) {
+  Contest<Real> contest;
+  const std::string kernel = known ? known->kernel : "";  // tuned before: only its time is taken again
+  for (const Engine engine : kEngines) {
+    if (!gpu_engine_in_build(engine)) continue;
+    contest.enter(
+        engine, [&] { return make<Real>(engine, request, kernel, true); },
+        [&](const auto& runner) {
+          return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), request.problem);
+        });
+  }
+  return contest.winner(place, key, [](const DenseRunner<Real>& runner) {
+    return static_cast<const GpuRunner<Real>&>(runner).kernel();
+  });
+}
+
+template <class Real>
+DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomEntry>& known) {
+  const Engine engine = request.options.engine;
+  const bool remembered = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
+  return {make<Real>(engine, request, remembered ? known->kernel : "",
+                     request.options.planning == dense::Planning::measure),
+          engine, "the engine was asked for"};
+}
+
+/// By wisdom, with cuFFT where it knows nothing or names what this machine lacks.
+template <class Real>
+DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& known) {
+  std::string lacking = "this build lacks it";
+  for (const Engine engine : kEngines) {
+    if (known.engine != dense::to_string(engine) || !gpu_engine_in_build(engine)) continue;
+    try {
+      return {make<Real>(engine, request, known.kernel, false), engine,
+              fmt::format("wisdom: fastest when measured, {:.4g} us", known.us)};
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable || engine == Engine::cufft) throw;
+      lacking = error.what();
+    }
+  }
+  return {make<Real>(Engine::cufft, request, "", false), Engine::cufft,
+          fmt::format("wisdom names {}, but {}; so cuFFT", known.engine, lacking)};
+}
+
+}  // namespace
+
+bool gpu_engine_in_build(dense::Engine engine) noexcept {
+  return engine == Engine::cufft || engine == Engine::tuned || (engine == Engine::vkfft && have_vkfft());
+}
+
+template <class Real>
+DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
+  static_cast<void>(cuda::device_info(request.problem.device));  // or why there is none
+  const cuda::DeviceScope scope(request.problem.device);
+  const WisdomPlace place = gpu_place(request.problem.device);
+  const WisdomProblem key = wisdom_problem<Real>(request.problem);
+  const bool measure = request.options.planning == dense::Planning::measure;
+  const std::optional<WisdomEntry> known =
+      Wisdom::global().find(place, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
+  if (request.options.engine == Engine::automatic && measure)
+    return fastest<Real>(request, place, key, known);
+  if (request.options.engine != Engine::automatic) return named<Real>(request, known);
+  if (known) return remembered<Real>(request, *known);
+  return {make<Real>(Engine::cufft, request, "", false), Engine::cufft,
+          fmt::format("no wisdom for {} on {}: cuFFT; Planning::measure finds out which engine is faster",
+                      key.transform, place.device)};
+}
+
+template <class Real>
+cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem) {
+  const auto known = Wisdom::global().find(gpu_place(problem.device), wisdom_problem<Real>(problem));
+  const std::string name = known ? known->engine : dense::to_string(Engine::cufft);
+  const auto make = [known](const DenseProblem& round) -> std::unique_ptr<const GpuDenseEngine<Real>> {
+    try {
+      if (known && known->engine == dense::to_string(Engine::tuned))
+        return make_tuned_engine<Real>(round, known->kernel, false);
+      if (known && known->engine == dense::to_string(Engine::vkfft)) return make_vkfft_engine<Real>(round);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable) throw;
+    }
+    return make_cufft_engine<Real>(round);
+  };
+  return {make, "dense FFT, engine " + name};
+}
+
+template cuda::DenseEngines<float> remembered_engines(const DenseProblem&);
+template cuda::DenseEngines<double> remembered_engines(const DenseProblem&);
+
+template DenseChoice<float> choose_on_gpu(const DenseRequest&);
+template DenseChoice<double> choose_on_gpu(const DenseRequest&);
+
+}  // namespace sfft::detail

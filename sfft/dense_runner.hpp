@@ -1,0 +1,62 @@
+// What executes a dense plan, on the CPU or on a GPU, and how it is chosen.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kernels/dense/problem.hpp"
+#include "sfft/dense.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft::detail {
+
+/// What a plan was asked for, checked.
+struct DenseRequest {
+  DenseProblem problem;
+  DenseScales scales;
+  dense::Options options;
+};
+
+/// Arguments have been checked. Signals are in the problem's strides. Thread-safe with a workspace a call.
+template <class Real>
+class DenseRunner {
+ public:
+  virtual ~DenseRunner() = default;
+
+  /// Host memory of one execution, 64-byte aligned.
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                       std::byte* workspace) const = 0;
+  /// `signals`: Reals of a real problem, else complex.
+  virtual void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const = 0;
+
+  /// Device memory of one queued transform, 256-byte aligned.
+  virtual std::size_t device_workspace_bytes() const noexcept = 0;
+  /// Arrays in device memory.
+  virtual void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                               std::byte* workspace, CUstream_st* stream) const = 0;
+  virtual void enqueue_inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace,
+                               CUstream_st* stream) const = 0;
+  virtual bool on_gpu() const noexcept = 0;
+  virtual std::string name() const = 0;
+};
+
+template <class Real>
+struct DenseChoice {
+  std::unique_ptr<const DenseRunner<Real>> runner;
+  dense::Engine engine = dense::Engine::automatic;
+  std::string reason;
+};
+
+/// Engine automatic, or one of the CPU's.
+template <class Real>
+DenseChoice<Real> choose_on_cpu(const DenseRequest& request);
+/// Engine automatic, or one of the GPU's. Throws Error(backend_unavailable) where there is none.
+template <class Real>
+DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
+/// Of the GPU's engines.
+bool gpu_engine_in_build(dense::Engine engine) noexcept;
+
+}  // namespace sfft::detail

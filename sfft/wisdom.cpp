@@ -1,0 +1,79 @@
+#include "kernels/dense/wisdom.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+#include "kernels/dense/wisdom_text.hpp"
+#include "sfft/dense.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft::dense {
+
+namespace {
+
+/// A regular file up to the longest wisdom and one byte more, by which the reader sees that it is too long.
+std::string read_file(const std::string& path) {
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  if (!std::filesystem::exists(status))
+    throw Error(ErrorCode::file_unreadable, code && status.type() == std::filesystem::file_type::none
+                                                ? code.message()
+                                                : "there is no such file");
+  if (!std::filesystem::is_regular_file(status))  // opening a pipe would wait for its writer
+    throw Error(ErrorCode::file_unreadable, "it is a directory or a device, not a file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(ErrorCode::file_unreadable, "it cannot be opened: check its permissions");
+  std::string text(sfft::detail::kWisdomBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) throw Error(ErrorCode::file_unreadable, "it cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+}  // namespace
+
+WisdomReport load_wisdom(const std::string& file) noexcept {
+  WisdomReport report;
+  try {
+    report = sfft::detail::Wisdom::global().parse(read_file(file));
+    if (!report.reason.empty()) report.reason = fmt::format("'{}': {}", file, report.reason);
+  } catch (const std::bad_alloc&) {
+    report.reason = "out of memory";  // short enough to need none
+  } catch (const std::exception& error) {
+    try {
+      report.reason = fmt::format("'{}': {}", file, error.what());
+    } catch (...) {
+      report.reason = "out of memory";
+    }
+  }
+  return report;
+}
+
+void save_wisdom(const std::string& file) {
+  static std::atomic<unsigned> saves{0};  // threads may save to the same file
+  const std::string text = sfft::detail::Wisdom::global().format();
+  const std::string beside = fmt::format("{}.tmp-{}-{}", file, ::getpid(), saves.fetch_add(1));
+  std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
+  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+  stream.close();
+  std::error_code code;
+  if (stream) std::filesystem::rename(beside, file, code);
+  if (!stream || code) {
+    std::error_code ignored;
+    std::filesystem::remove(beside, ignored);
+    throw Error(ErrorCode::file_unreadable,
+                fmt::format("cannot write the wisdom file '{}': {}", file,
+                            code ? code.message() : "its directory is missing, not writable or full"));
+  }
+}
+
+void forget_wisdom() noexcept {
+  sfft::detail::Wisdom::global().clear();
+}
+
+}  // namespace sfft::dense
