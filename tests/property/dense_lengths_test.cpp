@@ -1,0 +1,159 @@
+// Every length from 1 to 4096, on every engine of the CPU: the whole spectrum, or some frequencies of it,
+// against direct sums in double; its energy; and the way back.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <random>
+#include <span>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "sfft/dense.hpp"
+#include "tests/support/direct_dft.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace {
+
+using sfft::Shape;
+using sfft::SignalView;
+using sfft::dense::Engine;
+using sfft::dense::Plan;
+using sfft::test::fft_bound;
+using sfft::test::random_signal;
+using sfft::test::relative_l2;
+using Complex = std::complex<double>;
+
+constexpr std::int64_t kLongest = 4096;
+constexpr std::int64_t kWhole = 256;  // up to here all frequencies are compared
+constexpr int kSome = 8;              // of longer transforms, so many
+
+/// A signal and what its spectrum must be, from sums that know nothing of fast transforms.
+struct Case {
+  explicit Case(std::int64_t length, bool real) : n(length) {
+    signal = random_signal(static_cast<std::size_t>(n), static_cast<unsigned>(2 * n) + (real ? 1 : 0));
+    if (real) {
+      for (Complex& value : signal) value = value.real();
+    }
+    for (const Complex& value : signal) energy += std::norm(std::complex<long double>(value));
+    const std::int64_t count = real ? n / 2 + 1 : n;
+    if (n <= kWhole) {
+      values = sfft::test::direct_dft(signal, std::vector<std::int64_t>{n});
+      values.resize(static_cast<std::size_t>(count));
+      for (std::int64_t f = 0; f < count; ++f) frequencies.push_back(f);
+      return;
+    }
+    std::mt19937_64 generator(static_cast<std::uint64_t>(n));
+    std::uniform_int_distribution<std::int64_t> any(0, count - 1);
+    frequencies = {0, count - 1};
+    while (frequencies.size() < kSome) frequencies.push_back(any(generator));
+    add_values();
+  }
+
+  /// In long double: the errors of plain sums in double are larger than those of a fast transform.
+  void add_values() {
+    using Long = long double;
+    std::vector<std::complex<Long>> roots;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const Long angle = -2 * std::numbers::pi_v<Long> * static_cast<Long>(k) / static_cast<Long>(n);
+      roots.emplace_back(std::cos(angle), std::sin(angle));
+    }
+    for (const std::int64_t f : frequencies) {
+      Long re = 0, im = 0;
+      std::int64_t turn = 0;
+      for (const Complex& value : signal) {
+        const std::complex<Long> root = roots[static_cast<std::size_t>(turn)];
+        re += value.real() * root.real() - value.imag() * root.imag();
+        im += value.real() * root.imag() + value.imag() * root.real();
+        turn += f;
+        if (turn >= n) turn -= n;
+      }
+      values.emplace_back(static_cast<double>(re), static_cast<double>(im));
+    }
+  }
+
+  std::int64_t n;
+  std::vector<Complex> signal;
+  long double energy = 0;
+  std::vector<std::int64_t> frequencies;
+  std::vector<Complex> values;
+};
+
+/// Root mean square error at the case's frequencies over the root mean square of the whole spectrum.
+template <class Real>
+double spectrum_error(const Case& expected, const std::vector<std::complex<Real>>& spectrum) {
+  double error = 0;
+  for (std::size_t i = 0; i < expected.frequencies.size(); ++i) {
+    error +=
+        std::norm(Complex(spectrum[static_cast<std::size_t>(expected.frequencies[i])]) - expected.values[i]);
+  }
+  const auto mean = error / static_cast<double>(expected.frequencies.size());
+  return std::sqrt(mean / static_cast<double>(expected.energy));
+}
+
+/// How far Σ|X|² is from N Σ|x|², relatively; of a half spectrum every pair of conjugates stands for two.
+template <class Real>
+double energy_error(const Case& expected, const std::vector<std::complex<Real>>& spectrum, bool real) {
+  long double sum = 0;
+  for (std::size_t f = 0; f < spectrum.size(); ++f) {
+    const bool alone = !real || f == 0 || 2 * f == static_cast<std::size_t>(expected.n);
+    sum += (alone ? 1 : 2) * std::norm(std::complex<long double>(spectrum[f]));
+  }
+  return static_cast<double>(std::abs(sum / (static_cast<long double>(expected.n) * expected.energy) - 1));
+}
+
+/// What came out beyond its bound; an empty text when nothing did.
+template <class Value, class Real>
+std::string problem_of(const Case& expected, Engine engine, bool real) {
+  const Plan<Real> plan(Shape(expected.n), real, {.engine = engine});
+  std::vector<Value> signal, back(expected.signal.size());
+  for (const Complex& value : expected.signal) {
+    if constexpr (std::is_same_v<Value, Real>) {
+      signal.push_back(static_cast<Real>(value.real()));
+    } else {
+      signal.emplace_back(value);
+    }
+  }
+  std::vector<std::complex<Real>> spectrum(plan.spectrum_points());
+  plan.forward(SignalView(signal, plan.shape()), spectrum);
+  plan.inverse(spectrum, std::span(back));
+
+  const double bound = fft_bound<Real>(static_cast<double>(expected.n));
+  const double forward = spectrum_error(expected, spectrum), energy = energy_error(expected, spectrum, real);
+  const double round_trip = relative_l2(back, signal);
+  if (forward <= bound && energy <= 2 * bound && round_trip <= 2 * bound) return "";
+  std::ostringstream text;
+  text << plan.engine_name() << ", " << expected.n << (real ? " real" : " complex") << ": spectrum "
+       << forward << ", energy " << energy << ", round trip " << round_trip << "; the bound is " << bound;
+  return text.str();
+}
+
+template <class Real>
+class DenseLengthsTest : public testing::Test {};
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(DenseLengthsTest, Reals);
+
+TYPED_TEST(DenseLengthsTest, Complex) {
+  for (std::int64_t n = 1; n <= kLongest; ++n) {
+    const Case expected(n, false);
+    for (const Engine engine : {Engine::built_in, Engine::fftw}) {
+      if (!available(engine)) continue;
+      EXPECT_EQ((problem_of<std::complex<TypeParam>, TypeParam>(expected, engine, false)), "");
+    }
+  }
+}
+
+TYPED_TEST(DenseLengthsTest, Real) {
+  for (std::int64_t n = 1; n <= kLongest; ++n) {
+    const Case expected(n, true);
+    for (const Engine engine : {Engine::built_in, Engine::fftw}) {
+      if (!available(engine)) continue;
+      EXPECT_EQ((problem_of<TypeParam, TypeParam>(expected, engine, true)), "");
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+// Dense plans on arrays in GPU memory.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sfft/dense.hpp"
+#include "sfft/error.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft::test {
+
+/// All, or the one that SFFT_TEST_ENGINE names: under compute-sanitizer other libraries only take time.
+inline std::vector<dense::Engine> gpu_engines() {
+  const char* wanted = std::getenv("SFFT_TEST_ENGINE");
+  std::vector<dense::Engine> engines;
+  for (const auto engine : {dense::Engine::cufft, dense::Engine::vkfft, dense::Engine::tuned}) {
+    if (wanted == nullptr || std::string(wanted) == dense::to_string(engine)) engines.push_back(engine);
+  }
+  return engines;
+}
+
+/// Nothing where the engine says that it cannot; cuFFT must.
+template <class Real>
+std::optional<dense::Plan<Real>> plan_if_possible(const Shape& shape, bool real,
+                                                  const dense::Options& options) {
+  try {
+    return dense::Plan<Real>(shape, real, options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::backend_unavailable) << error.what();
+    EXPECT_NE(options.engine, dense::Engine::cufft) << error.what();
+    return std::nullopt;
+  }
+}
+
+/// VkFFT computes its roots with the GPU's fast sine when it transforms floats.
+template <class Real>
+double gpu_bound(dense::Engine engine, double points) {
+  return (engine == dense::Engine::vkfft && sizeof(Real) == 4 ? 10 : 2) * fft_bound<Real>(points);
+}
+
+/// Device memory of a plan's executions.
+class Workspace {
+ public:
+  explicit Workspace(std::size_t bytes) : memory_(bytes) {
+    if (bytes > 0) {
+      EXPECT_EQ(cudaMemset(memory_.data(), 0xff, bytes), cudaSuccess);
+    }
+  }
+  std::span<std::byte> get() const { return {memory_.data(), memory_.bytes()}; }
+
+ private:
+  detail::cuda::DeviceBuffer memory_;
+};
+
+template <class Real, class T>
+std::vector<std::complex<Real>> forward_on_device(const dense::Plan<Real>& plan,
+                                                  const std::vector<T>& signals) {
+  const OnDevice<T> input(signals);
+  const OnDevice<std::complex<Real>> output(plan.spectrum_points());
+  const Workspace workspace(plan.device_workspace_bytes());
+  plan.enqueue_forward(input.get(), element_type_of<T>::value, output.get(), workspace.get(), nullptr);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(std::memcmp(input.read().data(), signals.data(), signals.size() * sizeof(T)), 0)
+      << "the input was changed";
+  return output.read();
+}
+
+/// Into memory that held `before`.
+template <class T, class Real>
+std::vector<T> inverse_on_device(const dense::Plan<Real>& plan,
+                                 const std::vector<std::complex<Real>>& spectra,
+                                 const std::vector<T>& before) {
+  const OnDevice<std::complex<Real>> input(spectra);
+  const OnDevice<T> output(before);
+  const Workspace workspace(plan.device_workspace_bytes());
+  plan.enqueue_inverse(input.get(), output.get(), workspace.get(), nullptr);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(std::memcmp(input.read().data(), spectra.data(), spectra.size() * sizeof(spectra[0])), 0)
+      << "the input was changed";
+  return output.read();
+}
+
+}  // namespace sfft::test

@@ -1,0 +1,245 @@
+// Programs of the tuned engine on the CPU, in double and by definition: what step.cuh, tile_fft.cuh and
+// executable.cpp do to memory, line by line.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "kernels/dense/tuned/program.hpp"
+#include "tests/support/half_spectra.hpp"
+#include "tests/support/tuned_memory.hpp"
+
+namespace sfft::test {
+
+/// How streams get on that nothing orders.
+enum class StreamOrder { as_issued, first_to_last, last_to_first };
+
+class TunedInterpreter {
+ public:
+  using Value = std::complex<double>;
+  using Values = std::vector<Value>;
+
+  /// `input` and `output` may be the same. Throws std::logic_error for what would go wrong on a GPU.
+  TunedInterpreter(const detail::tuned::Program& program, TunedMemory& input, TunedMemory& output)
+      : program_(program), input_(input), output_(output), scratch_("scratch", program.scratch_values) {}
+
+  /// Steps: from one transform to the next, in elements; only for programs that run once for each.
+  void run(std::int64_t batch, double scale, std::int64_t input_step, std::int64_t output_step,
+           StreamOrder order) {
+    scale_ = scale;
+    batch_ = program_.one_by_one ? 1 : batch;
+    for (std::int64_t b = 0; b < (program_.one_by_one ? batch : 1); ++b, ++run_) {
+      input_at_ = b * input_step;
+      output_at_ = b * output_step;
+      run_once(order);
+    }
+  }
+  /// Of the whole: what LineAccess::kernel is for the last kernel of the last run's transform.
+  bool is_last_kernel(int kernel) const { return kernel >= 0 && (kernel + 1) % kernels() == 0; }
+
+ private:
+  struct Launch {
+    std::size_t kernel;
+    std::int64_t first, groups;
+    int stream;
+  };
+  /// A line, or of a pair of mirrored rows one.
+  struct Line {
+    std::int64_t group, outer, inner;
+    bool mirrored = false;
+    LineAccess by;
+  };
+
+  int kernels() const { return static_cast<int>(program_.kernels.size()); }
+
+  void run_once(StreamOrder order) {
+    for (int k = 0; k < kernels();) {
+      if (program_.turns > 0 && k == program_.turns_from) {
+        take_turns(order);
+        k += program_.turns;
+      } else {
+        const auto kernel = static_cast<std::size_t>(k++);
+        run({kernel, 0, program_.kernels[kernel].groups, 0});
+      }
+      ++phase_;
+    }
+  }
+
+  /// The launches of Executable::take_turns.
+  void take_turns(StreamOrder order) {
+    const auto first = static_cast<std::size_t>(program_.turns_from);
+    const std::int64_t groups = program_.kernels[first].groups, at_once = program_.at_once;
+    const auto streams = static_cast<int>(
+        std::min<std::int64_t>(program_.streams, 1 + (groups - 1) / std::max<std::int64_t>(at_once, 1)));
+    if (at_once < 1 || program_.streams < 1) throw std::logic_error("turns for no groups, or on no stream");
+    std::vector<Launch> launches;
+    int stream = 0;
+    for (std::int64_t group = 0; group < groups; group += at_once, stream = (stream + 1) % streams) {
+      for (std::size_t k = 0; k < static_cast<std::size_t>(program_.turns); ++k)
+        launches.push_back({first + k, group, std::min(at_once, groups - group), stream});
+    }
+    std::stable_sort(launches.begin(), launches.end(), [&](const Launch& a, const Launch& b) {
+      if (order == StreamOrder::as_issued) return false;
+      return order == StreamOrder::first_to_last ? a.stream < b.stream : a.stream > b.stream;
+    });
+    for (const Launch& launch : launches) run(launch);
+  }
+
+  void run(const Launch& launch) {
+    step_ = &program_.kernels[launch.kernel].step;
+    const detail::tuned::Step& s = *step_;
+    const bool pairs = paired();
+    if (s.out.buffer == detail::tuned::Buffer::input) throw std::logic_error("a kernel writes its input");
+    if (pairs && s.line.lines % 2 != 0) throw std::logic_error("mirrored rows in tiles of an odd number");
+    if (s.load_by_line != s.store_by_line && s.line.radices.size() < 2)
+      throw std::logic_error("no exchange between threads of points and threads of lines");
+    Line line{};
+    line.by = {phase_, launch.stream, run_ * kernels() + static_cast<int>(launch.kernel), launch_++, 0};
+    // Lines as many as the batch are one group.
+    const std::int64_t inner = s.inner > 0 ? s.inner : batch_, groups = s.inner > 0 ? launch.groups : 1;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      line.group = s.inner > 0 ? launch.first + g : 0;
+      for (line.outer = 0; line.outer < s.outer; ++line.outer) {
+        for (std::int64_t i = 0; i < (pairs ? inner / 2 : inner); ++i, ++line.by.line) {
+          line.inner = i;
+          line.mirrored = false;
+          Line mirror = line;
+          mirror.mirrored = true;
+          pairs ? run_pair(line, mirror) : run_line(line);
+        }
+      }
+    }
+  }
+
+  bool paired() const {
+    using enum detail::tuned::Form;
+    return step_->mirror_rows > 0 && (step_->in.form == half_pairs || step_->out.form == half_pairs);
+  }
+  void run_line(const Line& line) {
+    Values x = load(line);
+    if (step_->in.form == detail::tuned::Form::half_pairs) {
+      x[0] = x[0].real();  // what real signals have none of is ignored
+      x.back() = x.back().real();
+      x = tangled(x, x);
+    }
+    const Values y = transformed(line, x);
+    store(line, step_->out.form == detail::tuned::Form::half_pairs ? untangled(y, y) : y);
+  }
+  void run_pair(const Line& line, const Line& mirror) {
+    Values x = load(line), m = load(mirror);
+    if (step_->in.form == detail::tuned::Form::half_pairs) {
+      const Values z = tangled(x, m);
+      m = tangled(m, x);
+      x = z;
+    }
+    const Values y = transformed(line, x), w = transformed(mirror, m);
+    const bool half = step_->out.form == detail::tuned::Form::half_pairs;
+    store(line, half ? untangled(y, w) : y);
+    store(mirror, half ? untangled(w, y) : w);
+  }
+
+  Values transformed(const Line& line, Values x) {
+    if (step_->swap_in) exchange_parts(x);
+    const auto n = static_cast<std::size_t>(step_->points);
+    Values& w = roots_[step_->points];
+    for (std::size_t j = w.size(); j < n; ++j) w.push_back(root_of_one(j, n));
+    Values y(n);
+    const detail::tuned::Turn& turn = step_->turn;
+    const std::int64_t v = line.group * turn.group + line.outer * turn.outer + line.inner * turn.inner;
+    for (std::size_t k = 0; k < n; ++k) {
+      double re = 0, im = 0;
+      for (std::size_t j = 0, at = 0; j < n; ++j, at += at + k < n ? k : k - n) {
+        re += x[j].real() * w[at].real() - x[j].imag() * w[at].imag();
+        im += x[j].real() * w[at].imag() + x[j].imag() * w[at].real();
+      }
+      y[k] = {re, im};
+      if (turn.modulus > 0) {
+        const std::int64_t exponent = v * static_cast<std::int64_t>(k);
+        if (exponent < 0 || exponent >= turn.modulus) throw std::logic_error("a turn beyond its tables");
+        y[k] *= root_of_one(static_cast<std::size_t>(exponent), static_cast<std::size_t>(turn.modulus));
+      }
+    }
+    if (step_->swap_out) exchange_parts(y);
+    if (step_->scale) {
+      for (Value& value : y) value *= scale_;
+    }
+    return y;
+  }
+  static void exchange_parts(Values& values) {
+    for (Value& value : values) value = {value.imag(), value.real()};
+  }
+
+  TunedMemory& memory(const detail::tuned::Side& side) {
+    using enum detail::tuned::Buffer;
+    return side.buffer == input ? input_ : (side.buffer == output ? output_ : scratch_);
+  }
+  /// Of element j, of a line or of the line that mirrors it.
+  std::int64_t place(const detail::tuned::Side& side, const Line& line, std::int64_t j, bool mirrored) const {
+    std::int64_t group = line.group, outer = line.outer, row = line.inner;
+    if (side.slots > 0) group %= side.slots;
+    if (mirrored && step_->mirror_rows > 0) {
+      row = row == 0 ? 0 : step_->mirror_rows - row;
+      outer = outer == 0 ? 0 : step_->mirror_planes - outer;
+    }
+    using enum detail::tuned::Buffer;
+    const std::int64_t start = side.buffer == input ? input_at_ : (side.buffer == output ? output_at_ : 0);
+    return start + side.offset + group * side.group + outer * side.outer + row * side.inner +
+           j * side.element;
+  }
+  /// Of the second sample of a pair.
+  std::int64_t partner(std::int64_t at) const {
+    if (step_->vector && (step_->pair_stride != 1 || at % 2 != 0))
+      throw std::logic_error("a pair that is no aligned vector");
+    return at + step_->pair_stride;
+  }
+
+  Values load(const Line& line) {
+    using enum detail::tuned::Form;
+    const detail::tuned::Side& side = step_->in;
+    TunedMemory& from = memory(side);
+    const std::int64_t n = step_->points;
+    Values x;
+    for (std::int64_t j = 0; j < (side.form == half_pairs ? n + 1 : n); ++j) {
+      const bool other_half = side.form == half && 2 * j > n;
+      const bool mirrored = other_half || (paired() && line.mirrored);
+      const std::int64_t at = place(side, line, other_half ? n - j : j, mirrored);
+      const Value value = from.read(at, line.by);
+      if (side.form == pairs) {
+        x.emplace_back(value.real(), from.read(partner(at), line.by).real());
+      } else {
+        x.push_back(side.form == real ? value.real() : (other_half ? std::conj(value) : value));
+      }
+    }
+    return x;
+  }
+
+  void store(const Line& line, const Values& y) {
+    using enum detail::tuned::Form;
+    const detail::tuned::Side& side = step_->out;
+    TunedMemory& to = memory(side);
+    const std::int64_t n = step_->points;
+    const auto count = static_cast<std::int64_t>(y.size());
+    for (std::int64_t j = 0; j < (side.form == half ? n / 2 + 1 : count); ++j) {
+      const Value value = y[static_cast<std::size_t>(j)];
+      const std::int64_t at = place(side, line, j, paired() && line.mirrored);
+      // Rows that mirror themselves, or whose mirror is another pair's, are written by both.
+      const auto write = [&](std::int64_t element, Value v) {
+        to.write(element, v, line.by, side.slots == 0, paired());
+      };
+      write(at, side.form == pairs || side.form == real ? value.real() : value);
+      if (side.form == pairs) write(partner(at), value.imag());
+    }
+  }
+
+  const detail::tuned::Program& program_;
+  TunedMemory &input_, &output_;
+  TunedMemory scratch_;
+  const detail::tuned::Step* step_ = nullptr;
+  std::map<int, Values> roots_;
+  double scale_ = 1;
+  std::int64_t batch_ = 1, input_at_ = 0, output_at_ = 0;
+  int phase_ = 0, launch_ = 0, run_ = 0;
+};
+
+}  // namespace sfft::test

@@ -1,0 +1,167 @@
+// Problems for the tuned engine, choices for them without a GPU, and whether a program of both computes the
+// transform.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/tuned/geometry.hpp"
+#include "sfft/error.hpp"
+#include "tests/support/direct_dft.hpp"
+#include "tests/support/tolerance.hpp"
+#include "tests/support/tuned_interpreter.hpp"
+
+namespace sfft::test {
+
+/// Of data centre GPUs: H100 and H200, A100.
+inline constexpr detail::tuned::Limits kHopper{132, 227 << 10, 50 << 20};
+inline constexpr detail::tuned::Limits kAmpere{108, 163 << 10, 40 << 20};
+/// The oldest that CUDA 13 compiles for (sm_75).
+inline constexpr detail::tuned::Limits kTuring{40, 64 << 10, 4 << 20};
+
+inline detail::DenseProblem dense_problem(const Shape& shape, bool real, std::int64_t batch = 1,
+                                          dense::Strides strides = {}) {
+  if (strides.batch == 0) {
+    strides.batch = 1;
+    for (int d = shape.rank(); d-- > 0; strides.batch *= shape[d])
+      strides.dims[static_cast<std::size_t>(d)] = strides.batch;
+  }
+  return {shape, real, batch, strides, 0};
+}
+
+/// As choose_by_rules, of a split that is given. Throws
+/// std::runtime_error where there is none.
+inline detail::tuned::Choice rule_choice(const detail::DenseProblem& problem, bool single,
+                                         const std::vector<int>& split = {},
+                                         const detail::tuned::Limits& limits = kHopper) {
+  std::string why = "no candidate";
+  detail::tuned::Choice choice;
+  choice.split = split;
+  const auto needs = needs_of(problem, single, split, limits, why);
+  for (const detail::tuned::LineNeed& need : needs) {
+    const auto best = candidates(need, single, limits, 1);
+    if (!best.empty()) choice.lines.push_back(best.front());
+  }
+  if (needs.empty() || choice.lines.size() != needs.size()) {
+    throw std::runtime_error(fmt::format("no kernels for {} {}: {}", problem.shape.to_string(),
+                                         single ? "floats" : "doubles", why));
+  }
+  return choice;
+}
+
+/// One execution that is interpreted.
+struct TunedRun {
+  detail::DenseProblem problem;
+  detail::tuned::Choice choice;
+  bool single = true, inverse = false, in_place = false;
+  ElementType element = ElementType::f32;
+  StreamOrder order = StreamOrder::as_issued;
+};
+
+/// Where the elements of all signals lie, row-major, the batch's signals one after the other.
+inline std::vector<std::int64_t> places_of(const detail::DenseProblem& problem) {
+  std::vector<std::int64_t> places;
+  for (std::int64_t b = 0; b < problem.batch; ++b) {
+    for (std::int64_t flat = 0; flat < problem.shape.points(); ++flat) {
+      std::int64_t at = b * problem.strides.batch, rest = flat;
+      for (int d = problem.shape.rank(); d-- > 0; rest /= problem.shape[d])
+        at += rest % problem.shape[d] * problem.strides.dims[static_cast<std::size_t>(d)];
+      places.push_back(at);
+    }
+  }
+  return places;
+}
+
+/// Random signals of a problem, the batch's one after the other, and their spectra by definition; of real
+/// signals the half that is kept.
+struct TunedSignals {
+  std::vector<std::complex<double>> samples, spectra;
+
+  explicit TunedSignals(const detail::DenseProblem& problem) {
+    const std::int64_t points = problem.shape.points(), row = problem.row_points();
+    samples = random_signal(static_cast<std::size_t>(problem.batch * points), 7);
+    if (problem.real) {
+      for (auto& value : samples) value = value.real();
+    }
+    for (std::int64_t b = 0; b < problem.batch; ++b) {
+      const auto full = direct_dft({samples.begin() + b * points, samples.begin() + (b + 1) * points},
+                                   problem.shape.extents());
+      for (std::int64_t f = 0; f < points; ++f) {
+        if (!problem.real || 2 * (f % row) <= row) spectra.push_back(full[static_cast<std::size_t>(f)]);
+      }
+    }
+  }
+};
+
+/// Why the program of a run is wrong; empty when it computes the transform, touches nothing else, and does
+/// not depend on the order of what runs at the same time. Throws what lay_out() throws.
+inline std::string trouble_of(const TunedRun& run, const TunedSignals& signals) {
+  constexpr double kScale = 0.75;
+  const detail::DenseProblem& problem = run.problem;
+  const detail::tuned::Program program = lay_out({problem, run.single, run.inverse, run.element}, run.choice);
+  const std::vector<std::int64_t> places = places_of(problem);
+  const auto &x = signals.samples, &spectra = signals.spectra;
+  std::vector<std::int64_t> natural(spectra.size());
+  for (std::size_t i = 0; i < natural.size(); ++i) natural[i] = static_cast<std::int64_t>(i);
+  const auto &from = run.inverse ? natural : places, &to = run.inverse ? places : natural;
+  const auto& given = run.inverse ? spectra : x;
+  auto expected = run.inverse ? x : spectra;
+  for (auto& value : expected)
+    value *= kScale * (run.inverse ? static_cast<double>(problem.shape.points()) : 1.0);
+
+  std::vector<std::complex<double>> values(
+      static_cast<std::size_t>(*std::max_element(from.begin(), from.end()) + 1), TunedMemory::kPoison);
+  for (std::size_t i = 0; i < from.size(); ++i) values[static_cast<std::size_t>(from[i])] = given[i];
+  TunedMemory input("input", values);
+  TunedMemory apart("output", *std::max_element(to.begin(), to.end()) + 1);
+  TunedMemory& output = run.in_place ? input : apart;
+  TunedInterpreter interpreter(program, input, output);
+  try {
+    const std::int64_t signal = problem.strides.batch, spectrum = problem.spectrum_points();
+    interpreter.run(problem.batch, kScale, run.inverse ? spectrum : signal, run.inverse ? signal : spectrum,
+                    run.order);
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  std::vector<std::complex<double>> result;
+  std::vector<bool> wanted(static_cast<std::size_t>(output.size()));
+  for (const std::int64_t at : to) {
+    if (!interpreter.is_last_kernel(output.kernel_that_wrote(at)))
+      return fmt::format("element {} of the output is not written by the last kernel", at);
+    result.push_back(output.values()[static_cast<std::size_t>(at)]);
+    wanted[static_cast<std::size_t>(at)] = true;
+  }
+  for (std::int64_t at = 0; at < output.size(); ++at) {
+    if (!wanted[static_cast<std::size_t>(at)] && output.kernel_that_wrote(at) >= 0)
+      return fmt::format("place {} between the output's elements is written", at);
+  }
+  const double error = relative_l2(result, expected);
+  // Sums by definition, of up to some ten thousand terms; one wrong value shows far above it.
+  return error <= 1e-11 ? "" : fmt::format("relative error {}", error);
+}
+
+/// Both directions, in place where the problem may be, and all orders of streams.
+inline std::string trouble_of(const detail::DenseProblem& problem, const detail::tuned::Choice& choice,
+                              bool single) {
+  const TunedSignals signals(problem);
+  const ElementType own = single ? ElementType::f32 : ElementType::f64;
+  for (const bool inverse : {false, true}) {
+    for (const bool in_place : {false, true}) {
+      if (in_place && (problem.real || !problem.contiguous())) continue;
+      for (const auto order :
+           {StreamOrder::as_issued, StreamOrder::first_to_last, StreamOrder::last_to_first}) {
+        if (order != StreamOrder::as_issued && (choice.at_once == 0 || choice.streams == 1)) continue;
+        const std::string trouble =
+            trouble_of({problem, choice, single, inverse, in_place, own, order}, signals);
+        if (!trouble.empty())
+          return fmt::format("{}{}{}: {}", inverse ? "inverse" : "forward", in_place ? " in place" : "",
+                             order == StreamOrder::as_issued ? "" : " with streams in another order",
+                             trouble);
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace sfft::test

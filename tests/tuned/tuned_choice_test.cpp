@@ -1,0 +1,251 @@
+// What the tuner chooses from and how wisdom files keep it; constants of the kernels.
+#include <gtest/gtest.h>
+
+#include "kernels/dense/tuned/tables.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tuned_problem.hpp"
+
+namespace sfft::test {
+namespace {
+
+using detail::DenseProblem;
+using detail::tuned::Choice;
+using detail::tuned::Convolution;
+using detail::tuned::Kernel;
+using detail::tuned::Limits;
+using detail::tuned::LineChoice;
+using detail::tuned::LineNeed;
+using detail::tuned::Method;
+using detail::tuned::Step;
+using detail::tuned::Table;
+
+bool same(const Choice& a, const Choice& b) {
+  return a.at_once == b.at_once && a.streams == b.streams && a.min_blocks == b.min_blocks &&
+         a.split == b.split && a.chunk == b.chunk && a.lines == b.lines;
+}
+
+TEST(TunedChoice, TextRoundTrip) {
+  const std::string documented =
+      "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1";
+  ASSERT_TRUE(detail::tuned::parse_choice(documented));
+  EXPECT_EQ(to_text(*detail::tuned::parse_choice(documented)), documented);
+  int flags = 0;
+  for (const int points : {5, 64, 127, 509, 1080, 4096}) {
+    Choice choice;
+    choice.at_once = points;
+    choice.streams = 1 + points % 4;
+    choice.min_blocks = 1 + points % 32;
+    choice.chunk = 8;
+    if (points % 2 == 0) choice.split = {points, 3 * points};
+    for (LineChoice line : candidates({.points = points, .by_line = true}, true, kHopper, 3)) {
+      ++flags;
+      line.powers = flags % 2 == 0;
+      line.staged = flags % 3 == 0;
+      line.split = flags % 5 == 0;
+      line.pad = flags % 7;
+      choice.lines.push_back(line);
+    }
+    const auto back = detail::tuned::parse_choice(to_text(choice));
+    ASSERT_TRUE(back) << to_text(choice);
+    EXPECT_TRUE(same(*back, choice)) << to_text(choice);
+  }
+}
+
+/// Neither a throw nor a wrong transform, whatever a wisdom file says.
+void expect_harmless(const DenseProblem& problem, const TunedSignals& signals, const std::string& text) {
+  const auto choice = detail::tuned::parse_choice(text);
+  if (!choice) return;
+  for (const bool inverse : {false, true}) {
+    try {
+      const TunedRun run{problem, *choice, true, inverse};
+      EXPECT_EQ(trouble_of(run, signals), "") << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << text << ": " << error.what();
+    }
+  }
+}
+
+TEST(TunedChoice, DamagedTextIsHarmless) {
+  const DenseProblem line = dense_problem(Shape(64), false, 2),
+                     image = dense_problem(Shape({4, 12}), true, 2),
+                     volume = dense_problem(Shape({2, 3, 4}), false),
+                     beside = dense_problem(Shape(12), false, 3, {{3, 0, 0}, 1});
+  const auto turning = [](Choice choice) {
+    choice.at_once = 1;
+    choice.streams = 2;
+    return choice;
+  };
+  Choice three = turning(rule_choice(line, true, {4, 2, 8}));
+  three.chunk = 2;
+  const std::vector<std::pair<DenseProblem, Choice>> cases{{line, turning(rule_choice(line, true, {16, 4}))},
+                                                           {line, three},
+                                                           {image, turning(rule_choice(image, true))},
+                                                           {volume, turning(rule_choice(volume, true))},
+                                                           {beside, rule_choice(beside, true)}};
+  for (const auto& [problem, choice] : cases) {
+    const TunedSignals signals(problem);
+    const std::string text = to_text(choice);
+    ASSERT_EQ(trouble_of({problem, *detail::tuned::parse_choice(text)}, signals), "") << text;
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+      expect_harmless(problem, signals, text.substr(0, at));
+      for (const char c : std::string("0123459 .|-elmpstcwxz+\n\t\0\xff", 26)) {
+        std::string damaged = text;
+        damaged.insert(at, 1, c);
+        expect_harmless(problem, signals, damaged);
+        if (at == text.size()) continue;
+        damaged.erase(at + 1, 1);
+        expect_harmless(problem, signals, damaged);
+      }
+    }
+  }
+}
+
+TEST(TunedChoice, TextsOfOtherProblemsAreRefused) {
+  const DenseProblem line = dense_problem(Shape(256), false), real = dense_problem(Shape(256), true),
+                     image = dense_problem(Shape({16, 16}), false),
+                     apart = dense_problem(Shape(256), false, 1, {{2, 0, 0}, 512}),
+                     pitched = dense_problem(Shape({4, 4, 4}), false, 1, {{32, 8, 1}, 128});
+  const Choice split = rule_choice(line, true, {16, 16});
+  for (const DenseProblem& problem : {real, image, apart, dense_problem(Shape(512), false)})
+    EXPECT_EQ(code_of([&] { lay_out({problem}, split); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              lay_out({pitched}, rule_choice(dense_problem(Shape({4, 4, 4}), false), true));
+            }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { lay_out({image}, Choice{}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { lay_out({line}, rule_choice(image, true)); }), ErrorCode::invalid_argument);
+}
+
+void expect_possible(const LineNeed& need, bool single, const Limits& limits, bool some) {
+  int length = 0;
+  Step step;
+  step.points = need.points;
+  step.method = detail::tuned::method_of(need.points, need.turned, length);
+  step.load_by_line = need.by_line || need.exchanged;
+  step.store_by_line = need.by_line && !need.exchanged;
+  if (need.half) step.out.form = detail::tuned::Form::half_pairs;
+  const auto all = candidates(need, single, limits, 48);
+  EXPECT_TRUE(!some || !all.empty()) << need.points << (single ? " floats" : " doubles");
+  for (const LineChoice& line : all) {
+    step.line = line;
+    const Kernel kernel{step};
+    const int registers =
+        std::max(single ? 32 : 16, *std::max_element(line.radices.begin(), line.radices.end()));
+    EXPECT_EQ(line.length(), length);
+    EXPECT_LE(line.threads * line.lines, 1024);
+    EXPECT_LE(kernel.threads(), 1024);
+    EXPECT_LE(line.registers(), 2 * registers - 1);
+    EXPECT_LE(kernel.shared_bytes(single), limits.shared_bytes) << need.points;
+    EXPECT_TRUE(!need.paired || line.lines % 2 == 0);
+    EXPECT_TRUE(!need.exchanged || line.radices.size() > 1);
+    Choice choice;
+    choice.lines = {line};
+    EXPECT_TRUE(detail::tuned::parse_choice(to_text(choice)));
+  }
+}
+
+TEST(TunedChoice, EveryLengthHasCandidates) {
+  for (int n = 2; n <= 4096; n += n < 300 ? 1 : 37) {
+    for (const bool single : {true, false}) {
+      expect_possible({.points = n}, single, kHopper, true);
+      expect_possible({.points = n, .by_line = true}, single, kHopper, true);
+      expect_possible({.points = n, .by_line = true}, single, kTuring, n <= 2000);
+    }
+  }
+  for (const int n : {4095, 4096, 8192, 16384}) {
+    for (const bool single : {true, false}) expect_possible({.points = n}, single, kHopper, true);
+    expect_possible({.points = n}, n > 8192, kTuring, true);
+  }
+}
+
+TEST(TunedChoice, CandidatesKeepWhatTheKernelsRelyOn) {
+  for (const int n : {2, 3, 16, 17, 30, 127, 509, 540, 960, 1000, 2048, 4096, 8192}) {
+    for (const bool single : {true, false}) {
+      for (const Limits& limits : {kHopper, kTuring}) {
+        expect_possible({.points = n, .half = true}, single, limits, false);
+        expect_possible({.points = n, .half = true, .paired = true}, single, limits, n <= 1000);
+        expect_possible({.points = n, .by_line = true, .turned = true, .lines = 16}, single, limits,
+                        n <= 1000);
+        expect_possible({.points = n, .by_line = true, .exchanged = true, .turned = true}, single, limits,
+                        false);
+        expect_possible({.points = n, .exchanged = true, .lines = 16}, single, limits, false);
+      }
+    }
+  }
+}
+
+double distance(const std::complex<double>& a, std::int64_t j, std::int64_t n) {
+  const long double angle =
+      -2 * std::numbers::pi_v<long double> * static_cast<long double>(j) / static_cast<long double>(n);
+  return static_cast<double>(
+      std::hypot(static_cast<long double>(a.real()) - std::cos(angle), a.imag() - std::sin(angle)));
+}
+
+TEST(TunedTables, RootsAreExactAndSymmetric) {
+  double worst = 0;
+  for (const std::int64_t n : {2, 3, 7, 16, 1000, 4099, 65536, 1 << 24, 48828125}) {
+    const std::int64_t count = std::min<std::int64_t>(n, 5000), step = n / count;
+    for (const std::int64_t by : {std::int64_t{1}, step}) {
+      const Table table = detail::tuned::roots(n, count, by);
+      ASSERT_EQ(table.size(), static_cast<std::size_t>(count));
+      for (std::int64_t j = 0; j < count; ++j)
+        worst = std::max(worst, distance(table[static_cast<std::size_t>(j)], j * by % n, n));
+    }
+  }
+  EXPECT_LE(worst, 2e-16);
+  const Table around = detail::tuned::roots(1001, 1001);
+  for (std::size_t j = 1; j < around.size(); ++j) EXPECT_EQ(around[j], std::conj(around[1001 - j]));
+}
+
+/// The DFT as the device code makes it of a convolution (tile_fft.cuh), by definition.
+std::vector<std::complex<double>> convolved(const Step& step, const std::vector<std::complex<double>>& x) {
+  const Convolution c = detail::tuned::convolution(step);
+  const auto n = static_cast<std::size_t>(step.points), length = static_cast<std::size_t>(step.line.length());
+  const bool rader = step.method == Method::rader;
+  std::vector<std::complex<double>> a(length), y(n);
+  for (std::size_t q = 0; q < length && (rader || q < n); ++q)
+    a[q] = rader ? x[static_cast<std::size_t>(c.gather[q])] : x[q] * c.chirp[q];
+  a = direct_dft_axis(a, 1, step.line.length(), 1);
+  if (rader) y[0] = x[0] + a[0];
+  for (std::size_t q = 0; q < length; ++q) a[q] = std::conj(a[q] * c.kernel[q]);
+  a = direct_dft_axis(a, 1, step.line.length(), 1);
+  for (std::size_t q = 0; q < length && (rader || q < n); ++q) {
+    rader ? y[static_cast<std::size_t>(c.scatter[q])] = x[0] + std::conj(a[q])
+          : y[q] = std::conj(a[q]) * c.chirp[q];
+  }
+  return y;
+}
+
+TEST(TunedTables, ConvolutionsAreTransforms) {
+  for (const int n : {5, 7, 17, 19, 23, 127, 251, 509}) {
+    const auto x = random_signal(static_cast<std::size_t>(n), 3);
+    const auto expected = direct_dft_axis(x, 1, n, 1);
+    for (const int length : {n - 1, 2 * n - 1, 2 * n + 5}) {
+      Step step;
+      step.points = n;
+      step.method = length < n ? Method::rader : Method::bluestein;
+      step.line.radices = {length};
+      EXPECT_LE(relative_l2(convolved(step, x), expected), 8 * fft_bound<double>(n)) << n << " by " << length;
+    }
+  }
+}
+
+TEST(TunedTables, LengthsOfConvolutions) {
+  for (int n = 2; n <= 2000; ++n) {
+    for (const bool turned : {false, true}) {
+      int length = 0;
+      const Method method = detail::tuned::method_of(n, turned, length);
+      if (method == Method::plain) {
+        EXPECT_EQ(length, n);
+      } else if (method == Method::rader) {
+        EXPECT_EQ(length, n - 1);
+        EXPECT_FALSE(turned) << "no turns are made of Rader's outputs";
+      } else {
+        EXPECT_GE(length, 2 * n - 1);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::test

@@ -1,0 +1,109 @@
+// Kernels of the tuned engine compile, for every architecture that the library is built for, without a GPU.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "kernels/cuda/driver.hpp"
+#include "kernels/dense/tuned/compiler.hpp"
+#include "tests/support/tuned_problem.hpp"
+
+namespace sfft::test {
+namespace {
+
+using detail::DenseProblem;
+using detail::cuda::find_nvrtc;
+using detail::tuned::Choice;
+using detail::tuned::Kernel;
+
+/// One precision of one problem on one architecture.
+struct Case {
+  DenseProblem problem;
+  std::vector<int> split{};
+  bool turns = false;
+};
+
+std::vector<Case> cases() {
+  const dense::Strides beside{{8, 0, 0}, 1}, pitched{{1000, 1, 0}, 1000 * 540};
+  return {
+      {dense_problem(Shape(2), false, 1000)},
+      {dense_problem(Shape(17), false, 1000)},
+      {dense_problem(Shape(127), false, 1000)},
+      {dense_problem(Shape(509), true, 100)},
+      {dense_problem(Shape(512), true, 100)},
+      {dense_problem(Shape(1000), false, 100)},
+      {dense_problem(Shape(1001), true, 100)},
+      {dense_problem(Shape(2053), false, 10)},
+      {dense_problem(Shape(3000), true, 10)},
+      {dense_problem(Shape(4096), false, 10)},
+      {dense_problem(Shape(8192), false, 10)},
+      {dense_problem(Shape(1024), false, 8, beside)},
+      {dense_problem(Shape(256 * 1024), false, 2), {256, 1024}},
+      {dense_problem(Shape(360 * 400), false, 2), {360, 400}, true},
+      {dense_problem(Shape(128 * 64 * 96), false, 1), {128, 64, 96}, true},
+      {dense_problem(Shape({512, 512}), false)},
+      {dense_problem(Shape({540, 960}), true), {}, true},
+      {dense_problem(Shape({540, 960}), true, 1, pitched)},
+      {dense_problem(Shape({1080, 1920}), true)},
+      {dense_problem(Shape({499, 251}), true)},
+      {dense_problem(Shape({243, 63}), false, 4), {}, true},
+      {dense_problem(Shape({64, 64, 64}), false)},
+      {dense_problem(Shape({60, 90, 100}), false), {}, true},
+      {dense_problem(Shape({64, 48, 80}), true)},
+      {dense_problem(Shape({17, 19, 23}), true)},
+  };
+}
+
+/// What the spread of problems needs, by architecture.
+std::map<std::string, std::vector<std::string>> spread() {
+  std::map<std::string, std::vector<std::string>> sources;
+  std::size_t count = 0;
+  for (const Case& c : cases()) {
+    for (const bool single : {true, false}) {
+      const bool inverse = ++count % 2 == 0;
+      for (const auto& [architecture, limits] :
+           {std::pair{"sm_75", kTuring}, {"sm_80", kAmpere}, {"sm_90", kHopper}}) {
+        Choice choice = rule_choice(c.problem, single, c.split, limits);
+        choice.at_once = c.turns ? 4 : 0;
+        choice.streams = c.turns ? 2 : 1;
+        if (c.turns && c.problem.real && c.problem.shape.rank() == 3) continue;
+        const auto program = lay_out({c.problem, single, inverse, ElementType::u8}, choice);
+        for (const Kernel& kernel : program.kernels)
+          sources[architecture].push_back(source_of(kernel, single));
+      }
+    }
+  }
+  return sources;
+}
+
+TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
+  if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
+  for (const auto& [architecture, sources] : spread()) {
+    const auto compiled = detail::tuned::compile(sources, architecture);
+    ASSERT_EQ(compiled.size(), sources.size());
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      EXPECT_EQ(compiled[i].failure, "") << architecture << "\n" << sources[i];
+      EXPECT_FALSE(compiled[i].image.empty()) << architecture << "\n" << sources[i];
+    }
+  }
+}
+
+TEST(TunedCompile, RefusalsSayWhy) {
+  if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
+  const DenseProblem problem = dense_problem(Shape(16), false);
+  Kernel kernel = lay_out({problem}, rule_choice(problem, true)).kernels.front();
+  const std::string good = source_of(kernel, true);
+  EXPECT_NE(detail::tuned::compile({good}, "sm_1").front().failure, "");
+  kernel.step.points = 18;
+  kernel.step.line.radices = {18};  // a butterfly that there is none of
+  const auto compiled = detail::tuned::compile({good, source_of(kernel, true), good}, "sm_80");
+  EXPECT_FALSE(compiled[0].image.empty());
+  EXPECT_EQ(compiled[0].image, compiled[2].image);
+  EXPECT_TRUE(compiled[1].image.empty());
+  const std::string& text = compiled[1].failure;
+  const std::string log = text.substr(std::min(text.find('\n') + 1, text.size()));
+  EXPECT_NE(log.substr(0, log.find('\n')).find("error: "), std::string::npos) << text;
+  EXPECT_NE(log.find("<18>"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace sfft::test

@@ -1,0 +1,174 @@
+// Programs of the tuned engine, interpreted on the CPU, compute the transform they are laid out for.
+#include <gtest/gtest.h>
+
+#include "tests/support/tuned_problem.hpp"
+
+namespace sfft::test {
+namespace {
+
+using detail::DenseProblem;
+using detail::tuned::Choice;
+
+std::string name_of(const DenseProblem& problem, const Choice& choice) {
+  return fmt::format("{} {} batch {} by {}", problem.shape.to_string(), problem.real ? "real" : "complex",
+                     problem.batch, to_text(choice));
+}
+
+void expect_right(const DenseProblem& problem, Choice choice, bool single = true) {
+  EXPECT_EQ(trouble_of(problem, choice, single), "") << name_of(problem, choice);
+}
+void expect_right(const DenseProblem& problem, bool single = true) {
+  expect_right(problem, rule_choice(problem, single), single);
+}
+
+Choice by_turns(Choice choice, int at_once, int streams) {
+  choice.at_once = at_once;
+  choice.streams = streams;
+  return choice;
+}
+
+TEST(TunedGeometry, LinesOfEveryKind) {
+  for (const std::int64_t n : {2, 3, 4, 5, 16, 17, 19, 23, 30, 37, 64, 127, 210, 243, 256, 509, 1000}) {
+    for (const std::int64_t batch : {1, 2, 7, 33}) {
+      for (const bool single : {true, false}) expect_right(dense_problem(Shape(n), false, batch), single);
+      if (n > 2) expect_right(dense_problem(Shape(n), true, batch), batch == 2);
+    }
+  }
+}
+
+TEST(TunedGeometry, LinesWithStrides) {
+  for (const std::int64_t n : {12, 20, 38, 45}) {
+    for (const std::int64_t batch : {1, 5}) {
+      // Every third element; signals beside each other; with gaps between them.
+      for (const dense::Strides& strides :
+           {dense::Strides{{3, 0, 0}, 3 * n}, dense::Strides{{batch, 0, 0}, 1},
+            dense::Strides{{1, 0, 0}, n + 3}, dense::Strides{{7, 0, 0}, 1}}) {
+        expect_right(dense_problem(Shape(n), false, batch, strides));
+        expect_right(dense_problem(Shape(n), true, batch, strides));
+      }
+    }
+  }
+}
+
+TEST(TunedGeometry, LinesOfTwoFactors) {
+  for (const std::vector<int>& split :
+       {std::vector{16, 16}, std::vector{16, 24}, std::vector{30, 18}, std::vector{19, 20}}) {
+    for (const std::int64_t batch : {1, 3, 8}) {
+      const DenseProblem problem = dense_problem(Shape(split[0] * split[1]), false, batch);
+      for (const bool single : {true, false}) {
+        const Choice choice = rule_choice(problem, single, split);
+        expect_right(problem, choice, single);
+        for (const int streams : {1, 2, 3, 4}) expect_right(problem, by_turns(choice, 1, streams), single);
+        expect_right(problem, by_turns(choice, 2, 2), single);
+        expect_right(problem, by_turns(choice, 100, 4), single);
+      }
+    }
+  }
+}
+
+TEST(TunedGeometry, LinesOfThreeFactors) {
+  for (const std::vector<int>& split :
+       {std::vector{16, 4, 6}, std::vector{48, 5, 3}, std::vector{32, 2, 19}}) {
+    for (const std::int64_t batch : {1, 2}) {
+      const DenseProblem problem = dense_problem(Shape(split[0] * split[1] * split[2]), false, batch);
+      Choice choice = rule_choice(problem, true, split);
+      for (const int chunk : {4, 8, 16}) {
+        choice.chunk = chunk;
+        expect_right(problem, choice);
+        expect_right(problem, by_turns(choice, 1, 2));
+        expect_right(problem, by_turns(choice, 2, 1));
+      }
+      choice.chunk = 5;
+      EXPECT_THROW(lay_out({problem}, choice), Error);
+    }
+  }
+}
+
+TEST(TunedGeometry, Planes) {
+  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 3},
+                                                                                        {3, 2},
+                                                                                        {4, 4},
+                                                                                        {6, 10},
+                                                                                        {5, 9},
+                                                                                        {7, 32},
+                                                                                        {16, 16},
+                                                                                        {17, 20},
+                                                                                        {19, 38},
+                                                                                        {12, 33},
+                                                                                        {23, 64}}) {
+    for (const std::int64_t batch : {1, 2, 5}) {
+      for (const bool real : {false, true}) {
+        if (real && columns == 2) continue;  // rows of one pair
+        for (const bool single : {true, false}) {
+          const DenseProblem problem = dense_problem(Shape({rows, columns}), real, batch);
+          const Choice choice = rule_choice(problem, single);
+          expect_right(problem, choice, single);
+          expect_right(problem, by_turns(choice, 1, 3), single);
+          expect_right(problem, by_turns(choice, 2, 2), single);
+        }
+      }
+    }
+  }
+}
+
+TEST(TunedGeometry, PlanesWithStrides) {
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{6, 10}, {5, 9}, {9, 16}, {8, 32}}) {
+    for (const std::int64_t pitch : {columns + 1, columns + 2, columns + 8}) {
+      for (const std::int64_t batch : {1, 3}) {
+        for (const bool real : {false, true}) {
+          // Rows with a pitch; frames with gaps; channels beside each other; columns before rows.
+          for (const dense::Strides& strides :
+               {dense::Strides{{pitch, 1, 0}, pitch * rows}, dense::Strides{{pitch, 1, 0}, pitch * rows + 5},
+                dense::Strides{{3 * pitch, 3, 0}, 1}, dense::Strides{{1, rows, 0}, columns * rows}}) {
+            const DenseProblem problem = dense_problem(Shape({rows, columns}), real, batch, strides);
+            const Choice choice = rule_choice(problem, true);
+            expect_right(problem, choice);
+            expect_right(problem, by_turns(choice, 1, 2));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TunedGeometry, Volumes) {
+  for (const Shape& shape : {Shape({2, 3, 5}), Shape({4, 6, 8}), Shape({3, 5, 16}), Shape({6, 4, 32}),
+                             Shape({5, 7, 9}), Shape({8, 2, 10}), Shape({2, 19, 6})}) {
+    for (const std::int64_t batch : {1, 3}) {
+      for (const bool single : {true, false}) {
+        const DenseProblem problem = dense_problem(shape, false, batch);
+        const Choice choice = rule_choice(problem, single);
+        expect_right(problem, choice, single);
+        expect_right(problem, by_turns(choice, 1, 2), single);
+        expect_right(problem, by_turns(choice, 3, 2), single);
+        expect_right(dense_problem(shape, true, batch), single);
+      }
+    }
+  }
+}
+
+TEST(TunedGeometry, ExtentsOfOnePoint) {
+  for (const Shape& shape : {Shape({1, 12}), Shape({12, 1}), Shape({1, 1, 12}), Shape({1, 12, 1}),
+                             Shape({12, 1, 1}), Shape({1, 6, 10}), Shape({6, 1, 10}), Shape({6, 10, 1})}) {
+    for (const std::int64_t batch : {1, 3}) {
+      expect_right(dense_problem(shape, false, batch));
+      if (shape[shape.rank() - 1] > 1) expect_right(dense_problem(shape, true, batch));
+    }
+  }
+}
+
+TEST(TunedGeometry, SamplesOfEveryType) {
+  for (const auto element : {ElementType::u8, ElementType::u16, ElementType::f32, ElementType::f64}) {
+    for (const Shape& shape : {Shape(30), Shape(45), Shape({6, 10}), Shape({5, 9}), Shape({4, 6, 8})}) {
+      const DenseProblem problem = dense_problem(shape, true, 2);
+      for (const bool single : {true, false}) {
+        const TunedRun run{problem, rule_choice(problem, single), single, false, false, element};
+        EXPECT_EQ(trouble_of(run, TunedSignals(problem)), "") << name_of(problem, run.choice);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::test
