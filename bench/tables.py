@@ -10,6 +10,7 @@ import pathlib
 import re
 import sys
 
+import dense_tables
 import gpu_tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -157,7 +158,8 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "context": table_context, **gpu_tables.TABLES}
+          "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "context": table_context, **gpu_tables.TABLES,
+          **dense_tables.TABLES}
 
 
 def table(name):

@@ -1,4 +1,4 @@
-// cuFFT and VkFFT, single precision, as their users would run them at their best.
+// cuFFT and VkFFT as their users would run them at their best.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,14 +11,27 @@
 
 namespace sfft::bench {
 
-/// A batch of dense transforms of one shape; real ones are R2C.
+/// A batch of dense transforms of one shape; real ones are R2C, or C2R when inverse. Nothing is scaled.
 struct PeerProblem {
   std::vector<std::int64_t> extents;  ///< slowest first
   bool real = false;
   std::int64_t batch = 1;
+  bool inverse = false;
+  bool double_precision = false;
+  bool in_place = false;  ///< of VkFFT also real ones, in its own layout of padded rows
+  bool patient = false;   ///< cuFFT may spend planning time on compiling kernels for the problem
 
-  std::int64_t points() const;
+  std::int64_t points() const;           ///< of one transform
   std::int64_t spectrum_points() const;  ///< of one transform
+  std::int64_t row_points() const { return extents.back(); }
+  /// Of the whole batch, contiguous.
+  std::size_t signal_bytes() const;
+  std::size_t spectrum_bytes() const;
+  std::size_t input_bytes() const { return inverse ? spectrum_bytes() : signal_bytes(); }
+  std::size_t output_bytes() const { return inverse ? signal_bytes() : spectrum_bytes(); }
+  /// The output as rows of real numbers: the last dimension, complex ones counted twice.
+  std::int64_t output_rows() const { return batch * points() / row_points(); }
+  std::int64_t output_row_reals() const;
 };
 
 class Peer {
@@ -26,23 +39,32 @@ class Peer {
   explicit Peer(const PeerProblem& problem) : problem_(problem) {}
   virtual ~Peer() = default;
   virtual std::string name() const = 0;
-  /// Brings `input` (device, batch × points floats or complex floats) to where the transform reads it, in the
-  /// stream's order. A transform in place needs it again before every execution whose result matters.
+  /// Brings `input` (device, batch × points floats or complex floats, or spectra of an inverse transform) to
+  /// where the transform reads it, in the stream's order.
   virtual void load(const void* input, cudaStream_t stream) = 0;
+  /// Whether the input is gone after an execution and has to be loaded again for the next one that matters.
+  virtual bool consumes_input() const { return problem_.in_place; }
   virtual void enqueue(cudaStream_t stream) = 0;
-  /// Device memory, batch × spectrum_points() complex floats.
-  virtual const std::complex<float>* spectra() const = 0;
-  /// One frame's coefficients at flat positions of its spectrum; for real transforms of (…, nD/2 + 1).
+  /// Device memory: batch × spectrum_points() complex numbers, or the signals of an inverse transform.
+  virtual const void* result() const = 0;
+  /// Real numbers from a row of the result to the next.
+  virtual std::int64_t result_pitch() const { return problem_.output_row_reals(); }
+  const std::complex<float>* spectra() const { return static_cast<const std::complex<float>*>(result()); }
+  /// One frame's coefficients at flat positions of its spectrum; for real transforms of (…, nD/2 + 1). Single
+  /// precision.
   std::vector<std::complex<double>> read(std::int64_t frame,
                                          const std::vector<std::int64_t>& positions) const;
+  const PeerProblem& problem() const { return problem_; }
 
  protected:
   PeerProblem problem_;
 };
 
 std::unique_ptr<Peer> make_cufft(const PeerProblem& problem);
+int cufft_version();
 /// Null for a problem it cannot plan. Of the library sfft_bench_vkfft, which exists where VkFFT was found: it
 /// needs the driver to be there when the program starts.
 std::unique_ptr<Peer> make_vkfft(const PeerProblem& problem);
+int vkfft_version();
 
 }  // namespace sfft::bench

@@ -167,7 +167,9 @@ class Bench {
     std::vector<std::unique_ptr<Peer>> peers;
     peers.push_back(make_cufft(problem));
 #if SFFT_BENCH_VKFFT
-    if (auto vkfft = quick_ ? nullptr : make_vkfft(problem)) peers.push_back(std::move(vkfft));
+    PeerProblem in_place = problem;
+    in_place.in_place = true;
+    if (auto vkfft = quick_ ? nullptr : make_vkfft(in_place)) peers.push_back(std::move(vkfft));
 #endif
     for (const auto& peer : peers) {
       const int repetitions = problem.points() * problem.batch > (1 << 22) ? 2 : kRepetitions;

@@ -41,13 +41,14 @@ class Timer {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// One repetition of `work`, its data in the L2 cache as far as it fits.
-  Timing warm(const Work& work, int repetitions, int replays = 25) {
+  /// One repetition of `work`, its data in the L2 cache as far as it fits. `before` runs ahead of every
+  /// replay and is not timed.
+  Timing warm(const Work& work, int repetitions, int replays = 25, const Work& before = nullptr) {
     return scaled(replay(
                       [&] {
                         for (int i = 0; i < repetitions; ++i) work(stream_);
                       },
-                      replays),
+                      replays, before),
                   repetitions);
   }
 
@@ -81,17 +82,21 @@ class Timer {
   }
 
   template <class Capture>
-  Timing replay(const Capture& capture, int replays) {
+  Timing replay(const Capture& capture, int replays, const Work& before = nullptr) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     gpu(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
     capture();
     gpu(cudaStreamEndCapture(stream_, &graph));
     gpu(cudaGraphInstantiate(&executable, graph, 0));
-    for (int i = 0; i < 3; ++i) gpu(cudaGraphLaunch(executable, stream_));
+    for (int i = 0; i < 3; ++i) {
+      if (before) before(stream_);
+      gpu(cudaGraphLaunch(executable, stream_));
+    }
     gpu(cudaStreamSynchronize(stream_));
     std::vector<double> times;
     for (int i = 0; i < replays; ++i) {
+      if (before) before(stream_);
       gpu(cudaEventRecord(start_, stream_));
       gpu(cudaGraphLaunch(executable, stream_));
       gpu(cudaEventRecord(stop_, stream_));

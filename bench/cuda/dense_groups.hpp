@@ -1,0 +1,33 @@
+// What bench_cuda_dense measures: rows of bench/results/h200/dense.json.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "bench/cuda/dense_case.hpp"
+#include "bench/cuda/timing.hpp"
+#include "sfft/dense.hpp"
+
+namespace sfft::bench {
+
+struct DenseSettings {
+  dense::Planning planning = dense::Planning::measure;
+  double copy_bandwidth_tb_s = 0;  ///< read and written by the fastest copy of this run
+};
+
+/// One problem: the library (its tuned kernels, and what `automatic` chooses), cuFFT and VkFFT, each out of
+/// place and in place where it can; the better one counts. A contender that is missing, cannot plan, or whose
+/// result is wrong has no time, and says why.
+nlohmann::json time_dense(Timer& timer, const DenseCase& what, const DenseSettings& settings);
+
+/// Nukada & Matsuoka (2009), table 11: a 3D transform of host memory, its transfers overlapped by
+/// Plan::forward, against one thing after the other and against the bare copies. Wall clock. `batch` cubes of
+/// n^3.
+nlohmann::json time_host_cubes(std::int64_t n, std::int64_t batch, const DenseSettings& settings);
+std::string host_cubes_name(std::int64_t n, std::int64_t batch);
+
+/// Nukada & Matsuoka (2009), figures 8 and 9: what padding in shared memory and the order of the radices do.
+/// Every kernel that the tuner tries for batched lines of n.
+nlohmann::json time_tuning_trials(std::int64_t n, const DenseSettings& settings);
+std::string tuning_trials_name(std::int64_t n);
+
+}  // namespace sfft::bench

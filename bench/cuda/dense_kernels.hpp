@@ -1,0 +1,42 @@
+// Inputs and checks of dense benchmarks, made on the GPU. All pointers are device memory; calls return when
+// the work is done unless they take a stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "bench/cuda/peers.hpp"
+
+namespace sfft::bench {
+
+/// Random numbers, the same for the same index: uniform in [-1, 1), bytes in 0..255.
+template <class T>
+void fill_random(T* out, std::int64_t count);
+
+/// out[i] = scale · in[i] for numbers that are real (complex ones count twice).
+template <class To, class From>
+void convert(const From* in, To* out, std::int64_t count, double scale, cudaStream_t stream);
+
+/// Copies whole 16 bytes by a plain kernel, which some GPUs do faster than cudaMemcpy.
+void copy_by_kernel(const void* from, void* to, std::size_t bytes, cudaStream_t stream);
+
+struct Difference {
+  double squares = 0;            ///< Σ (got − truth)²
+  double reference_squares = 0;  ///< Σ truth²
+  double largest = 0;            ///< max |got − truth|; NaN where either is
+};
+/// Over `rows` rows of `row` real numbers; those of `truth` without gaps, those of `got` `pitch` apart.
+template <class Real>
+Difference difference(const Real* got, std::int64_t pitch, const double* truth, std::int64_t row,
+                      std::int64_t rows);
+
+/// Outputs of the problem by their defining sums: in double, phases by exact integer arithmetic, no FFT.
+/// `positions` are flat indices into a contiguous output batch. Real outputs have no imaginary part.
+template <class Real>
+std::vector<std::complex<double>> direct_sums(const PeerProblem& problem, const Real* input,
+                                              const std::vector<std::int64_t>& positions);
+
+}  // namespace sfft::bench

@@ -1,0 +1,62 @@
+// Inputs of a dense transform, and what its output should be.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bench/cuda/dense_case.hpp"
+#include "bench/cuda/device_memory.hpp"
+
+namespace sfft::bench {
+
+/// Random values of zero mean (bytes: 0..255); of an inverse real transform the spectrum of such a signal.
+class DenseInput {
+ public:
+  explicit DenseInput(const DenseCase& what);
+
+  const void* of_library() const { return samples_.data(); }
+  /// The same values as floats or doubles, as the problem says.
+  const void* of_peers() const { return floats_.data() == nullptr ? samples_.data() : floats_.data(); }
+  /// The same made so small that a transform repeated in place stays finite; see repetitions_in_place().
+  const void* tiny() const { return tiny_.data(); }
+
+ private:
+  DeviceBuffer samples_, floats_, tiny_;
+};
+
+/// How often a transform in place may be repeated from tiny() on.
+int repetitions_in_place(const PeerProblem& problem);
+
+/// How far results are from what they should be.
+struct Accuracy {
+  double relative_l2 = 0;  ///< of the whole output, against cuFFT in double
+  double largest = 0;      ///< largest difference to it over its root mean square
+  double direct = 0;       ///< relative L2 at a few outputs against direct sums in double: no FFT is involved
+  /// False for NaN too.
+  bool within(double tolerance) const { return relative_l2 <= tolerance && direct <= 4 * tolerance; }
+};
+
+/// The output in double.
+class Reference {
+ public:
+  Reference(const PeerProblem& problem, const DenseInput& input);
+
+  Accuracy accuracy(const Peer& peer) const { return accuracy(peer.result(), peer.result_pitch()); }
+  /// Of device memory whose rows are `pitch` real numbers apart.
+  Accuracy accuracy(const void* result, std::int64_t pitch) const;
+  double direct_error() const;  ///< of the reference itself
+  static double tolerance(const PeerProblem& problem);
+
+ private:
+  template <class Real>
+  double direct_error(const Real* result, std::int64_t pitch) const;
+
+  PeerProblem problem_;
+  std::unique_ptr<Peer> exact_;
+  DeviceBuffer widened_;
+  std::vector<std::int64_t> positions_;
+  std::vector<std::complex<double>> sums_;
+};
+
+}  // namespace sfft::bench
