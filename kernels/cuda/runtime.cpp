@@ -255,6 +255,14 @@ void synchronize(Stream stream) {
   check(cudaStreamSynchronize(stream), "waiting for the GPU");
 }
 
+std::uint64_t capture_of(Stream stream) {
+  if (stream == nullptr) return 0;  // the legacy stream cannot be captured, nor asked while others are
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  unsigned long long number = 0;
+  check(cudaStreamGetCaptureInfo(stream, &status, &number), "asking whether a graph is captured");
+  return status == cudaStreamCaptureStatusNone ? 0 : number;
+}
+
 bool kernels_can_read(const void* data, int device) noexcept {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {

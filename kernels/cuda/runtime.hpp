@@ -141,6 +141,8 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);
 void clear(void* device, std::size_t bytes, Stream stream);  ///< to zeros
 void synchronize(Stream stream);
+/// A number of the graph capture that the stream takes part in; 0: none.
+std::uint64_t capture_of(Stream stream);
 /// Whether kernels of `device` can read `data`: its own memory, managed or page-locked.
 bool kernels_can_read(const void* data, int device) noexcept;
 /// The address at which kernels read page-locked host memory, or nullptr when it is not page-locked.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "kernels/cuda/driver.hpp"
 #include "kernels/dense/tuned/compiler.hpp"
@@ -15,7 +16,6 @@ using detail::cuda::find_nvrtc;
 using detail::tuned::Choice;
 using detail::tuned::Kernel;
 
-/// One precision of one problem on one architecture.
 struct Case {
   DenseProblem problem;
   std::vector<int> split{};
@@ -53,36 +53,36 @@ std::vector<Case> cases() {
   };
 }
 
-/// What the spread of problems needs, by architecture.
-std::map<std::string, std::vector<std::string>> spread() {
-  std::map<std::string, std::vector<std::string>> sources;
-  std::size_t count = 0;
+/// Sources of what the spread of problems needs, each once, by architecture.
+std::map<std::string, std::set<std::string>> sources() {
+  std::map<std::string, std::set<std::string>> all;
+  bool inverse = false;
   for (const Case& c : cases()) {
     for (const bool single : {true, false}) {
-      const bool inverse = ++count % 2 == 0;
       for (const auto& [architecture, limits] :
            {std::pair{"sm_75", kTuring}, {"sm_80", kAmpere}, {"sm_90", kHopper}}) {
         Choice choice = rule_choice(c.problem, single, c.split, limits);
         choice.at_once = c.turns ? 4 : 0;
         choice.streams = c.turns ? 2 : 1;
-        if (c.turns && c.problem.real && c.problem.shape.rank() == 3) continue;
         const auto program = lay_out({c.problem, single, inverse, ElementType::u8}, choice);
-        for (const Kernel& kernel : program.kernels)
-          sources[architecture].push_back(source_of(kernel, single));
+        for (const Kernel& kernel : program.kernels) all[architecture].insert(source_of(kernel, single));
       }
+      inverse = !inverse;
     }
+    inverse = !inverse;  // of neighbouring problems another precision
   }
-  return sources;
+  return all;
 }
 
 TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
   if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
-  for (const auto& [architecture, sources] : spread()) {
-    const auto compiled = detail::tuned::compile(sources, architecture);
-    ASSERT_EQ(compiled.size(), sources.size());
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-      EXPECT_EQ(compiled[i].failure, "") << architecture << "\n" << sources[i];
-      EXPECT_FALSE(compiled[i].image.empty()) << architecture << "\n" << sources[i];
+  for (const auto& [architecture, needed] : sources()) {
+    const std::vector<std::string> list(needed.begin(), needed.end());
+    const auto compiled = detail::tuned::compile(list, architecture);
+    ASSERT_EQ(compiled.size(), list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      EXPECT_EQ(compiled[i].failure, "") << architecture << "\n" << list[i];
+      EXPECT_FALSE(compiled[i].image.empty()) << architecture << "\n" << list[i];
     }
   }
 }
@@ -90,19 +90,30 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
 TEST(TunedCompile, RefusalsSayWhy) {
   if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
   const DenseProblem problem = dense_problem(Shape(16), false);
-  Kernel kernel = lay_out({problem}, rule_choice(problem, true)).kernels.front();
-  const std::string good = source_of(kernel, true);
+  const Kernel whole = lay_out({problem}, rule_choice(problem, true)).kernels.front();
+  const std::string good = source_of(whole, true);
   EXPECT_NE(detail::tuned::compile({good}, "sm_1").front().failure, "");
-  kernel.step.points = 18;
-  kernel.step.line.radices = {18};  // a butterfly that there is none of
-  const auto compiled = detail::tuned::compile({good, source_of(kernel, true), good}, "sm_80");
-  EXPECT_FALSE(compiled[0].image.empty());
-  EXPECT_EQ(compiled[0].image, compiled[2].image);
-  EXPECT_TRUE(compiled[1].image.empty());
-  const std::string& text = compiled[1].failure;
-  const std::string log = text.substr(std::min(text.find('\n') + 1, text.size()));
-  EXPECT_NE(log.substr(0, log.find('\n')).find("error: "), std::string::npos) << text;
-  EXPECT_NE(log.find("<18>"), std::string::npos) << text;
+  Kernel broken = whole;
+  broken.step.points = 18;
+  broken.step.line.radices = {18};  // a butterfly that there is none of
+  const auto compiled = detail::tuned::compile({source_of(broken, true), good, good}, "sm_80");
+  EXPECT_TRUE(compiled[0].image.empty());
+  const std::string& failure = compiled[0].failure;
+  const std::string log = failure.substr(std::min(failure.find('\n') + 1, failure.size()));
+  EXPECT_NE(log.substr(0, log.find('\n')).find("error: "), std::string::npos) << failure;
+  EXPECT_NE(log.find("<18>"), std::string::npos) << failure;
+  EXPECT_EQ(compiled[1].failure, "") << "one that is broken spoils no other";
+  EXPECT_EQ(compiled[1].image, compiled[2].image);
+
+  try {
+    detail::cuda::compile("__global__ void f() { no_such_thing(); }", {}, {}, "sm_80");
+    FAIL() << "compiled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);
+    EXPECT_NE(std::string(error.what()).find("sfft.cu(1): error: identifier \"no_such_thing\""),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace

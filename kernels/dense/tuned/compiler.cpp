@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -33,7 +34,7 @@ Compiled compile_one(const std::string& source, const std::string& architecture)
   static const std::vector<std::string> kOptions{"--std=c++17", "--device-as-default-execution-space"};
   try {
     return {cuda::compile(source, headers(), kOptions, architecture), ""};
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     return {{}, error.what()};
   }
 }

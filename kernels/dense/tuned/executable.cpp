@@ -89,11 +89,21 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
     }
     kernels_.push_back(std::move(loaded));
   }
-  for (int s = 1; s < program_.streams && program_.turns > 0; ++s) {
-    streams_.emplace_back();
-    events_.emplace_back();
+  if (program_.turns > 0) lanes_for(nullptr);
+}
+
+Executable::Lanes& Executable::lanes_for(cuda::Stream stream) const {
+  // Streams that take part in another capture would drag this work into its graph.
+  const std::uint64_t capture = cuda::capture_of(stream);
+  for (const auto& lanes : lanes_) {
+    const std::uint64_t own = lanes->streams.empty() ? 0 : cuda::capture_of(lanes->streams[0].get());
+    if (own == 0 || own == capture) return *lanes;
   }
-  events_.emplace_back();
+  auto lanes = std::make_unique<Lanes>();
+  for (int s = 1; s < program_.streams; ++s) lanes->streams.emplace_back();
+  for (int s = 0; s < program_.streams; ++s) lanes->events.emplace_back();
+  lanes_.push_back(std::move(lanes));
+  return *lanes_.back();
 }
 
 void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t groups,
@@ -129,22 +139,23 @@ void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream s
 
 void Executable::take_turns(const Call& call, cuda::Stream stream) const {
   const std::lock_guard lock(mutex_);
+  Lanes& lanes = lanes_for(stream);
   const auto first = static_cast<std::size_t>(program_.turns_from),
              turns = static_cast<std::size_t>(program_.turns);
   const std::int64_t groups = kernels_[first].groups, at_once = program_.at_once;
   // Streams beyond the number of turns would only be waited for.
-  const std::size_t others = std::min(streams_.size(), static_cast<std::size_t>((groups - 1) / at_once));
-  if (others > 0) events_.back().record(stream);
-  for (std::size_t s = 0; s < others; ++s) events_.back().hold(streams_[s].get());
+  const std::size_t others = std::min(lanes.streams.size(), static_cast<std::size_t>((groups - 1) / at_once));
+  if (others > 0) lanes.events.back().record(stream);
+  for (std::size_t s = 0; s < others; ++s) lanes.events.back().hold(lanes.streams[s].get());
   std::size_t turn = 0;
   for (std::int64_t group = 0; group < groups; group += at_once, turn = (turn + 1) % (others + 1)) {
-    const cuda::Stream own = turn == 0 ? stream : streams_[turn - 1].get();
+    const cuda::Stream own = turn == 0 ? stream : lanes.streams[turn - 1].get();
     for (std::size_t k = 0; k < turns; ++k)
       launch(kernels_[first + k], call, group, std::min(at_once, groups - group), own);
   }
   for (std::size_t s = 0; s < others; ++s) {
-    events_[s].record(streams_[s].get());
-    events_[s].hold(stream);
+    lanes.events[s].record(lanes.streams[s].get());
+    lanes.events[s].hold(stream);
   }
 }
 

@@ -72,13 +72,19 @@ class Executable {
   void run_once(const Call& call, cuda::Stream stream) const;
   void take_turns(const Call& call, cuda::Stream stream) const;
 
+  /// What steps by turns run on beside the caller's stream.
+  struct Lanes {
+    std::vector<cuda::OwnedStream> streams;
+    std::vector<cuda::Event> events;  ///< one for each stream, and one more
+  };
+  Lanes& lanes_for(cuda::Stream stream) const;
+
   Program program_;
   std::vector<Loaded> kernels_;
   std::size_t scratch_bytes_ = 0;
   bool overlap_ = false;
   mutable std::mutex mutex_;
-  mutable std::vector<cuda::OwnedStream> streams_;
-  mutable std::vector<cuda::Event> events_;
+  mutable std::vector<std::unique_ptr<Lanes>> lanes_;  ///< more than one only while graphs are captured
 };
 
 }  // namespace sfft::detail::tuned

@@ -117,9 +117,14 @@ template <class Real>
 std::optional<Choice> remembered(const DenseProblem& problem, const std::string& kernel) {
   const auto choice = kernel.empty() ? std::nullopt : tuned::parse_choice(kernel);
   if (!choice) return std::nullopt;
+  const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
   try {
-    tuned::lay_out({problem, sizeof(Real) == 4, false, element_type_of<Real>::value}, *choice);
-  } catch (const std::exception&) {
+    constexpr bool kSingle = sizeof(Real) == 4;
+    for (const tuned::Kernel& kernel :
+         tuned::lay_out({problem, kSingle, false, element_type_of<Real>::value}, *choice).kernels) {
+      if (kernel.shared_bytes(kSingle) > shared) return std::nullopt;
+    }
+  } catch (const Error&) {
     return std::nullopt;
   }
   return choice;
