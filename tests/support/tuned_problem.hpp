@@ -15,10 +15,10 @@
 namespace sfft::test {
 
 /// Of data centre GPUs: H100 and H200, A100.
-inline constexpr detail::tuned::Limits kHopper{132, 227 << 10, 50 << 20};
-inline constexpr detail::tuned::Limits kAmpere{108, 163 << 10, 40 << 20};
+inline constexpr detail::tuned::Limits kHopper{227 << 10};
+inline constexpr detail::tuned::Limits kAmpere{163 << 10};
 /// The oldest that CUDA 13 compiles for (sm_75).
-inline constexpr detail::tuned::Limits kTuring{40, 64 << 10, 4 << 20};
+inline constexpr detail::tuned::Limits kTuring{64 << 10};
 
 inline detail::DenseProblem dense_problem(const Shape& shape, bool real, std::int64_t batch = 1,
                                           dense::Strides strides = {}) {

@@ -38,9 +38,7 @@ struct LineNeed {
 
 /// Limits of a device.
 struct Limits {
-  int multiprocessors = 132;
   std::size_t shared_bytes = 48 << 10;  ///< of a block, with opt-in
-  std::size_t l2_bytes = 32 << 20;
 };
 
 /// Plain where there are radices for the points, else a convolution; `length` of its FFT.

@@ -120,9 +120,9 @@ std::optional<Choice> remembered(const DenseProblem& problem, const std::string&
   const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
   try {
     constexpr bool kSingle = sizeof(Real) == 4;
-    for (const tuned::Kernel& kernel :
+    for (const tuned::Kernel& made :
          tuned::lay_out({problem, kSingle, false, element_type_of<Real>::value}, *choice).kernels) {
-      if (kernel.shared_bytes(kSingle) > shared) return std::nullopt;
+      if (made.shared_bytes(kSingle) > shared) return std::nullopt;
     }
   } catch (const Error&) {
     return std::nullopt;

@@ -183,8 +183,7 @@ class Tuner {
 }  // namespace
 
 Limits limits_of(int device) {
-  const cuda::DeviceInfo& info = cuda::device_info(device);
-  return {info.multiprocessors, info.shared_bytes_per_block};
+  return {cuda::device_info(device).shared_bytes_per_block};
 }
 
 Choice choose_by_rules(const DenseProblem& problem, bool single) {
