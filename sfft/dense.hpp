@@ -72,7 +72,10 @@ class Impl;
 /// |---------|--------------------|---------------------------------------|
 /// | complex | (n1, …, nD)        | (n1, …, nD)                           |
 /// | real    | (n1, …, nD)        | (n1, …, nD/2 + 1): half spectrum      |
-/// Immutable; execution is thread-safe and allocates its scratch per call unless a workspace is given.
+/// Immutable; execution is thread-safe and allocates its scratch per call unless a workspace is given. Real
+/// inverse transforms expect the symmetry that forward ones give: what is not symmetric in their input has no
+/// defined result. `tuned` has no kernels for dimensions above 16,384 points but complex 1D ones with good
+/// factors, nor for volumes in strides or a last dimension of a real signal below 4.
 /// Throws backend_unavailable for an engine this build or machine lacks, or that cannot do the shape.
 template <class Real>
 class SFFT_EXPORT Plan {
@@ -137,7 +140,8 @@ struct WisdomReport {
 /// damaged or of another version, and entries of other devices, drivers or library versions, are ignored with
 /// the reason. Never throws. Thread-safe, as are the other two.
 SFFT_EXPORT WisdomReport load_wisdom(const std::string& file) noexcept;
-/// Writes what the process knows; the file is replaced when it is complete. Throws Error(io).
+/// Writes what was measured or loaded, without what is shipped; the file is replaced when it is complete.
+/// Throws Error(file_unreadable).
 SFFT_EXPORT void save_wisdom(const std::string& file);
 /// Forgets everything, shipped wisdom too.
 SFFT_EXPORT void forget_wisdom() noexcept;
