@@ -17,17 +17,29 @@ using dense::Engine;
 constexpr Engine kEngines[] = {Engine::cufft, Engine::vkfft, Engine::tuned};
 
 template <class Real>
+std::unique_ptr<const GpuDenseEngine<Real>> make_engine(Engine engine, const DenseProblem& problem,
+                                                        const std::string& kernel, bool measure) {
+  if (engine == Engine::vkfft) return make_vkfft_engine<Real>(problem);
+  if (engine == Engine::tuned) return make_tuned_engine<Real>(problem, kernel, measure);
+  return make_cufft_engine<Real>(problem);
+}
+
+/// The engine of this build that wisdom names.
+std::optional<Engine> named_by(const WisdomEntry& known) {
+  for (const Engine engine : kEngines) {
+    if (known.engine == dense::to_string(engine) && gpu_engine_in_build(engine)) return engine;
+  }
+  return std::nullopt;
+}
+
+template <class Real>
 std::unique_ptr<const GpuRunner<Real>> make(Engine engine, const DenseRequest& request,
                                             const std::string& kernel, bool measure) {
   return std::make_unique<const GpuRunner<Real>>(
       request.problem, request.scales,
-      [engine, kernel, measure](const DenseProblem& problem, const GpuDenseEngine<Real>* like)
-          -> std::unique_ptr<const GpuDenseEngine<Real>> {
-        if (engine == Engine::vkfft) return make_vkfft_engine<Real>(problem);
-        if (engine == Engine::tuned)
-          return make_tuned_engine<Real>(problem, like != nullptr ? like->kernel() : kernel,
-                                         measure && like == nullptr);
-        return make_cufft_engine<Real>(problem);
+      [engine, kernel, measure](const DenseProblem& problem, const GpuDenseEngine<Real>* like) {
+        return like != nullptr ? make_engine<Real>(engine, problem, like->kernel(), false)
+                               : make_engine<Real>(engine, problem, kernel, measure);
       });
 }
 
@@ -82,13 +94,12 @@ DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomE
 template <class Real>
 DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& known) {
   std::string lacking = "this build lacks it";
-  for (const Engine engine : kEngines) {
-    if (known.engine != dense::to_string(engine) || !gpu_engine_in_build(engine)) continue;
+  if (const auto engine = named_by(known)) {
     try {
-      return {make<Real>(engine, request, known.kernel, false), engine,
+      return {make<Real>(*engine, request, known.kernel, false), *engine,
               fmt::format("wisdom: fastest when measured, {:.4g} us", known.us)};
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::backend_unavailable || engine == Engine::cufft) throw;
+      if (error.code() != ErrorCode::backend_unavailable || *engine == Engine::cufft) throw;
       lacking = error.what();
     }
   }
@@ -123,18 +134,16 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem) {
   const auto known = Wisdom::global().find(gpu_place(problem.device), wisdom_problem<Real>(problem));
-  const std::string name = known ? known->engine : dense::to_string(Engine::cufft);
-  const auto make = [known](const DenseProblem& round) -> std::unique_ptr<const GpuDenseEngine<Real>> {
+  const Engine engine = known ? named_by(*known).value_or(Engine::cufft) : Engine::cufft;
+  const auto make = [engine, kernel = known ? known->kernel : ""](const DenseProblem& round) {
     try {
-      if (known && known->engine == dense::to_string(Engine::tuned))
-        return make_tuned_engine<Real>(round, known->kernel, false);
-      if (known && known->engine == dense::to_string(Engine::vkfft)) return make_vkfft_engine<Real>(round);
+      return make_engine<Real>(engine, round, kernel, false);
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::backend_unavailable) throw;
+      if (error.code() != ErrorCode::backend_unavailable || engine == Engine::cufft) throw;
+      return make_engine<Real>(Engine::cufft, round, "", false);
     }
-    return make_cufft_engine<Real>(round);
   };
-  return {make, "dense FFT, engine " + name};
+  return {make, std::string("dense FFT, engine ") + dense::to_string(engine)};
 }
 
 template cuda::DenseEngines<float> remembered_engines(const DenseProblem&);

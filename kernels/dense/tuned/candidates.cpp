@@ -12,7 +12,6 @@ namespace sfft::detail::tuned {
 namespace {
 
 constexpr int kRadices[] = {17, 16, 15, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2};
-constexpr int kMostThreads = 1024;
 
 /// Arithmetic of a butterfly, a point: 5 log2 R for powers of two, more for others.
 double work(int radix) {

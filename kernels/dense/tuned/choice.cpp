@@ -9,7 +9,7 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-constexpr int kMostThreads = 1024, kMostLength = 1 << 15, kMostStreams = 4;
+constexpr int kMostLength = 1 << 15, kMostStreams = 4;
 
 bool is_radix(int r) {
   return r >= 2 && r <= 17 && r != 14;

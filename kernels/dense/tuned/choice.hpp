@@ -36,6 +36,9 @@ struct LineNeed {
   std::int64_t lines = 0;  ///< of a group; 0: many
 };
 
+/// Of a block, on every GPU.
+constexpr int kMostThreads = 1024;
+
 /// Limits of a device.
 struct Limits {
   std::size_t shared_bytes = 48 << 10;  ///< of a block, with opt-in

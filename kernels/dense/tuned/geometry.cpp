@@ -96,7 +96,6 @@ class Layout {
 
   void grid();
   Step rows(std::size_t index, bool by_turns) const;
-  Side between(int level, std::int64_t group, std::int64_t next, std::int64_t element) const;
   void two_steps();
   void three_steps();
 

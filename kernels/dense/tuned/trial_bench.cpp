@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/dense/problem.hpp"
 #include "kernels/dense/tuned/compiler.hpp"
 #include "kernels/dense/tuned/timing.hpp"
 #include "sfft/error.hpp"
@@ -25,13 +26,6 @@ double relative_l2(const std::vector<std::complex<Real>>& a, const std::vector<s
   return norm > 0 ? std::sqrt(difference / norm) : difference;
 }
 
-std::size_t elements(const DenseProblem& problem) {
-  std::int64_t last = (problem.batch - 1) * problem.strides.batch;
-  for (int d = 0; d < problem.shape.rank(); ++d)
-    last += (problem.shape[d] - 1) * problem.strides.dims[static_cast<std::size_t>(d)];
-  return static_cast<std::size_t>(last + 1);
-}
-
 }  // namespace
 
 template <class Real>
@@ -39,9 +33,8 @@ TrialBench<Real>::TrialBench(const DenseProblem& problem)
     : problem_(problem),
       device_(cuda::device_info(problem.device)),
       tables_(sizeof(Real) == 4),
-      signals_(elements(problem) * sizeof(Real) * (problem.real ? 1 : 2)),
-      spectra_(static_cast<std::size_t>(problem.batch * problem.spectrum_points()) *
-               sizeof(std::complex<Real>)) {
+      signals_(static_cast<std::size_t>(span_points(problem)) * sizeof(Real) * (problem.real ? 1 : 2)),
+      spectra_(static_cast<std::size_t>(total_spectrum_points(problem)) * sizeof(std::complex<Real>)) {
   fill_for_timing<Real>(signals_, stream_.get());
   if (!problem.contiguous()) return;
   const auto library = make_cufft_engine<Real>(problem);
