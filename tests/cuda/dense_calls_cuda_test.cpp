@@ -2,6 +2,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "kernels/dense/problem.hpp"
+#include "kernels/dense/tuned/tuner.hpp"
 #include "kernels/dense/wisdom.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_device.hpp"
@@ -215,6 +217,46 @@ TEST_F(DenseCallsCuda, MeasuringTeachesWisdom) {
   EXPECT_EQ(after.engine(), measured.engine()) << after.reason();
   EXPECT_EQ(after.reason().find("wisdom: "), 0u) << after.reason();
   dense::forget_wisdom();
+}
+
+/// What wisdom may say of the tuned kernels beside their shape: caches, steps by turns, blocks.
+template <class T>
+void expect_every_way_right(const Shape& shape, std::int64_t batch) {
+  constexpr bool kReal = !is_complex(element_type_of<T>::value);
+  using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const Options options{.backend = Backend::cuda, .batch = batch};
+  const detail::DenseProblem problem = detail::make_problem(shape, kReal, options);
+  detail::tuned::Choice choice = detail::tuned::choose_by_rules(problem, sizeof(Real) == 4);
+  for (const auto caching : {detail::tuned::Caching{}, {true, false}, {false, true}, {true, true}}) {
+    for (const int at_once : {0, 1}) {
+      choice.caching = caching;
+      choice.at_once = at_once;
+      choice.streams = 1 + at_once;
+      dense::forget_wisdom();
+      detail::Wisdom::global().add(detail::gpu_place(0), detail::wisdom_problem<Real>(problem),
+                                   {"tuned", to_text(choice), 1});
+      const Plan<Real> plan(shape, kReal, options);
+      ASSERT_EQ(plan.engine(), Engine::tuned) << plan.reason();
+      ASSERT_NE(plan.engine_name().find(to_text(choice)), std::string::npos) << plan.engine_name();
+      const Plan<double> exact(shape, kReal, {.engine = Engine::built_in, .batch = batch});
+      const auto x = as_samples<T>(random_signal(plan.signal_points(), 5));
+      std::vector<std::complex<double>> expected(exact.spectrum_points());
+      exact.forward(x.data(), element_type_of<T>::value, expected);
+      EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected),
+                gpu_bound<Real>(Engine::tuned, static_cast<double>(shape.points())))
+          << plan.engine_name();
+    }
+  }
+  dense::forget_wisdom();
+}
+
+TEST_F(DenseCallsCuda, EveryWayToUseTheCachesIsRight) {
+  expect_every_way_right<std::uint8_t>(Shape({30, 64}), 3);
+  expect_every_way_right<std::uint16_t>(Shape({33, 40}), 2);
+  expect_every_way_right<float>(Shape({32, 25}), 3);
+  expect_every_way_right<double>(Shape({24, 36}), 2);
+  expect_every_way_right<std::complex<float>>(Shape({20, 24, 32}), 1);
+  expect_every_way_right<std::complex<float>>(Shape(1 << 20), 1);
 }
 
 TEST_F(DenseCallsCuda, WisdomOfWhatIsMissingFallsBackToCufft) {

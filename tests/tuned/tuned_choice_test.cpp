@@ -21,12 +21,13 @@ using detail::tuned::Table;
 
 bool same(const Choice& a, const Choice& b) {
   return a.at_once == b.at_once && a.streams == b.streams && a.min_blocks == b.min_blocks &&
-         a.split == b.split && a.chunk == b.chunk && a.lines == b.lines;
+         a.caching == b.caching && a.split == b.split && a.chunk == b.chunk && a.lines == b.lines;
 }
 
 TEST(TunedChoice, TextRoundTrip) {
   const std::string documented =
-      "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1";
+      "once 2 streams 3 blocks 1 cache past_l1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 "
+      "p1";
   ASSERT_TRUE(detail::tuned::parse_choice(documented));
   EXPECT_EQ(to_text(*detail::tuned::parse_choice(documented)), documented);
   int flags = 0;
@@ -35,6 +36,7 @@ TEST(TunedChoice, TextRoundTrip) {
     choice.at_once = points;
     choice.streams = 1 + points % 4;
     choice.min_blocks = 1 + points % 32;
+    choice.caching = {.past_l1 = points % 2 == 0, .streaming = points % 3 == 0};
     choice.chunk = 8;
     if (points % 2 == 0) choice.split = {points, 3 * points};
     for (LineChoice line : candidates({.points = points, .by_line = true}, true, kHopper, 3)) {

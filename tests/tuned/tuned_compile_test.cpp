@@ -57,6 +57,7 @@ std::vector<Case> cases() {
 std::map<std::string, std::set<std::string>> sources() {
   std::map<std::string, std::set<std::string>> all;
   bool inverse = false;
+  int kinds = 0;
   for (const Case& c : cases()) {
     for (const bool single : {true, false}) {
       for (const auto& [architecture, limits] :
@@ -64,7 +65,11 @@ std::map<std::string, std::set<std::string>> sources() {
         Choice choice = rule_choice(c.problem, single, c.split, limits);
         choice.at_once = c.turns ? 4 : 0;
         choice.streams = c.turns ? 2 : 1;
-        const auto program = lay_out({c.problem, single, inverse, ElementType::u8}, choice);
+        ++kinds;
+        choice.caching = {.past_l1 = kinds % 2 == 0, .streaming = kinds % 5 < 2};
+        const ElementType element =
+            kinds % 3 == 0 ? ElementType::u16 : (single ? ElementType::u8 : ElementType::f64);
+        const auto program = lay_out({c.problem, single, inverse, element}, choice);
         for (const Kernel& kernel : program.kernels) all[architecture].insert(source_of(kernel, single));
       }
       inverse = !inverse;

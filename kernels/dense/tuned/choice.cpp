@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 namespace sfft::detail::tuned {
@@ -10,6 +11,16 @@ namespace sfft::detail::tuned {
 namespace {
 
 constexpr int kMostLength = 1 << 15, kMostStreams = 4;
+
+struct CachingName {
+  const char* name;
+  Caching caching;
+};
+constexpr CachingName kCachings[] = {
+    {"past_l1", {.past_l1 = true}},
+    {"streaming", {.streaming = true}},
+    {"past_l1_streaming", {.past_l1 = true, .streaming = true}},
+};
 
 bool is_radix(int r) {
   return r >= 2 && r <= 17 && r != 14;
@@ -102,6 +113,13 @@ bool parse_head(const std::string& text, Choice& choice) {
       choice.split = *split;
       continue;
     }
+    if (key == "cache") {
+      const auto* known = std::find_if(std::begin(kCachings), std::end(kCachings),
+                                       [&](const CachingName& c) { return value == c.name; });
+      if (known == std::end(kCachings)) return false;
+      choice.caching = known->caching;
+      continue;
+    }
     const int n = number(value);
     if (n < 0) return false;
     if (key == "once") {
@@ -123,9 +141,13 @@ bool parse_head(const std::string& text, Choice& choice) {
 }  // namespace
 
 std::string to_text(const Choice& choice) {
+  std::string cache;
+  for (const CachingName& known : kCachings) {
+    if (known.caching == choice.caching) cache = fmt::format(" cache {}", known.name);
+  }
   std::string text = fmt::format(
-      "once {} streams {} blocks {} chunk {} split {}", choice.at_once, choice.streams, choice.min_blocks,
-      choice.chunk, choice.split.empty() ? "-" : fmt::format("{}", fmt::join(choice.split, ".")));
+      "once {} streams {} blocks {}{} chunk {} split {}", choice.at_once, choice.streams, choice.min_blocks,
+      cache, choice.chunk, choice.split.empty() ? "-" : fmt::format("{}", fmt::join(choice.split, ".")));
   for (const LineChoice& line : choice.lines) text += " | " + to_text(line);
   return text;
 }

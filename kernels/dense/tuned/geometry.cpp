@@ -131,6 +131,7 @@ class Layout {
   void finish() {
     const std::size_t kernels = program_.kernels.size();
     program_.kernels.back().step.scale = true;
+    for (Kernel& kernel : program_.kernels) kernel.caching = choice_.caching;
     for (const Kernel& kernel : program_.kernels) check_line(kernel.step);
     if (!request_.inverse) return;
     program_.kernels.front().step.swap_in = true;

@@ -65,10 +65,18 @@ struct Step {
   std::int64_t tiles() const;  ///< of a group; 0: as many as the batch needs
 };
 
+/// What loads and stores leave in the caches, beside the usual.
+struct Caching {
+  bool past_l1 = false;    ///< loads take no place in the L1 cache
+  bool streaming = false;  ///< what is not read again by the next steps leaves the caches first
+  friend bool operator==(const Caching&, const Caching&) = default;
+};
+
 struct Kernel {
   Step step;
   int min_blocks = 1;       ///< a multiprocessor, for the compiler
   std::int64_t groups = 1;  ///< that one launch works on: transforms, planes, …
+  Caching caching{};
 
   int threads() const;
   std::size_t shared_bytes(bool single) const;

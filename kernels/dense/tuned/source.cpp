@@ -69,7 +69,8 @@ std::string side_source(const Side& side) {
                      side.inner, side.element, side.slots, side.offset);
 }
 
-std::string step_source(const Step& step, bool single) {
+std::string step_source(const Kernel& kernel, bool single) {
+  const Step& step = kernel.step;
   const bool convolved = step.method != Method::plain;
   std::string text = line_source("Line0", step, single, false);
   if (convolved) text += line_source("Back0", step, single, true);
@@ -86,13 +87,14 @@ std::string step_source(const Step& step, bool single) {
   return text + fmt::format(
                     "  static constexpr bool kSwapIn = {}, kSwapOut = {}, kScale = {}, kVector = {}, "
                     "kStageLoad = {}, "
-                    "kStageStore = {};\n  static constexpr long long kTurnModulus = {}, kTurnGroup = {}, "
+                    "kStageStore = {}, kPastL1 = {}, kStreaming = {};\n  static constexpr long long "
+                    "kTurnModulus = {}, kTurnGroup = {}, "
                     "kTurnOuter = {}, "
                     "kTurnInner = {};\n  static constexpr int kTurnBits = {}, kPoints = {};\n"
                     "  static constexpr Method kMethod = {};\n}};\n",
                     step.swap_in, step.swap_out, step.scale, step.vector, step.line.staged, step.line.staged,
-                    step.turn.modulus, step.turn.group, step.turn.outer, step.turn.inner, step.turn.bits(),
-                    step.points, name(step.method));
+                    kernel.caching.past_l1, kernel.caching.streaming, step.turn.modulus, step.turn.group,
+                    step.turn.outer, step.turn.inner, step.turn.bits(), step.points, name(step.method));
 }
 
 std::size_t shared_bytes_of(const Step& step, bool single) {
@@ -141,7 +143,7 @@ std::string source_of(const Kernel& kernel, bool single) {
       "extern \"C\" __global__ void __launch_bounds__({}, {}) sfft_kernel(const __grid_constant__ "
       "sfft::device::Arguments "
       "a) {{\n  sfft::device::run_step<sfft::device::Step0>(a);\n}}\n",
-      step_source(kernel.step, single), kernel.threads(), kernel.min_blocks);
+      step_source(kernel, single), kernel.threads(), kernel.min_blocks);
 }
 
 }  // namespace sfft::detail::tuned

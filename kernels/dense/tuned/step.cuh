@@ -13,6 +13,7 @@
 //                           k·(group kTurnGroup + outer kTurnOuter + inner kTurnInner)/kTurnModulus
 //   kMethod, kPoints        plain, or a convolution for lines of kPoints points that have no good factors
 //   kStageLoad, kStageStore copy whole tiles through shared memory, so that short lines are read in order
+//   kPastL1, kStreaming     what loads and stores leave in the caches (Caching in program.hpp)
 #pragma once
 
 #include "kernels/dense/tuned/arguments.cuh"
@@ -32,6 +33,7 @@ template <Buffer kBufferOf, long long kGroupStride, long long kOuterStride, long
           long long kElementStride, int kSlotCount, long long kOffset>
 struct Side {
   static constexpr Buffer kBuffer = kBufferOf;
+  static constexpr bool kRing = kSlotCount > 0;
   static constexpr long long kElement = kElementStride, kNextLine = kInnerStride;
   /// Of a line. A ring keeps kSlotCount groups.
   static __device__ __forceinline__ long long place(long long group, long long outer, long long inner) {
@@ -39,6 +41,54 @@ struct Side {
     return kOffset + group * kGroupStride + outer * kOuterStride + inner * kInnerStride;
   }
 };
+
+enum class Access { usual, past_l1, once };
+
+/// T of 1 to 16 bytes, a power of two.
+template <class T>
+__device__ __forceinline__ T load_past_l1(const T* from) {
+  union {
+    unsigned word[(sizeof(T) + 3) / 4];
+    T value;
+  } u;
+  // Volatile: not before the wait for the previous kernel.
+  if constexpr (sizeof(T) == 1) {
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(u.word[0]) : "l"(from));
+  } else if constexpr (sizeof(T) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=r"(u.word[0]) : "l"(from));
+  } else if constexpr (sizeof(T) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(u.word[0]) : "l"(from));
+  } else if constexpr (sizeof(T) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(u.word[0]), "=r"(u.word[1])
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(u.word[0]), "=r"(u.word[1]), "=r"(u.word[2]), "=r"(u.word[3])
+                 : "l"(from));
+  }
+  return u.value;
+}
+
+template <Access kAccess, class T>
+__device__ __forceinline__ T load_as(const T* from) {
+  if constexpr (kAccess == Access::past_l1) {
+    return load_past_l1(from);
+  } else if constexpr (kAccess == Access::once) {
+    return __ldcs(from);
+  } else {
+    return *from;
+  }
+}
+
+template <Access kAccess, class T>
+__device__ __forceinline__ void store_as(T* to, const T& value) {
+  if constexpr (kAccess == Access::once) {
+    __stcs(to, value);
+  } else {
+    *to = value;
+  }
+}
 
 template <class T>
 struct Pair;
@@ -68,6 +118,10 @@ class Tile {
   using Value = Complex<Real>;
   using Vector = typename Pair<Real>::type;
   static constexpr int kPoints = Step::kPoints;
+  static constexpr Access kReads = Step::kPastL1                          ? Access::past_l1
+                                   : Step::kStreaming && !Step::In::kRing ? Access::once
+                                                                          : Access::usual;
+  static constexpr Access kWrites = Step::kStreaming && !Step::Out::kRing ? Access::once : Access::usual;
   /// Lines 2q and 2q + 1 are rows that mirror each other.
   static constexpr bool kPaired = Step::kMirrorRows > 0 &&
                                   (Step::kLoad == Load::half_pairs || Step::kStore == Store::half_pairs);
@@ -98,22 +152,25 @@ class Tile {
       using Element = typename Step::Element;
       const auto* samples = static_cast<const Element*>(from_) + place<typename Step::In>(line, false);
       if constexpr (Step::kVector) {
-        const auto pair =
-            *reinterpret_cast<const typename Pair<Element>::type*>(samples + j * Step::In::kElement);
+        const auto pair = load_as<kReads>(
+            reinterpret_cast<const typename Pair<Element>::type*>(samples + j * Step::In::kElement));
         z = {static_cast<Real>(pair.x), static_cast<Real>(pair.y)};
       } else {
         samples += j * Step::In::kElement;
-        z = {static_cast<Real>(samples[0]), static_cast<Real>(samples[Step::kPairStride])};
+        z = {static_cast<Real>(load_as<kReads>(samples)),
+             static_cast<Real>(load_as<kReads>(samples + Step::kPairStride))};
       }
     } else if constexpr (Step::kLoad == Load::real) {
       using Element = typename Step::Element;
-      z.re = static_cast<Real>(
-          static_cast<const Element*>(from_)[place<typename Step::In>(line, false) + j * Step::In::kElement]);
+      z.re =
+          static_cast<Real>(load_as<kReads>(static_cast<const Element*>(from_) +
+                                            place<typename Step::In>(line, false) + j * Step::In::kElement));
     } else {
       // The other half of a spectrum is in the mirrored row.
       const bool mirrored = Step::kLoad == Load::half && 2 * j > kPoints;
-      const Vector v = static_cast<const Vector*>(from_)[place<typename Step::In>(line, mirrored) +
-                                                         (mirrored ? kPoints - j : j) * Step::In::kElement];
+      const Vector v =
+          load_as<kReads>(static_cast<const Vector*>(from_) + place<typename Step::In>(line, mirrored) +
+                          (mirrored ? kPoints - j : j) * Step::In::kElement);
       z = {v.x, mirrored ? -v.y : v.y};
     }
     // Half spectra of pairs are exchanged after they are tangled.
@@ -128,16 +185,16 @@ class Tile {
     if constexpr (Step::kStore == Store::pairs) {
       Real* samples = static_cast<Real*>(to_) + at;
       if constexpr (Step::kVector) {
-        *reinterpret_cast<Vector*>(samples) = Vector{z.re, z.im};
+        store_as<kWrites>(reinterpret_cast<Vector*>(samples), Vector{z.re, z.im});
       } else {
-        samples[0] = z.re;
-        samples[Step::kPairStride] = z.im;
+        store_as<kWrites>(samples, z.re);
+        store_as<kWrites>(samples + Step::kPairStride, z.im);
       }
     } else if constexpr (Step::kStore == Store::real) {
-      static_cast<Real*>(to_)[at] = z.re;
+      store_as<kWrites>(static_cast<Real*>(to_) + at, z.re);
     } else {
       if (Step::kStore == Store::half && 2 * j > kPoints) return;
-      static_cast<Vector*>(to_)[at] = Vector{z.re, z.im};
+      store_as<kWrites>(static_cast<Vector*>(to_) + at, Vector{z.re, z.im});
     }
   }
 

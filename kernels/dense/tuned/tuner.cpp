@@ -144,16 +144,25 @@ class Tuner {
         choice.streams = streams;
         const bool same =
             !all.empty() && all.back().at_once == choice.at_once && all.back().streams >= streams;
-        if (!same && choice.at_once * group * streams <= kCacheShare) all.push_back(choice);
+        if (same || choice.at_once * group * streams > kCacheShare) continue;
+        choice.caching = {.past_l1 = true, .streaming = true};
+        all.push_back(choice);
+        choice.caching = {};
+        all.push_back(choice);
       }
     }
     return all;
   }
 
-  /// One thing at a time of the best: padding, twiddle factors, registers.
+  /// One thing at a time of the best: caches, padding, twiddle factors, registers.
   void refine() {
     const Choice base = best_;
     std::vector<Choice> all;
+    for (const Caching caching :
+         {Caching{}, Caching{.past_l1 = true}, Caching{.streaming = true}, Caching{true, true}}) {
+      all.push_back(base);
+      all.back().caching = caching;
+    }
     for (int blocks : {2, 3, 4, 6, 8}) {
       all.push_back(base);
       all.back().min_blocks = blocks;
