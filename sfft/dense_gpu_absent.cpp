@@ -1,5 +1,6 @@
 // Builds without a CUDA toolkit: there is no GPU to plan for.
 #include "sfft/dense_runner.hpp"
+#include "sfft/selective_runner.hpp"
 
 namespace sfft::detail {
 
@@ -13,6 +14,17 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest&) {
               "this build has no GPU backend: use Backend::cpu, or build with a CUDA toolkit");
 }
 
+template <class Real>
+std::unique_ptr<const SelectiveRunner<Real>> select_on_gpu(const DenseRequest& request,
+                                                           std::span<const std::int64_t>) {
+  choose_on_gpu<Real>(request);  // throws
+  return nullptr;
+}
+
+template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const DenseRequest&,
+                                                                     std::span<const std::int64_t>);
+template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,
+                                                                      std::span<const std::int64_t>);
 template DenseChoice<float> choose_on_gpu(const DenseRequest&);
 template DenseChoice<double> choose_on_gpu(const DenseRequest&);
 

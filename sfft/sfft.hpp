@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sfft/dense.hpp"
+#include "sfft/dense_selective.hpp"
 #include "sfft/discover.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan.hpp"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/cuda/kept_part.cuh"
 #include "sfft/dense.hpp"
 #include "sfft/types.hpp"
 
@@ -55,6 +56,20 @@ class GpuDenseEngine {
   virtual std::string kernel() const { return {}; }
 };
 
+/// Forward transforms of one problem that keep a part of the spectra, which are stored nowhere. As a
+/// GpuDenseEngine otherwise.
+template <class Real>
+class GpuKeepingEngine {
+ public:
+  virtual ~GpuKeepingEngine() = default;
+
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Of elements as tuned engines read them: the plan's own type and cameras' samples. `part.count` has been
+  /// set to 0.
+  virtual void forward(const void* signals, ElementType type, const device::KeptPart& part, Real scale,
+                       std::byte* workspace, CUstream_st* stream) const = 0;
+};
+
 /// Throw Error(backend_unavailable) for a problem that the library cannot do, or where it is missing.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem);
@@ -65,6 +80,11 @@ std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem& problem,
                                                               const std::string& kernel, bool measure);
+/// With the kernels of a tuned engine of the same problem, as its kernel() says. `keep`: not all.
+template <class Real>
+std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DenseProblem& problem,
+                                                                  const std::string& kernel,
+                                                                  device::Keep keep);
 bool have_vkfft() noexcept;
 
 }  // namespace sfft::detail

@@ -227,7 +227,12 @@ void expect_every_way_right(const Shape& shape, std::int64_t batch) {
   const Options options{.backend = Backend::cuda, .batch = batch};
   const detail::DenseProblem problem = detail::make_problem(shape, kReal, options);
   detail::tuned::Choice choice = detail::tuned::choose_by_rules(problem, sizeof(Real) == 4);
-  for (const auto caching : {detail::tuned::Caching{}, {true, false}, {false, true}, {true, true}}) {
+  using detail::tuned::Loads;
+  for (const detail::tuned::Caching caching : {detail::tuned::Caching{},
+                                               {Loads::past_l1, false},
+                                               {Loads::prefetch, false},
+                                               {Loads::usual, true},
+                                               {Loads::past_l1, true}}) {
     for (const int at_once : {0, 1}) {
       choice.caching = caching;
       choice.at_once = at_once;
@@ -239,7 +244,9 @@ void expect_every_way_right(const Shape& shape, std::int64_t batch) {
       ASSERT_EQ(plan.engine(), Engine::tuned) << plan.reason();
       ASSERT_NE(plan.engine_name().find(to_text(choice)), std::string::npos) << plan.engine_name();
       const Plan<double> exact(shape, kReal, {.engine = Engine::built_in, .batch = batch});
-      const auto x = as_samples<T>(random_signal(plan.signal_points(), 5));
+      test::ComplexSignal noise = random_signal(plan.signal_points(), 5);
+      for (auto& value : noise) value = {std::abs(50 * value.real()), value.imag()};  // fits u8
+      const auto x = as_samples<T>(noise);
       std::vector<std::complex<double>> expected(exact.spectrum_points());
       exact.forward(x.data(), element_type_of<T>::value, expected);
       EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected),

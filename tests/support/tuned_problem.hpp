@@ -57,6 +57,7 @@ struct TunedRun {
   bool single = true, inverse = false, in_place = false;
   ElementType element = ElementType::f32;
   StreamOrder order = StreamOrder::as_issued;
+  device::Keep keep = device::Keep::all;  ///< the interpreter stores what the output hook would see
 };
 
 /// Where the elements of all signals lie, row-major, the batch's signals one after the other.
@@ -99,7 +100,16 @@ struct TunedSignals {
 inline std::string trouble_of(const TunedRun& run, const TunedSignals& signals) {
   constexpr double kScale = 0.75;
   const detail::DenseProblem& problem = run.problem;
-  const detail::tuned::Program program = lay_out({problem, run.single, run.inverse, run.element}, run.choice);
+  const detail::tuned::Program program =
+      lay_out({problem, run.single, run.inverse, run.element, run.keep}, run.choice);
+  for (std::size_t k = 0; run.keep != device::Keep::all && k < program.kernels.size(); ++k) {
+    const detail::tuned::Step& step = program.kernels[k].step;
+    const bool last = k + 1 == program.kernels.size();
+    if (step.in.buffer == detail::tuned::Buffer::output ||
+        (!last && step.out.buffer == detail::tuned::Buffer::output))
+      return "a step uses the output, of which only a part is kept";
+    if ((program.kernels[k].keep == run.keep) != last) return "another step than the last one keeps a part";
+  }
   const std::vector<std::int64_t> places = places_of(problem);
   const auto &x = signals.samples, &spectra = signals.spectra;
   std::vector<std::int64_t> natural(spectra.size());
@@ -152,12 +162,15 @@ inline std::string trouble_of(const detail::DenseProblem& problem, const detail:
       for (const auto order :
            {StreamOrder::as_issued, StreamOrder::first_to_last, StreamOrder::last_to_first}) {
         if (order != StreamOrder::as_issued && (choice.at_once == 0 || choice.streams == 1)) continue;
-        const std::string trouble =
-            trouble_of({problem, choice, single, inverse, in_place, own, order}, signals);
-        if (!trouble.empty())
-          return fmt::format("{}{}{}: {}", inverse ? "inverse" : "forward", in_place ? " in place" : "",
-                             order == StreamOrder::as_issued ? "" : " with streams in another order",
-                             trouble);
+        for (const device::Keep keep : {device::Keep::all, device::Keep::above}) {
+          if (keep != device::Keep::all && (inverse || in_place)) continue;
+          const std::string trouble =
+              trouble_of({problem, choice, single, inverse, in_place, own, order, keep}, signals);
+          if (!trouble.empty())
+            return fmt::format("{}{}{}{}: {}", inverse ? "inverse" : "forward", in_place ? " in place" : "",
+                               order == StreamOrder::as_issued ? "" : " with streams in another order",
+                               keep == device::Keep::all ? "" : " of which a part is kept", trouble);
+        }
       }
     }
   }

@@ -36,7 +36,7 @@ TEST(TunedChoice, TextRoundTrip) {
     choice.at_once = points;
     choice.streams = 1 + points % 4;
     choice.min_blocks = 1 + points % 32;
-    choice.caching = {.past_l1 = points % 2 == 0, .streaming = points % 3 == 0};
+    choice.caching = {static_cast<detail::tuned::Loads>(points % 3), points % 5 == 0};
     choice.chunk = 8;
     if (points % 2 == 0) choice.split = {points, 3 * points};
     for (LineChoice line : candidates({.points = points, .by_line = true}, true, kHopper, 3)) {

@@ -66,10 +66,13 @@ std::map<std::string, std::set<std::string>> sources() {
         choice.at_once = c.turns ? 4 : 0;
         choice.streams = c.turns ? 2 : 1;
         ++kinds;
-        choice.caching = {.past_l1 = kinds % 2 == 0, .streaming = kinds % 5 < 2};
+        choice.caching = {static_cast<detail::tuned::Loads>(kinds / 2 % 3), kinds % 5 < 2};
         const ElementType element =
             kinds % 3 == 0 ? ElementType::u16 : (single ? ElementType::u8 : ElementType::f64);
-        const auto program = lay_out({c.problem, single, inverse, element}, choice);
+        const device::Keep keep = inverse || kinds % 2 == 0
+                                      ? device::Keep::all
+                                      : (kinds % 4 == 1 ? device::Keep::above : device::Keep::at);
+        const auto program = lay_out({c.problem, single, inverse, element, keep}, choice);
         for (const Kernel& kernel : program.kernels) all[architecture].insert(source_of(kernel, single));
       }
       inverse = !inverse;

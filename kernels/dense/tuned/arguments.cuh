@@ -1,6 +1,8 @@
 // What the host hands to a generated kernel; read by both sides (executable.cpp, step.cuh).
 #pragma once
 
+#include "kernels/cuda/kept_part.cuh"
+
 namespace sfft::device {
 
 /// Tables of a step, in device memory, complex numbers of the plan's precision unless it says otherwise.
@@ -24,6 +26,7 @@ struct Arguments {
   long long lines;        ///< of a step that has as many as the batch
   double scale;           ///< of the result
   StepTables tables;
+  KeptPart kept;  ///< of a step that keeps a part of its results
 };
 
 }  // namespace sfft::device

@@ -17,9 +17,11 @@ struct CachingName {
   Caching caching;
 };
 constexpr CachingName kCachings[] = {
-    {"past_l1", {.past_l1 = true}},
-    {"streaming", {.streaming = true}},
-    {"past_l1_streaming", {.past_l1 = true, .streaming = true}},
+    {"past_l1", {Loads::past_l1, false}},
+    {"prefetch", {Loads::prefetch, false}},
+    {"streaming", {Loads::usual, true}},
+    {"past_l1_streaming", {Loads::past_l1, true}},
+    {"prefetch_streaming", {Loads::prefetch, true}},
 };
 
 bool is_radix(int r) {

@@ -115,8 +115,8 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
         ErrorCode::size_overflow,
         fmt::format("a dense transform needs {} blocks of threads at once: make the batch smaller", blocks));
   }
-  device::Arguments arguments{call.input, call.output, call.scratch, first_group,
-                              groups,     call.batch,  call.scale,   kernel.tables};
+  device::Arguments arguments{call.input, call.output, call.scratch,  first_group, groups,
+                              call.batch, call.scale,  kernel.tables, call.kept};
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   attribute.value.programmaticStreamSerializationAllowed = 1;
@@ -178,6 +178,7 @@ void Executable::run(const Call& call, cuda::Stream stream) const {
     const auto at = static_cast<std::size_t>(b);
     one.input = static_cast<const std::byte*>(call.input) + at * call.input_bytes;
     one.output = static_cast<std::byte*>(call.output) + at * call.output_bytes;
+    one.kept.first = b * program_.kernels.back().spectrum;
     run_once(one, stream);
   }
 }

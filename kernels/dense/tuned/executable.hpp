@@ -40,6 +40,7 @@ struct Call {
   double scale = 1;
   std::int64_t batch = 1;
   std::size_t input_bytes = 0, output_bytes = 0;  ///< of one transform
+  device::KeptPart kept{};                        ///< of a program that keeps a part
 };
 
 /// Immutable but for the streams that steps by turns run on, which a mutex guards: their work is ordered by

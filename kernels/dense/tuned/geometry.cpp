@@ -126,6 +126,23 @@ class Layout {
     return program_.at_once * program_.streams;
   }
 
+  /// What earlier steps would leave in the output lies behind the rest of the scratch memory.
+  void keep_part() {
+    const std::int64_t behind = program_.scratch_values;
+    const auto move = [&](Side& side) {
+      if (side.buffer != Buffer::output) return;
+      side.buffer = Buffer::scratch;
+      side.offset += behind;
+      program_.scratch_values = behind + problem_.spectrum_points() * problem_.batch;
+    };
+    for (std::size_t k = 0; k < program_.kernels.size(); ++k) {
+      if (k > 0) move(program_.kernels[k].step.in);
+      if (k + 1 < program_.kernels.size()) move(program_.kernels[k].step.out);
+    }
+    program_.kernels.back().keep = request_.keep;
+    program_.kernels.back().spectrum = problem_.spectrum_points();
+  }
+
   /// An inverse transform is a forward one with parts exchanged before and after; the last step scales. Of
   /// real ones the steps over complex lines are such transforms, and the rows by themselves.
   void finish() {
@@ -133,6 +150,7 @@ class Layout {
     program_.kernels.back().step.scale = true;
     for (Kernel& kernel : program_.kernels) kernel.caching = choice_.caching;
     for (const Kernel& kernel : program_.kernels) check_line(kernel.step);
+    if (request_.keep != device::Keep::all) keep_part();
     if (!request_.inverse) return;
     program_.kernels.front().step.swap_in = true;
     program_.kernels.back().step.swap_out = true;

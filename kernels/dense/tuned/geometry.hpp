@@ -16,6 +16,7 @@ struct Request {
   bool single = true;
   bool inverse = false;
   ElementType element = ElementType::f32;  ///< of real samples that a forward transform reads
+  device::Keep keep = device::Keep::all;   ///< of a forward transform: other than all, no output is written
 };
 
 /// The forward transform's steps, as what a choice has to be made for. `split`: of a long line. Empty where

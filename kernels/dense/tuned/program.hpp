@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/kept_part.cuh"
 #include "sfft/types.hpp"
 
 namespace sfft::detail::tuned {
@@ -65,9 +66,12 @@ struct Step {
   std::int64_t tiles() const;  ///< of a group; 0: as many as the batch needs
 };
 
-/// What loads and stores leave in the caches, beside the usual.
+/// past_l1: take no place in the L1 cache. prefetch: bring their neighbours to the L2 cache.
+enum class Loads : std::uint8_t { usual, past_l1, prefetch };
+
+/// What loads and stores leave in the caches.
 struct Caching {
-  bool past_l1 = false;    ///< loads take no place in the L1 cache
+  Loads loads = Loads::usual;
   bool streaming = false;  ///< what is not read again by the next steps leaves the caches first
   friend bool operator==(const Caching&, const Caching&) = default;
 };
@@ -77,6 +81,8 @@ struct Kernel {
   int min_blocks = 1;       ///< a multiprocessor, for the compiler
   std::int64_t groups = 1;  ///< that one launch works on: transforms, planes, …
   Caching caching{};
+  device::Keep keep = device::Keep::all;  ///< other than all: results are not stored
+  std::int64_t spectrum = 0;              ///< elements of one, where a part is kept
 
   int threads() const;
   std::size_t shared_bytes(bool single) const;

@@ -18,6 +18,14 @@ const char* name(Form form) {
   constexpr const char* kNames[] = {"complex", "pairs", "real", "half_pairs", "half"};
   return kNames[static_cast<int>(form)];
 }
+const char* name(Loads loads) {
+  constexpr const char* kNames[] = {"Access::usual", "Access::past_l1", "Access::prefetch"};
+  return kNames[static_cast<int>(loads)];
+}
+const char* name(device::Keep keep) {
+  constexpr const char* kNames[] = {"Keep::all", "Keep::above", "Keep::at"};
+  return kNames[static_cast<int>(keep)];
+}
 const char* name(Method method) {
   constexpr const char* kNames[] = {"Method::plain", "Method::bluestein", "Method::rader"};
   return kNames[static_cast<int>(method)];
@@ -87,14 +95,17 @@ std::string step_source(const Kernel& kernel, bool single) {
   return text + fmt::format(
                     "  static constexpr bool kSwapIn = {}, kSwapOut = {}, kScale = {}, kVector = {}, "
                     "kStageLoad = {}, "
-                    "kStageStore = {}, kPastL1 = {}, kStreaming = {};\n  static constexpr long long "
+                    "kStageStore = {}, kStreaming = {};\n  static constexpr Access kLoads = {};\n  static "
+                    "constexpr long long "
                     "kTurnModulus = {}, kTurnGroup = {}, "
                     "kTurnOuter = {}, "
                     "kTurnInner = {};\n  static constexpr int kTurnBits = {}, kPoints = {};\n"
-                    "  static constexpr Method kMethod = {};\n}};\n",
+                    "  static constexpr Method kMethod = {};\n  static constexpr Keep kKeep = {};\n"
+                    "  static constexpr long long kSpectrum = {};\n}};\n",
                     step.swap_in, step.swap_out, step.scale, step.vector, step.line.staged, step.line.staged,
-                    kernel.caching.past_l1, kernel.caching.streaming, step.turn.modulus, step.turn.group,
-                    step.turn.outer, step.turn.inner, step.turn.bits(), step.points, name(step.method));
+                    kernel.caching.streaming, name(kernel.caching.loads), step.turn.modulus, step.turn.group,
+                    step.turn.outer, step.turn.inner, step.turn.bits(), step.points, name(step.method),
+                    name(kernel.keep), kernel.spectrum);
 }
 
 std::size_t shared_bytes_of(const Step& step, bool single) {

@@ -13,9 +13,11 @@
 //                           k·(group kTurnGroup + outer kTurnOuter + inner kTurnInner)/kTurnModulus
 //   kMethod, kPoints        plain, or a convolution for lines of kPoints points that have no good factors
 //   kStageLoad, kStageStore copy whole tiles through shared memory, so that short lines are read in order
-//   kPastL1, kStreaming     what loads and stores leave in the caches (Caching in program.hpp)
+//   kKeep, kSpectrum        results are not stored: a part of them is kept; elements of a spectrum
+//   kLoads, kStreaming      how memory is read, and whether what is read or written once is marked so
 #pragma once
 
+#include "kernels/cuda/keep.cuh"
 #include "kernels/dense/tuned/arguments.cuh"
 #include "kernels/dense/tuned/line_fft.cuh"
 
@@ -42,44 +44,49 @@ struct Side {
   }
 };
 
-enum class Access { usual, past_l1, once };
+/// How a step reads and writes memory. past_l1: takes no place in the L1 cache. prefetch: 256 bytes are
+/// brought to the L2 cache. once: leaves the caches first.
+enum class Access { usual, past_l1, prefetch, once };
+
+// Loads with qualifiers are assembly, volatile: none may go before the wait for the previous kernel.
+#define SFFT_LOAD(QUALIFIED)                                                                          \
+  if constexpr (sizeof(T) == 1) {                                                                     \
+    asm volatile(QUALIFIED ".u8 %0, [%1];" : "=r"(u.word[0]) : "l"(from));                            \
+  } else if constexpr (sizeof(T) == 2) {                                                              \
+    asm volatile(QUALIFIED ".u16 %0, [%1];" : "=r"(u.word[0]) : "l"(from));                           \
+  } else if constexpr (sizeof(T) == 4) {                                                              \
+    asm volatile(QUALIFIED ".u32 %0, [%1];" : "=r"(u.word[0]) : "l"(from));                           \
+  } else if constexpr (sizeof(T) == 8) {                                                              \
+    asm volatile(QUALIFIED ".v2.u32 {%0, %1}, [%2];" : "=r"(u.word[0]), "=r"(u.word[1]) : "l"(from)); \
+  } else {                                                                                            \
+    asm volatile(QUALIFIED ".v4.u32 {%0, %1, %2, %3}, [%4];"                                          \
+                 : "=r"(u.word[0]), "=r"(u.word[1]), "=r"(u.word[2]), "=r"(u.word[3])                 \
+                 : "l"(from));                                                                        \
+  }
 
 /// T of 1 to 16 bytes, a power of two.
-template <class T>
-__device__ __forceinline__ T load_past_l1(const T* from) {
+template <Access kAccess, class T>
+__device__ __forceinline__ T load_as(const T* from) {
   union {
     unsigned word[(sizeof(T) + 3) / 4];
     T value;
   } u;
-  // Volatile: not before the wait for the previous kernel.
-  if constexpr (sizeof(T) == 1) {
-    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(u.word[0]) : "l"(from));
-  } else if constexpr (sizeof(T) == 2) {
-    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=r"(u.word[0]) : "l"(from));
-  } else if constexpr (sizeof(T) == 4) {
-    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(u.word[0]) : "l"(from));
-  } else if constexpr (sizeof(T) == 8) {
-    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(u.word[0]), "=r"(u.word[1])
-                 : "l"(from));
+  if constexpr (kAccess == Access::past_l1) {
+    SFFT_LOAD("ld.global.L1::no_allocate")
+  } else if constexpr (kAccess == Access::prefetch) {
+#if __CUDA_ARCH__ >= 800
+    SFFT_LOAD("ld.global.L2::256B")
+#else
+    SFFT_LOAD("ld.global.L2::128B")
+#endif
+  } else if constexpr (kAccess == Access::once) {
+    u.value = __ldcs(from);
   } else {
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(u.word[0]), "=r"(u.word[1]), "=r"(u.word[2]), "=r"(u.word[3])
-                 : "l"(from));
+    u.value = *from;
   }
   return u.value;
 }
-
-template <Access kAccess, class T>
-__device__ __forceinline__ T load_as(const T* from) {
-  if constexpr (kAccess == Access::past_l1) {
-    return load_past_l1(from);
-  } else if constexpr (kAccess == Access::once) {
-    return __ldcs(from);
-  } else {
-    return *from;
-  }
-}
+#undef SFFT_LOAD
 
 template <Access kAccess, class T>
 __device__ __forceinline__ void store_as(T* to, const T& value) {
@@ -118,7 +125,7 @@ class Tile {
   using Value = Complex<Real>;
   using Vector = typename Pair<Real>::type;
   static constexpr int kPoints = Step::kPoints;
-  static constexpr Access kReads = Step::kPastL1                          ? Access::past_l1
+  static constexpr Access kReads = Step::kLoads != Access::usual          ? Step::kLoads
                                    : Step::kStreaming && !Step::In::kRing ? Access::once
                                                                           : Access::usual;
   static constexpr Access kWrites = Step::kStreaming && !Step::Out::kRing ? Access::once : Access::usual;
@@ -127,7 +134,7 @@ class Tile {
                                   (Step::kLoad == Load::half_pairs || Step::kStore == Store::half_pairs);
 
   __device__ __forceinline__ Tile(const Arguments& a, long long group, long long tile)
-      : group_(group), scale_(static_cast<Real>(a.scale)) {
+      : kept_(a.kept), group_(group), scale_(static_cast<Real>(a.scale)) {
     const long long inner_lines = Step::kInner > 0 ? Step::kInner : a.lines;
     const long long inner_tiles = (inner_lines + Line::kLines - 1) / Line::kLines;
     outer_ = Step::kOuter > 1 ? tile / inner_tiles : 0;
@@ -143,6 +150,13 @@ class Tile {
   __device__ __forceinline__ int lines() const { return lines_; }
   __device__ __forceinline__ long long turn_of(int line) const {
     return group_ * Step::kTurnGroup + outer_ * Step::kTurnOuter + (inner_ + line) * Step::kTurnInner;
+  }
+
+  /// Whether element n − k of a line's mirror is element k of a line, this one or another: the rows that
+  /// mirror themselves, if in another plane, come as a line and as a mirror.
+  __device__ __forceinline__ bool comes_twice(int line, int k) const {
+    const long long row = (inner_ + line) >> 1;
+    return kPaired ? row == 0 || 2 * row == Step::kMirrorRows : 2 * k == kPoints;
   }
 
   /// Element j of a line, exchanged where the step says so.
@@ -194,7 +208,11 @@ class Tile {
       store_as<kWrites>(static_cast<Real*>(to_) + at, z.re);
     } else {
       if (Step::kStore == Store::half && 2 * j > kPoints) return;
-      store_as<kWrites>(static_cast<Vector*>(to_) + at, Vector{z.re, z.im});
+      if constexpr (Step::kKeep != Keep::all) {
+        keep<Step::kKeep, Value>(kept_, at, Step::kSpectrum, z.re, z.im);
+      } else {
+        store_as<kWrites>(static_cast<Vector*>(to_) + at, Vector{z.re, z.im});
+      }
     }
   }
 
@@ -216,6 +234,7 @@ class Tile {
     return Side::place(group_, outer, row);
   }
 
+  const KeptPart& kept_;
   const void* from_;
   void* to_;
   long long group_, outer_, inner_;

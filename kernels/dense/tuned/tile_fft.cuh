@@ -297,6 +297,8 @@ class TileFft {
       const Value even{half * (x.re + y.re), half * (x.im - y.im)};
       const Value odd = times(Value{half * (x.im + y.im), half * (y.re - x.re)}, w[k]);
       memory.store(line, k, {even.re + odd.re, even.im + odd.im});
+      // Stored twice an element stays the same, kept twice it would count twice.
+      if (Step::kKeep != Keep::all && memory.comes_twice(line, k)) return;
       memory.store(mirror, kPoints - k, {even.re - odd.re, odd.im - even.im});
     });
   }

@@ -22,6 +22,45 @@ using tuned::Executable;
 using tuned::Image;
 using tuned::Program;
 
+/// All kernels are compiled at the same time.
+std::vector<std::unique_ptr<const Executable>> load(const std::vector<Program>& programs, bool single,
+                                                    tuned::Tables& tables, const cuda::DeviceInfo& device) {
+  std::vector<std::string> sources;
+  for (const Program& program : programs) {
+    for (const tuned::Kernel& kernel : program.kernels) sources.push_back(source_of(kernel, single));
+  }
+  const auto compiled = tuned::compile(sources, fmt::format("sm_{}{}", device.major, device.minor));
+  std::vector<std::unique_ptr<const Executable>> made;
+  std::size_t next = 0;
+  for (const Program& program : programs) {
+    std::vector<Image> images;
+    for (std::size_t k = 0; k < program.kernels.size(); ++k, ++next) {
+      if (!compiled[next].failure.empty())
+        throw Error(ErrorCode::backend_unavailable, compiled[next].failure);
+      images.push_back(compiled[next].image);
+    }
+    made.push_back(std::make_unique<const Executable>(program, images, single, tables, device));
+  }
+  return made;
+}
+
+template <class Real>
+ElementType own_type(const DenseProblem& problem) noexcept {
+  return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+}
+
+/// Samples of cameras are read as they are; doubles by a real float plan are not worth a kernel.
+template <class Real>
+std::vector<ElementType> read_types(const DenseProblem& problem) {
+  std::vector<ElementType> types{own_type<Real>(problem)};
+  if (problem.real) types.insert(types.end(), {ElementType::u8, ElementType::u16});
+  return types;
+}
+
+std::size_t signal_bytes(const DenseProblem& problem, ElementType type) {
+  return static_cast<std::size_t>(problem.strides.batch) * element_bytes(type);
+}
+
 template <class Real>
 class TunedEngine final : public GpuDenseEngine<Real> {
  public:
@@ -30,14 +69,12 @@ class TunedEngine final : public GpuDenseEngine<Real> {
         choice_(std::move(choice)),
         device_(cuda::device_info(problem.device)),
         tables_(kSingle) {
-    // Samples of cameras are read as they are; doubles by a real float plan are not worth a kernel.
-    std::vector<ElementType> types{own_type()};
-    if (problem.real) types.insert(types.end(), {ElementType::u8, ElementType::u16});
+    const std::vector<ElementType> types = read_types<Real>(problem);
     std::vector<Program> programs;
     for (const ElementType type : types)
       programs.push_back(lay_out({problem, kSingle, false, type}, choice_));
     programs.push_back(lay_out({problem, kSingle, true, own_type()}, choice_));
-    std::vector<std::unique_ptr<const Executable>> made = load(programs);
+    std::vector<std::unique_ptr<const Executable>> made = load(programs, kSingle, tables_, device_);
     for (std::size_t i = 0; i < types.size(); ++i) forward_.emplace(types[i], std::move(made[i]));
     inverse_ = std::move(made.back());
   }
@@ -51,7 +88,7 @@ class TunedEngine final : public GpuDenseEngine<Real> {
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
                std::byte* workspace, CUstream_st* stream) const override {
     Call call = this->call(signals, spectra, scale, workspace);
-    call.input_bytes = signal_bytes(element_bytes(type));
+    call.input_bytes = signal_bytes(problem_, type);
     call.output_bytes = spectrum_bytes();
     forward_.at(type)->run(call, stream);
   }
@@ -60,7 +97,7 @@ class TunedEngine final : public GpuDenseEngine<Real> {
                CUstream_st* stream) const override {
     Call call = this->call(spectra, signals, scale, workspace);
     call.input_bytes = spectrum_bytes();
-    call.output_bytes = signal_bytes(element_bytes(own_type()));
+    call.output_bytes = signal_bytes(problem_, own_type());
     inverse_->run(call, stream);
   }
 
@@ -70,38 +107,12 @@ class TunedEngine final : public GpuDenseEngine<Real> {
  private:
   static constexpr bool kSingle = sizeof(Real) == 4;
 
-  ElementType own_type() const noexcept {
-    return problem_.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
-  }
-  std::size_t signal_bytes(std::size_t element) const {
-    return static_cast<std::size_t>(problem_.strides.batch) * element;
-  }
+  ElementType own_type() const noexcept { return detail::own_type<Real>(problem_); }
   std::size_t spectrum_bytes() const {
     return static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
   }
   Call call(const void* input, void* output, Real scale, std::byte* workspace) const {
     return {input, output, workspace, static_cast<double>(scale), problem_.batch};
-  }
-
-  /// All kernels are compiled at the same time.
-  std::vector<std::unique_ptr<const Executable>> load(const std::vector<Program>& programs) {
-    std::vector<std::string> sources;
-    for (const Program& program : programs) {
-      for (const tuned::Kernel& kernel : program.kernels) sources.push_back(source_of(kernel, kSingle));
-    }
-    const auto compiled = tuned::compile(sources, fmt::format("sm_{}{}", device_.major, device_.minor));
-    std::vector<std::unique_ptr<const Executable>> made;
-    std::size_t next = 0;
-    for (const Program& program : programs) {
-      std::vector<Image> images;
-      for (std::size_t k = 0; k < program.kernels.size(); ++k, ++next) {
-        if (!compiled[next].failure.empty())
-          throw Error(ErrorCode::backend_unavailable, compiled[next].failure);
-        images.push_back(compiled[next].image);
-      }
-      made.push_back(std::make_unique<const Executable>(program, images, kSingle, tables_, device_));
-    }
-    return made;
   }
 
   DenseProblem problem_;
@@ -110,6 +121,37 @@ class TunedEngine final : public GpuDenseEngine<Real> {
   tuned::Tables tables_;
   std::map<ElementType, std::unique_ptr<const Executable>> forward_;
   std::unique_ptr<const Executable> inverse_;
+};
+
+template <class Real>
+class KeepingEngine final : public GpuKeepingEngine<Real> {
+ public:
+  KeepingEngine(const DenseProblem& problem, const Choice& choice, device::Keep keep)
+      : problem_(problem), device_(cuda::device_info(problem.device)), tables_(kSingle) {
+    const std::vector<ElementType> types = read_types<Real>(problem);
+    std::vector<Program> programs;
+    for (const ElementType type : types)
+      programs.push_back(lay_out({problem, kSingle, false, type, keep}, choice));
+    std::vector<std::unique_ptr<const Executable>> made = load(programs, kSingle, tables_, device_);
+    for (std::size_t i = 0; i < types.size(); ++i) forward_.emplace(types[i], std::move(made[i]));
+  }
+
+  std::size_t workspace_bytes() const noexcept override { return forward_.begin()->second->scratch_bytes(); }
+  void forward(const void* signals, ElementType type, const device::KeptPart& part, Real scale,
+               std::byte* workspace, CUstream_st* stream) const override {
+    Call call{signals, nullptr, workspace, static_cast<double>(scale), problem_.batch};
+    call.input_bytes = signal_bytes(problem_, type);
+    call.kept = part;
+    forward_.at(type)->run(call, stream);
+  }
+
+ private:
+  static constexpr bool kSingle = sizeof(Real) == 4;
+
+  DenseProblem problem_;
+  const cuda::DeviceInfo& device_;
+  tuned::Tables tables_;
+  std::map<ElementType, std::unique_ptr<const Executable>> forward_;
 };
 
 /// What wisdom remembers, if it is a choice for this problem.
@@ -145,6 +187,21 @@ std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem
   return std::make_unique<const TunedEngine<Real>>(problem, *choice);
 }
 
+template <class Real>
+std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DenseProblem& problem,
+                                                                  const std::string& kernel,
+                                                                  device::Keep keep) {
+  const cuda::DeviceScope scope(problem.device);
+  const auto choice = remembered<Real>(problem, kernel);
+  if (!choice) throw Error(ErrorCode::backend_unavailable, "these kernels do not fit the problem");
+  return std::make_unique<const KeepingEngine<Real>>(problem, *choice, keep);
+}
+
+template std::unique_ptr<const GpuKeepingEngine<float>> make_keeping_engine(const DenseProblem&,
+                                                                            const std::string&, device::Keep);
+template std::unique_ptr<const GpuKeepingEngine<double>> make_keeping_engine(const DenseProblem&,
+                                                                             const std::string&,
+                                                                             device::Keep);
 template std::unique_ptr<const GpuDenseEngine<float>> make_tuned_engine(const DenseProblem&,
                                                                         const std::string&, bool);
 template std::unique_ptr<const GpuDenseEngine<double>> make_tuned_engine(const DenseProblem&,

@@ -85,7 +85,10 @@ class Tuner {
     settle(wholes, needs.size() - 1);
     if (needs.size() > 1 && !best_.lines.empty() && best_.split == split)
       settle(with_turns(best_), needs.size() - 1);
-    if (!best_.lines.empty() && best_.split == split) refine();
+    if (!best_.lines.empty() && best_.split == split) {
+      settle(neighbours(best_), 0);
+      refine();
+    }
   }
 
   std::vector<LineChoice> best_of_step(const Choice& base, std::size_t step,
@@ -145,10 +148,44 @@ class Tuner {
         const bool same =
             !all.empty() && all.back().at_once == choice.at_once && all.back().streams >= streams;
         if (same || choice.at_once * group * streams > kCacheShare) continue;
-        choice.caching = {.past_l1 = true, .streaming = true};
+        choice.caching = {Loads::past_l1, true};
         all.push_back(choice);
         choice.caching = {};
         all.push_back(choice);
+      }
+    }
+    return all;
+  }
+
+  /// The factors of one step in other orders, with other threads, and with other lines of a tile.
+  static std::vector<Choice> neighbours(const Choice& base) {
+    std::vector<Choice> all;
+    for (std::size_t step = 0; step < base.lines.size(); ++step) {
+      const LineChoice& best = base.lines[step];
+      const auto add = [&](std::vector<int> radices, int threads, int lines) {
+        LineChoice line = best;
+        line.radices = std::move(radices);
+        line.threads = threads;
+        line.lines = lines;
+        if (best.pad_every == best.radices[0]) line.pad_every = line.radices[0];
+        if (line == best || lines < 1 || threads * lines > kMostThreads || line.registers() > 32) return;
+        all.push_back(base);
+        all.back().lines[step] = line;
+      };
+      std::vector<int> order = best.radices;
+      std::sort(order.begin(), order.end());
+      do {
+        add(order, best.threads, best.lines);
+      } while (std::next_permutation(order.begin(), order.end()));
+      std::vector<int> counts;
+      for (const int radix : best.radices) {
+        for (const int rounds : {1, 2, 3}) counts.push_back((best.length() / radix + rounds - 1) / rounds);
+      }
+      std::sort(counts.begin(), counts.end());
+      counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+      for (const int threads : counts) {
+        for (const int lines : {best.lines / 2, best.lines, 2 * best.lines})
+          add(best.radices, threads, lines);
       }
     }
     return all;
@@ -158,8 +195,8 @@ class Tuner {
   void refine() {
     const Choice base = best_;
     std::vector<Choice> all;
-    for (const Caching caching :
-         {Caching{}, Caching{.past_l1 = true}, Caching{.streaming = true}, Caching{true, true}}) {
+    for (const Caching caching : {Caching{}, Caching{Loads::past_l1, false}, Caching{Loads::prefetch, false},
+                                  Caching{Loads::usual, true}, Caching{Loads::past_l1, true}}) {
       all.push_back(base);
       all.back().caching = caching;
     }

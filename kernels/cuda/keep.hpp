@@ -1,0 +1,18 @@
+// The kept part of spectra that lie in device memory as a whole.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "kernels/cuda/kept_part.cuh"
+#include "kernels/cuda/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Queued in `stream`. `total` elements, `spectrum` of each spectrum. `keep` is not Keep::all; `part.count`
+/// has been set to 0. Throws Error(device).
+template <class Real>
+void launch_keep(device::Keep keep, const std::complex<Real>* spectra, std::int64_t total,
+                 std::int64_t spectrum, const device::KeptPart& part, Stream stream);
+
+}  // namespace sfft::detail::cuda

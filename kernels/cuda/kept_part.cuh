@@ -1,0 +1,21 @@
+// Which part of its spectra a forward transform keeps; read by the host and by kernels.
+#pragma once
+
+namespace sfft::device {
+
+enum class Keep { all, above, at };
+
+/// Spectra of a batch lie one behind the other; elements are counted through all of them.
+struct KeptPart {
+  double least_power;         ///< above: elements with more |X|² are kept
+  long long capacity;         ///< above: of indices and values
+  unsigned long long* count;  ///< above: of all such elements, also those that found no place
+  long long* indices;         ///< above: their numbers, in no order
+  void* values;               ///< complex; at: those of a spectrum in ascending order of element
+  const unsigned* chosen;     ///< at: bit e % 32 of word e / 32 for element e of a spectrum
+  const int* before;          ///< at: chosen elements before each word
+  long long kept;             ///< at: of a spectrum
+  long long first;            ///< the number of the first element that a launch writes
+};
+
+}  // namespace sfft::device

@@ -1,0 +1,210 @@
+#include "sfft/dense_selective.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sfft/selective_runner.hpp"
+
+namespace sfft::dense {
+
+namespace detail {
+
+namespace {
+
+/// Whether a plan of these options is one of the GPU's.
+bool on_gpu(const Options& options) {
+  if (options.engine == Engine::automatic) return options.backend == Backend::cuda;
+  return options.engine != Engine::built_in && options.engine != Engine::fftw;
+}
+
+void check_support(std::span<const std::int64_t> support, std::int64_t spectrum) {
+  if (support.empty()) throw Error(ErrorCode::invalid_support, "the support is empty: nothing would be kept");
+  std::int64_t last = -1;
+  for (const std::int64_t element : support) {
+    if (element <= last || element >= spectrum) {
+      throw Error(ErrorCode::invalid_support,
+                  fmt::format("element {} of the support is not above {} and below {}: give elements of one "
+                              "spectrum in ascending order, each once",
+                              element, last, spectrum));
+    }
+    last = element;
+  }
+}
+
+}  // namespace
+
+template <class Real>
+class SelectiveImpl {
+ public:
+  SelectiveImpl(const Shape& shape, bool real, const Options& options, bool has_support,
+                std::span<const std::int64_t> chosen)
+      : problem(sfft::detail::make_problem(shape, real, options)), support(chosen.begin(), chosen.end()) {
+    if (has_support) check_support(support, problem.spectrum_points());
+    if (!on_gpu(options)) {
+      plan.emplace(shape, real, options);
+      return;
+    }
+    if (!available(options.engine)) {
+      throw Error(ErrorCode::backend_unavailable,
+                  fmt::format("the engine {} is not in this build", to_string(options.engine)));
+    }
+    gpu = sfft::detail::select_on_gpu<Real>(
+        {problem, sfft::detail::scales_of(options.normalization, shape.points()), options}, support);
+  }
+
+  void check(const void* signals, ElementType type, bool wants_support) const {
+    if (wants_support == support.empty()) {
+      throw Error(ErrorCode::invalid_argument, support.empty()
+                                                   ? "the plan keeps what is above a magnitude: use above()"
+                                                   : "the plan keeps a support: use at()");
+    }
+    const ElementType own =
+        problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+    const bool camera = problem.real && (type == ElementType::u8 || type == ElementType::u16);
+    if (type != own && !camera) {
+      throw Error(ErrorCode::type_mismatch,
+                  fmt::format("{} samples for a selective plan of {}{}", sfft::to_string(type),
+                              sfft::to_string(own), problem.real ? ", u8 and u16" : ""));
+    }
+    if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
+  }
+  static void check_magnitude(Real magnitude) {
+    if (!(magnitude >= 0))
+      throw Error(ErrorCode::invalid_argument, "the magnitude is negative or NaN: give 0 or more");
+  }
+  void check_device_call(const void* signals, ElementType type, std::span<std::byte> workspace) const {
+    if (gpu == nullptr) {
+      throw Error(
+          ErrorCode::backend_unavailable,
+          "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
+    }
+    const std::size_t together = element_bytes(type) * (problem.real ? 2 : 1);
+    if (reinterpret_cast<std::uintptr_t>(signals) % together != 0)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("the signals are not aligned to {} bytes", together));
+    if (workspace.size() < gpu->device_workspace_bytes()) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("the workspace has {} bytes, device_workspace_bytes() asks for {}",
+                              workspace.size(), gpu->device_workspace_bytes()));
+    }
+    if (reinterpret_cast<std::uintptr_t>(workspace.data()) % 256 != 0)
+      throw Error(ErrorCode::invalid_argument, "the workspace is not aligned to 256 bytes");
+  }
+
+  std::size_t kept() const noexcept { return support.size() * static_cast<std::size_t>(problem.batch); }
+
+  /// On the CPU: the whole spectra, for a while.
+  std::vector<std::complex<Real>> spectra(const void* signals, ElementType type) const {
+    std::vector<std::complex<Real>> values;
+    try {
+      values.resize(plan->spectrum_points());
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorCode::out_of_memory,
+                  fmt::format("no memory for {} coefficients", plan->spectrum_points()));
+    }
+    plan->forward(signals, type, values);
+    return values;
+  }
+
+  sfft::detail::DenseProblem problem;
+  std::vector<std::int64_t> support;
+  std::optional<Plan<Real>> plan;  ///< on the CPU
+  std::unique_ptr<const sfft::detail::SelectiveRunner<Real>> gpu;
+};
+
+}  // namespace detail
+
+template <class Real>
+SelectivePlan<Real> SelectivePlan<Real>::above(const Shape& shape, bool real, const Options& options) {
+  return SelectivePlan(std::make_shared<const detail::SelectiveImpl<Real>>(shape, real, options, false,
+                                                                           std::span<const std::int64_t>{}));
+}
+template <class Real>
+SelectivePlan<Real> SelectivePlan<Real>::at(const Shape& shape, bool real,
+                                            std::span<const std::int64_t> support, const Options& options) {
+  return SelectivePlan(
+      std::make_shared<const detail::SelectiveImpl<Real>>(shape, real, options, true, support));
+}
+
+template <class Real>
+Coefficients<Real> SelectivePlan<Real>::forward_above(const void* signals, ElementType type,
+                                                      Real magnitude) const {
+  impl_->check(signals, type, false);
+  impl_->check_magnitude(magnitude);
+  if (impl_->gpu != nullptr) return impl_->gpu->above(signals, type, magnitude);
+  const std::vector<std::complex<Real>> spectra = impl_->spectra(signals, type);
+  Coefficients<Real> kept;
+  for (std::size_t i = 0; i < spectra.size(); ++i) {
+    const Real re = spectra[i].real(), im = spectra[i].imag();
+    if (re * re + im * im <= magnitude * magnitude) continue;
+    kept.indices.push_back(static_cast<std::int64_t>(i));
+    kept.values.push_back(spectra[i]);
+  }
+  return kept;
+}
+
+template <class Real>
+void SelectivePlan<Real>::forward_at(const void* signals, ElementType type,
+                                     std::span<std::complex<Real>> values) const {
+  impl_->check(signals, type, true);
+  if (values.size() != impl_->kept()) {
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("{} values for {} signals with a support of {}", values.size(),
+                            impl_->problem.batch, impl_->support.size()));
+  }
+  if (impl_->gpu != nullptr) return impl_->gpu->at(signals, type, values);
+  const std::vector<std::complex<Real>> spectra = impl_->spectra(signals, type);
+  const auto spectrum = static_cast<std::size_t>(impl_->problem.spectrum_points());
+  std::size_t next = 0;
+  for (std::size_t start = 0; start < spectra.size(); start += spectrum) {
+    for (const std::int64_t element : impl_->support)
+      values[next++] = spectra[start + static_cast<std::size_t>(element)];
+  }
+}
+
+template <class Real>
+std::size_t SelectivePlan<Real>::device_workspace_bytes() const noexcept {
+  return impl_->gpu == nullptr ? 0 : impl_->gpu->device_workspace_bytes();
+}
+
+template <class Real>
+void SelectivePlan<Real>::enqueue_above(const void* signals, ElementType type, Real magnitude,
+                                        const DeviceCoefficients<Real>& kept, std::span<std::byte> workspace,
+                                        CUstream_st* stream) const {
+  impl_->check(signals, type, false);
+  impl_->check_magnitude(magnitude);
+  impl_->check_device_call(signals, type, workspace);
+  const bool arrays = kept.capacity == 0 || (kept.indices != nullptr && kept.values != nullptr);
+  if (kept.count == nullptr || kept.capacity < 0 || !arrays)
+    throw Error(ErrorCode::invalid_argument,
+                "an array for the coefficients is null, or the capacity negative");
+  impl_->gpu->enqueue_above(signals, type, magnitude, kept, workspace.data(), stream);
+}
+
+template <class Real>
+void SelectivePlan<Real>::enqueue_at(const void* signals, ElementType type, std::complex<Real>* values,
+                                     std::span<std::byte> workspace, CUstream_st* stream) const {
+  impl_->check(signals, type, true);
+  impl_->check_device_call(signals, type, workspace);
+  if (values == nullptr) throw Error(ErrorCode::invalid_argument, "the array for the values is null");
+  impl_->gpu->enqueue_at(signals, type, values, workspace.data(), stream);
+}
+
+template <class Real>
+bool SelectivePlan<Real>::stores_spectrum() const noexcept {
+  return impl_->gpu == nullptr || impl_->gpu->stores_spectrum();
+}
+template <class Real>
+Engine SelectivePlan<Real>::engine() const noexcept {
+  return impl_->gpu == nullptr ? impl_->plan->engine() : impl_->gpu->engine();
+}
+template <class Real>
+std::string SelectivePlan<Real>::engine_name() const {
+  return impl_->gpu == nullptr ? impl_->plan->engine_name() : impl_->gpu->name();
+}
+
+template class SelectivePlan<float>;
+template class SelectivePlan<double>;
+
+}  // namespace sfft::dense

@@ -1,0 +1,81 @@
+// Dense forward FFTs of which only some coefficients are kept.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sfft/dense.hpp"
+
+namespace sfft::dense {
+
+/// Coefficients of the spectra of a batch: element e of spectrum b has the index b·S + e, where S is the
+/// number of elements of one spectrum (for real signals of a half spectrum, as Plan lays it out).
+template <class Real>
+struct Coefficients {
+  std::vector<std::int64_t> indices;  ///< ascending
+  std::vector<std::complex<Real>> values;
+};
+
+/// The same in device memory, in no order.
+template <class Real>
+struct DeviceCoefficients {
+  std::int64_t* indices = nullptr;       ///< [capacity]
+  std::complex<Real>* values = nullptr;  ///< [capacity]
+  std::uint64_t* count = nullptr;        ///< [1], how many there are; those above the capacity are left out
+  std::int64_t capacity = 0;
+};
+
+namespace detail {
+template <class Real>
+class SelectiveImpl;
+}
+
+/// A forward transform that hands on the coefficients above a magnitude, or those of a support, and forgets
+/// the others. With the engine `tuned` the last step of the transform tests its results while they are in
+/// registers, and the spectrum is stored nowhere; other engines store it in the workspace and select then.
+/// Signals are what a Plan of the same arguments takes, of the plan's own type or, for real ones, u8 and u16.
+/// Immutable; execution is thread-safe. Throws what Plan throws.
+template <class Real>
+class SFFT_EXPORT SelectivePlan {
+ public:
+  /// All X with |X| > magnitude, which each call gives. Compared as |X|² in the plan's precision; NaN is
+  /// kept.
+  static SelectivePlan above(const Shape& shape, bool real, const Options& options = {});
+  /// The X of a support: elements of one spectrum, strictly ascending; the same for every signal of a batch.
+  /// Throws Error(invalid_support).
+  static SelectivePlan at(const Shape& shape, bool real, std::span<const std::int64_t> support,
+                          const Options& options = {});
+
+  /// Signals in host memory, in the plan's strides. Blocks. Throws invalid_argument for a plan of a support,
+  /// or a magnitude that is negative or NaN.
+  Coefficients<Real> forward_above(const void* signals, ElementType type, Real magnitude) const;
+  /// `values`: batch × support, in its order. Throws invalid_argument for a plan without a support.
+  void forward_at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const;
+
+  /// Device memory that one queued transform needs beside its arguments, 256-byte aligned.
+  std::size_t device_workspace_bytes() const noexcept;
+  /// In GPU memory, for plans on a GPU; `signals` aligned to two elements. Ordered in `stream`, as
+  /// Plan::enqueue_forward.
+  void enqueue_above(const void* signals, ElementType type, Real magnitude,
+                     const DeviceCoefficients<Real>& kept, std::span<std::byte> workspace,
+                     CUstream_st* stream) const;
+  void enqueue_at(const void* signals, ElementType type, std::complex<Real>* values,
+                  std::span<std::byte> workspace, CUstream_st* stream) const;
+
+  bool stores_spectrum() const noexcept;  ///< whether the whole spectrum is in the workspace for a while
+  Engine engine() const noexcept;
+  std::string engine_name() const;
+
+ private:
+  explicit SelectivePlan(std::shared_ptr<const detail::SelectiveImpl<Real>> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const detail::SelectiveImpl<Real>> impl_;
+};
+
+extern template class SelectivePlan<float>;
+extern template class SelectivePlan<double>;
+
+}  // namespace sfft::dense
