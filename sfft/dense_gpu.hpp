@@ -58,8 +58,8 @@ class GpuRunner final : public DenseRunner<Real> {
   mutable std::unique_ptr<const DenseTransfer<Real>> transfer_;
 };
 
-/// For the library's own transforms of `problem` and of other batches of it: the engine that wisdom names, or
-/// cuFFT.
+/// For the library's own forward transforms of `problem` and of other batches of it: the engine that wisdom
+/// names, or cuFFT.
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem);
 

@@ -135,7 +135,8 @@ template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem) {
   const auto known = Wisdom::global().find(gpu_place(problem.device), wisdom_problem<Real>(problem));
   const Engine engine = known ? named_by(*known).value_or(Engine::cufft) : Engine::cufft;
-  const auto make = [engine, kernel = known ? known->kernel : ""](const DenseProblem& round) {
+  const auto make = [engine, kernel = known ? known->kernel : ""](DenseProblem round) {
+    round.forward_only = true;
     try {
       return make_engine<Real>(engine, round, kernel, false);
     } catch (const Error& error) {
@@ -143,7 +144,13 @@ cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem) {
       return make_engine<Real>(Engine::cufft, round, "", false);
     }
   };
-  return {make, std::string("dense FFT, engine ") + dense::to_string(engine)};
+  cuda::DenseEngines<Real> engines{make, {}, std::string("dense FFT, engine ") + dense::to_string(engine)};
+  if (engine == Engine::tuned) {
+    engines.keep = [kernel = known->kernel](const DenseProblem& round, device::Keep keep) {
+      return make_keeping_engine<Real>(round, kernel, keep);
+    };
+  }
+  return engines;
 }
 
 template cuda::DenseEngines<float> remembered_engines(const DenseProblem&);

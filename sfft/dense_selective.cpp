@@ -49,6 +49,7 @@ class SelectiveImpl {
       throw Error(ErrorCode::backend_unavailable,
                   fmt::format("the engine {} is not in this build", to_string(options.engine)));
     }
+    problem.forward_only = true;
     gpu = sfft::detail::select_on_gpu<Real>(
         {problem, sfft::detail::scales_of(options.normalization, shape.points()), options}, support);
   }

@@ -1,8 +1,9 @@
 // Selective dense plans on a GPU: by the output hook of the tuned kernels, or from a whole spectrum.
 #include <algorithm>
-#include <bit>
 #include <numeric>
+#include <optional>
 
+#include "kernels/cuda/device_support.hpp"
 #include "kernels/cuda/keep.hpp"
 #include "sfft/dense_gpu.hpp"
 #include "sfft/selective_runner.hpp"
@@ -18,35 +19,6 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-/// A support as kernels look elements up in it.
-class DeviceSupport {
- public:
-  DeviceSupport(std::span<const std::int64_t> support, std::int64_t spectrum)
-      : count_(static_cast<std::int64_t>(support.size())) {
-    if (support.empty()) return;
-    std::vector<unsigned> chosen(static_cast<std::size_t>(spectrum / 32 + 1));
-    for (const std::int64_t element : support)
-      chosen[static_cast<std::size_t>(element / 32)] |= 1u << (element % 32);
-    std::vector<int> before(chosen.size());
-    for (std::size_t word = 1; word < chosen.size(); ++word)
-      before[word] = before[word - 1] + std::popcount(chosen[word - 1]);
-    chosen_ = cuda::upload(chosen);
-    before_ = cuda::upload(before);
-  }
-  std::int64_t count() const noexcept { return count_; }
-  KeptPart part() const {
-    KeptPart part{};
-    part.chosen = chosen_.as<unsigned>();
-    part.before = before_.as<int>();
-    part.kept = count_;
-    return part;
-  }
-
- private:
-  std::int64_t count_;
-  cuda::DeviceBuffer chosen_, before_;
-};
-
 template <class Real>
 class GpuSelection final : public SelectiveRunner<Real> {
   using Value = std::complex<Real>;
@@ -59,7 +31,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
         name_(choice_.runner->name()),
         keep_(support.empty() ? Keep::above : Keep::at) {
     const cuda::DeviceScope scope(problem_.device);
-    support_ = std::make_unique<const DeviceSupport>(support, problem_.spectrum_points());
+    if (keep_ == Keep::at) support_.emplace(support, problem_.spectrum_points());
     if (choice_.engine != dense::Engine::tuned) return;
     try {
       const auto& runner = static_cast<const GpuRunner<Real>&>(*choice_.runner);
@@ -72,7 +44,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
   ~GpuSelection() override {
     try {
       const cuda::DeviceScope scope(problem_.device);
-      support_ = nullptr;
+      support_.reset();
       hooked_ = nullptr;
     } catch (...) {  // the GPU is gone, and what was on it
     }
@@ -100,9 +72,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
   void enqueue_at(const void* signals, ElementType type, Value* values, std::byte* workspace,
                   CUstream_st* stream) const override {
     const cuda::DeviceScope scope(problem_.device);
-    KeptPart part = support_->part();
-    part.values = values;
-    run(signals, type, part, workspace, stream);
+    run(signals, type, support_->part(values), workspace, stream);
   }
 
   dense::Coefficients<Real> above(const void* signals, ElementType type, Real magnitude) const override {
@@ -185,7 +155,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
   DenseChoice<Real> choice_;  ///< its runner only where the hook is not used
   std::string name_;
   Keep keep_;
-  std::unique_ptr<const DeviceSupport> support_;
+  std::optional<const cuda::DeviceSupport> support_;
   std::unique_ptr<const GpuKeepingEngine<Real>> hooked_;
 };
 

@@ -4,6 +4,7 @@
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
 #include "kernels/cuda/learn.hpp"
+#include "sfft/dense_gpu.hpp"
 #endif
 
 namespace sfft::detail {
@@ -25,17 +26,24 @@ std::vector<std::int64_t> indices(const std::vector<RankedPower>& chosen) {
   return result;
 }
 
+cuda::DenseEngines<double> engines(const Shape& shape, ElementType type, int device) {
+  return remembered_engines<double>(cuda::learning_problem(shape, type, device));
+}
+
 class DeviceSpectrum final : public LearningSpectrum {
  public:
   DeviceSpectrum(std::span<const SignalView> frames, const SpectrumLayout& spectrum, int device)
       : LearningSpectrum(spectrum),
-        mean_(spectrum.shape, frames[0].type(), static_cast<std::int64_t>(frames.size()), device) {
+        mean_(spectrum.shape, frames[0].type(), static_cast<std::int64_t>(frames.size()), device,
+              engines(spectrum.shape, frames[0].type(), device)) {
     for (std::size_t t = 0; t < frames.size(); ++t) check_finite(mean_.add(frames[t]), t);
     mean_.finish();
   }
 
   DeviceSpectrum(const DeviceSignal& frame, const SpectrumLayout& spectrum)
-      : LearningSpectrum(spectrum), mean_(spectrum.shape, frame.type, 1, frame.device) {
+      : LearningSpectrum(spectrum),
+        mean_(spectrum.shape, frame.type, 1, frame.device,
+              engines(spectrum.shape, frame.type, frame.device)) {
     check_finite(mean_.add_resident(frame.data, frame.stream), 0);
     mean_.finish();
   }

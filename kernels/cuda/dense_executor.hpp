@@ -1,22 +1,14 @@
 // The dense path: a full FFT, then the template's frequencies are picked. Exact; also says what lies outside.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/cuda/dense.hpp"
-#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/cuda/dense_engines.hpp"
 
 namespace sfft::detail::cuda {
-
-/// Where dense engines come from: wisdom is above this layer.
-template <class Real>
-struct DenseEngines {
-  std::function<std::unique_ptr<const GpuDenseEngine<Real>>(const DenseProblem&)> make;
-  std::string name;  ///< of the engine that make() is expected to take
-};
 
 template <class Real>
 class DenseExecutor final : public Executor<Real> {

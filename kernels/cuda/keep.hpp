@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Queued in `stream`. `total` elements, `spectrum` of each spectrum. `keep` is not Keep::all; `part.count`
+/// Queued in `stream`. `total` elements, `spectrum` of each spectrum. `keep`: above or at; `part.count`
 /// has been set to 0. Throws Error(device).
 template <class Real>
 void launch_keep(device::Keep keep, const std::complex<Real>* spectra, std::int64_t total,

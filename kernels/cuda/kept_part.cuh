@@ -3,7 +3,8 @@
 
 namespace sfft::device {
 
-enum class Keep { all, above, at };
+/// power: of every element its |X|² is stored instead of X.
+enum class Keep { all, power, above, at };
 
 /// Spectra of a batch lie one behind the other; elements are counted through all of them.
 struct KeptPart {
@@ -11,11 +12,11 @@ struct KeptPart {
   long long capacity;         ///< above: of indices and values
   unsigned long long* count;  ///< above: of all such elements, also those that found no place
   long long* indices;         ///< above: their numbers, in no order
-  void* values;               ///< complex; at: those of a spectrum in ascending order of element
-  const unsigned* chosen;     ///< at: bit e % 32 of word e / 32 for element e of a spectrum
-  const int* before;          ///< at: chosen elements before each word
-  long long kept;             ///< at: of a spectrum
-  long long first;            ///< the number of the first element that a launch writes
+  void* values;  ///< power: real; otherwise complex; at: those of a spectrum in ascending order of element
+  const unsigned* chosen;  ///< at: bit e % 32 of word e / 32 for element e of a spectrum
+  const int* before;       ///< at: chosen elements before each word
+  long long kept;          ///< at: of a spectrum
+  long long first;         ///< the number of the first element that a launch writes
 };
 
 }  // namespace sfft::device

@@ -1,9 +1,13 @@
 #include "kernels/cuda/learn.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "kernels/cuda/cell_sums.hpp"
+#include "kernels/cuda/device_support.hpp"
 #include "kernels/cuda/spectrum_power.hpp"
+#include "kernels/dense/problem.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -41,8 +45,8 @@ int parts(ElementType type) {
   return is_complex(type) ? 2 : 1;
 }
 
-bool is_double(ElementType type) {
-  return type == ElementType::f64 || type == ElementType::c128;
+ElementType own_type(const DenseProblem& problem) {
+  return problem.real ? ElementType::f64 : ElementType::c128;
 }
 
 void convert(const void* raw, ElementType type, std::int64_t values, double* out, int stride, Stream stream) {
@@ -62,49 +66,73 @@ void convert(const void* raw, ElementType type, std::int64_t values, double* out
 
 }  // namespace
 
-MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device)
+DenseProblem learning_problem(const Shape& shape, ElementType type, int device) {
+  // Real samples whose spectrum has nothing to halve are transformed as complex ones.
+  DenseProblem problem{shape, !is_complex(type) && shape[shape.rank() - 1] > 1, 1, {}, device, true};
+  problem.strides = contiguous_strides(shape);
+  problem.strides.batch = shape.points();
+  return problem;
+}
+
+MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device,
+                           const DenseEngines<double>& engines)
     : device_(device),
       type_(type),
       frames_(frames),
       samples_per_frame_(shape.points()),
       extents_(extents_of(shape, !is_complex(type))),
-      complex_transform_(is_complex(type) || extents_.n[2] == 1),
-      stream_(stream_on(device)) {
+      problem_(learning_problem(shape, type, device)),
+      stream_(stream_on(device)),
+      keep_(engines.keep) {
   const DeviceScope scope(device_);
-  std::vector<std::int64_t> transformed;
-  for (const std::int64_t extent : shape.extents()) {
-    if (extent > 1) transformed.push_back(extent);
+  const bool single = samples_per_frame_ == 1;
+  if (frames_ == 1 && keep_ && !single) {
+    try {
+      keeping_ = keep_(problem_, device::Keep::power);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable) throw;
+    }
   }
-  // Double samples land where the transform reads them.
-  converts_ = !is_double(type) || is_complex(type) != complex_transform_;
-  if (!complex_transform_) samples_ = array<double>(samples_per_frame_);
-  spectrum_ = array<Complex>(extents_.points());
-  if (frames_ > 1) first_spectrum_ = array<Complex>(extents_.points());
+  stores_ = keeping_ == nullptr;
+  if (stores_ && !single) engine_ = engines.make(problem_);
+  const bool alike = is_complex(type) == !problem_.real;
+  reads_ =
+      alike && (keeping_ != nullptr ? keeping_->reads(type) : engine_ != nullptr && engine_->reads(type));
+  // Complex samples are transformed in place.
+  if (!reads_ && (problem_.real || !stores_))
+    converted_ = array<double>(samples_per_frame_ * (problem_.real ? 1 : 2));
+  if (stores_) spectrum_ = array<Complex>(extents_.points());
+  if (stores_ && frames_ > 1) first_spectrum_ = array<Complex>(extents_.points());
   power_ = array<double>(extents_.points());
   if (frames_ > 1) change_ = array<double>(extents_.points());
-  if (!transformed.empty()) plan_.emplace(transformed, !complex_transform_, stream_.get());
+  workspace_ = DeviceBuffer(keeping_ != nullptr  ? keeping_->workspace_bytes()
+                            : engine_ != nullptr ? engine_->workspace_bytes()
+                                                 : 0);
 }
 
-void MeanSpectrum::transform(const void* frame, bool resident) {
+MeanSpectrum::Samples MeanSpectrum::samples(const void* frame, bool resident) {
   const Stream stream = stream_.get();
-  double* target = complex_transform_ ? spectrum_.as<double>() : samples_.as<double>();
+  const ElementType own = own_type(problem_);
   const std::size_t bytes = static_cast<std::size_t>(samples_per_frame_) * element_bytes(type_);
-  if (!converts_) {
-    resident ? copy_on_device(target, frame, bytes, stream) : copy_to_device(target, frame, bytes, stream);
-  } else {
-    if (!resident) {
+  const void* raw = frame;
+  const bool unaligned = reinterpret_cast<std::uintptr_t>(frame) % 16 != 0;  // engines load two reals at once
+  if (!resident || (reads_ && unaligned) || !stores_) {  // transformed again, when the frame may be gone
+    void* target = nullptr;
+    if (stores_ && type_ == own && !problem_.real) {
+      target = spectrum_.data();
+    } else {
       if (raw_.bytes() == 0) raw_ = DeviceBuffer(bytes);
-      copy_to_device(raw_.data(), frame, bytes, stream);
+      target = raw_.data();
     }
-    const int stride = complex_transform_ && !is_complex(type_) ? 2 : 1;
-    if (stride == 2) set_zero(target, 2 * extents_.points(), stream);  // the imaginary parts
-    convert(resident ? frame : raw_.data(), type_, parts(type_) * samples_per_frame_, target, stride, stream);
+    resident ? copy_on_device(target, frame, bytes, stream) : copy_to_device(target, frame, bytes, stream);
+    raw = target;
   }
-  if (!plan_) return;
-  if (complex_transform_)
-    plan_->forward_in_place(spectrum_.as<Complex>());
-  else
-    plan_->forward(samples_.as<double>(), spectrum_.as<Complex>());
+  if (reads_ || (type_ == own && raw != frame)) return {raw, type_};
+  auto* target = converted_.bytes() > 0 ? converted_.as<double>() : spectrum_.as<double>();
+  const int stride = !problem_.real && !is_complex(type_) ? 2 : 1;
+  if (stride == 2) set_zero(target, 2 * samples_per_frame_, stream);  // the imaginary parts
+  convert(raw, type_, parts(type_) * samples_per_frame_, target, stride, stream);
+  return {target, own};
 }
 
 std::complex<double> MeanSpectrum::add(const SignalView& frame) {
@@ -120,7 +148,20 @@ std::complex<double> MeanSpectrum::add_resident(const void* frame, Stream after)
 std::complex<double> MeanSpectrum::add(const void* frame, bool resident) {
   const DeviceScope scope(device_);
   const Stream stream = stream_.get();
-  transform(frame, resident);
+  const Samples x = samples(frame, resident);
+  Complex mean;
+  if (!stores_) {
+    device::KeptPart part{};
+    part.values = power_.data();
+    keeping_->forward(x.data, x.type, part, 1, workspace_.data(), stream);
+    double power = 0;
+    copy_to_host(&power, power_.data(), sizeof power, stream);
+    synchronize(stream);
+    ++added_;
+    return std::sqrt(power);
+  }
+  if (engine_ != nullptr)
+    engine_->forward(x.data, x.type, spectrum_.as<Complex>(), 1, workspace_.data(), stream);
   if (added_ == 0) {
     first_power(spectrum_.as<Complex>(), extents_.points(), power_.as<double>(), stream);
     if (frames_ > 1) set_zero(change_.as<double>(), extents_.points(), stream);
@@ -128,7 +169,6 @@ std::complex<double> MeanSpectrum::add(const void* frame, bool resident) {
     add_power(spectrum_.as<Complex>(), first_spectrum_.as<Complex>(), extents_.points(), power_.as<double>(),
               change_.as<double>(), stream);
   }
-  Complex mean;
   copy_to_host(&mean, spectrum_.data(), sizeof mean, stream);
   synchronize(stream);
   if (added_ == 0 && frames_ > 1) std::swap(spectrum_, first_spectrum_);
@@ -138,9 +178,15 @@ std::complex<double> MeanSpectrum::add(const void* frame, bool resident) {
 
 void MeanSpectrum::finish() {
   const DeviceScope scope(device_);
-  plan_.reset();
-  raw_ = DeviceBuffer();
-  samples_ = DeviceBuffer();
+  engine_ = nullptr;
+  keeping_ = nullptr;
+  workspace_ = DeviceBuffer();
+  if (stores_) {
+    raw_ = DeviceBuffer();
+    converted_ = DeviceBuffer();
+  } else if (!reads_) {
+    raw_ = DeviceBuffer();
+  }
   if (frames_ > 1) {
     divide(power_.as<double>(), extents_.points(), static_cast<double>(frames_), stream_.get());
     divide(change_.as<double>(), extents_.points(), static_cast<double>(frames_ - 1), stream_.get());
@@ -197,10 +243,19 @@ ChosenElements MeanSpectrum::take(const Candidates& from, const Cut& cut, std::i
 std::vector<std::complex<double>> MeanSpectrum::first_values(const std::vector<std::int64_t>& indices) const {
   const DeviceScope scope(device_);
   const auto count = static_cast<std::int64_t>(indices.size());
-  const DeviceBuffer elements = to_device(indices, stream_.get());
   const DeviceBuffer gathered = array<Complex>(count);
-  gather(first_spectrum_.as<Complex>(), elements.as<std::int64_t>(), count, gathered.as<Complex>(),
-         stream_.get());
+  const DeviceBuffer elements = to_device(indices, stream_.get());
+  if (!stores_) {
+    const auto engine = keep_(problem_, device::Keep::at);
+    const DeviceBuffer workspace(engine->workspace_bytes());
+    const DeviceSupport support(indices, extents_.points());
+    engine->forward(reads_ ? raw_.data() : converted_.data(), reads_ ? type_ : own_type(problem_),
+                    support.part(gathered.data()), 1, workspace.data(), stream_.get());
+    synchronize(stream_.get());
+  } else {
+    gather(first_spectrum_.as<Complex>(), elements.as<std::int64_t>(), count, gathered.as<Complex>(),
+           stream_.get());
+  }
   std::vector<Complex> values(indices.size());
   copy_to_host(values.data(), gathered.data(), gathered.bytes(), stream_.get());
   synchronize(stream_.get());

@@ -3,10 +3,11 @@
 
 #include <complex>
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <memory>
 #include <vector>
 
-#include "kernels/cuda/cufft_plan.hpp"
+#include "kernels/cuda/dense_engines.hpp"
 #include "kernels/cuda/runtime.hpp"
 #include "kernels/cuda/select.hpp"
 #include "kernels/cuda/spectrum_extents.hpp"
@@ -19,13 +20,21 @@ struct ChosenElements {
   std::vector<double> power;
 };
 
+/// What MeanSpectrum transforms frames as: in double, contiguous.
+DenseProblem learning_problem(const Shape& shape, ElementType type, int device);
+
 /// Made for a number of frames of one shape and type; add() each of them, then finish(), then ask. Every
-/// function blocks. Throws Error(backend_unavailable, out_of_memory, device).
+/// function blocks. The spectrum of a single frame is not stored where the engines can keep a part: its power
+/// is, and the values that are asked for are transformed again. Throws Error(backend_unavailable,
+/// out_of_memory, device).
 class MeanSpectrum {
  public:
-  MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device);
+  /// `engines`: of learning_problem().
+  MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device,
+               const DenseEngines<double>& engines);
 
-  /// Transforms the next frame; returns X at f = 0.
+  bool stores_spectrum() const noexcept { return stores_; }
+  /// Transforms the next frame; returns X at f = 0, or of that its magnitude.
   std::complex<double> add(const SignalView& frame);
   /// The same of a frame that the GPU can read, once `after` has done what is queued on it.
   std::complex<double> add_resident(const void* frame, Stream after);
@@ -46,8 +55,12 @@ class MeanSpectrum {
   void remove(const std::vector<std::int64_t>& indices);
 
  private:
-  /// Frames in host memory come by way of raw_.
-  void transform(const void* frame, bool resident);
+  /// A frame as the transform reads it. Frames in host memory come by way of raw_.
+  struct Samples {
+    const void* data;
+    ElementType type;
+  };
+  Samples samples(const void* frame, bool resident);
   std::complex<double> add(const void* frame, bool resident);
   Candidates candidates(std::int64_t first) const;
   ChosenElements take(const Candidates& from, const Cut& cut, std::int64_t count) const;
@@ -56,12 +69,16 @@ class MeanSpectrum {
   ElementType type_;
   std::int64_t frames_, samples_per_frame_, added_ = 0;
   SpectrumExtents extents_{};
-  bool complex_transform_;  ///< of complex samples, or of real ones with nothing to halve: n_D = 1
-  bool converts_ = false;   ///< samples are not what the transform reads
+  DenseProblem problem_;
+  bool reads_ = false;  ///< the transform reads samples as they are
+  bool stores_ = true;  ///< spectra; otherwise their power
   OwnedStream stream_;
-  std::optional<CufftPlan> plan_;  ///< none: a single sample
-  DeviceBuffer raw_;               ///< samples as they come from the host, where they are not double
-  DeviceBuffer samples_;           ///< as double, of a real transform
+  std::unique_ptr<const GpuDenseEngine<double>> engine_;     ///< none: a single sample, or `keeping_`
+  std::unique_ptr<const GpuKeepingEngine<double>> keeping_;  ///< of the power
+  std::function<std::unique_ptr<const GpuKeepingEngine<double>>(const DenseProblem&, device::Keep)> keep_;
+  DeviceBuffer raw_;        ///< samples as they come from the host
+  DeviceBuffer converted_;  ///< in double; the samples of complex transforms become their spectra
+  DeviceBuffer workspace_;
   DeviceBuffer spectrum_, first_spectrum_;
   DeviceBuffer power_, change_;
 };

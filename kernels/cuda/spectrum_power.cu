@@ -1,3 +1,4 @@
+#include "kernels/cuda/keep.cuh"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/spectrum_power.hpp"
 
@@ -12,11 +13,6 @@ __device__ std::int64_t thread_count() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-/// Rounded after each product, as on a CPU: fused, |a + ib|² and |b + ia|² would differ and ties be lost.
-__device__ double squared_norm(double re, double im) {
-  return __dadd_rn(__dmul_rn(re, re), __dmul_rn(im, im));
-}
-
 template <class T>
 __global__ void to_double_kernel(const T* samples, std::int64_t count, double* out, int stride) {
   for (std::int64_t i = thread_index(); i < count; i += thread_count())
@@ -26,7 +22,7 @@ __global__ void to_double_kernel(const T* samples, std::int64_t count, double* o
 __global__ void first_power_kernel(const double2* spectrum, std::int64_t count, double* power) {
   for (std::int64_t i = thread_index(); i < count; i += thread_count()) {
     const double2 x = spectrum[i];
-    power[i] = squared_norm(x.x, x.y);
+    power[i] = device::power_of(x.x, x.y);
   }
 }
 
@@ -35,8 +31,8 @@ __global__ void add_power_kernel(const double2* spectrum, const double2* first, 
   for (std::int64_t i = thread_index(); i < count; i += thread_count()) {
     const double2 x = spectrum[i];
     const double2 x0 = first[i];
-    power[i] += squared_norm(x.x, x.y);
-    change[i] += squared_norm(x.x - x0.x, x.y - x0.y);
+    power[i] += device::power_of(x.x, x.y);
+    change[i] += device::power_of(x.x - x0.x, x.y - x0.y);
   }
 }
 

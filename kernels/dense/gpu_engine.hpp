@@ -21,6 +21,7 @@ struct DenseProblem {
   std::int64_t batch = 1;
   dense::Strides strides;
   int device = 0;
+  bool forward_only = false;  ///< inverse() is never called
 
   std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
   /// Of one transform's spectrum.
@@ -64,8 +65,9 @@ class GpuKeepingEngine {
   virtual ~GpuKeepingEngine() = default;
 
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  /// Of elements as tuned engines read them: the plan's own type and cameras' samples. `part.count` has been
-  /// set to 0.
+  /// The plan's own type and, of real signals, u8 and u16.
+  virtual bool reads(ElementType type) const noexcept = 0;
+  /// `part.count` has been set to 0.
   virtual void forward(const void* signals, ElementType type, const device::KeptPart& part, Real scale,
                        std::byte* workspace, CUstream_st* stream) const = 0;
 };
@@ -80,7 +82,7 @@ std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem& problem,
                                                               const std::string& kernel, bool measure);
-/// With the kernels of a tuned engine of the same problem, as its kernel() says. `keep`: not all.
+/// With the kernels of a tuned engine of the same problem: `kernel` as there. `keep`: not all.
 template <class Real>
 std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DenseProblem& problem,
                                                                   const std::string& kernel,

@@ -109,7 +109,8 @@ DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& o
 }
 
 DenseProblem contiguous_problem(const DenseProblem& problem, std::int64_t batch) {
-  return {problem.shape, problem.real, batch, contiguous_strides(problem.shape), problem.device};
+  return {problem.shape,  problem.real,        batch, contiguous_strides(problem.shape),
+          problem.device, problem.forward_only};
 }
 
 std::int64_t span_points(const DenseProblem& problem) noexcept {

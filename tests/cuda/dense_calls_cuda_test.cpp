@@ -266,6 +266,31 @@ TEST_F(DenseCallsCuda, EveryWayToUseTheCachesIsRight) {
   expect_every_way_right<std::complex<float>>(Shape(1 << 20), 1);
 }
 
+TEST_F(DenseCallsCuda, BytesMayHaveKernelsOfTheirOwn) {
+  const Shape shape({40, 48});
+  const Options options{.backend = Backend::cuda, .batch = 3};
+  const detail::DenseProblem problem = detail::make_problem(shape, true, options);
+  detail::tuned::Choices choices{detail::tuned::choose_by_rules(problem, true), std::nullopt};
+  choices.bytes = choices.own;
+  choices.bytes->at_once = 2;  // scratch memory of another size, too
+  dense::forget_wisdom();
+  detail::Wisdom::global().add(detail::gpu_place(0), detail::wisdom_problem<float>(problem),
+                               {"tuned", to_text(choices), 1});
+  const Plan<float> plan(shape, true, options);
+  ASSERT_NE(plan.engine_name().find(to_text(choices)), std::string::npos) << plan.engine_name();
+  test::ComplexSignal noise = random_signal(plan.signal_points(), 6);
+  for (auto& value : noise) value = {std::abs(50 * value.real()), 0};
+  const auto check = [&](auto sample) {
+    const auto x = as_samples<decltype(sample)>(noise);
+    EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected_spectra(x, shape, true)),
+              gpu_bound<float>(Engine::tuned, static_cast<double>(shape.points())));
+  };
+  check(std::uint8_t{});
+  check(std::uint16_t{});
+  check(float{});
+  dense::forget_wisdom();
+}
+
 TEST_F(DenseCallsCuda, WisdomOfWhatIsMissingFallsBackToCufft) {
   dense::forget_wisdom();
   detail::Wisdom::global().add(detail::gpu_place(0), {"f32 c2c 96", 1}, {"no such engine", "", 1});

@@ -8,7 +8,10 @@
 #include <optional>
 #include <random>
 
+#include "kernels/cuda/learn.hpp"
 #include "kernels/cuda/runtime.hpp"
+#include "kernels/dense/problem.hpp"
+#include "sfft/dense_gpu.hpp"
 #include "sfft/error.hpp"
 #include "sfft/template.hpp"
 #include "template/spectrum_layout.hpp"
@@ -237,6 +240,31 @@ TEST_F(LearnGpu, SeveralFramesOfEveryType) {
       compare(frames, {.energy = 0.6});
     }
   }
+}
+
+/// Wisdom that names the tuned kernels, whose output hook stores no spectrum of a single frame.
+TEST_F(LearnGpu, TunedKernelsOfEveryShapeAndType) {
+  for (const Shape& shape : {Shape{101}, Shape{1000}, Shape{1, 16}, Shape{7, 1}, Shape{12, 16}, Shape{9, 15},
+                             Shape{96, 64}, Shape{5, 6, 7}, Shape{3, 3, 8}}) {
+    for (const ElementType type : kTypes) {
+      const detail::DenseProblem problem = detail::cuda::learning_problem(shape, type, 0);
+      const auto key = detail::wisdom_problem<double>(problem);
+      dense::forget_wisdom();
+      detail::Wisdom::global().add(detail::gpu_place(0), key, {"tuned", "", 1});
+      SCOPED_TRACE(shape.to_string() + " " + to_string(type));
+      const detail::cuda::MeanSpectrum mean(shape, type, 1, 0, detail::remembered_engines<double>(problem));
+      EXPECT_FALSE(mean.stores_spectrum());
+      std::vector<Signal> signals;
+      std::vector<SignalView> frames;
+      for (unsigned t = 0; t < 3; ++t) signals.push_back(random_signal(type, shape, 30 + t));
+      for (const Signal& signal : signals) frames.push_back(signal.view());
+      compare(frames[0], {.k = std::min<std::int64_t>(6, distinct(shape, type))});
+      compare(frames[0], {.energy = 0.6});
+      compare(frames[0], {.threshold_sigma = 2});
+      compare(frames, {.energy = 0.6});
+    }
+  }
+  dense::forget_wisdom();
 }
 
 TEST_F(LearnGpu, TiesGoToSmallerIndices) {

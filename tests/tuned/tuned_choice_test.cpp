@@ -53,6 +53,23 @@ TEST(TunedChoice, TextRoundTrip) {
   }
 }
 
+TEST(TunedChoice, TextsWithAChoiceForBytes) {
+  const DenseProblem image = dense_problem(Shape({12, 16}), true);
+  detail::tuned::Choices choices{rule_choice(image, true), std::nullopt};
+  const auto back = [&] { return detail::tuned::parse_choices(to_text(choices)); };
+  ASSERT_TRUE(back());
+  EXPECT_TRUE(same(back()->own, choices.own) && !back()->bytes);
+  choices.bytes = choices.own;
+  choices.bytes->min_blocks = 3;
+  ASSERT_TRUE(back() && back()->bytes);
+  EXPECT_TRUE(same(back()->own, choices.own) && same(*back()->bytes, *choices.bytes));
+  const std::string text = to_text(choices);
+  EXPECT_FALSE(detail::tuned::parse_choices(text + " bytes"));
+  EXPECT_FALSE(detail::tuned::parse_choices(text + " bytes " + to_text(choices.own)));
+  EXPECT_FALSE(detail::tuned::parse_choices(" bytes " + to_text(choices.own)));
+  EXPECT_FALSE(detail::tuned::parse_choice(text));
+}
+
 /// Neither a throw nor a wrong transform, whatever a wisdom file says.
 void expect_harmless(const DenseProblem& problem, const TunedSignals& signals, const std::string& text) {
   const auto choice = detail::tuned::parse_choice(text);

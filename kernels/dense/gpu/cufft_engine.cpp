@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <optional>
 
 #include "kernels/cuda/cufft_handle.hpp"
 #include "kernels/cuda/runtime.hpp"
@@ -136,11 +137,14 @@ class CufftEngine final : public GpuDenseEngine<Real> {
         forward_(problem, signal_layout(dimensions(problem), problem),
                  spectrum_layout(dimensions(problem), problem),
                  problem.real ? Api<Real>::kForward : Api<Real>::kComplex),
-        inverse_(problem, spectrum_layout(dimensions(problem), problem),
-                 signal_layout(dimensions(problem), problem),
-                 problem.real ? Api<Real>::kInverse : Api<Real>::kComplex),
-        copied_(problem.real && dimensions(problem).rank > 1),
-        work_bytes_(aligned(std::max(forward_.work_bytes(), inverse_.work_bytes()))) {}
+        copied_(problem.real && dimensions(problem).rank > 1 && !problem.forward_only),
+        work_bytes_(aligned(forward_.work_bytes())) {
+    if (problem.forward_only) return;
+    inverse_.emplace(problem, spectrum_layout(dimensions(problem), problem),
+                     signal_layout(dimensions(problem), problem),
+                     problem.real ? Api<Real>::kInverse : Api<Real>::kComplex);
+    work_bytes_ = std::max(work_bytes_, aligned(inverse_->work_bytes()));
+  }
 
   std::size_t workspace_bytes() const noexcept override {
     return work_bytes_ + (copied_ ? aligned(spectrum_bytes()) : 0);
@@ -171,7 +175,7 @@ class CufftEngine final : public GpuDenseEngine<Real> {
       from = reinterpret_cast<std::complex<Real>*>(workspace + work_bytes_);
       cuda::copy_on_device(workspace + work_bytes_, spectra, spectrum_bytes(), stream);
     }
-    inverse_.run(workspace, stream, [&](cufftHandle handle) {
+    inverse_->run(workspace, stream, [&](cufftHandle handle) {
       return problem_.real
                  ? Api<Real>::inverse(handle, device(from), static_cast<Real*>(signals))
                  : Api<Real>::complex(handle, device(from), static_cast<Complex*>(signals), CUFFT_INVERSE);
@@ -201,7 +205,8 @@ class CufftEngine final : public GpuDenseEngine<Real> {
   }
 
   DenseProblem problem_;
-  Transform forward_, inverse_;
+  Transform forward_;
+  std::optional<Transform> inverse_;
   bool copied_;  ///< the spectrum, before an inverse transform
   std::size_t work_bytes_;
 };

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <iterator>
 #include <sstream>
+#include <string_view>
 
 namespace sfft::detail::tuned {
 
 namespace {
 
+constexpr std::string_view kBytes = " bytes ";
 constexpr int kMostLength = 1 << 15, kMostStreams = 4;
 
 struct CachingName {
@@ -152,6 +154,20 @@ std::string to_text(const Choice& choice) {
       cache, choice.chunk, choice.split.empty() ? "-" : fmt::format("{}", fmt::join(choice.split, ".")));
   for (const LineChoice& line : choice.lines) text += " | " + to_text(line);
   return text;
+}
+
+std::string to_text(const Choices& choices) {
+  return to_text(choices.own) + (choices.bytes ? std::string(kBytes) + to_text(*choices.bytes) : "");
+}
+
+std::optional<Choices> parse_choices(const std::string& text) {
+  const std::size_t at = text.find(kBytes);
+  const auto own = parse_choice(text.substr(0, at));
+  if (!own) return std::nullopt;
+  if (at == std::string::npos) return Choices{*own, std::nullopt};
+  const auto bytes = parse_choice(text.substr(at + kBytes.size()));
+  if (!bytes) return std::nullopt;
+  return Choices{*own, *bytes};
 }
 
 std::optional<Choice> parse_choice(const std::string& text) {

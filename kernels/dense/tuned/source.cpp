@@ -23,7 +23,7 @@ const char* name(Loads loads) {
   return kNames[static_cast<int>(loads)];
 }
 const char* name(device::Keep keep) {
-  constexpr const char* kNames[] = {"Keep::all", "Keep::above", "Keep::at"};
+  constexpr const char* kNames[] = {"Keep::all", "Keep::power", "Keep::above", "Keep::at"};
   return kNames[static_cast<int>(keep)];
 }
 const char* name(Method method) {

@@ -152,11 +152,13 @@ class Tile {
     return group_ * Step::kTurnGroup + outer_ * Step::kTurnOuter + (inner_ + line) * Step::kTurnInner;
   }
 
-  /// Whether element n − k of a line's mirror is element k of a line, this one or another: the rows that
-  /// mirror themselves, if in another plane, come as a line and as a mirror.
+  /// Whether element n − k of a line's mirror is written as an element of a line, too: of a plane that is its
+  /// own mirror all rows are lines, of a single plane half of them, the first and the middle one with itself.
   __device__ __forceinline__ bool comes_twice(int line, int k) const {
+    if constexpr (!kPaired) return 2 * k == kPoints;
+    if constexpr (Step::kMirrorPlanes > 1) return outer_ == 0 || 2 * outer_ == Step::kMirrorPlanes;
     const long long row = (inner_ + line) >> 1;
-    return kPaired ? row == 0 || 2 * row == Step::kMirrorRows : 2 * k == kPoints;
+    return row == 0 || 2 * row == Step::kMirrorRows;
   }
 
   /// Element j of a line, exchanged where the step says so.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cuda/pack.hpp"
 #include "kernels/dense/problem.hpp"
 #include "kernels/dense/tuned/compiler.hpp"
 #include "kernels/dense/tuned/timing.hpp"
@@ -31,19 +32,34 @@ double relative_l2(const std::vector<std::complex<Real>>& a, const std::vector<s
 template <class Real>
 TrialBench<Real>::TrialBench(const DenseProblem& problem)
     : problem_(problem),
+      element_(problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value),
       device_(cuda::device_info(problem.device)),
       tables_(sizeof(Real) == 4),
       signals_(static_cast<std::size_t>(span_points(problem)) * sizeof(Real) * (problem.real ? 1 : 2)),
       spectra_(static_cast<std::size_t>(total_spectrum_points(problem)) * sizeof(std::complex<Real>)) {
   fill_for_timing<Real>(signals_, stream_.get());
-  if (!problem.contiguous()) return;
-  const auto library = make_cufft_engine<Real>(problem);
+  if (problem.contiguous()) make_reference(signals_.data());
+}
+
+template <class Real>
+void TrialBench<Real>::make_reference(const void* signals) {
+  const auto library = make_cufft_engine<Real>(problem_);
   const cuda::DeviceBuffer workspace(library->workspace_bytes());
   const ElementType own =
-      problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
-  library->forward(signals_.data(), own, spectra_.template as<std::complex<Real>>(), Real(1),
-                   workspace.data(), stream_.get());
+      problem_.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+  library->forward(signals, own, spectra_.template as<std::complex<Real>>(), Real(1), workspace.data(),
+                   stream_.get());
   reference_ = sample(spectra_.data());
+}
+
+template <class Real>
+void TrialBench<Real>::read_bytes() {
+  element_ = ElementType::u8;
+  const cuda::DeviceBuffer converted(signals_.bytes());
+  const std::int64_t points = total_points(problem_);
+  cuda::launch_copy(cuda::copy_rows(1, points, 0, 0), signals_.data(), cuda::Element::u8, converted.data(),
+                    sizeof(Real) == 4 ? cuda::Element::f32 : cuda::Element::f64, 1, stream_.get());
+  make_reference(converted.data());
 }
 
 template <class Real>
@@ -64,7 +80,7 @@ void TrialBench<Real>::compile(std::vector<Candidate>& candidates) {
   std::vector<std::pair<Candidate*, std::size_t>> places;  // the kernels that they are of
   for (Candidate& candidate : candidates) {
     try {
-      candidate.program = lay_out({problem_, kSingle, false, element_type_of<Real>::value}, candidate.choice);
+      candidate.program = lay_out({problem_, kSingle, false, element_}, candidate.choice);
     } catch (const Error& error) {
       candidate.failure = error.what();
       continue;
@@ -91,7 +107,7 @@ Call TrialBench<Real>::call() {
           scratch_.data(),
           1,
           problem_.batch,
-          static_cast<std::size_t>(problem_.strides.batch) * sizeof(Real) * (problem_.real ? 1 : 2),
+          static_cast<std::size_t>(problem_.strides.batch) * element_bytes(element_),
           static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>)};
 }
 

@@ -27,6 +27,8 @@ template <class Real>
 class TrialBench {
  public:
   explicit TrialBench(const DenseProblem& problem);
+  /// From now on real signals are samples of 8 bits. For contiguous problems.
+  void read_bytes();
 
   /// Lays out and compiles.
   void compile(std::vector<Candidate>& candidates);
@@ -37,9 +39,11 @@ class TrialBench {
 
  private:
   Call call();
+  void make_reference(const void* signals);
   std::vector<std::complex<Real>> sample(const std::byte* spectra) const;
 
   DenseProblem problem_;
+  ElementType element_;
   const cuda::DeviceInfo& device_;
   Tables tables_;
   cuda::OwnedStream stream_;

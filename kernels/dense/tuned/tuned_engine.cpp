@@ -18,6 +18,7 @@ namespace {
 
 using tuned::Call;
 using tuned::Choice;
+using tuned::Choices;
 using tuned::Executable;
 using tuned::Image;
 using tuned::Program;
@@ -57,6 +58,18 @@ std::vector<ElementType> read_types(const DenseProblem& problem) {
   return types;
 }
 
+const Choice& choice_for(const Choices& choices, ElementType type) {
+  return type == ElementType::u8 && choices.bytes ? *choices.bytes : choices.own;
+}
+
+using Executables = std::map<ElementType, std::unique_ptr<const Executable>>;
+
+std::size_t most_scratch(const Executables& executables) {
+  std::size_t most = 0;
+  for (const auto& [type, executable] : executables) most = std::max(most, executable->scratch_bytes());
+  return most;
+}
+
 std::size_t signal_bytes(const DenseProblem& problem, ElementType type) {
   return static_cast<std::size_t>(problem.strides.batch) * element_bytes(type);
 }
@@ -64,23 +77,24 @@ std::size_t signal_bytes(const DenseProblem& problem, ElementType type) {
 template <class Real>
 class TunedEngine final : public GpuDenseEngine<Real> {
  public:
-  TunedEngine(const DenseProblem& problem, Choice choice)
+  TunedEngine(const DenseProblem& problem, Choices choices)
       : problem_(problem),
-        choice_(std::move(choice)),
+        choices_(std::move(choices)),
         device_(cuda::device_info(problem.device)),
         tables_(kSingle) {
     const std::vector<ElementType> types = read_types<Real>(problem);
     std::vector<Program> programs;
     for (const ElementType type : types)
-      programs.push_back(lay_out({problem, kSingle, false, type}, choice_));
-    programs.push_back(lay_out({problem, kSingle, true, own_type()}, choice_));
+      programs.push_back(lay_out({problem, kSingle, false, type}, choice_for(choices_, type)));
+    if (!problem.forward_only)
+      programs.push_back(lay_out({problem, kSingle, true, own_type()}, choices_.own));
     std::vector<std::unique_ptr<const Executable>> made = load(programs, kSingle, tables_, device_);
     for (std::size_t i = 0; i < types.size(); ++i) forward_.emplace(types[i], std::move(made[i]));
-    inverse_ = std::move(made.back());
+    if (!problem.forward_only) inverse_ = std::move(made.back());
   }
 
   std::size_t workspace_bytes() const noexcept override {
-    return std::max(forward_.at(own_type())->scratch_bytes(), inverse_->scratch_bytes());
+    return std::max(most_scratch(forward_), inverse_ == nullptr ? 0 : inverse_->scratch_bytes());
   }
   bool reads(ElementType type) const noexcept override { return forward_.count(type) > 0; }
   bool writes_strides() const noexcept override { return true; }
@@ -101,8 +115,8 @@ class TunedEngine final : public GpuDenseEngine<Real> {
     inverse_->run(call, stream);
   }
 
-  std::string kernel() const override { return tuned::to_text(choice_); }
-  std::string name() const override { return "tuned kernels: " + tuned::to_text(choice_); }
+  std::string kernel() const override { return tuned::to_text(choices_); }
+  std::string name() const override { return "tuned kernels: " + tuned::to_text(choices_); }
 
  private:
   static constexpr bool kSingle = sizeof(Real) == 4;
@@ -116,27 +130,28 @@ class TunedEngine final : public GpuDenseEngine<Real> {
   }
 
   DenseProblem problem_;
-  Choice choice_;
+  Choices choices_;
   const cuda::DeviceInfo& device_;
   tuned::Tables tables_;
-  std::map<ElementType, std::unique_ptr<const Executable>> forward_;
-  std::unique_ptr<const Executable> inverse_;
+  Executables forward_;
+  std::unique_ptr<const Executable> inverse_;  ///< none of forward-only problems
 };
 
 template <class Real>
 class KeepingEngine final : public GpuKeepingEngine<Real> {
  public:
-  KeepingEngine(const DenseProblem& problem, const Choice& choice, device::Keep keep)
+  KeepingEngine(const DenseProblem& problem, const Choices& choices, device::Keep keep)
       : problem_(problem), device_(cuda::device_info(problem.device)), tables_(kSingle) {
     const std::vector<ElementType> types = read_types<Real>(problem);
     std::vector<Program> programs;
     for (const ElementType type : types)
-      programs.push_back(lay_out({problem, kSingle, false, type, keep}, choice));
+      programs.push_back(lay_out({problem, kSingle, false, type, keep}, choice_for(choices, type)));
     std::vector<std::unique_ptr<const Executable>> made = load(programs, kSingle, tables_, device_);
     for (std::size_t i = 0; i < types.size(); ++i) forward_.emplace(types[i], std::move(made[i]));
   }
 
-  std::size_t workspace_bytes() const noexcept override { return forward_.begin()->second->scratch_bytes(); }
+  std::size_t workspace_bytes() const noexcept override { return most_scratch(forward_); }
+  bool reads(ElementType type) const noexcept override { return forward_.count(type) > 0; }
   void forward(const void* signals, ElementType type, const device::KeptPart& part, Real scale,
                std::byte* workspace, CUstream_st* stream) const override {
     Call call{signals, nullptr, workspace, static_cast<double>(scale), problem_.batch};
@@ -151,25 +166,35 @@ class KeepingEngine final : public GpuKeepingEngine<Real> {
   DenseProblem problem_;
   const cuda::DeviceInfo& device_;
   tuned::Tables tables_;
-  std::map<ElementType, std::unique_ptr<const Executable>> forward_;
+  Executables forward_;
 };
 
 /// What wisdom remembers, if it is a choice for this problem.
 template <class Real>
-std::optional<Choice> remembered(const DenseProblem& problem, const std::string& kernel) {
-  const auto choice = kernel.empty() ? std::nullopt : tuned::parse_choice(kernel);
-  if (!choice) return std::nullopt;
+std::optional<Choices> remembered(const DenseProblem& problem, const std::string& kernel) {
+  const auto choices = kernel.empty() ? std::nullopt : tuned::parse_choices(kernel);
+  if (!choices) return std::nullopt;
   const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
   try {
     constexpr bool kSingle = sizeof(Real) == 4;
-    for (const tuned::Kernel& made :
-         tuned::lay_out({problem, kSingle, false, element_type_of<Real>::value}, *choice).kernels) {
-      if (made.shared_bytes(kSingle) > shared) return std::nullopt;
+    for (const ElementType type : read_types<Real>(problem)) {
+      for (const tuned::Kernel& made :
+           tuned::lay_out({problem, kSingle, false, type}, choice_for(*choices, type)).kernels) {
+        if (made.shared_bytes(kSingle) > shared) return std::nullopt;
+      }
     }
   } catch (const Error&) {
     return std::nullopt;
   }
-  return choice;
+  return choices;
+}
+
+template <class Real>
+Choices choose(const DenseProblem& problem, const std::string& kernel, bool measure) {
+  constexpr bool kSingle = sizeof(Real) == 4;
+  if (const auto known = remembered<Real>(problem, kernel)) return *known;
+  if (measure) return tuned::choose_by_measurement(problem, kSingle);
+  return {tuned::choose_by_rules(problem, kSingle), std::nullopt};
 }
 
 }  // namespace
@@ -179,22 +204,16 @@ std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem
                                                               const std::string& kernel, bool measure) {
   cuda::nvrtc();
   const cuda::DeviceScope scope(problem.device);
-  constexpr bool kSingle = sizeof(Real) == 4;
-  auto choice = remembered<Real>(problem, kernel);
-  if (!choice)
-    choice =
-        measure ? tuned::choose_by_measurement(problem, kSingle) : tuned::choose_by_rules(problem, kSingle);
-  return std::make_unique<const TunedEngine<Real>>(problem, *choice);
+  return std::make_unique<const TunedEngine<Real>>(problem, choose<Real>(problem, kernel, measure));
 }
 
 template <class Real>
 std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DenseProblem& problem,
                                                                   const std::string& kernel,
                                                                   device::Keep keep) {
+  cuda::nvrtc();
   const cuda::DeviceScope scope(problem.device);
-  const auto choice = remembered<Real>(problem, kernel);
-  if (!choice) throw Error(ErrorCode::backend_unavailable, "these kernels do not fit the problem");
-  return std::make_unique<const KeepingEngine<Real>>(problem, *choice, keep);
+  return std::make_unique<const KeepingEngine<Real>>(problem, choose<Real>(problem, kernel, false), keep);
 }
 
 template std::unique_ptr<const GpuKeepingEngine<float>> make_keeping_engine(const DenseProblem&,

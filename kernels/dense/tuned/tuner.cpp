@@ -27,7 +27,7 @@ class Tuner {
   Tuner(const DenseProblem& problem, std::vector<TunedTrial>* trials)
       : problem_(problem), limits_(limits_of(problem.device)), trials_(trials), bench_(problem) {}
 
-  Choice run() {
+  Choices run() {
     std::string why = "no factors that a block can hold";
     for (const std::vector<int>& split : first(splits_of(problem_, kSingle, limits_), kSplits)) {
       const std::vector<LineNeed> needs = needs_of(problem_, kSingle, split, limits_, why);
@@ -37,7 +37,11 @@ class Tuner {
       throw Error(ErrorCode::backend_unavailable,
                   fmt::format("no kernel for {}: {}", problem_.shape.to_string(), why));
     }
-    return best_;
+    const Choice own = best_;
+    const bool frames = problem_.real && problem_.shape.rank() == 2 && problem_.contiguous();
+    if (!frames || own.lines.size() < 2) return {own, std::nullopt};
+    for_bytes();
+    return {own, best_ == own ? std::nullopt : std::optional(best_)};
   }
 
  private:
@@ -89,6 +93,27 @@ class Tuner {
       settle(neighbours(best_), 0);
       refine();
     }
+  }
+
+  /// The step that reads the samples once more, and registers, as reading takes less of the time.
+  void for_bytes() {
+    bench_.read_bytes();
+    best_us_ = std::numeric_limits<double>::infinity();
+    const Choice own = best_;
+    settle({own}, 0);
+    std::string why;
+    const LineNeed need = needs_of(problem_, kSingle, {}, limits_, why).front();
+    std::vector<Choice> all;
+    for (const LineChoice& line : best_of_step(own, 0, candidates(need, kSingle, limits_, kCandidates))) {
+      for (const int blocks : {1, 2, 3}) {
+        all.push_back(own);
+        all.back().lines[0] = line;
+        all.back().min_blocks = blocks;
+      }
+    }
+    settle(all, 0);
+    settle(neighbours(best_), 0);
+    settle(with_cachings(best_), 0);
   }
 
   std::vector<LineChoice> best_of_step(const Choice& base, std::size_t step,
@@ -191,15 +216,20 @@ class Tuner {
     return all;
   }
 
-  /// One thing at a time of the best: caches, padding, twiddle factors, registers.
-  void refine() {
-    const Choice base = best_;
+  static std::vector<Choice> with_cachings(const Choice& base) {
     std::vector<Choice> all;
     for (const Caching caching : {Caching{}, Caching{Loads::past_l1, false}, Caching{Loads::prefetch, false},
                                   Caching{Loads::usual, true}, Caching{Loads::past_l1, true}}) {
       all.push_back(base);
       all.back().caching = caching;
     }
+    return all;
+  }
+
+  /// One thing at a time of the best: caches, padding, twiddle factors, registers.
+  void refine() {
+    const Choice base = best_;
+    std::vector<Choice> all = with_cachings(base);
     for (int blocks : {2, 3, 4, 6, 8}) {
       all.push_back(base);
       all.back().min_blocks = blocks;
@@ -259,17 +289,17 @@ std::string key_of(const DenseProblem& problem, bool single) {
 
 }  // namespace
 
-Choice choose_by_measurement(const DenseProblem& problem, bool single, std::vector<TunedTrial>* trials) {
+Choices choose_by_measurement(const DenseProblem& problem, bool single, std::vector<TunedTrial>* trials) {
   // Plans of the same problem in one process need not search again. Never destroyed: threads may plan while
   // the process ends.
   static std::mutex& mutex = *new std::mutex;
-  static std::map<std::string, Choice>& found = *new std::map<std::string, Choice>;
+  static std::map<std::string, Choices>& found = *new std::map<std::string, Choices>;
   const std::string key = key_of(problem, single);
   if (trials == nullptr) {
     const std::lock_guard lock(mutex);
     if (const auto known = found.find(key); known != found.end()) return known->second;
   }
-  const Choice choice = single ? Tuner<float>(problem, trials).run() : Tuner<double>(problem, trials).run();
+  const Choices choice = single ? Tuner<float>(problem, trials).run() : Tuner<double>(problem, trials).run();
   const std::lock_guard lock(mutex);
   return found[key] = choice;
 }

@@ -29,8 +29,8 @@ Limits limits_of(int device);
 /// By the count of operations alone. Throws Error(backend_unavailable) for problems without a kernel.
 Choice choose_by_rules(const DenseProblem& problem, bool single);
 /// Times candidates in device memory of its own, seconds. Whoever else uses the GPU disturbs it.
-Choice choose_by_measurement(const DenseProblem& problem, bool single,
-                             std::vector<TunedTrial>* trials = nullptr);
+Choices choose_by_measurement(const DenseProblem& problem, bool single,
+                              std::vector<TunedTrial>* trials = nullptr);
 
 }  // namespace tuned
 
