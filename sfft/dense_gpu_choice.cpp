@@ -133,6 +133,7 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
 
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem) {
+  static_cast<void>(cuda::device_info(problem.device));  // or why there is none
   const auto known = Wisdom::global().find(gpu_place(problem.device), wisdom_problem<Real>(problem));
   const Engine engine = known ? named_by(*known).value_or(Engine::cufft) : Engine::cufft;
   const auto make = [engine, kernel = known ? known->kernel : ""](DenseProblem round) {

@@ -86,6 +86,11 @@ class Tuner {
       }
       wholes = std::move(next);
     }
+    const std::size_t count = wholes.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      wholes.push_back(wholes[i]);
+      wholes.back().min_blocks = 2;
+    }
     settle(wholes, needs.size() - 1);
     if (needs.size() > 1 && !best_.lines.empty() && best_.split == split)
       settle(with_turns(best_), needs.size() - 1);
@@ -120,9 +125,12 @@ class Tuner {
                                        const std::vector<LineChoice>& lines) {
     std::vector<Candidate> all;
     for (const LineChoice& line : lines) {
-      Candidate candidate{.choice = base, .only = step};
-      candidate.choice.lines[step] = line;
-      all.push_back(candidate);
+      for (const int blocks : {1, 2}) {  // of many threads a compiler with all registers fits only one
+        Candidate candidate{.choice = base, .only = step};
+        candidate.choice.lines[step] = line;
+        candidate.choice.min_blocks = blocks;
+        if (blocks == 1 || 2 * line.threads * line.lines > kMostThreads / 2) all.push_back(candidate);
+      }
     }
     bench_.compile(all);
     std::vector<std::pair<double, LineChoice>> timed;
@@ -135,7 +143,10 @@ class Tuner {
     std::stable_sort(timed.begin(), timed.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<LineChoice> kept;
-    for (const auto& [us, line] : first(timed, kKept)) kept.push_back(line);
+    for (const auto& [us, line] : timed) {
+      const bool known = std::find(kept.begin(), kept.end(), line) != kept.end();
+      if (!known && kept.size() < kKept) kept.push_back(line);
+    }
     return kept;
   }
 
