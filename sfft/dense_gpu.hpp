@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/dense_executor.hpp"
 #include "kernels/cuda/runtime.hpp"
+#include "kernels/dense/wisdom.hpp"
 #include "sfft/dense_runner.hpp"
 #include "sfft/dense_transfer.hpp"
 
@@ -59,8 +60,9 @@ class GpuRunner final : public DenseRunner<Real> {
 };
 
 /// For the library's own forward transforms of `problem` and of other batches of it: the engine that wisdom
-/// names, or cuFFT.
+/// names, for `batch` of them, or cuFFT.
 template <class Real>
-cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem);
+cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem,
+                                            Wisdom::Batch batch = Wisdom::Batch::nearest);
 
 }  // namespace sfft::detail

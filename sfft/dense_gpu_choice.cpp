@@ -132,9 +132,9 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
 }
 
 template <class Real>
-cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem) {
+cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem, Wisdom::Batch batch) {
   static_cast<void>(cuda::device_info(problem.device));  // or why there is none
-  const auto known = Wisdom::global().find(gpu_place(problem.device), wisdom_problem<Real>(problem));
+  const auto known = Wisdom::global().find(gpu_place(problem.device), wisdom_problem<Real>(problem), batch);
   const Engine engine = known ? named_by(*known).value_or(Engine::cufft) : Engine::cufft;
   const auto make = [engine, kernel = known ? known->kernel : ""](DenseProblem round) {
     round.forward_only = true;
@@ -154,8 +154,8 @@ cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem) {
   return engines;
 }
 
-template cuda::DenseEngines<float> remembered_engines(const DenseProblem&);
-template cuda::DenseEngines<double> remembered_engines(const DenseProblem&);
+template cuda::DenseEngines<float> remembered_engines(const DenseProblem&, Wisdom::Batch);
+template cuda::DenseEngines<double> remembered_engines(const DenseProblem&, Wisdom::Batch);
 
 template DenseChoice<float> choose_on_gpu(const DenseRequest&);
 template DenseChoice<double> choose_on_gpu(const DenseRequest&);

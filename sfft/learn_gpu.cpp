@@ -27,7 +27,8 @@ std::vector<std::int64_t> indices(const std::vector<RankedPower>& chosen) {
 }
 
 cuda::DenseEngines<double> engines(const Shape& shape, ElementType type, int device) {
-  return remembered_engines<double>(cuda::learning_problem(shape, type, device));
+  // Of one frame only: a kernel that has to be compiled first pays for many.
+  return remembered_engines<double>(cuda::learning_problem(shape, type, device), Wisdom::Batch::exact);
 }
 
 class DeviceSpectrum final : public LearningSpectrum {

@@ -2,7 +2,7 @@
 # check_headers.sh PREFIX COMPILER: only the public headers are installed, each compiles alone without a warning, and none
 # names CUDA.
 set -euo pipefail
-expected="dense.hpp discover.hpp error.hpp export.hpp plan.hpp sfft.hpp template.hpp tracker.hpp types.hpp"
+expected="dense.hpp dense_selective.hpp discover.hpp error.hpp export.hpp plan.hpp sfft.hpp template.hpp tracker.hpp types.hpp"
 found=$(cd "$1/include/sfft" && echo *)
 [ "$found" = "$expected" ] || { echo "installed headers: $found"; exit 1; }
 for header in $expected; do

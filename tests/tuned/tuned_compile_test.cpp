@@ -2,11 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
+#include "kernels/common/embedded.hpp"
 #include "kernels/cuda/driver.hpp"
 #include "kernels/dense/tuned/compiler.hpp"
 #include "tests/support/tuned_problem.hpp"
+
+namespace sfft::detail {
+extern const EmbeddedFile kShippedWisdom[];
+extern const int kShippedWisdomCount;
+}  // namespace sfft::detail
 
 namespace sfft::test {
 namespace {
@@ -93,6 +101,47 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
       EXPECT_FALSE(compiled[i].image.empty()) << architecture << "\n" << list[i];
     }
   }
+}
+
+/// "f32 r2c 1080x1920" of a wisdom file.
+DenseProblem problem_of(const std::string& transform, std::int64_t batch) {
+  std::istringstream words(transform);
+  std::string precision, kind, grid, extent;
+  words >> precision >> kind >> grid;
+  std::vector<std::int64_t> extents;
+  for (std::istringstream parts(grid); std::getline(parts, extent, 'x');)
+    extents.push_back(std::stoll(extent));
+  return dense_problem(Shape(std::span<const std::int64_t>(extents)), kind == "r2c", batch);
+}
+
+/// What is shipped was measured; that it still is what the generator takes can be seen without a GPU.
+TEST(TunedCompile, ShippedChoices) {
+  std::set<std::string> needed;
+  int tuned = 0;
+  for (int i = 0; i < detail::kShippedWisdomCount; ++i) {
+    const auto file = nlohmann::json::parse(detail::kShippedWisdom[i].text);
+    for (const auto& entry : file.at("entries")) {
+      if (entry.at("engine").get<std::string>() != "tuned") continue;
+      const std::string transform = entry.at("transform"), kernel = entry.at("kernel");
+      const DenseProblem problem = problem_of(transform, entry.at("batch"));
+      const bool single = transform.rfind("f32", 0) == 0;
+      const auto choices = detail::tuned::parse_choices(kernel);
+      ASSERT_TRUE(choices) << transform << ": " << kernel;
+      EXPECT_EQ(to_text(*choices), kernel) << transform;
+      for (const Choice& choice : {choices->own, choices->bytes.value_or(choices->own)}) {
+        for (const Kernel& made : lay_out({problem, single, false, ElementType::u8}, choice).kernels) {
+          EXPECT_LE(made.shared_bytes(single), kHopper.shared_bytes) << transform;
+          needed.insert(source_of(made, single));
+        }
+      }
+      ++tuned;
+    }
+  }
+  EXPECT_GT(tuned, 30);
+  if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
+  const std::vector<std::string> list(needed.begin(), needed.end());
+  const auto compiled = detail::tuned::compile(list, "sm_90");
+  for (std::size_t i = 0; i < list.size(); ++i) EXPECT_EQ(compiled[i].failure, "") << list[i];
 }
 
 TEST(TunedCompile, RefusalsSayWhy) {
