@@ -229,6 +229,19 @@ def dense(rows, clock, folder):
     save(figure, folder / "dense")
 
 
+def measured(description, file):
+    """A results file of the H200, `file` unless the command line names another, and the folder for its figure."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("results", nargs="?", default=pathlib.Path(__file__).resolve().parent / "results" / "h200" / file)
+    parser.add_argument("-o", "--output", default=".", help="folder of the figure")
+    parser.add_argument("--format", choices=("svg", "png"), default="svg")
+    arguments = parser.parse_args()
+    plt.rcParams["savefig.format"] = arguments.format
+    folder = pathlib.Path(arguments.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    return json.loads(pathlib.Path(arguments.results).read_text(encoding="utf-8")), folder
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="+", help="JSON files of sfft-bench")

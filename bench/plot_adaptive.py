@@ -3,27 +3,14 @@
 
 usage: bench/plot_adaptive.py [bench/results/h200/sparse.json] [-o FOLDER] [--format svg|png]      Needs Matplotlib.
 """
-import argparse
-import json
-import pathlib
-
-from plot import finish, draw, plt, ticks  # noqa: F401  (plt: its settings)
+from plot import draw, finish, measured, ticks
 
 COLOURS = ["#0072b2", "#009e73", "#d55e00"]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    default = pathlib.Path(__file__).resolve().parent / "results" / "h200" / "sparse.json"
-    parser.add_argument("results", nargs="?", default=default)
-    parser.add_argument("-o", "--output", default=".", help="folder of the figure")
-    parser.add_argument("--format", choices=("svg", "png"), default="svg")
-    arguments = parser.parse_args()
-    plt.rcParams["savefig.format"] = arguments.format
-    data = json.loads(pathlib.Path(arguments.results).read_text(encoding="utf-8"))
+    data, folder = measured(__doc__, "sparse.json")
     rows = [row for row in data["rows"] if row["group"] == "adaptive"]
-    folder = pathlib.Path(arguments.output)
-    folder.mkdir(parents=True, exist_ok=True)
 
     figure, axes, _ = draw({}, ("Learning once against transforming densely", f"{data['device']}, frames in its memory, k = 1000; lines go on at the measured "
                                 "time a frame"), "frames", "time so far")

@@ -3,13 +3,9 @@
 
 usage: bench/plot_dense.py [bench/results/h200/dense.json] [-o FOLDER] [--format svg|png]      Needs Matplotlib.
 """
-import argparse
-import json
-import pathlib
-
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
-from plot import plt, save
+from plot import measured, plt, save
 
 COLOURS = {"tuned": "#0072b2", "automatic": "#0072b2", "cuFFT": "#5b3a8e", "VkFFT": "#d55e00"}
 MARKERS = {"tuned": "o", "automatic": "o", "cuFFT": "X", "VkFFT": "D"}
@@ -54,20 +50,11 @@ def passes(axes, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    default = pathlib.Path(__file__).resolve().parent / "results" / "h200" / "dense.json"
-    parser.add_argument("results", nargs="?", default=default)
-    parser.add_argument("-o", "--output", default=".", help="folder of the figure")
-    parser.add_argument("--format", choices=("svg", "png"), default="svg")
-    arguments = parser.parse_args()
-    plt.rcParams["savefig.format"] = arguments.format
-    data = json.loads(pathlib.Path(arguments.results).read_text(encoding="utf-8"))
+    data, folder = measured(__doc__, "dense.json")
     rows = [row for row in data["rows"] if row.get("target") is not None]
     sides = [(ratios, [row for row in rows if row["group"] != "batched"], "Against the faster library"),
              (passes, [row for row in rows if row["group"] == "batched"], "Batched lines of n points")]
     sides = [side for side in sides if side[1]]
-    folder = pathlib.Path(arguments.output)
-    folder.mkdir(parents=True, exist_ok=True)
 
     figure, all_axes = plt.subplots(1, len(sides), figsize=(5.4 * len(sides), 7.4), squeeze=False)
     figure.subplots_adjust(left=0.225, right=0.98, top=0.88, bottom=0.07, wspace=0.22)

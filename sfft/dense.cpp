@@ -14,18 +14,6 @@ namespace {
 
 constexpr std::align_val_t kAlignment{64};
 
-void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
-                     const char* function) {
-  if (given.size() < bytes) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("the workspace has {} bytes, {} asks for {}", given.size(), function, bytes));
-  }
-  if (reinterpret_cast<std::uintptr_t>(given.data()) % alignment != 0) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("the workspace is not aligned to {} bytes", alignment));
-  }
-}
-
 /// The workspace that the caller gave, checked, or one for this call.
 class Scratch {
  public:
@@ -38,7 +26,7 @@ class Scratch {
       }
       return;
     }
-    check_workspace(given, bytes, static_cast<std::size_t>(kAlignment), "workspace_bytes()");
+    sfft::detail::check_workspace(given, bytes, static_cast<std::size_t>(kAlignment), "workspace_bytes()");
   }
   ~Scratch() { ::operator delete(own_, kAlignment); }
   Scratch(const Scratch&) = delete;
@@ -113,26 +101,12 @@ using sfft::detail::DenseProblem;
 template <class Real>
 class Impl {
  public:
-  Impl(const Shape& grid, bool is_real, const Options& asked)
-      : options(asked), problem(sfft::detail::make_problem(grid, is_real, asked)) {
-    if (options.threads < 0) {
-      throw Error(
-          ErrorCode::invalid_argument,
-          fmt::format("threads is {}: give a positive number, or 0 for one per core", options.threads));
-    }
-    if (!available(options.engine)) {
-      throw Error(ErrorCode::backend_unavailable,
-                  fmt::format("the engine {} is not in this build: use automatic or built_in",
-                              to_string(options.engine)));
-    }
-    const bool on_cpu = options.engine == Engine::automatic
-                            ? options.backend != Backend::cuda
-                            : options.engine == Engine::built_in || options.engine == Engine::fftw;
-    const sfft::detail::DenseRequest request{
-        problem, sfft::detail::scales_of(options.normalization, grid.points()), options};
+  Impl(const Shape& grid, bool is_real, const Options& asked) : options(asked) {
+    const sfft::detail::DenseRequest request = sfft::detail::make_request(grid, is_real, options);
+    problem = request.problem;
     try {
-      choice =
-          on_cpu ? sfft::detail::choose_on_cpu<Real>(request) : sfft::detail::choose_on_gpu<Real>(request);
+      choice = sfft::detail::for_gpu(options) ? sfft::detail::choose_on_gpu<Real>(request)
+                                              : sfft::detail::choose_on_cpu<Real>(request);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorCode::out_of_memory,
                   fmt::format("no memory to plan a transform of {}", grid.to_string()));
@@ -164,11 +138,7 @@ class Impl {
                   spectrum_points * sizeof(std::complex<Real>), own_type && !strided);
   }
   void check_device_call(std::span<std::byte> workspace) const {
-    if (!choice.runner->on_gpu())
-      throw Error(
-          ErrorCode::backend_unavailable,
-          "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
-    check_workspace(workspace, choice.runner->device_workspace_bytes(), 256, "device_workspace_bytes()");
+    sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
   }
 
   template <class T>

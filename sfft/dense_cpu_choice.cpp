@@ -31,8 +31,7 @@ double measured_us(const DenseRunner<Real>& runner, const DenseProblem& problem)
   std::vector<std::complex<Real>> spectra(static_cast<std::size_t>(total_spectrum_points(problem)));
   std::vector<std::byte> memory(runner.workspace_bytes() + 64);
   std::byte* workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
-  const ElementType type =
-      problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+  const ElementType type = own_type<Real>(problem);
   return median_us([&] {
     const auto start = std::chrono::steady_clock::now();
     runner.forward(signals.data(), type, spectra.data(), workspace);

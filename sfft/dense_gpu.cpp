@@ -6,17 +6,8 @@ namespace sfft::detail {
 
 namespace {
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 cuda::Element device_type(ElementType type) {
   return static_cast<cuda::Element>(type);
-}
-
-template <class Real>
-ElementType own_type(bool real) {
-  return real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
 }
 
 /// Engines load two reals at once.
@@ -33,7 +24,7 @@ GpuRunner<Real>::GpuRunner(const DenseProblem& problem, const DenseScales& scale
   if (!contiguous_) {
     try {
       strided_ = make_(problem_, nullptr);
-      if (!strided_->reads(own_type<Real>(problem_.real)) && !strided_->writes_strides()) strided_ = nullptr;
+      if (!strided_->reads(own_type<Real>(problem_)) && !strided_->writes_strides()) strided_ = nullptr;
     } catch (const Error& error) {  // then everything is converted
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }
@@ -42,9 +33,9 @@ GpuRunner<Real>::GpuRunner(const DenseProblem& problem, const DenseScales& scale
   packed_ = make_(contiguous_problem(problem_, problem_.batch), nullptr);
   const auto points = static_cast<std::size_t>(total_points(problem_));
   if (problem_.real) {
-    if (!contiguous_ || !reads_everything(*packed_)) conversion_bytes_ = aligned(points * sizeof(Real));
+    if (!contiguous_ || !reads_everything(*packed_)) conversion_bytes_ = cuda::aligned(points * sizeof(Real));
   } else if (!contiguous_ && (strided_ == nullptr || !strided_->writes_strides())) {
-    conversion_bytes_ = aligned(points * sizeof(std::complex<Real>));  // forward, the spectra have room
+    conversion_bytes_ = cuda::aligned(points * sizeof(std::complex<Real>));  // forward, the spectra have room
   }
 }
 
@@ -71,8 +62,9 @@ bool GpuRunner<Real>::reads_everything(const Engine& engine) const noexcept {
 
 template <class Real>
 std::size_t GpuRunner<Real>::device_workspace_bytes() const noexcept {
-  const std::size_t strided = strided_ != nullptr ? aligned(strided_->workspace_bytes()) : 0;
-  const std::size_t packed = packed_ != nullptr ? aligned(packed_->workspace_bytes()) + conversion_bytes_ : 0;
+  const std::size_t strided = strided_ != nullptr ? cuda::aligned(strided_->workspace_bytes()) : 0;
+  const std::size_t packed =
+      packed_ != nullptr ? cuda::aligned(packed_->workspace_bytes()) + conversion_bytes_ : 0;
   return std::max(strided, packed);
 }
 
@@ -81,14 +73,14 @@ void GpuRunner<Real>::enqueue_forward(const void* signals, ElementType type, std
                                       std::byte* workspace, CUstream_st* stream) const {
   const cuda::DeviceScope scope(problem_.device);
   const auto scale = static_cast<Real>(scales_.forward);
-  const ElementType own = own_type<Real>(problem_.real);
+  const ElementType own = own_type<Real>(problem_);
   const Engine* engine = direct();
   const bool convertible = packed_ != nullptr && (!problem_.real || conversion_bytes_ > 0);
   if (engine != nullptr && engine->reads(type) && (!convertible || is_aligned(signals, type)))
     return engine->forward(signals, type, spectra, scale, workspace, stream);
   // Complex transforms then work in place, in the spectra.
   void* packed =
-      problem_.real ? static_cast<void*>(workspace + aligned(packed_->workspace_bytes())) : spectra;
+      problem_.real ? static_cast<void*>(workspace + cuda::aligned(packed_->workspace_bytes())) : spectra;
   cuda::launch_copy(signal_grid(problem_, Side::strided, Side::packed, problem_.row_points()), signals,
                     device_type(type), packed, device_type(own), 1, stream);
   packed_->forward(packed, own, spectra, scale, workspace, stream);
@@ -101,11 +93,11 @@ void GpuRunner<Real>::enqueue_inverse(const std::complex<Real>* spectra, void* s
   const auto scale = static_cast<Real>(scales_.inverse);
   const Engine* engine = direct();
   if (engine != nullptr && engine->writes_strides() &&
-      (conversion_bytes_ == 0 || is_aligned(signals, own_type<Real>(problem_.real))))
+      (conversion_bytes_ == 0 || is_aligned(signals, own_type<Real>(problem_))))
     return engine->inverse(spectra, signals, scale, workspace, stream);
-  void* packed = workspace + aligned(packed_->workspace_bytes());
+  void* packed = workspace + cuda::aligned(packed_->workspace_bytes());
   packed_->inverse(spectra, packed, scale, workspace, stream);
-  const cuda::Element own = device_type(own_type<Real>(problem_.real));
+  const cuda::Element own = device_type(own_type<Real>(problem_));
   cuda::launch_copy(signal_grid(problem_, Side::packed, Side::strided, problem_.row_points()), packed, own,
                     signals, own, 1, stream);
 }

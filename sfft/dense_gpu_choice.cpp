@@ -53,8 +53,7 @@ double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
   const cuda::DeviceBuffer workspace(runner.device_workspace_bytes());
   const cuda::OwnedStream stream;
   fill_for_timing<Real>(signals, stream.get());
-  const ElementType type =
-      problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+  const ElementType type = own_type<Real>(problem);
   return device_us(
       [&](cuda::Stream s) {
         runner.enqueue_forward(signals.data(), type, spectra.template as<std::complex<Real>>(),

@@ -19,6 +19,17 @@ struct DenseRequest {
   dense::Options options;
 };
 
+/// Throws Error(invalid_argument, size_overflow, backend_unavailable) for options that make no sense and
+/// engines that the build lacks.
+DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
+/// Whether a plan of these options is one of the GPU's.
+bool for_gpu(const dense::Options& options) noexcept;
+/// Throw Error(invalid_argument) for a workspace that is too small or not aligned, and
+/// Error(backend_unavailable) for a queued call of a plan that is not on a GPU.
+void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
+                     const char* function);
+void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes);
+
 /// Arguments have been checked. Signals are in the problem's strides. Thread-safe with a workspace a call.
 template <class Real>
 class DenseRunner {

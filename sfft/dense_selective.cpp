@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <optional>
 
 #include "sfft/selective_runner.hpp"
 
@@ -11,12 +11,6 @@ namespace sfft::dense {
 namespace detail {
 
 namespace {
-
-/// Whether a plan of these options is one of the GPU's.
-bool on_gpu(const Options& options) {
-  if (options.engine == Engine::automatic) return options.backend == Backend::cuda;
-  return options.engine != Engine::built_in && options.engine != Engine::fftw;
-}
 
 void check_support(std::span<const std::int64_t> support, std::int64_t spectrum) {
   if (support.empty()) throw Error(ErrorCode::invalid_support, "the support is empty: nothing would be kept");
@@ -39,19 +33,16 @@ class SelectiveImpl {
  public:
   SelectiveImpl(const Shape& shape, bool real, const Options& options, bool has_support,
                 std::span<const std::int64_t> chosen)
-      : problem(sfft::detail::make_problem(shape, real, options)), support(chosen.begin(), chosen.end()) {
+      : support(chosen.begin(), chosen.end()) {
+    sfft::detail::DenseRequest request = sfft::detail::make_request(shape, real, options);
+    request.problem.forward_only = true;
+    problem = request.problem;
     if (has_support) check_support(support, problem.spectrum_points());
-    if (!on_gpu(options)) {
+    if (sfft::detail::for_gpu(options)) {
+      gpu = sfft::detail::select_on_gpu<Real>(request, support);
+    } else {
       plan.emplace(shape, real, options);
-      return;
     }
-    if (!available(options.engine)) {
-      throw Error(ErrorCode::backend_unavailable,
-                  fmt::format("the engine {} is not in this build", to_string(options.engine)));
-    }
-    problem.forward_only = true;
-    gpu = sfft::detail::select_on_gpu<Real>(
-        {problem, sfft::detail::scales_of(options.normalization, shape.points()), options}, support);
   }
 
   void check(const void* signals, ElementType type, bool wants_support) const {
@@ -60,8 +51,7 @@ class SelectiveImpl {
                                                    ? "the plan keeps what is above a magnitude: use above()"
                                                    : "the plan keeps a support: use at()");
     }
-    const ElementType own =
-        problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+    const ElementType own = sfft::detail::own_type<Real>(problem);
     const bool camera = problem.real && (type == ElementType::u8 || type == ElementType::u16);
     if (type != own && !camera) {
       throw Error(ErrorCode::type_mismatch,
@@ -75,22 +65,11 @@ class SelectiveImpl {
       throw Error(ErrorCode::invalid_argument, "the magnitude is negative or NaN: give 0 or more");
   }
   void check_device_call(const void* signals, ElementType type, std::span<std::byte> workspace) const {
-    if (gpu == nullptr) {
-      throw Error(
-          ErrorCode::backend_unavailable,
-          "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
-    }
+    sfft::detail::check_queued(gpu != nullptr, workspace, gpu == nullptr ? 0 : gpu->device_workspace_bytes());
     const std::size_t together = element_bytes(type) * (problem.real ? 2 : 1);
     if (reinterpret_cast<std::uintptr_t>(signals) % together != 0)
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("the signals are not aligned to {} bytes", together));
-    if (workspace.size() < gpu->device_workspace_bytes()) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("the workspace has {} bytes, device_workspace_bytes() asks for {}",
-                              workspace.size(), gpu->device_workspace_bytes()));
-    }
-    if (reinterpret_cast<std::uintptr_t>(workspace.data()) % 256 != 0)
-      throw Error(ErrorCode::invalid_argument, "the workspace is not aligned to 256 bytes");
   }
 
   std::size_t kept() const noexcept { return support.size() * static_cast<std::size_t>(problem.batch); }

@@ -15,10 +15,6 @@ namespace {
 using device::Keep;
 using device::KeptPart;
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 template <class Real>
 class GpuSelection final : public SelectiveRunner<Real> {
   using Value = std::complex<Real>;
@@ -52,7 +48,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
 
   std::size_t device_workspace_bytes() const noexcept override {
     return hooked_ != nullptr ? hooked_->workspace_bytes()
-                              : aligned(choice_.runner->device_workspace_bytes()) + spectra_bytes();
+                              : cuda::aligned(choice_.runner->device_workspace_bytes()) + spectra_bytes();
   }
 
   void enqueue_above(const void* signals, ElementType type, Real magnitude,
@@ -120,7 +116,8 @@ class GpuSelection final : public SelectiveRunner<Real> {
   void run(const void* signals, ElementType type, const KeptPart& part, std::byte* workspace,
            cuda::Stream stream) const {
     if (hooked_ != nullptr) return hooked_->forward(signals, type, part, scale_, workspace, stream);
-    auto* spectra = reinterpret_cast<Value*>(workspace + aligned(choice_.runner->device_workspace_bytes()));
+    auto* spectra =
+        reinterpret_cast<Value*>(workspace + cuda::aligned(choice_.runner->device_workspace_bytes()));
     choice_.runner->enqueue_forward(signals, type, spectra, workspace, stream);
     cuda::launch_keep<Real>(keep_, spectra, total_spectrum_points(problem_), problem_.spectrum_points(), part,
                             stream);

@@ -120,7 +120,7 @@ template <class Real>
 void DenseTransfer<Real>::inverse(const std::complex<Real>* spectra, void* signals) const {
   Pass pass;
   pass.inverse = true;
-  pass.type = problem_.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+  pass.type = own_type<Real>(problem_);
   pass.from = reinterpret_cast<const std::byte*>(spectra);
   pass.to = static_cast<std::byte*>(signals);
   pass.from_bytes = static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);

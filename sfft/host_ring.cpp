@@ -4,20 +4,14 @@
 
 namespace sfft::detail {
 
-namespace {
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-}  // namespace
-
 template <class Real>
 DeviceSpectra<Real> HostRing<Real>::Slot::layout(std::byte* base) const noexcept {
   const auto count = static_cast<std::size_t>(capacity) * static_cast<std::size_t>(k);
   DeviceSpectra<Real> out;
   out.values = reinterpret_cast<std::complex<Real>*>(base);
-  base += aligned(count * sizeof(std::complex<Real>));
+  base += cuda::aligned(count * sizeof(std::complex<Real>));
   out.standard_error = reinterpret_cast<Real*>(base);
-  base += aligned(count * sizeof(Real));
+  base += cuda::aligned(count * sizeof(Real));
   out.accounts = reinterpret_cast<FrameAccount*>(base);
   return out;
 }
@@ -25,7 +19,7 @@ DeviceSpectra<Real> HostRing<Real>::Slot::layout(std::byte* base) const noexcept
 template <class Real>
 std::size_t HostRing<Real>::result_bytes(int frames) const noexcept {
   const auto count = static_cast<std::size_t>(frames) * static_cast<std::size_t>(k_);
-  return aligned(count * sizeof(std::complex<Real>)) + aligned(count * sizeof(Real)) +
+  return cuda::aligned(count * sizeof(std::complex<Real>)) + cuda::aligned(count * sizeof(Real)) +
          static_cast<std::size_t>(frames) * sizeof(FrameAccount);
 }
 

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "bench/cuda/dense_groups.hpp"
 #include "bench/cuda/dense_reference.hpp"
 #include "bench/cuda/device_memory.hpp"
+#include "bench/cuda/timing.hpp"
 
 namespace sfft::bench {
 
@@ -12,20 +11,6 @@ namespace {
 
 using nlohmann::json;
 using Value = std::complex<float>;
-
-/// Median wall clock of `work`, which returns when it is done.
-template <class F>
-double wall_us(const F& work) {
-  std::vector<double> times;
-  work();
-  for (int i = 0; i < 7; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    times.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-  }
-  return median(times);
-}
 
 dense::Plan<float> plan_of(const DenseCase& what, dense::Planning planning, json& row) {
   dense::Options options{.engine = dense::Engine::tuned,

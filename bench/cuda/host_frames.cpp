@@ -1,12 +1,12 @@
 #include <cuda_runtime.h>
 
-#include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "bench/cuda/device_signals.hpp"
 #include "bench/cuda/groups.hpp"
 #include "bench/cuda/peers.hpp"
+#include "bench/cuda/timing.hpp"
 #include "sfft/sfft.hpp"
 
 namespace sfft::bench {
@@ -21,15 +21,7 @@ constexpr std::int64_t kChunk = 32;
 /// Median microseconds a frame of `work`, which takes kFrames frames and returns when they are done.
 template <class F>
 double us_a_frame(const F& work) {
-  std::vector<double> times;
-  work();
-  for (int i = 0; i < 7; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    times.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-  }
-  return median(times) / kFrames;
+  return wall_us(work) / kFrames;
 }
 
 /// Whole frames copied and transformed by cuFFT R2C in chunks, two under way at once.

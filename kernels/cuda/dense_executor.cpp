@@ -12,10 +12,6 @@ namespace {
 /// Rounds of at most this much scratch where one frame needs less.
 constexpr std::size_t kRoundBytes = std::size_t{1} << 30;
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 /// The engine is made for the frames of a round.
 template <class Real>
 struct DenseState final : State {
@@ -75,16 +71,10 @@ void DenseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream
   DenseSpectrum<Real> spectrum = spectrum_;
   std::byte* scratch = own.scratch.data();
   spectrum.values = reinterpret_cast<const Complex<Real>*>(scratch + own.spectrum);
-  const auto bytes = static_cast<std::int64_t>(element_size(batch.type));
   const Element native = plan_.real ? (sizeof(Real) == 4 ? Element::f32 : Element::f64)
                                     : (sizeof(Real) == 4 ? Element::c64 : Element::c128);
   for (int first = 0; first < batch.count; first += own.frames) {
-    Batch<Real> part = batch;
-    part.count = std::min(own.frames, batch.count - first);
-    part.frames = static_cast<const std::byte*>(batch.frames) + first * batch.frame_pitch * bytes;
-    part.values += static_cast<std::int64_t>(first) * plan_.k;
-    part.standard_error += static_cast<std::int64_t>(first) * plan_.k;
-    part.accounts += first;
+    const Batch<Real> part = part_of(batch, first, own.frames, plan_.k);
     // A short last round transforms what the round before left behind, and nobody looks at it.
     const void* input = part.frames;
     auto type = static_cast<ElementType>(part.type);

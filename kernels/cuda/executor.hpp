@@ -1,6 +1,8 @@
 // What every GPU path looks like from above.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,8 +10,22 @@
 
 #include "kernels/cuda/binning.hpp"
 #include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/samples.hpp"
 
 namespace sfft::detail::cuda {
+
+/// At most `most` frames of a batch, from the first-th on; `k` results a frame.
+template <class Real>
+Batch<Real> part_of(const Batch<Real>& batch, int first, int most, std::int64_t k) {
+  Batch<Real> part = batch;
+  const auto bytes = static_cast<std::int64_t>(element_size(batch.type));
+  part.count = std::min(most, batch.count - first);
+  part.frames = static_cast<const std::byte*>(batch.frames) + first * batch.frame_pitch * bytes;
+  part.values += first * k;
+  part.standard_error += first * k;
+  part.accounts += first;
+  return part;
+}
 
 /// Device memory and handles of one thread's launches, for up to `frames` frames at a time.
 struct State {

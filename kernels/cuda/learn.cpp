@@ -45,10 +45,6 @@ int parts(ElementType type) {
   return is_complex(type) ? 2 : 1;
 }
 
-ElementType own_type(const DenseProblem& problem) {
-  return problem.real ? ElementType::f64 : ElementType::c128;
-}
-
 void convert(const void* raw, ElementType type, std::int64_t values, double* out, int stride, Stream stream) {
   switch (type) {
     case ElementType::u8:
@@ -68,10 +64,7 @@ void convert(const void* raw, ElementType type, std::int64_t values, double* out
 
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device) {
   // Real samples whose spectrum has nothing to halve are transformed as complex ones.
-  DenseProblem problem{shape, !is_complex(type) && shape[shape.rank() - 1] > 1, 1, {}, device, true};
-  problem.strides = contiguous_strides(shape);
-  problem.strides.batch = shape.points();
-  return problem;
+  return {shape, !is_complex(type) && shape[shape.rank() - 1] > 1, 1, contiguous_strides(shape), device};
 }
 
 MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device,
@@ -83,18 +76,18 @@ MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t fr
       extents_(extents_of(shape, !is_complex(type))),
       problem_(learning_problem(shape, type, device)),
       stream_(stream_on(device)),
-      keep_(engines.keep) {
+      engines_(engines) {
   const DeviceScope scope(device_);
-  const bool single = samples_per_frame_ == 1;
-  if (frames_ == 1 && keep_ && !single) {
+  const bool transforms = samples_per_frame_ > 1;
+  if (transforms && frames_ == 1 && engines_.keep) {
     try {
-      keeping_ = keep_(problem_, device::Keep::power);
+      keeping_ = engines_.keep(problem_, device::Keep::power);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }
   }
   stores_ = keeping_ == nullptr;
-  if (stores_ && !single) engine_ = engines.make(problem_);
+  if (transforms && stores_) engine_ = engines_.make(problem_);
   const bool alike = is_complex(type) == !problem_.real;
   reads_ =
       alike && (keeping_ != nullptr ? keeping_->reads(type) : engine_ != nullptr && engine_->reads(type));
@@ -112,7 +105,7 @@ MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t fr
 
 MeanSpectrum::Samples MeanSpectrum::samples(const void* frame, bool resident) {
   const Stream stream = stream_.get();
-  const ElementType own = own_type(problem_);
+  const ElementType own = own_type<double>(problem_);
   const std::size_t bytes = static_cast<std::size_t>(samples_per_frame_) * element_bytes(type_);
   const void* raw = frame;
   const bool unaligned = reinterpret_cast<std::uintptr_t>(frame) % 16 != 0;  // engines load two reals at once
@@ -149,7 +142,6 @@ std::complex<double> MeanSpectrum::add(const void* frame, bool resident) {
   const DeviceScope scope(device_);
   const Stream stream = stream_.get();
   const Samples x = samples(frame, resident);
-  Complex mean;
   if (!stores_) {
     device::KeptPart part{};
     part.values = power_.data();
@@ -169,6 +161,7 @@ std::complex<double> MeanSpectrum::add(const void* frame, bool resident) {
     add_power(spectrum_.as<Complex>(), first_spectrum_.as<Complex>(), extents_.points(), power_.as<double>(),
               change_.as<double>(), stream);
   }
+  Complex mean;
   copy_to_host(&mean, spectrum_.data(), sizeof mean, stream);
   synchronize(stream);
   if (added_ == 0 && frames_ > 1) std::swap(spectrum_, first_spectrum_);
@@ -244,17 +237,18 @@ std::vector<std::complex<double>> MeanSpectrum::first_values(const std::vector<s
   const DeviceScope scope(device_);
   const auto count = static_cast<std::int64_t>(indices.size());
   const DeviceBuffer gathered = array<Complex>(count);
-  const DeviceBuffer elements = to_device(indices, stream_.get());
   if (!stores_) {
-    const auto engine = keep_(problem_, device::Keep::at);
+    const auto engine = engines_.keep(problem_, device::Keep::at);
     const DeviceBuffer workspace(engine->workspace_bytes());
     const DeviceSupport support(indices, extents_.points());
-    engine->forward(reads_ ? raw_.data() : converted_.data(), reads_ ? type_ : own_type(problem_),
+    engine->forward(reads_ ? raw_.data() : converted_.data(), reads_ ? type_ : own_type<double>(problem_),
                     support.part(gathered.data()), 1, workspace.data(), stream_.get());
     synchronize(stream_.get());
   } else {
+    const DeviceBuffer elements = to_device(indices, stream_.get());
     gather(first_spectrum_.as<Complex>(), elements.as<std::int64_t>(), count, gathered.as<Complex>(),
            stream_.get());
+    synchronize(stream_.get());
   }
   std::vector<Complex> values(indices.size());
   copy_to_host(values.data(), gathered.data(), gathered.bytes(), stream_.get());

@@ -3,7 +3,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -49,7 +48,7 @@ class MeanSpectrum {
   /// The `count` largest of index `first` and above, ties to the smaller index.
   ChosenElements largest(std::int64_t first, std::int64_t count) const;
   ChosenElements above(std::int64_t first, double level) const;
-  /// X of the first frame at stored elements.
+  /// X of the first frame at stored elements, ascending.
   std::vector<std::complex<double>> first_values(const std::vector<std::int64_t>& indices) const;
   /// From now on these count in no sum and no rank.
   void remove(const std::vector<std::int64_t>& indices);
@@ -75,7 +74,7 @@ class MeanSpectrum {
   OwnedStream stream_;
   std::unique_ptr<const GpuDenseEngine<double>> engine_;     ///< none: a single sample, or `keeping_`
   std::unique_ptr<const GpuKeepingEngine<double>> keeping_;  ///< of the power
-  std::function<std::unique_ptr<const GpuKeepingEngine<double>>(const DenseProblem&, device::Keep)> keep_;
+  DenseEngines<double> engines_;
   DeviceBuffer raw_;        ///< samples as they come from the host
   DeviceBuffer converted_;  ///< in double; the samples of complex transforms become their spectra
   DeviceBuffer workspace_;

@@ -92,6 +92,11 @@ struct PinnedMemory {  ///< of the host, page-locked and readable by every devic
 using DeviceBuffer = Buffer<DeviceMemory>;
 using PinnedBuffer = Buffer<PinnedMemory>;
 
+/// Parts of one allocation begin at multiples of 256 bytes.
+constexpr std::size_t aligned(std::size_t bytes) noexcept {
+  return (bytes + 255) / 256 * 256;
+}
+
 /// Copies a host array to new device memory; blocks.
 DeviceBuffer upload(const void* data, std::size_t bytes);
 template <class T>

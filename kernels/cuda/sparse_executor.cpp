@@ -16,10 +16,6 @@ namespace {
 /// Staged work in rounds of at most this much scratch.
 constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 }  // namespace
 
 template <class Real>
@@ -63,14 +59,8 @@ void SparseExecutor<Real>::launch(const Binning<Real>& plan, const Batch<Real>& 
                                   Stream stream) const {
   if (batch.count == 0) return;
   if (policy_) return launch_fused(plan, *policy_, batch, stream);
-  const auto bytes = static_cast<std::int64_t>(element_size(batch.type));
   for (int first = 0; first < batch.count; first += state.frames) {
-    Batch<Real> part = batch;
-    part.count = std::min(state.frames, batch.count - first);
-    part.frames = static_cast<const std::byte*>(batch.frames) + first * batch.frame_pitch * bytes;
-    part.values += static_cast<std::int64_t>(first) * plan.k;
-    part.standard_error += static_cast<std::int64_t>(first) * plan.k;
-    part.accounts += first;
+    const Batch<Real> part = part_of(batch, first, state.frames, plan.k);
     launch_staged(plan, part, state, stream);
   }
 }

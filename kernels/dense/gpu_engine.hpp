@@ -31,6 +31,12 @@ struct DenseProblem {
   bool contiguous() const noexcept;
 };
 
+/// What a plan of this precision computes with: of signals that need no conversion.
+template <class Real>
+constexpr ElementType own_type(const DenseProblem& problem) noexcept {
+  return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+}
+
 /// Transforms of one problem in device memory. Arguments have been checked; the problem's device is current.
 /// Calls are ordered in `stream`, return at once, neither allocate nor synchronise, may be captured into a
 /// graph, and are safe from several threads with a workspace each. Inputs are left as they are.

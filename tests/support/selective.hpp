@@ -36,11 +36,6 @@ struct SelectiveCase {
   }
 
   std::int64_t spectrum() const { return static_cast<std::int64_t>(spectra.size()) / batch; }
-  double largest() const {
-    double most = 0;
-    for (const auto& x : spectra) most = std::max(most, std::abs(x));
-    return most;
-  }
   /// Of any coefficient: that of the whole spectrum's error in the worst case.
   double tolerance() const {
     double power = 0;

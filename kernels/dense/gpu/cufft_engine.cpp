@@ -20,10 +20,6 @@ namespace {
 
 using cuda::check_cufft;
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 /// The dimensions that a transform has, slowest first: those of extent 1 are none, but for the rows of real
 /// signals and a single point.
 struct Dimensions {
@@ -138,21 +134,18 @@ class CufftEngine final : public GpuDenseEngine<Real> {
                  spectrum_layout(dimensions(problem), problem),
                  problem.real ? Api<Real>::kForward : Api<Real>::kComplex),
         copied_(problem.real && dimensions(problem).rank > 1 && !problem.forward_only),
-        work_bytes_(aligned(forward_.work_bytes())) {
+        work_bytes_(cuda::aligned(forward_.work_bytes())) {
     if (problem.forward_only) return;
     inverse_.emplace(problem, spectrum_layout(dimensions(problem), problem),
                      signal_layout(dimensions(problem), problem),
                      problem.real ? Api<Real>::kInverse : Api<Real>::kComplex);
-    work_bytes_ = std::max(work_bytes_, aligned(inverse_->work_bytes()));
+    work_bytes_ = std::max(work_bytes_, cuda::aligned(inverse_->work_bytes()));
   }
 
   std::size_t workspace_bytes() const noexcept override {
-    return work_bytes_ + (copied_ ? aligned(spectrum_bytes()) : 0);
+    return work_bytes_ + (copied_ ? cuda::aligned(spectrum_bytes()) : 0);
   }
-  bool reads(ElementType type) const noexcept override {
-    return type ==
-           (problem_.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value);
-  }
+  bool reads(ElementType type) const noexcept override { return type == own_type<Real>(problem_); }
   bool writes_strides() const noexcept override { return true; }
 
   void forward(const void* signals, ElementType, std::complex<Real>* spectra, Real scale,

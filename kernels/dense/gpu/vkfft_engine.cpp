@@ -63,10 +63,6 @@ namespace sfft::detail {
 
 namespace {
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
-
 /// VkFFT sets the locale of the process while it writes its kernels.
 std::mutex& planning_mutex() {
   static std::mutex mutex;
@@ -171,7 +167,7 @@ Application::~Application() {
 /// VkFFT allocates scratch that executions would share; they bring their own.
 void Application::release_temporary() {
   if (application_.configuration.allocateTempBuffer == 0) return;
-  temporary_bytes_ = aligned(application_.configuration.tempBufferSize[0]);
+  temporary_bytes_ = cuda::aligned(application_.configuration.tempBufferSize[0]);
   static_cast<void>(cudaFree(application_.configuration.tempBuffer[0]));
   application_.configuration.tempBuffer[0] = nullptr;
 }
@@ -211,7 +207,8 @@ class VkfftEngine final : public GpuDenseEngine<Real> {
       : problem_(problem), contiguous_(problem.contiguous()), application_(problem, sizeof(Real) == 8) {}
 
   std::size_t workspace_bytes() const noexcept override {
-    return application_.temporary_bytes() + (problem_.real || !contiguous_ ? aligned(spectrum_bytes()) : 0);
+    return application_.temporary_bytes() +
+           (problem_.real || !contiguous_ ? cuda::aligned(spectrum_bytes()) : 0);
   }
   bool reads(ElementType type) const noexcept override { return !problem_.real || !is_complex(type); }
   bool writes_strides() const noexcept override { return true; }
@@ -256,10 +253,7 @@ class VkfftEngine final : public GpuDenseEngine<Real> {
   std::int64_t padded_row() const noexcept {
     return problem_.real ? 2 * (problem_.row_points() / 2 + 1) : problem_.row_points();
   }
-  cuda::Element sample_type() const noexcept {
-    return static_cast<cuda::Element>(problem_.real ? element_type_of<Real>::value
-                                                    : element_type_of<std::complex<Real>>::value);
-  }
+  cuda::Element sample_type() const noexcept { return static_cast<cuda::Element>(own_type<Real>(problem_)); }
 
   DenseProblem problem_;
   bool contiguous_;

@@ -65,23 +65,6 @@ struct Ranked {
   LineChoice line;
 };
 
-/// Threads of a line that leave few idle, for one factorisation.
-std::vector<int> thread_counts(const std::vector<int>& radices, int length, int most_registers) {
-  std::vector<int> counts;
-  // A thread holds the points of one butterfly at least.
-  const int most = std::max(most_registers, *std::max_element(radices.begin(), radices.end()));
-  for (const int radix : radices) {
-    for (int rounds = 1; rounds <= 8; ++rounds) {
-      const int threads = (length / radix + rounds - 1) / rounds;
-      if (threads > kMostThreads || threads * most < length) continue;
-      counts.push_back(threads);
-    }
-  }
-  std::sort(counts.begin(), counts.end());
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  return counts;
-}
-
 bool good(int length) {
   for (const int prime : {2, 3, 5, 7, 11, 13, 17}) {
     while (length % prime == 0) length /= prime;
@@ -180,6 +163,22 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
 }
 
 }  // namespace
+
+std::vector<int> thread_counts(const std::vector<int>& radices, int length, int most_registers) {
+  std::vector<int> counts;
+  // A thread holds the points of one butterfly at least.
+  const int most = std::max(most_registers, *std::max_element(radices.begin(), radices.end()));
+  for (const int radix : radices) {
+    for (int rounds = 1; rounds <= 8; ++rounds) {
+      const int threads = (length / radix + rounds - 1) / rounds;
+      if (threads > kMostThreads || threads * most < length) continue;
+      counts.push_back(threads);
+    }
+  }
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
 
 Method method_of(int points, bool turned, int& length) {
   length = points;

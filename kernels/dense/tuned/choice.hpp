@@ -57,6 +57,9 @@ struct Limits {
   std::size_t shared_bytes = 48 << 10;  ///< of a block, with opt-in
 };
 
+/// Threads of a line that leave few idle, ascending; each holds at most `most_registers` points, or one
+/// butterfly.
+std::vector<int> thread_counts(const std::vector<int>& radices, int length, int most_registers);
 /// Plain where there are radices for the points, else a convolution; `length` of its FFT.
 Method method_of(int points, bool turned, int& length);
 /// Whether a block can hold such lines.

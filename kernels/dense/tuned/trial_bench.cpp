@@ -32,7 +32,7 @@ double relative_l2(const std::vector<std::complex<Real>>& a, const std::vector<s
 template <class Real>
 TrialBench<Real>::TrialBench(const DenseProblem& problem)
     : problem_(problem),
-      element_(problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value),
+      element_(own_type<Real>(problem)),
       device_(cuda::device_info(problem.device)),
       tables_(sizeof(Real) == 4),
       signals_(static_cast<std::size_t>(span_points(problem)) * sizeof(Real) * (problem.real ? 1 : 2)),
@@ -45,10 +45,8 @@ template <class Real>
 void TrialBench<Real>::make_reference(const void* signals) {
   const auto library = make_cufft_engine<Real>(problem_);
   const cuda::DeviceBuffer workspace(library->workspace_bytes());
-  const ElementType own =
-      problem_.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
-  library->forward(signals, own, spectra_.template as<std::complex<Real>>(), Real(1), workspace.data(),
-                   stream_.get());
+  library->forward(signals, own_type<Real>(problem_), spectra_.template as<std::complex<Real>>(), Real(1),
+                   workspace.data(), stream_.get());
   reference_ = sample(spectra_.data());
 }
 

@@ -45,11 +45,6 @@ std::vector<std::unique_ptr<const Executable>> load(const std::vector<Program>& 
   return made;
 }
 
-template <class Real>
-ElementType own_type(const DenseProblem& problem) noexcept {
-  return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
-}
-
 /// Samples of cameras are read as they are; doubles by a real float plan are not worth a kernel.
 template <class Real>
 std::vector<ElementType> read_types(const DenseProblem& problem) {
@@ -87,7 +82,7 @@ class TunedEngine final : public GpuDenseEngine<Real> {
     for (const ElementType type : types)
       programs.push_back(lay_out({problem, kSingle, false, type}, choice_for(choices_, type)));
     if (!problem.forward_only)
-      programs.push_back(lay_out({problem, kSingle, true, own_type()}, choices_.own));
+      programs.push_back(lay_out({problem, kSingle, true, own_type<Real>(problem)}, choices_.own));
     std::vector<std::unique_ptr<const Executable>> made = load(programs, kSingle, tables_, device_);
     for (std::size_t i = 0; i < types.size(); ++i) forward_.emplace(types[i], std::move(made[i]));
     if (!problem.forward_only) inverse_ = std::move(made.back());
@@ -111,7 +106,7 @@ class TunedEngine final : public GpuDenseEngine<Real> {
                CUstream_st* stream) const override {
     Call call = this->call(spectra, signals, scale, workspace);
     call.input_bytes = spectrum_bytes();
-    call.output_bytes = signal_bytes(problem_, own_type());
+    call.output_bytes = signal_bytes(problem_, own_type<Real>(problem_));
     inverse_->run(call, stream);
   }
 
@@ -121,7 +116,6 @@ class TunedEngine final : public GpuDenseEngine<Real> {
  private:
   static constexpr bool kSingle = sizeof(Real) == 4;
 
-  ElementType own_type() const noexcept { return detail::own_type<Real>(problem_); }
   std::size_t spectrum_bytes() const {
     return static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
   }

@@ -46,6 +46,7 @@ class Tuner {
 
  private:
   static constexpr bool kSingle = sizeof(Real) == 4;
+  static constexpr int kMostPoints = 32;  ///< of a thread
 
   template <class T>
   static std::vector<T> first(std::vector<T> all, std::size_t count) {
@@ -204,7 +205,8 @@ class Tuner {
         line.threads = threads;
         line.lines = lines;
         if (best.pad_every == best.radices[0]) line.pad_every = line.radices[0];
-        if (line == best || lines < 1 || threads * lines > kMostThreads || line.registers() > 32) return;
+        if (line == best || lines < 1 || threads * lines > kMostThreads || line.registers() > kMostPoints)
+          return;
         all.push_back(base);
         all.back().lines[step] = line;
       };
@@ -213,13 +215,7 @@ class Tuner {
       do {
         add(order, best.threads, best.lines);
       } while (std::next_permutation(order.begin(), order.end()));
-      std::vector<int> counts;
-      for (const int radix : best.radices) {
-        for (const int rounds : {1, 2, 3}) counts.push_back((best.length() / radix + rounds - 1) / rounds);
-      }
-      std::sort(counts.begin(), counts.end());
-      counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-      for (const int threads : counts) {
+      for (const int threads : thread_counts(best.radices, best.length(), kMostPoints)) {
         for (const int lines : {best.lines / 2, best.lines, 2 * best.lines})
           add(best.radices, threads, lines);
       }
@@ -231,6 +227,7 @@ class Tuner {
     std::vector<Choice> all;
     for (const Caching caching : {Caching{}, Caching{Loads::past_l1, false}, Caching{Loads::prefetch, false},
                                   Caching{Loads::usual, true}, Caching{Loads::past_l1, true}}) {
+      if (caching == base.caching) continue;
       all.push_back(base);
       all.back().caching = caching;
     }
@@ -242,6 +239,7 @@ class Tuner {
     const Choice base = best_;
     std::vector<Choice> all = with_cachings(base);
     for (int blocks : {2, 3, 4, 6, 8}) {
+      if (blocks == base.min_blocks) continue;
       all.push_back(base);
       all.back().min_blocks = blocks;
     }
