@@ -127,6 +127,23 @@ def table_host():
     return "\n".join(lines) + reasons([row for row in rows if "failed" in row])
 
 
+def table_selective():
+    """What a selective plan costs, against the whole transform by cuFFT and a search of its results."""
+    lines = ["| transform, times of one | kept above a magnitude | hooked, µs | cuFFT and a search | ratio | 1000 of a support: hooked, µs | cuFFT and a gather | ratio | relative L2 |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    rows = of_group(load()[1], "selective")
+    for row in rows:
+        if "failed" in row:
+            continue
+        cells = [row["name"].removesuffix(", selected"), f"{row['above']['tuned']['kept'] / row['batch']:.4g}"]
+        for kind in ("above", "at"):
+            cells += [time_text(row[kind]["tuned"]["us"]), time_text(row[kind]["cufft"]["us"]), f"**{row[kind]['ratio']:.2f}×**"]
+        right = all(row[kind][engine]["correct"] for kind in ("above", "at") for engine in ("tuned", "cufft"))
+        cells.append(f"{max(row[kind]['tuned']['relative_l2'] for kind in ('above', 'at')):.1e}" if right else "wrong")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + reasons([row for row in rows if "failed" in row])
+
+
 def right_trials(row):
     return sorted((trial for trial in row["trials"] if trial["correct"]), key=lambda trial: trial["us"])
 
@@ -170,4 +187,4 @@ def table_context():
 
 
 TABLES = {"dense-context": table_context, "dense-held": table_held, "dense-lines": table_lines, "dense-frames": table_frames, "dense-cubes": table_cubes,
-          "dense-batched": table_batched, "dense-double": table_double, "dense-host": table_host, "dense-padding": table_padding, "dense-radices": table_radices}
+          "dense-batched": table_batched, "dense-double": table_double, "dense-host": table_host, "dense-selective": table_selective, "dense-padding": table_padding, "dense-radices": table_radices}

@@ -34,18 +34,18 @@ template <class Real>
 class Contest {
  public:
   template <class Make, class Measure>
-  void enter(dense::Engine engine, const Make& make, const Measure& measure) {
+  void enter(dense::Engine engine, const char* name, const Make& make, const Measure& measure) {
     try {
       auto runner = make();
       const double us = measure(*runner);
-      note(fmt::format("{} {:.4g} us", dense::to_string(engine), us));
+      note(fmt::format("{} {:.4g} us", name, us));
       if (best_.runner != nullptr && us >= us_) return;
       us_ = us;
       best_.engine = engine;
       best_.runner = std::move(runner);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::backend_unavailable && error.code() != ErrorCode::out_of_memory) throw;
-      note(fmt::format("{} cannot", dense::to_string(engine)));
+      note(fmt::format("{} cannot", name));
       if (!failure_) failure_ = std::current_exception();
     }
   }

@@ -45,7 +45,7 @@ DenseChoice<Real> fastest(const DenseRequest& request) {
   for (const Engine engine : {Engine::built_in, Engine::fftw}) {
     if (!dense::available(engine)) continue;
     contest.enter(
-        engine, [&] { return make<Real>(engine, Planning::measure, request); },
+        engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
         [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
   }
   return contest.winner(cpu_place(), wisdom_problem<Real>(request.problem), [](const auto&) { return ""; });

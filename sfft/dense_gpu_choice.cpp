@@ -14,20 +14,30 @@ namespace {
 
 using dense::Engine;
 
-constexpr Engine kEngines[] = {Engine::cufft, Engine::vkfft, Engine::tuned};
+/// What is timed against each other.
+struct Entrant {
+  Engine engine;
+  const char* kernel;
+  const char* name;
+};
+constexpr Entrant kEntrants[] = {{Engine::cufft, "", "cufft"},
+                                 {Engine::cufft, kCompiledKernels, "cufft compiled"},
+                                 {Engine::vkfft, "", "vkfft"},
+                                 {Engine::tuned, "", "tuned"}};
 
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_engine(Engine engine, const DenseProblem& problem,
                                                         const std::string& kernel, bool measure) {
   if (engine == Engine::vkfft) return make_vkfft_engine<Real>(problem);
   if (engine == Engine::tuned) return make_tuned_engine<Real>(problem, kernel, measure);
-  return make_cufft_engine<Real>(problem);
+  return make_cufft_engine<Real>(problem, kernel);
 }
 
 /// The engine of this build that wisdom names.
 std::optional<Engine> named_by(const WisdomEntry& known) {
-  for (const Engine engine : kEngines) {
-    if (known.engine == dense::to_string(engine) && gpu_engine_in_build(engine)) return engine;
+  for (const Entrant& entrant : kEntrants) {
+    if (known.engine == dense::to_string(entrant.engine) && gpu_engine_in_build(entrant.engine))
+      return entrant.engine;
   }
   return std::nullopt;
 }
@@ -66,11 +76,12 @@ template <class Real>
 DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlace& place, const WisdomProblem& key,
                           const std::optional<WisdomEntry>& known) {
   Contest<Real> contest;
-  const std::string kernel = known ? known->kernel : "";  // tuned before: only its time is taken again
-  for (const Engine engine : kEngines) {
+  for (const auto& [engine, kernel, name] : kEntrants) {
     if (!gpu_engine_in_build(engine)) continue;
+    // Tuned before: only its time is taken again.
+    const bool tuned = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
     contest.enter(
-        engine, [&] { return make<Real>(engine, request, kernel, true); },
+        engine, name, [&] { return make<Real>(engine, request, tuned ? known->kernel : kernel, true); },
         [&](const auto& runner) {
           return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), request.problem);
         });
@@ -83,7 +94,7 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlace& place,
 template <class Real>
 DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomEntry>& known) {
   const Engine engine = request.options.engine;
-  const bool remembered = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
+  const bool remembered = known && known->engine == dense::to_string(engine);
   return {make<Real>(engine, request, remembered ? known->kernel : "",
                      request.options.planning == dense::Planning::measure),
           engine, "the engine was asked for"};
@@ -98,7 +109,8 @@ DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& kno
       return {make<Real>(*engine, request, known.kernel, false), *engine,
               fmt::format("wisdom: fastest when measured, {:.4g} us", known.us)};
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::backend_unavailable || *engine == Engine::cufft) throw;
+      const bool plain = *engine == Engine::cufft && known.kernel.empty();
+      if (error.code() != ErrorCode::backend_unavailable || plain) throw;
       lacking = error.what();
     }
   }
@@ -140,7 +152,8 @@ cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem, Wisdom:
     try {
       return make_engine<Real>(engine, round, kernel, false);
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::backend_unavailable || engine == Engine::cufft) throw;
+      if (error.code() != ErrorCode::backend_unavailable || (engine == Engine::cufft && kernel.empty()))
+        throw;
       return make_engine<Real>(Engine::cufft, round, "", false);
     }
   };

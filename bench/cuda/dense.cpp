@@ -1,10 +1,10 @@
 // Dense transforms on the GPU against cuFFT and VkFFT: the published tables of the dense engine.
 //   bench_cuda_dense [--out FILE.json] [--group NAMES] [--filter SUBSTRING] [--wisdom-in FILE]
-//                    [--wisdom-out FILE] [--quick] [--list]
+//                    [--wisdom-out FILE] [--tune] [--quick] [--list]
 // Groups, several with commas between them: 1d, large, 2d, 3d, batched, primes, double, inverse, host,
-// ablation. --quick plans by wisdom and rules, without tuning. Both files are written after every row. Times
-// are medians of graph replays (of wall clocks where host memory takes part); every row says how accurate it
-// is. Exit status 1: a row failed.
+// selective, ablation. --tune forgets the wisdom that is shipped, --quick plans by wisdom and rules, without
+// tuning. Both files are written after every row. Times are medians of graph replays (of wall clocks where
+// host memory takes part); every row says how accurate it is. Exit status 1: a row failed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using nlohmann::json;
 
 struct Arguments {
   std::string out, group, filter, wisdom_in, wisdom_out;
-  bool quick = false, list = false;
+  bool tune = false, quick = false, list = false;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -47,6 +47,8 @@ Arguments parse(int argc, char** argv) {
       arguments.wisdom_in = value();
     } else if (word == "--wisdom-out") {
       arguments.wisdom_out = value();
+    } else if (word == "--tune") {
+      arguments.tune = true;
     } else if (word == "--quick") {
       arguments.quick = true;
     } else if (word == "--list") {
@@ -77,6 +79,12 @@ std::vector<Task> all_tasks() {
         {"host", host_cubes_name(n, batch), [n = n, batch = batch](Timer&, const DenseSettings& settings) {
            return time_host_cubes(n, batch, settings);
          }});
+  }
+  for (const DenseCase& what : dense_cases()) {
+    if (!what.selected) continue;
+    tasks.push_back({"selective", selection_name(what), [what](Timer& timer, const DenseSettings& settings) {
+                       return time_selection(timer, what, settings);
+                     }});
   }
 #if SFFT_BENCH_ABLATION
   for (const std::int64_t n : {256, 512, 240, 1000}) {
@@ -210,6 +218,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     json result = stamp(argc, argv);
+    if (arguments.tune) dense::forget_wisdom();
     if (!arguments.wisdom_in.empty()) take_wisdom(arguments.wisdom_in, result);
     return measure(tasks, arguments, result) ? 0 : 1;
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <span>
 
 namespace sfft::bench {
 
@@ -51,14 +52,17 @@ DenseCase frames(const std::string& group, std::int64_t width, std::int64_t heig
 
 void add_lines(std::vector<DenseCase>& cases) {
   for (int bits = 16; bits <= 20; ++bits) cases.push_back(complex_case("1d", {std::int64_t{1} << bits}, 1.0));
-  for (const int bits : {22, 24, 26, 28})
+  for (const int bits : {22, 24, 26, 28}) {
     cases.push_back(complex_case("large", {std::int64_t{1} << bits}, 1.6));
+    cases.back().selected = bits == 24;
+  }
 }
 
 void add_frames(std::vector<DenseCase>& cases) {
   cases.push_back(frames("2d", 1920, 1080, 32, 1.5));
   cases.push_back(frames("2d", 1920, 1080, 32, 1.8, {.input = ElementType::u8}));
   cases.push_back(frames("2d", 1920, 1080, 1, 1.5));
+  for (DenseCase& full_hd : std::span(cases).last(3)) full_hd.selected = true;
   cases.push_back(frames("2d", 640, 480, 32, 1.3));
   cases.push_back(frames("2d", 768, 432, 32, 1.3));
   cases.push_back(frames("2d", 1280, 720, 32, 1.3));
@@ -67,7 +71,10 @@ void add_frames(std::vector<DenseCase>& cases) {
 
 void add_cubes(std::vector<DenseCase>& cases) {
   const std::pair<std::int64_t, double> sizes[] = {{64, 1.2}, {128, 1.3}, {256, 1.4}, {384, 1.3}, {512, 1.3}};
-  for (const auto& [n, target] : sizes) cases.push_back(complex_case("3d", {n, n, n}, target));
+  for (const auto& [n, target] : sizes) {
+    cases.push_back(complex_case("3d", {n, n, n}, target));
+    cases.back().selected = n == 256;
+  }
 }
 
 void add_batched_lines(std::vector<DenseCase>& cases) {

@@ -17,6 +17,7 @@ struct DenseCase {
   ElementType input = ElementType::c64;  ///< of the library; peers get the same values in the plan's type
   std::optional<double> target;          ///< the faster peer's time over the library's, at least
   std::optional<double> target_passes;   ///< at most
+  bool selected = false;                 ///< a selective plan is timed, too
 
   /// Times that a GPU has to read and write the data at least: lines up to 2^14 fit a block's shared memory.
   int least_passes() const;

@@ -25,6 +25,12 @@ nlohmann::json time_dense(Timer& timer, const DenseCase& what, const DenseSettin
 nlohmann::json time_host_cubes(std::int64_t n, std::int64_t batch, const DenseSettings& settings);
 std::string host_cubes_name(std::int64_t n, std::int64_t batch);
 
+/// dense::SelectivePlan, the coefficients above a magnitude that one in a thousand exceeds and those of a
+/// support of 1000: with the tuned kernels, which store no spectrum, and with cuFFT, whose spectrum is
+/// searched afterwards.
+nlohmann::json time_selection(Timer& timer, const DenseCase& what, const DenseSettings& settings);
+std::string selection_name(const DenseCase& what);
+
 /// Nukada & Matsuoka (2009), figures 8 and 9: what padding in shared memory and the order of the radices do.
 /// Every kernel that the tuner tries for batched lines of n.
 nlohmann::json time_tuning_trials(std::int64_t n, const DenseSettings& settings);

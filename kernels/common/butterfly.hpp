@@ -137,6 +137,48 @@ template <> struct Roots<17> {
     return table[k];
   }
 };
+template <> struct Roots<25> {
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.96858316112863111949, 0.876306680043863587308, 0.728968627421411523147, 0.535826794978996618271, 0.309016994374947424102,
+                                      0.0627905195293133760762, -0.187381314585724630543, -0.425779291565072648863, -0.637423989748689710177, -0.809016994374947424102, -0.929776485888251403661,
+                                      -0.99211470131447783105};
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.248689887164854788242, 0.481753674101715274987, 0.684547105928688673732, 0.844327925502015078549, 0.951056516295153572116,
+                                      0.998026728428271561952, 0.982287250728688681086, 0.904827052466019527714, 0.770513242775789230803, 0.587785252292473129169, 0.368124552684677959157,
+                                      0.125333233564304245373};
+    return table[k];
+  }
+};
+template <> struct Roots<27> {
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.973044870579823838833, 0.893632640323412248193, 0.766044443118978035202, 0.597158591702786164852, 0.396079766039156823696,
+                                      0.173648177666930348852, -0.0581448289104758285387, -0.286803232711090253103, -0.5, -0.68624163786873358573, -0.835487811412936419654,
+                                      -0.939692620785908384054, -0.993238357741942988548};
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.23061587074244017845, 0.448799180200462172785, 0.642787609686539326323, 0.802123192755043785083, 0.918216106880274014759,
+                                      0.984807753012208059367, 0.998308158271268208048, 0.957989512315488874437, 0.866025403784438646764, 0.727373641573048695987, 0.549508978070806035263,
+                                      0.342020143325668733044, 0.116092914125230229676};
+    return table[k];
+  }
+};
+template <> struct Roots<32> {
+  SFFT_BUTTERFLY static constexpr double cosine(int k) {
+    constexpr double table[] = {1, 0.980785280403230449126, 0.923879532511286756128, 0.831469612302545237079, 0.707106781186547524401, 0.555570233019602224743,
+                                      0.382683432365089771728, 0.195090322016128267848, 0, -0.195090322016128267848, -0.382683432365089771728, -0.555570233019602224743,
+                                      -0.707106781186547524401, -0.831469612302545237079, -0.923879532511286756128, -0.980785280403230449126, -1};
+    return table[k];
+  }
+  SFFT_BUTTERFLY static constexpr double sine(int k) {
+    constexpr double table[] = {0, 0.195090322016128267848, 0.382683432365089771728, 0.555570233019602224743, 0.707106781186547524401, 0.831469612302545237079,
+                                      0.923879532511286756128, 0.980785280403230449126, 1, 0.980785280403230449126, 0.923879532511286756128, 0.831469612302545237079,
+                                      0.707106781186547524401, 0.555570233019602224743, 0.382683432365089771728, 0.195090322016128267848, 0};
+    return table[k];
+  }
+};
 // clang-format on
 
 /// (re, im) *= exp(-2 pi i k/R), 0 <= k < R; free or cheap for eighths of a turn when k and R are constants.
@@ -251,10 +293,27 @@ struct Butterfly<4> : InPlaceButterfly<4> {
   }
 };
 
+/// In place, for radices that stream by themselves: they store only what they have loaded before.
+template <class Streamed>
+struct StreamedButterfly {
+  template <class Real, class V>
+  SFFT_BUTTERFLY static void apply(V* re, V* im) {
+    Streamed::template stream<Real, V>(
+        [&](int k, V& x, V& y) SFFT_ALWAYS_INLINE {
+          x = re[k];
+          y = im[k];
+        },
+        [&](int j, const V& x, const V& y) SFFT_ALWAYS_INLINE {
+          re[j] = x;
+          im[j] = y;
+        });
+  }
+};
+
 /// R = A B by Cooley and Tukey: columns of A, a turn, rows of B. Rows go out as they are done, so that
 /// registers hold little more than R values.
 template <int A, int B>
-struct ProductButterfly {
+struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
   template <class Real, class V, class Load, class Store>
   SFFT_BUTTERFLY static void stream(const Load& load, const Store& store) {
     constexpr int R = A * B;
@@ -285,7 +344,7 @@ struct ProductButterfly {
 /// R = A B with co-prime factors, by Good and Thomas: no turns. Inputs B a + A b, outputs by the Chinese
 /// remainder theorem.
 template <int A, int B>
-struct CoprimeButterfly {
+struct CoprimeButterfly : StreamedButterfly<CoprimeButterfly<A, B>> {
   SFFT_BUTTERFLY static constexpr int inverse(int value, int modulus) {
     int i = 1;
     while (value * i % modulus != 1 % modulus) ++i;
@@ -331,5 +390,23 @@ template <>
 struct Butterfly<15> : CoprimeButterfly<5, 3> {};
 template <>
 struct Butterfly<16> : ProductButterfly<4, 4> {};
+template <>
+struct Butterfly<18> : CoprimeButterfly<9, 2> {};
+template <>
+struct Butterfly<20> : CoprimeButterfly<5, 4> {};
+template <>
+struct Butterfly<24> : CoprimeButterfly<8, 3> {};
+template <>
+struct Butterfly<25> : ProductButterfly<5, 5> {};
+template <>
+struct Butterfly<27> : ProductButterfly<9, 3> {};
+template <>
+struct Butterfly<30> : CoprimeButterfly<6, 5> {};
+template <>
+struct Butterfly<32> : ProductButterfly<8, 4> {};
+template <>
+struct Butterfly<36> : CoprimeButterfly<9, 4> {};
+template <>
+struct Butterfly<40> : CoprimeButterfly<8, 5> {};
 
 }  // namespace sfft::detail

@@ -29,6 +29,14 @@ CufftHandle::CufftHandle() {
   }
 }
 
+bool CufftHandle::compile_kernels() {
+#if CUFFT_VERSION >= 11200
+  return cufftSetPlanPropertyInt64(value_, NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT, 1) == CUFFT_SUCCESS;
+#else
+  return false;
+#endif
+}
+
 CufftHandle::~CufftHandle() {
   if (value_ != kNone) static_cast<void>(cufftDestroy(value_));
 }

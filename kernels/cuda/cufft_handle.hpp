@@ -15,6 +15,9 @@ class CufftHandle {
   CufftHandle(CufftHandle&& other) noexcept;
   CufftHandle& operator=(CufftHandle&& other) noexcept;
   int get() const noexcept { return value_; }
+  /// Lets cuFFT compile kernels for the problem (NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT), before it is
+  /// planned. False: this cuFFT compiles none.
+  bool compile_kernels();
 
  private:
   static constexpr int kNone = -1;

@@ -59,7 +59,7 @@ class GpuDenseEngine {
   virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
                        CUstream_st* stream) const = 0;
   virtual std::string name() const = 0;
-  /// For wisdom: what make_tuned_engine() is to be given to come to the same kernel at once. Empty elsewhere.
+  /// For wisdom: what the function that made the engine is to be given to come to the same kernels at once.
   virtual std::string kernel() const { return {}; }
 };
 
@@ -78,9 +78,15 @@ class GpuKeepingEngine {
                        std::byte* workspace, CUstream_st* stream) const = 0;
 };
 
+/// The text of kernels that cuFFT compiles for the problem: slower to plan, sometimes faster, sometimes
+/// slower.
+constexpr const char* kCompiledKernels = "compiled";
+
 /// Throw Error(backend_unavailable) for a problem that the library cannot do, or where it is missing.
+/// `kernel`: empty or kCompiledKernels.
 template <class Real>
-std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem);
+std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem,
+                                                              const std::string& kernel = {});
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem& problem);
 /// `kernel`: what wisdom remembers of an earlier tuning, empty for rules. With `measure` the candidates are

@@ -136,10 +136,9 @@ TEST(TunedChoice, TextsOfOtherProblemsAreRefused) {
 }
 
 void expect_possible(const LineNeed& need, bool single, const Limits& limits, bool some) {
-  int length = 0;
+  const std::vector<int> lengths = detail::tuned::fft_lengths(need.points, need.turned);
   Step step;
   step.points = need.points;
-  step.method = detail::tuned::method_of(need.points, need.turned, length);
   step.load_by_line = need.by_line || need.exchanged;
   step.store_by_line = need.by_line && !need.exchanged;
   if (need.half) step.out.form = detail::tuned::Form::half_pairs;
@@ -150,7 +149,7 @@ void expect_possible(const LineNeed& need, bool single, const Limits& limits, bo
     const Kernel kernel{step};
     const int registers =
         std::max(single ? 32 : 16, *std::max_element(line.radices.begin(), line.radices.end()));
-    EXPECT_EQ(line.length(), length);
+    EXPECT_NE(std::find(lengths.begin(), lengths.end(), line.length()), lengths.end());
     EXPECT_LE(line.threads * line.lines, 1024);
     EXPECT_LE(kernel.threads(), 1024);
     EXPECT_LE(line.registers(), 2 * registers - 1);
@@ -216,18 +215,45 @@ TEST(TunedTables, RootsAreExactAndSymmetric) {
   for (std::size_t j = 1; j < around.size(); ++j) EXPECT_EQ(around[j], std::conj(around[1001 - j]));
 }
 
+using Values = std::vector<std::complex<double>>;
+
+/// What the passes of a kernel compute (line_fft.cuh), by definition: a DFT or, without twiddle factors, one
+/// of as many dimensions as there are radices, whose first coordinate is the slowest of the inputs and the
+/// fastest of the outputs.
+Values passes(const Values& x, const Step& step, std::vector<int> radices) {
+  const auto n = static_cast<std::int64_t>(x.size());
+  if (!step.twiddle_free()) return direct_dft_axis(x, 1, n, 1);
+  Values grid = x;
+  for (std::int64_t before = 1; const int radix : radices) {
+    grid = direct_dft_axis(grid, before, radix, n / before / radix);
+    before *= radix;
+  }
+  Values y(x.size());
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t to = 0, after = n, before = 1;
+    for (const int radix : radices) {
+      after /= radix;
+      to += before * (i / after % radix);
+      before *= radix;
+    }
+    y[static_cast<std::size_t>(to)] = grid[static_cast<std::size_t>(i)];
+  }
+  return y;
+}
+
 /// The DFT as the device code makes it of a convolution (tile_fft.cuh), by definition.
-std::vector<std::complex<double>> convolved(const Step& step, const std::vector<std::complex<double>>& x) {
+Values convolved(const Step& step, const Values& x) {
   const Convolution c = detail::tuned::convolution(step);
   const auto n = static_cast<std::size_t>(step.points), length = static_cast<std::size_t>(step.line.length());
   const bool rader = step.method == Method::rader;
-  std::vector<std::complex<double>> a(length), y(n);
+  const std::vector<int> there = step.line.radices, back(there.rbegin(), there.rend());
+  Values a(length), y(n);
   for (std::size_t q = 0; q < length && (rader || q < n); ++q)
     a[q] = rader ? x[static_cast<std::size_t>(c.gather[q])] : x[q] * c.chirp[q];
-  a = direct_dft_axis(a, 1, step.line.length(), 1);
+  a = passes(a, step, there);
   if (rader) y[0] = x[0] + a[0];
   for (std::size_t q = 0; q < length; ++q) a[q] = std::conj(a[q] * c.kernel[q]);
-  a = direct_dft_axis(a, 1, step.line.length(), 1);
+  a = passes(a, step, back);
   for (std::size_t q = 0; q < length && (rader || q < n); ++q) {
     rader ? y[static_cast<std::size_t>(c.scatter[q])] = x[0] + std::conj(a[q])
           : y[q] = std::conj(a[q]) * c.chirp[q];
@@ -235,35 +261,43 @@ std::vector<std::complex<double>> convolved(const Step& step, const std::vector<
   return y;
 }
 
+void expect_transform(int n, const std::vector<int>& radices, bool twiddle_free) {
+  const Values x = random_signal(static_cast<std::size_t>(n), 3);
+  Step step;
+  step.points = n;
+  step.line.radices = radices;
+  step.method = detail::tuned::method_of(n, step.line.length(), false).value();
+  EXPECT_EQ(step.twiddle_free(), twiddle_free) << n;
+  EXPECT_LE(relative_l2(convolved(step, x), direct_dft_axis(x, 1, n, 1)), 8 * fft_bound<double>(n))
+      << n << " by " << fmt::format("{}", fmt::join(radices, "."));
+}
+
 TEST(TunedTables, ConvolutionsAreTransforms) {
   for (const int n : {5, 7, 17, 19, 23, 127, 251, 509}) {
-    const auto x = random_signal(static_cast<std::size_t>(n), 3);
-    const auto expected = direct_dft_axis(x, 1, n, 1);
-    for (const int length : {n - 1, 2 * n - 1, 2 * n + 5}) {
-      Step step;
-      step.points = n;
-      step.method = length < n ? Method::rader : Method::bluestein;
-      step.line.radices = {length};
-      EXPECT_LE(relative_l2(convolved(step, x), expected), 8 * fft_bound<double>(n)) << n << " by " << length;
-    }
+    expect_transform(n, {n - 1}, true);
+    for (const int length : {2 * n - 1, 2 * n + 5}) expect_transform(n, {length}, false);
   }
+  for (const auto& radices : {std::vector{18, 7}, {7, 18}, {2, 7, 9}, {9, 2, 7}})
+    expect_transform(127, radices, true);
+  for (const auto& radices : {std::vector{4, 15, 17}, {17, 12, 5}, {4, 3, 5, 17}})
+    expect_transform(1021, radices, true);
+  for (const auto& radices : {std::vector{10, 25}, {5, 5, 10}}) expect_transform(251, radices, false);
 }
 
 TEST(TunedTables, LengthsOfConvolutions) {
   for (int n = 2; n <= 2000; ++n) {
     for (const bool turned : {false, true}) {
-      int length = 0;
-      const Method method = detail::tuned::method_of(n, turned, length);
-      if (method == Method::plain) {
-        EXPECT_EQ(length, n);
-      } else if (method == Method::rader) {
-        EXPECT_EQ(length, n - 1);
-        EXPECT_FALSE(turned) << "no turns are made of Rader's outputs";
-      } else {
-        EXPECT_GE(length, 2 * n - 1);
+      const std::vector<int> lengths = detail::tuned::fft_lengths(n, turned);
+      ASSERT_FALSE(lengths.empty()) << n;
+      for (const int length : lengths) {
+        const auto method = detail::tuned::method_of(n, length, turned);
+        ASSERT_TRUE(method) << n << " by " << length;
+        EXPECT_TRUE(!turned || *method != Method::rader) << "no turns are made of Rader's outputs";
       }
     }
   }
+  for (const auto& [n, length] : {std::pair{10, 9}, {12, 22}, {7, 12}, {13, 14}})
+    EXPECT_EQ(detail::tuned::method_of(n, length, false), std::nullopt) << n << " by " << length;
 }
 
 }  // namespace

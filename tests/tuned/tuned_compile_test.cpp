@@ -151,14 +151,14 @@ TEST(TunedCompile, RefusalsSayWhy) {
   const std::string good = source_of(whole, true);
   EXPECT_NE(detail::tuned::compile({good}, "sm_1").front().failure, "");
   Kernel broken = whole;
-  broken.step.points = 18;
-  broken.step.line.radices = {18};  // a butterfly that there is none of
+  broken.step.points = 19;
+  broken.step.line.radices = {19};  // a butterfly that there is none of
   const auto compiled = detail::tuned::compile({source_of(broken, true), good, good}, "sm_80");
   EXPECT_TRUE(compiled[0].image.empty());
   const std::string& failure = compiled[0].failure;
   const std::string log = failure.substr(std::min(failure.find('\n') + 1, failure.size()));
   EXPECT_NE(log.substr(0, log.find('\n')).find("error: "), std::string::npos) << failure;
-  EXPECT_NE(log.find("<18>"), std::string::npos) << failure;
+  EXPECT_NE(log.find("<19>"), std::string::npos) << failure;
   EXPECT_EQ(compiled[1].failure, "") << "one that is broken spoils no other";
   EXPECT_EQ(compiled[1].image, compiled[2].image);
 

@@ -76,7 +76,9 @@ Layout spectrum_layout(const Dimensions& dims, const DenseProblem& problem) {
 /// A cuFFT plan. Stream and work area are its state, so calls take turns.
 class Transform {
  public:
-  Transform(const DenseProblem& problem, const Layout& in, const Layout& out, cufftType type) {
+  /// `compiled`: with kernels compiled for the problem, where cuFFT does that.
+  Transform(const DenseProblem& problem, const Layout& in, const Layout& out, cufftType type, bool compiled) {
+    if (compiled) compiled_ = handle_.compile_kernels();
     Dimensions dims = dimensions(problem);
     Layout from = in, to = out;
     const bool plain = problem.contiguous();
@@ -88,6 +90,7 @@ class Transform {
   }
 
   std::size_t work_bytes() const noexcept { return work_bytes_; }
+  bool compiled() const noexcept { return compiled_; }
 
   template <class Execute>
   void run(std::byte* work, cuda::Stream stream, const Execute& execute) const {
@@ -101,6 +104,7 @@ class Transform {
   mutable std::mutex mutex_;
   cuda::CufftHandle handle_;
   std::size_t work_bytes_ = 0;
+  bool compiled_ = false;
 };
 
 /// cuFFT's types and functions of one precision.
@@ -128,17 +132,17 @@ class CufftEngine final : public GpuDenseEngine<Real> {
   using Complex = typename Api<Real>::Complex;
 
  public:
-  explicit CufftEngine(const DenseProblem& problem)
+  CufftEngine(const DenseProblem& problem, bool compiled)
       : problem_(problem),
         forward_(problem, signal_layout(dimensions(problem), problem),
                  spectrum_layout(dimensions(problem), problem),
-                 problem.real ? Api<Real>::kForward : Api<Real>::kComplex),
+                 problem.real ? Api<Real>::kForward : Api<Real>::kComplex, compiled),
         copied_(problem.real && dimensions(problem).rank > 1 && !problem.forward_only),
         work_bytes_(cuda::aligned(forward_.work_bytes())) {
     if (problem.forward_only) return;
     inverse_.emplace(problem, spectrum_layout(dimensions(problem), problem),
                      signal_layout(dimensions(problem), problem),
-                     problem.real ? Api<Real>::kInverse : Api<Real>::kComplex);
+                     problem.real ? Api<Real>::kInverse : Api<Real>::kComplex, compiled);
     work_bytes_ = std::max(work_bytes_, cuda::aligned(inverse_->work_bytes()));
   }
 
@@ -181,8 +185,10 @@ class CufftEngine final : public GpuDenseEngine<Real> {
   std::string name() const override {
     int version = 0;
     static_cast<void>(cufftGetVersion(&version));
-    return fmt::format("cuFFT {}.{}", version / 1000, version % 1000 / 100);
+    return fmt::format("cuFFT {}.{}{}", version / 1000, version % 1000 / 100,
+                       forward_.compiled() ? ", kernels compiled for the problem" : "");
   }
+  std::string kernel() const override { return forward_.compiled() ? kCompiledKernels : ""; }
 
  private:
   static Complex* device(const std::complex<Real>* values) {
@@ -207,11 +213,14 @@ class CufftEngine final : public GpuDenseEngine<Real> {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem) {
-  return std::make_unique<const CufftEngine<Real>>(problem);
+std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem,
+                                                              const std::string& kernel) {
+  return std::make_unique<const CufftEngine<Real>>(problem, kernel == kCompiledKernels);
 }
 
-template std::unique_ptr<const GpuDenseEngine<float>> make_cufft_engine(const DenseProblem&);
-template std::unique_ptr<const GpuDenseEngine<double>> make_cufft_engine(const DenseProblem&);
+template std::unique_ptr<const GpuDenseEngine<float>> make_cufft_engine(const DenseProblem&,
+                                                                        const std::string&);
+template std::unique_ptr<const GpuDenseEngine<double>> make_cufft_engine(const DenseProblem&,
+                                                                         const std::string&);
 
 }  // namespace sfft::detail

@@ -11,35 +11,41 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-constexpr int kRadices[] = {17, 16, 15, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2};
+constexpr std::size_t kBluesteinLengths = 2;  ///< that are tried
+constexpr std::size_t kAlike = 2,
+                      kOfSet = 8;  ///< candidates that differ in the order, that share their radices
+constexpr int kCoalesced = 16;     ///< neighbouring points that one access to memory reads well
 
 /// Arithmetic of a butterfly, a point: 5 log2 R for powers of two, more for others.
 double work(int radix) {
-  static const std::map<int, double> kExtra{{3, 1.2},  {5, 1.4},  {6, 1.1},  {7, 1.7},  {9, 1.35}, {10, 1.2},
-                                            {11, 2.6}, {12, 1.1}, {13, 2.9}, {15, 1.4}, {17, 3.8}};
+  static const std::map<int, double> kExtra{{3, 1.2},   {5, 1.4},  {6, 1.1},  {7, 1.7},  {9, 1.35},
+                                            {10, 1.2},  {11, 2.6}, {12, 1.1}, {13, 2.9}, {15, 1.4},
+                                            {17, 3.8},  {18, 1.2}, {20, 1.2}, {24, 1.1}, {25, 1.5},
+                                            {27, 1.35}, {30, 1.3}, {36, 1.2}, {40, 1.2}};
   const auto extra = kExtra.find(radix);
   return 5 * std::log2(radix) * (extra == kExtra.end() ? 1 : extra->second);
 }
 
-/// Every multiset of radices with this product, largest first.
-void factorise(int left, std::size_t first, std::vector<int>& chosen, std::vector<std::vector<int>>& all) {
+/// Every multiset of radices up to `largest` with this product, largest first.
+void factorise(int left, int largest, std::vector<int>& chosen, std::vector<std::vector<int>>& all) {
   if (left == 1) {
     if (!chosen.empty()) all.push_back(chosen);
     return;
   }
   if (chosen.size() == 6) return;
-  for (std::size_t i = first; i < std::size(kRadices); ++i) {
-    if (left % kRadices[i] != 0) continue;
-    chosen.push_back(kRadices[i]);
-    factorise(left / kRadices[i], i, chosen, all);
+  for (const int radix : kRadices) {
+    if (radix > largest || left % radix != 0) continue;
+    chosen.push_back(radix);
+    factorise(left / radix, radix, chosen, all);
     chosen.pop_back();
   }
 }
 
-std::vector<std::vector<int>> factorisations(int length) {
+/// A thread's registers hold butterflies of 40 floats, or 20 doubles.
+std::vector<std::vector<int>> factorisations(int length, bool single) {
   std::vector<std::vector<int>> all;
   std::vector<int> chosen;
-  factorise(length, 0, chosen, all);
+  factorise(length, single ? 40 : 20, chosen, all);
   std::size_t fewest = 99;
   for (const auto& radices : all) fewest = std::min(fewest, radices.size());
   std::erase_if(all, [&](const auto& radices) { return radices.size() > fewest + 1; });
@@ -55,7 +61,7 @@ double cost(const LineChoice& line) {
     sum += work(radix) * rounds * line.threads * radix / length;
   }
   const int registers = line.registers();
-  if (registers > 16) sum *= 1 + 0.04 * (registers - 16);
+  if (registers > 16) sum *= 1 + 0.012 * (registers - 16);
   if (registers < 6) sum *= 1 + 0.05 * (6 - registers);
   return sum;
 }
@@ -81,7 +87,7 @@ bool prime(int n) {
 
 double best_cost(int length) {
   double best = 1e9;
-  for (const auto& radices : factorisations(length)) {
+  for (const auto& radices : factorisations(length, true)) {
     for (const int threads : thread_counts(radices, length, 32)) {
       best = std::min(best, cost({.radices = radices, .threads = threads}));
     }
@@ -138,7 +144,7 @@ std::vector<int> line_counts(const LineNeed& need, int threads, bool single) {
 /// The ways to put tiles of one line choice into memory.
 void variants(const LineNeed& need, Method method, const LineChoice& base, bool single, const Limits& limits,
               std::vector<Ranked>& out) {
-  const double arithmetic = cost(base) / 120;
+  const double arithmetic = cost(base) / 120 * base.length() / need.points;
   for (const int n : line_counts(need, base.threads, single)) {
     LineChoice line = base;
     line.lines = n;
@@ -147,7 +153,8 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
     line.pad = need.exchanged ? 1 : 0;
     const bool rows = !need.by_line && !need.exchanged && !need.half;
     for (const bool staged : {false, true}) {
-      if (staged != (rows && method == Method::rader) && (!rows || base.threads > 32 || !staged)) continue;
+      const bool needed = rows && method == Method::rader;
+      if (staged != needed && !(staged && rows && base.threads < kCoalesced)) continue;
       line.staged = staged;
       line.split = false;
       if (tile_bytes(line, need.points, single) > limits.shared_bytes) {
@@ -157,7 +164,9 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
         if (n == 1 && tile_bytes(line, need.points, single) > limits.shared_bytes) line.pad_every = 0;
         if (tile_bytes(line, need.points, single) > limits.shared_bytes) continue;
       }
-      out.push_back({arithmetic + memory_cost(need, line, single, limits), line});
+      const int threads = base.threads * n;
+      const double idle = (threads + 31) / 32 * 32.0 / threads;
+      out.push_back({arithmetic * idle + memory_cost(need, line, single, limits), line});
     }
   }
 }
@@ -180,57 +189,72 @@ std::vector<int> thread_counts(const std::vector<int>& radices, int length, int 
   return counts;
 }
 
-Method method_of(int points, bool turned, int& length) {
-  length = points;
-  if (good(points)) return Method::plain;
-  if (!turned && prime(points) && good(points - 1)) {
-    length = points - 1;
-    return Method::rader;
-  }
+std::optional<Method> method_of(int points, int length, bool turned) {
+  if (length == points) return Method::plain;
+  if (length == points - 1 && !turned && prime(points)) return Method::rader;
+  if (length >= 2 * points - 1) return Method::bluestein;
+  return std::nullopt;
+}
+
+std::vector<int> fft_lengths(int points, bool turned) {
+  if (good(points)) return {points};
+  std::vector<int> lengths;
+  if (good(points - 1) && method_of(points, points - 1, turned)) lengths.push_back(points - 1);
   const int least = 2 * points - 1;
-  double best = 1e18;
-  for (int m = least; m <= least + least / 6 + 8; ++m) {
-    if (!good(m)) continue;
-    if (const double total = best_cost(m) * m; total < best) {
-      best = total;
-      length = m;
-    }
+  std::vector<std::pair<double, int>> ranked;
+  for (int m = least; m <= std::min(least + least / 6 + 8, kMostLength); ++m) {
+    if (good(m)) ranked.push_back({best_cost(m) * m, m});
   }
-  return Method::bluestein;
+  std::sort(ranked.begin(), ranked.end());
+  for (std::size_t i = 0; i < std::min(ranked.size(), kBluesteinLengths); ++i)
+    lengths.push_back(ranked[i].second);
+  return lengths;
 }
 
 bool fits(int points, bool single, const Limits& limits) {
-  int length = 0;
   if (points < 2 || points > (1 << 14)) return false;
-  method_of(points, false, length);
+  int length = points;
+  if (!good(points)) length = prime(points) && good(points - 1) ? points - 1 : 2 * points - 1;
+  while (!good(length)) ++length;
   const auto whole = static_cast<std::size_t>(length) * (single ? 8 : 16);
-  return length <= (1 << (single ? 15 : 14)) && whole / 2 <= limits.shared_bytes;
+  return length <= kMostLength / (single ? 1 : 2) && whole / 2 <= limits.shared_bytes;
 }
 
 std::vector<LineChoice> candidates(const LineNeed& need, bool single, const Limits& limits,
                                    std::size_t most) {
-  int length = 0;
-  const Method method = method_of(need.points, need.turned, length);
   std::vector<Ranked> ranked;
-  for (std::vector<int> radices : factorisations(length)) {
-    std::sort(radices.begin(), radices.end());
-    do {
-      if (need.exchanged && radices.size() < 2) continue;
-      for (const int threads : thread_counts(radices, length, single ? 32 : 16)) {
-        variants(need, method, {.radices = radices, .threads = threads}, single, limits, ranked);
-      }
-    } while (std::next_permutation(radices.begin(), radices.end()));
+  const std::vector<int> lengths = fft_lengths(need.points, need.turned);
+  for (const int length : lengths) {
+    const Method method = *method_of(need.points, length, need.turned);
+    for (std::vector<int> radices : factorisations(length, single)) {
+      std::sort(radices.begin(), radices.end());
+      do {
+        if (need.exchanged && radices.size() < 2) continue;
+        for (const int threads : thread_counts(radices, length, single ? 32 : 16))
+          variants(need, method, {.radices = radices, .threads = threads}, single, limits, ranked);
+      } while (std::next_permutation(radices.begin(), radices.end()));
+    }
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
   std::vector<LineChoice> chosen;
-  std::map<std::tuple<std::vector<int>, int, int, bool>, int>
-      orders;  // of one set of radices, threads and lines
+  std::map<int, std::size_t> of_length;
+  std::map<std::size_t, std::size_t> of_passes;
+  std::map<std::vector<int>, std::size_t> of_set;
+  std::map<std::tuple<std::vector<int>, int, int, bool>, std::size_t> alike;
   for (const Ranked& candidate : ranked) {
-    std::vector<int> set = candidate.line.radices;
+    const LineChoice& line = candidate.line;
+    std::vector<int> set = line.radices;
     std::sort(set.begin(), set.end());
-    if (++orders[{set, candidate.line.threads, candidate.line.lines, candidate.line.staged}] > 2) continue;
-    chosen.push_back(candidate.line);
+    if (of_length[line.length()] * lengths.size() >= most || of_set[set] >= kOfSet ||
+        5 * of_passes[set.size()] >= 3 * most ||
+        alike[{set, line.threads, line.lines, line.staged}] >= kAlike)
+      continue;
+    ++of_length[line.length()];
+    ++of_passes[set.size()];
+    ++of_set[set];
+    ++alike[{set, line.threads, line.lines, line.staged}];
+    chosen.push_back(line);
     if (chosen.size() >= most) break;
   }
   return chosen;

@@ -12,7 +12,7 @@ namespace sfft::detail::tuned {
 namespace {
 
 constexpr std::string_view kBytes = " bytes ";
-constexpr int kMostLength = 1 << 15, kMostStreams = 4;
+constexpr int kMostStreams = 4;
 
 struct CachingName {
   const char* name;
@@ -27,7 +27,7 @@ constexpr CachingName kCachings[] = {
 };
 
 bool is_radix(int r) {
-  return r >= 2 && r <= 17 && r != 14;
+  return std::find(std::begin(kRadices), std::end(kRadices), r) != std::end(kRadices);
 }
 
 std::string to_text(const LineChoice& line) {

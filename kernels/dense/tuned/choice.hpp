@@ -49,6 +49,11 @@ struct LineNeed {
   std::int64_t lines = 0;  ///< of a group; 0: many
 };
 
+/// Of the butterflies that kernels are made of, largest first.
+constexpr int kRadices[] = {40, 36, 32, 30, 27, 25, 24, 20, 18, 17, 16, 15,
+                            13, 12, 11, 10, 9,  8,  7,  6,  5,  4,  3,  2};
+/// Points of an FFT within a block: 256 KiB of floats, which pass through half as much shared memory.
+constexpr int kMostLength = 1 << 15;
 /// Of a block, on every GPU.
 constexpr int kMostThreads = 1024;
 
@@ -60,8 +65,11 @@ struct Limits {
 /// Threads of a line that leave few idle, ascending; each holds at most `most_registers` points, or one
 /// butterfly.
 std::vector<int> thread_counts(const std::vector<int>& radices, int length, int most_registers);
-/// Plain where there are radices for the points, else a convolution; `length` of its FFT.
-Method method_of(int points, bool turned, int& length);
+/// FFTs by which lines of `points` can be transformed: their own where there are radices for it, else those
+/// of convolutions. Twiddle factors of a longer line (`turned`) cannot follow Rader's.
+std::vector<int> fft_lengths(int points, bool turned);
+/// What an FFT of `length` does for lines of `points`; nothing if it does not transform them.
+std::optional<Method> method_of(int points, int length, bool turned);
 /// Whether a block can hold such lines.
 bool fits(int points, bool single, const Limits& limits);
 /// Candidates by a count of operations, best first, at most `most`.

@@ -26,8 +26,9 @@ const void* Tables::values(const std::string& key, const Table& table) {
 
 void Tables::convolution_of(const Step& step, device::StepTables& tables) {
   const std::string key =
-      fmt::format("{} {} ", step.method == Method::rader ? "rader" : "bluestein", step.points) +
-      std::to_string(step.line.length()) + " ";
+      fmt::format("{} {} {} ", step.method == Method::rader ? "rader" : "bluestein", step.points,
+                  step.twiddle_free() ? fmt::format("{}", fmt::join(step.line.radices, "."))
+                                      : std::to_string(step.line.length()));
   if (known(key + "kernel") == nullptr) {
     const Convolution made = convolution(step);
     values(key + "kernel", made.kernel);

@@ -58,12 +58,12 @@ class Layout {
     Step s;
     s.points = static_cast<int>(points);
     s.line = choice_.lines.at(index);
-    int length = 0;
-    s.method = method_of(s.points, turned, length);
-    if (s.line.length() != length) {
+    const std::optional<Method> method = method_of(s.points, s.line.length(), turned);
+    if (!method) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("a kernel of {} points was chosen for lines of {}", s.line.length(), points));
     }
+    s.method = *method;
     s.outer = outer;
     s.inner = inner;
     s.load_by_line = load_by_line;

@@ -9,6 +9,7 @@
 //   kLoadByLine, kStoreByLine  whether neighbouring threads hold neighbouring lines, not points, before and
 //                              after the first exchange
 //   kPowers                    twiddle factors by multiplication instead of from the table
+//   kTwiddleFree               none at all: a DFT of as many dimensions as there are factors
 #pragma once
 
 #include "kernels/common/butterfly.hpp"
@@ -108,7 +109,7 @@ struct Pass {
   /// x_k *= w^k with w = exp(−2πi q/(kBefore R)), q the butterfly's place in its group.
   static __device__ __forceinline__ void turn(Real* re, Real* im, int thread, int round,
                                               const Complex<Real>* __restrict__ roots) {
-    if constexpr (kBefore > 1) {
+    if constexpr (kBefore > 1 && !Line::kTwiddleFree) {
       const int q = (thread + round * Line::kThreads) % kBefore;
       constexpr int kStep = Line::kLength / (kBefore * R);
       if constexpr (Line::kPowers) {

@@ -26,6 +26,7 @@ struct LineChoice {
 
   int length() const;
   int registers() const;  ///< points that a thread holds
+  bool coprime() const;   ///< no two radices have a common factor
   friend bool operator==(const LineChoice&, const LineChoice&) = default;
 };
 
@@ -64,6 +65,9 @@ struct Step {
   Turn turn;
 
   std::int64_t tiles() const;  ///< of a group; 0: as many as the batch needs
+  /// Rader's convolution of co-prime radices is one of as many dimensions (Good 1958): its passes need no
+  /// twiddle factors, and its tables are in the order that makes them so.
+  bool twiddle_free() const { return method == Method::rader && line.coprime(); }
 };
 
 /// past_l1: take no place in the L1 cache. prefetch: bring their neighbours to the L2 cache.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "kernels/dense/tuned/program.hpp"
 
@@ -66,10 +67,10 @@ std::string line_source(const std::string& type, const Step& step, bool single, 
       "  static constexpr int kLength = {}, kThreads = {}, kLines = {}, kPadEvery = {}, kPad = {}, kPitch = "
       "{};\n"
       "  static constexpr bool kPositionMajor = {}, kSplit = {}, kPowers = {}, kWarp = {}, kLoadByLine = {}, "
-      "kStoreByLine = {};\n}};\n",
+      "kStoreByLine = {}, kTwiddleFree = {};\n}};\n",
       type, single ? "float" : "double", list(radices), line.length(), line.threads, line.lines,
       line.pad_every, line.pad, places_of_line(step) + line.pad, line.position_major, line.split, line.powers,
-      within_warp(step), step.load_by_line, step.store_by_line);
+      within_warp(step), step.load_by_line, step.store_by_line, step.twiddle_free());
 }
 
 std::string side_source(const Side& side) {
@@ -130,6 +131,15 @@ int LineChoice::registers() const {
   int most = 0;
   for (const int radix : radices) most = std::max(most, (length() / radix + threads - 1) / threads * radix);
   return most;
+}
+
+bool LineChoice::coprime() const {
+  for (std::size_t i = 0; i < radices.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (std::gcd(radices[i], radices[k]) != 1) return false;
+    }
+  }
+  return true;
 }
 
 int Turn::bits() const {

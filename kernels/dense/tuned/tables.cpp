@@ -64,6 +64,26 @@ Convolution rader(std::int64_t p) {
   return result;
 }
 
+/// The same on a grid of one dimension a radix (Good 1958): place e of the convolution, with the coordinates
+/// e mod R_i, the first slowest; place Σ f_i n/R_i of its DFT with the coordinates f_i, the first fastest.
+Convolution on_grid(const Convolution& line, const std::vector<int>& radices) {
+  const auto n = static_cast<std::int64_t>(line.gather.size());
+  Convolution grid = line;
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t place = 0, frequency = 0, rest = i;
+    for (const int radix : radices) {
+      place = place * radix + i % radix;
+      frequency += rest % radix * (n / radix);
+      rest /= radix;
+    }
+    const auto here = static_cast<std::size_t>(i), to = static_cast<std::size_t>(place);
+    grid.gather[to] = line.gather[here];
+    grid.scatter[to] = line.scatter[here];
+    grid.kernel[here] = line.kernel[static_cast<std::size_t>(frequency % n)];
+  }
+  return grid;
+}
+
 }  // namespace
 
 Table roots(std::int64_t n, std::int64_t count, std::int64_t step) {
@@ -74,7 +94,8 @@ Table roots(std::int64_t n, std::int64_t count, std::int64_t step) {
 }
 
 Convolution convolution(const Step& step) {
-  return step.method == Method::bluestein ? bluestein(step.points, step.line.length()) : rader(step.points);
+  if (step.method == Method::bluestein) return bluestein(step.points, step.line.length());
+  return step.twiddle_free() ? on_grid(rader(step.points), step.line.radices) : rader(step.points);
 }
 
 }  // namespace sfft::detail::tuned

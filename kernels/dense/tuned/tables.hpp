@@ -16,7 +16,8 @@ using Table = std::vector<std::complex<double>>;
 Table roots(std::int64_t n, std::int64_t count, std::int64_t step = 1);
 
 /// What a convolution needs (Bluestein 1970, Rader 1968): `kernel` is the FFT, over the step's length, of
-/// what is convolved with, divided by that length.
+/// what is convolved with, divided by that length; of a step without twiddle factors the DFT of as many
+/// dimensions as it has radices, in the order in which its passes leave their results.
 struct Convolution {
   Table chirp;
   Table kernel;

@@ -146,7 +146,7 @@ class TileFft {
       for (int k = 0; k < First::R; ++k) {
         const int position = First::input(own.thread, b, k);
         Value z{0, 0};
-        if (Step::kMethod != Method::bluestein || position < kPoints) {
+        if (k * First::M < kPoints && (Step::kMethod != Method::bluestein || position < kPoints)) {
           const int element = Step::kMethod == Method::rader ? gather[position] : position;
           z = kStageIn ? static_cast<const Value*>(shared)[staged(element, own.line)]
                        : memory.load(own.line, element);
@@ -156,14 +156,15 @@ class TileFft {
       }
     }
     if constexpr (Step::kMethod == Method::bluestein) {
-      each_output<First>(own, re, im, [&](int position, Value& z) {
+      each_output<First, kPoints>(own, re, im, [&](int position, Value& z) {
         if (position < kPoints) z = times(z, chirp[position]);
       });
     }
   }
 
-  /// Visits what a thread holds by position; inputs of the first and outputs of the last pass lie alike.
-  template <class P, class Action>
+  /// Visits what a thread holds by position, without what always is at kCount or above; inputs of the first
+  /// and outputs of the last pass lie alike.
+  template <class P, int kCount, class Action>
   static __device__ __forceinline__ void each_output(const Seat& own, Real* re, Real* im,
                                                      const Action& action) {
 #pragma unroll
@@ -171,6 +172,7 @@ class TileFft {
       if (!own.active || !P::has(own.thread, b)) break;
 #pragma unroll
       for (int k = 0; k < P::R; ++k) {
+        if (k * P::M >= kCount) break;
         Value z{re[b * P::R + k], im[b * P::R + k]};
         action(P::input(own.thread, b, k), z);
         re[b * P::R + k] = z.re;
@@ -222,13 +224,13 @@ class TileFft {
     leave_stage();
     transform<Line, kStageIn>(re, im, shared, from, to, static_cast<const Value*>(tables.roots));
     if constexpr (Step::kMethod == Method::rader) sum = {first.re + re[0], first.im + im[0]};
-    each_output<Last>(to, re, im, [&](int position, Value& z) {
+    each_output<Last, Line::kLength>(to, re, im, [&](int position, Value& z) {
       z = times(z, kernel[position]);
       z = {z.im, z.re};
     });
     transform<Back, true>(re, im, shared, to, to, static_cast<const Value*>(tables.roots));
     const auto* chirp = static_cast<const Value*>(tables.chirp);
-    each_output<Pass<Back, Back::Radix::kCount - 1>>(to, re, im, [&](int position, Value& z) {
+    each_output<Pass<Back, Back::Radix::kCount - 1>, kPoints>(to, re, im, [&](int position, Value& z) {
       z = {z.im, z.re};
       if constexpr (Step::kMethod == Method::bluestein) {
         if (position < kPoints) z = times(z, chirp[position]);
@@ -264,7 +266,7 @@ class TileFft {
 #pragma unroll
       for (int k = 0; k < End::R; ++k) {
         const int position = End::input(own.thread, b, k);
-        if (Step::kMethod == Method::bluestein && position >= kPoints) continue;
+        if (k * End::M >= kPoints || (Step::kMethod == Method::bluestein && position >= kPoints)) continue;
         put(Step::kMethod == Method::rader ? scatter[position] : position,
             {re[b * End::R + k], im[b * End::R + k]});
       }

@@ -17,8 +17,10 @@ namespace tuned {
 namespace {
 
 constexpr std::size_t kSplits = 4;                ///< of a long line, that are tried
-constexpr std::size_t kCandidates = 48;           ///< of a step
+constexpr std::size_t kCandidates = 64;           ///< of a step
 constexpr std::size_t kKept = 3;                  ///< of a step, that whole transforms are made of
+constexpr std::size_t kFinalists = 12;            ///< that are timed again, by turns
+constexpr int kRounds = 7;                        ///< of that
 constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; more would leave any L2 cache
 
 template <class Real>
@@ -37,10 +39,12 @@ class Tuner {
       throw Error(ErrorCode::backend_unavailable,
                   fmt::format("no kernel for {}: {}", problem_.shape.to_string(), why));
     }
+    run_off();
     const Choice own = best_;
     const bool frames = problem_.real && problem_.shape.rank() == 2 && problem_.contiguous();
     if (!frames || own.lines.size() < 2) return {own, std::nullopt};
     for_bytes();
+    run_off();
     return {own, best_ == own ? std::nullopt : std::optional(best_)};
   }
 
@@ -104,6 +108,7 @@ class Tuner {
   /// The step that reads the samples once more, and registers, as reading takes less of the time.
   void for_bytes() {
     bench_.read_bytes();
+    finalists_.clear();
     best_us_ = std::numeric_limits<double>::infinity();
     const Choice own = best_;
     settle({own}, 0);
@@ -170,6 +175,39 @@ class Tuner {
         best_ = candidate->choice;
       }
       record(*candidate, varied, us);
+      remember(us, candidate->choice);
+    }
+  }
+
+  void remember(double us, const Choice& choice) {
+    const auto slower = [](double value, const auto& finalist) { return value < finalist.first; };
+    finalists_.insert(std::upper_bound(finalists_.begin(), finalists_.end(), us, slower), {us, choice});
+    if (finalists_.size() > kFinalists) finalists_.pop_back();
+  }
+
+  /// The fastest of hundreds that were timed once each is the luckiest of the fast ones: they are timed
+  /// again, by turns, and the best median counts.
+  void run_off() {
+    std::vector<Candidate> all;
+    for (const auto& [us, choice] : finalists_) all.push_back({.choice = choice});
+    bench_.compile(all);
+    std::vector<std::vector<double>> times(all.size());
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (const auto us = bench_.time(all[i])) times[i].push_back(*us);
+      }
+    }
+    std::vector<std::pair<double, Candidate*>> ranked;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (times[i].size() < kRounds) continue;
+      std::nth_element(times[i].begin(), times[i].begin() + kRounds / 2, times[i].end());
+      ranked.push_back({times[i][kRounds / 2], &all[i]});
+    }
+    std::sort(ranked.begin(), ranked.end());
+    for (const auto& [us, candidate] : ranked) {
+      if (!bench_.check(*candidate)) continue;
+      best_ = candidate->choice;
+      return;
     }
   }
 
@@ -205,7 +243,8 @@ class Tuner {
         line.threads = threads;
         line.lines = lines;
         if (best.pad_every == best.radices[0]) line.pad_every = line.radices[0];
-        if (line == best || lines < 1 || threads * lines > kMostThreads || line.registers() > kMostPoints)
+        if (line == best || lines < 1 || threads * lines > kMostThreads ||
+            line.registers() > std::max(kMostPoints, best.registers()))
           return;
         all.push_back(base);
         all.back().lines[step] = line;
@@ -263,6 +302,7 @@ class Tuner {
   TrialBench<Real> bench_;
   Choice best_;
   double best_us_ = std::numeric_limits<double>::infinity();
+  std::vector<std::pair<double, Choice>> finalists_;  ///< fastest first
 };
 
 }  // namespace
