@@ -158,7 +158,7 @@ void expect_possible(const LineNeed& need, bool single, const Limits& limits, bo
     EXPECT_TRUE(!need.exchanged || line.radices.size() > 1);
     Choice choice;
     choice.lines = {line};
-    EXPECT_TRUE(detail::tuned::parse_choice(to_text(choice)));
+    EXPECT_TRUE(detail::tuned::parse_choice(to_text(choice))) << to_text(choice);
   }
 }
 

@@ -230,8 +230,11 @@ std::vector<LineChoice> candidates(const LineNeed& need, bool single, const Limi
       std::sort(radices.begin(), radices.end());
       do {
         if (need.exchanged && radices.size() < 2) continue;
-        for (const int threads : thread_counts(radices, length, single ? 32 : 16))
-          variants(need, method, {.radices = radices, .threads = threads}, single, limits, ranked);
+        for (const int threads : thread_counts(radices, length, single ? 32 : 16)) {
+          const LineChoice line{.radices = radices, .threads = threads};
+          if (line.registers() <= kMostRegisters / (single ? 1 : 2))
+            variants(need, method, line, single, limits, ranked);
+        }
       } while (std::next_permutation(radices.begin(), radices.end()));
     }
   }

@@ -103,7 +103,7 @@ std::optional<LineChoice> parse_line(const std::string& text) {
   while (in >> word) {
     if (!take(word, line)) return std::nullopt;
   }
-  if (line.threads * line.lines > kMostThreads || line.registers() > 64) return std::nullopt;
+  if (line.threads * line.lines > kMostThreads || line.registers() > kMostRegisters) return std::nullopt;
   return line;
 }
 

@@ -54,6 +54,8 @@ constexpr int kRadices[] = {40, 36, 32, 30, 27, 25, 24, 20, 18, 17, 16, 15,
                             13, 12, 11, 10, 9,  8,  7,  6,  5,  4,  3,  2};
 /// Points of an FFT within a block: 256 KiB of floats, which pass through half as much shared memory.
 constexpr int kMostLength = 1 << 15;
+/// Complex numbers in the registers of a thread: of floats, half as many of doubles.
+constexpr int kMostRegisters = 64;
 /// Of a block, on every GPU.
 constexpr int kMostThreads = 1024;
 
