@@ -149,7 +149,9 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
     LineChoice line = base;
     line.lines = n;
     line.position_major = need.by_line && !need.exchanged;
-    if (!line.position_major) line.pad_every = base.radices[0] % 2 == 0 ? base.radices[0] : 0;
+    // The first pass writes radices[0] places apart: padding where that comes back to the same banks.
+    const int first = base.radices[0], banks = single ? 16 : 8;
+    if (line.position_major ? n < banks && first * n % banks == 0 : first % 2 == 0) line.pad_every = first;
     line.pad = need.exchanged ? 1 : 0;
     const bool rows = !need.by_line && !need.exchanged && !need.half;
     for (const bool staged : {false, true}) {

@@ -69,6 +69,24 @@ __device__ __forceinline__ int place(int base, int add, int line, bool aligned =
                               : line * Line::kPitch + position;
 }
 
+/// Powers w^k, k < R, of a root of unity as products. The k-th power of a rounded root is k times as wrong as
+/// the root; of two roots, w and w^s with s about √R, no product is more than s + R/s times as wrong.
+template <int R>
+struct Power {
+  static constexpr int stride() {
+    int stride = 1;
+    while (stride * stride < R) stride *= 2;
+    return stride;
+  }
+  /// w^k = w^part(k) w^(k − part(k)); 0: w^k is one of the two.
+  static __device__ constexpr int part(int k) {
+    constexpr int kStride = stride();
+    if (k == 1 || k == kStride) return 0;
+    if (k < kStride) return k / 2;
+    return k % kStride == 0 ? kStride : k / kStride * kStride;
+  }
+};
+
 /// Lines that lie within one warp need no barrier of the block.
 template <class Line>
 __device__ __forceinline__ void line_barrier() {
@@ -114,14 +132,18 @@ struct Pass {
       constexpr int kStep = Line::kLength / (kBefore * R);
       if constexpr (Line::kPowers) {
         Real wr[R], wi[R];
-        const Complex<Real> w = roots[q * kStep];
-        wr[1] = w.re;
-        wi[1] = w.im;
 #pragma unroll
-        for (int k = 2; k < R; ++k) {
-          wr[k] = wr[k / 2];
-          wi[k] = wi[k / 2];
-          detail::multiply(wr[k], wi[k], wr[k - k / 2], wi[k - k / 2]);
+        for (int k = 1; k < R; ++k) {
+          const int part = Power<R>::part(k);
+          if (part == 0) {
+            const Complex<Real> w = roots[q * k * kStep];
+            wr[k] = w.re;
+            wi[k] = w.im;
+          } else {
+            wr[k] = wr[part];
+            wi[k] = wi[part];
+            detail::multiply(wr[k], wi[k], wr[k - part], wi[k - part]);
+          }
         }
 #pragma unroll
         for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], wr[k], wi[k]);

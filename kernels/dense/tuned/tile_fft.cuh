@@ -189,15 +189,18 @@ class TileFft {
     return times(coarse[index >> Step::kTurnBits], fine[index & kMask]);
   }
 
-  /// The twiddle factors of a long line: w^(v j) and then powers of w^(v M), M apart.
+  /// The twiddle factors of a long line: w^(v j) times powers of w^(v M), M apart.
   static __device__ __forceinline__ void turn(const Tile<Step>& memory, const StepTables& tables,
                                               const Seat& own, Real* re, Real* im) {
     if (!own.active) return;
     const auto v = static_cast<unsigned long long>(memory.turn_of(own.line));
     Value power[Last::R];
-    if (Last::R > 1) power[1] = root(tables, v * Last::M);
 #pragma unroll
-    for (int k = 2; k < Last::R; ++k) power[k] = times(power[k / 2], power[k - k / 2]);
+    for (int k = 1; k < Last::R; ++k) {
+      const int part = Power<Last::R>::part(k);
+      power[k] = part == 0 ? root(tables, v * static_cast<unsigned>(k * Last::M))
+                           : times(power[part], power[k - part]);
+    }
 #pragma unroll
     for (int b = 0; b < Last::kRounds; ++b) {
       if (!Last::has(own.thread, b)) break;

@@ -124,7 +124,7 @@ class Tuner {
     }
     settle(all, 0);
     settle(neighbours(best_), 0);
-    settle(with_cachings(best_), 0);
+    refine();
   }
 
   std::vector<LineChoice> best_of_step(const Choice& base, std::size_t step,
