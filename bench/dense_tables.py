@@ -144,6 +144,20 @@ def table_selective():
     return "\n".join(lines) + reasons([row for row in rows if "failed" in row])
 
 
+def table_memory():
+    """Copies alone, of the pattern that two trips through memory would have."""
+    rows = [row for row in of_group(load()[1], "memory") if "failed" not in row]
+    found = {}
+    for row in rows:
+        for copy in row["copies"]:
+            found.setdefault(copy["way"], {})[row["n"], copy["strided"]] = copy["tb_s"]
+    columns = [(row["n"], strided) for row in rows for strided in ("in", "out", "both")]
+    lines = ["| tiles of | " + " | ".join(f"2^{n.bit_length() - 1}, strided {strided}" for n, strided in columns) + " |", "|---|" + "---:|" * len(columns)]
+    for way, rates in found.items():
+        lines.append(f"| {way} | " + " | ".join(f"{rates[column]:.2f}" if column in rates else "–" for column in columns) + " |")
+    return "\n".join(lines)
+
+
 def right_trials(row):
     return sorted((trial for trial in row["trials"] if trial["correct"]), key=lambda trial: trial["us"])
 
@@ -187,4 +201,4 @@ def table_context():
 
 
 TABLES = {"dense-context": table_context, "dense-held": table_held, "dense-lines": table_lines, "dense-frames": table_frames, "dense-cubes": table_cubes,
-          "dense-batched": table_batched, "dense-double": table_double, "dense-host": table_host, "dense-selective": table_selective, "dense-padding": table_padding, "dense-radices": table_radices}
+          "dense-batched": table_batched, "dense-double": table_double, "dense-host": table_host, "dense-selective": table_selective, "dense-memory": table_memory, "dense-padding": table_padding, "dense-radices": table_radices}

@@ -60,6 +60,22 @@ constexpr const char* kInputHelp =
     "a .y4m file, or - "
     "for YUV4MPEG2 on standard input";
 
+/// CLI11's own checks name the largest number there is.
+CLI::Validator number_check(const char* what, bool (*good)(double)) {
+  return {[what, good](std::string& text) {
+            double value = 0;
+            const bool number = CLI::detail::lexical_cast(text, value);
+            return number && good(value) ? std::string() : fmt::format("'{}' is not {}", text, what);
+          },
+          ""};
+}
+CLI::Validator positive() {
+  return number_check("a number above 0", [](double value) { return value > 0; });
+}
+CLI::Validator not_negative() {
+  return number_check("a number of at least 0", [](double value) { return value >= 0; });
+}
+
 void add_backend(CLI::App* command, sfft::Backend& backend, int& device) {
   static const std::map<std::string, sfft::Backend> names{
       {"auto", sfft::Backend::automatic}, {"cpu", sfft::Backend::cpu}, {"cuda", sfft::Backend::cuda}};
@@ -69,7 +85,7 @@ void add_backend(CLI::App* command, sfft::Backend& backend, int& device) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->default_str("auto");
   command->add_option("--device", device, "Which GPU, as the driver counts them")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
 }
 
@@ -78,7 +94,7 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_option("INPUT", command.input, kInputHelp)->required();
   auto* k =
       run->add_option("--k", command.options.k, "Frequencies to keep (default: 1000, fewer for small frames)")
-          ->check(CLI::PositiveNumber);
+          ->check(positive());
   auto* energy = run->add_option("--energy", command.options.energy,
                                  "Instead: the fewest with this share of the first frame's energy, 0 to 1")
                      ->check(CLI::Range(1e-9, 1.0));
@@ -89,20 +105,20 @@ void add_run(CLI::App& app, RunCommand& command) {
   energy->excludes(given);
   run->add_option("--accuracy", command.options.accuracy,
                   "Relative error that is good enough; frames above it are transformed densely")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   run->add_option("--samples", command.options.max_samples,
                   "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
       ->check(CLI::Range(1e-9, 1.0));
   add_backend(run, command.options.backend, command.options.device);
   run->add_option("--threads", command.options.threads,
                   "Threads, 0 for one per core; the dense transform gets as many")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   run->add_option("--verify", command.options.verify,
                   "Check every N-th frame against a dense transform, 0 for none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
-  run->add_option("--frames", command.options.frames, "Stop after N frames")->check(CLI::PositiveNumber);
+  run->add_option("--frames", command.options.frames, "Stop after N frames")->check(positive());
   run->add_flag("--no-reference", command.no_reference,
                 "Transform frames themselves, not their difference to a reference frame");
   run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
@@ -117,21 +133,21 @@ void add_learn(CLI::App& app, LearnCommand& command) {
   learn->add_option("INPUT", command.input, kInputHelp)->required();
   learn->add_option("-o,--output", command.output, "The template file to write")->required();
   auto* k = learn->add_option("--k", command.k, "Frequencies to keep (default: 1000, fewer for small frames)")
-                ->check(CLI::PositiveNumber);
+                ->check(positive());
   auto* energy =
       learn->add_option("--energy", command.energy, "Instead: the fewest with this share of the energy")
           ->check(CLI::Range(1e-9, 1.0));
   auto* threshold = learn
                         ->add_option("--threshold", command.threshold,
                                      "Instead: all this many standard deviations above the noise floor")
-                        ->check(CLI::PositiveNumber);
+                        ->check(positive());
   k->excludes(energy)->excludes(threshold);
   energy->excludes(threshold);
   learn->add_option("--frames", command.frames, "Learn from the mean power of the first N frames")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   learn->add_option("--threads", command.threads, "Threads, 0 for one per core")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   add_backend(learn, command.backend, command.device);
   learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");

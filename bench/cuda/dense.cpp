@@ -2,9 +2,9 @@
 //   bench_cuda_dense [--out FILE.json] [--group NAMES] [--filter SUBSTRING] [--wisdom-in FILE]
 //                    [--wisdom-out FILE] [--tune] [--quick] [--list]
 // Groups, several with commas between them: 1d, large, 2d, 3d, batched, primes, double, inverse, host,
-// selective, ablation. --tune forgets the wisdom that is shipped, --quick plans by wisdom and rules, without
-// tuning. Both files are written after every row. Times are medians of graph replays (of wall clocks where
-// host memory takes part); every row says how accurate it is. Exit status 1: a row failed.
+// selective, memory, ablation. --tune forgets the wisdom that is shipped, --quick plans by wisdom and rules,
+// without tuning. Both files are written after every row. Times are medians of graph replays (of wall clocks
+// where host memory takes part); every row says how accurate it is. Exit status 1: a row failed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,6 +85,10 @@ std::vector<Task> all_tasks() {
     tasks.push_back({"selective", selection_name(what), [what](Timer& timer, const DenseSettings& settings) {
                        return time_selection(timer, what, settings);
                      }});
+  }
+  for (const int bits : {24, 26}) {
+    tasks.push_back({"memory", memory_name(bits),
+                     [bits](Timer& timer, const DenseSettings&) { return time_memory(timer, bits); }});
   }
 #if SFFT_BENCH_ABLATION
   for (const std::int64_t n : {256, 512, 240, 1000}) {

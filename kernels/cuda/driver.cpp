@@ -189,11 +189,16 @@ std::vector<char> compile(const std::string& source, std::span<const SourceHeade
 }
 
 Module::Module(const void* image) {
+  check_driver(driver().cuCtxGetCurrent(&context_), "finding a GPU's context");
   check_driver(driver().cuModuleLoadData(&module_, image), "loading a compiled kernel");
 }
 
 Module::~Module() {
-  static_cast<void>(find_driver().cuModuleUnload(module_));
+  const Driver& api = find_driver();
+  if (api.cuCtxPushCurrent(context_) != CUDA_SUCCESS) return;  // the process ends, and the context is gone
+  static_cast<void>(api.cuModuleUnload(module_));
+  CUcontext popped = nullptr;
+  static_cast<void>(api.cuCtxPopCurrent(&popped));
 }
 
 CUfunction Module::function(const char* name) const {

@@ -15,6 +15,8 @@ namespace sfft::detail::cuda {
 // below and where they are used.
 #define SFFT_DRIVER_FUNCTIONS(X)                 \
   X(cuCtxGetCurrent)                             \
+  X(cuCtxPopCurrent)                             \
+  X(cuCtxPushCurrent)                            \
   X(cuDeviceGet)                                 \
   X(cuDeviceGetAttribute)                        \
   X(cuFuncGetAttribute)                          \
@@ -83,7 +85,7 @@ struct SourceHeader {
 std::vector<char> compile(const std::string& source, std::span<const SourceHeader> headers,
                           std::span<const std::string> options, const std::string& architecture);
 
-/// Code in the current context, unloaded with its owner, who makes that context current again for it.
+/// Code in the context that is current, and unloaded from that context with its owner.
 class Module {
  public:
   /// `image`: a cubin, or PTX that ends with a zero.
@@ -95,6 +97,7 @@ class Module {
   CUfunction function(const char* name) const;
 
  private:
+  CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
 };
 

@@ -21,8 +21,7 @@ struct Arguments {
   const void* input;
   void* output;
   void* scratch;
-  long long first_group;  ///< of this launch
-  long long groups;       ///< transforms, planes, …
+  long long first_group;  ///< of this launch: transforms, planes, …
   long long lines;        ///< of a step that has as many as the batch
   double scale;           ///< of the result
   StepTables tables;

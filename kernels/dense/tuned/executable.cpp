@@ -116,7 +116,7 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
         ErrorCode::size_overflow,
         fmt::format("a dense transform needs {} blocks of threads at once: make the batch smaller", blocks));
   }
-  device::Arguments arguments{call.input, call.output, call.scratch,  first_group, groups,
+  device::Arguments arguments{call.input, call.output, call.scratch,  first_group,
                               call.batch, call.scale,  kernel.tables, call.kept};
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
