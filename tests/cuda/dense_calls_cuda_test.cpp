@@ -1,4 +1,6 @@
 // How dense plans on a GPU are called: streams, graphs, host memory, choice of the engine, failures.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <thread>
 
@@ -264,6 +266,64 @@ TEST_F(DenseCallsCuda, EveryWayToUseTheCachesIsRight) {
   expect_every_way_right<double>(Shape({24, 36}), 2);
   expect_every_way_right<std::complex<float>>(Shape({20, 24, 32}), 1);
   expect_every_way_right<std::complex<float>>(Shape(1 << 20), 1);
+}
+
+/// Forward against direct sums and there and back, of lines of n points by the kernel that wisdom names.
+template <class Real>
+void expect_line_right(std::int64_t n, const std::string& line) {
+  const Shape shape(n);
+  const Options options{.backend = Backend::cuda, .batch = 7};
+  const std::string choice = "once 0 streams 1 blocks 1 chunk 16 split - | " + line;
+  dense::forget_wisdom();
+  detail::Wisdom::global().add(detail::gpu_place(0),
+                               detail::wisdom_problem<Real>(detail::make_problem(shape, false, options)),
+                               {"tuned", choice, 1});
+  const Plan<Real> plan(shape, false, options);
+  ASSERT_NE(plan.engine_name().find(choice), std::string::npos) << choice << ": " << plan.reason();
+  const auto x = as_samples<std::complex<Real>>(random_signal(plan.signal_points(), 8));
+  const auto spectra = test::forward_on_device(plan, x);
+  const double bound = gpu_bound<Real>(Engine::tuned, static_cast<double>(n));
+  EXPECT_LE(relative_l2(spectra, expected_spectra(x, shape, false)), bound) << choice;
+  EXPECT_LE(relative_l2(test::inverse_on_device(plan, spectra, x), x), 2 * bound) << choice;
+  dense::forget_wisdom();
+}
+
+TEST_F(DenseCallsCuda, EveryRadixIsRight) {
+  for (const int radix : detail::tuned::kRadices) {
+    expect_line_right<float>(8 * radix, fmt::format("{}.8 t8 l4 e{}", radix, radix));
+    expect_line_right<float>(8 * radix, fmt::format("8.{} t8 l3 w", radix));
+    if (radix <= 20) expect_line_right<double>(8 * radix, fmt::format("8.{} t8 l2 e8", radix));
+  }
+}
+
+TEST_F(DenseCallsCuda, EveryConvolutionIsRight) {
+  for (const char* line :
+       {"18.7 t7 l9 c", "7.18 t9 l2", "2.7.9 t14 l4 c", "3.6.7 t21 l3 c", "16.16 t16 l2 e16"}) {
+    expect_line_right<float>(127, line);
+    if (line[0] != '1') expect_line_right<double>(127, line);
+  }
+  for (const char* line : {"25.10 t13 l3 c", "5.5.10 t25 l5 p1 c", "16.32 t16 l2 e16", "32.16 t32 l1 e32"})
+    expect_line_right<float>(251, line);
+  for (const char* line : {"3.20.17 t60 l1 c", "4.15.17 t60 l2 c", "17.12.5 t85 l1", "8.16.16 t128 l1 e8"})
+    expect_line_right<float>(1021, line);
+  expect_line_right<float>(509, "32.32 t32 l2 e32");
+  expect_line_right<float>(509, "30.36 t36 l1 e30");
+}
+
+TEST_F(DenseCallsCuda, CufftMayCompileItsKernels) {
+  const Shape shape(5000);
+  const Options options{.backend = Backend::cuda, .batch = 64};
+  dense::forget_wisdom();
+  detail::Wisdom::global().add(detail::gpu_place(0),
+                               detail::wisdom_problem<float>(detail::make_problem(shape, false, options)),
+                               {"cufft", detail::kCompiledKernels, 1});
+  const Plan<float> plan(shape, false, options);
+  EXPECT_EQ(plan.engine(), Engine::cufft);
+  EXPECT_NE(plan.engine_name().find("compiled"), std::string::npos) << plan.engine_name();
+  const auto x = as_samples<std::complex<float>>(random_signal(plan.signal_points(), 9));
+  EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected_spectra(x, shape, false)),
+            gpu_bound<float>(Engine::cufft, 5000.0));
+  dense::forget_wisdom();
 }
 
 TEST_F(DenseCallsCuda, BytesMayHaveKernelsOfTheirOwn) {
