@@ -291,7 +291,8 @@ void expect_line_right(std::int64_t n, const std::string& line) {
 TEST_F(DenseCallsCuda, EveryRadixIsRight) {
   for (const int radix : detail::tuned::kRadices) {
     expect_line_right<float>(8 * radix, fmt::format("{}.8 t8 l4 e{}", radix, radix));
-    expect_line_right<float>(8 * radix, fmt::format("8.{} t8 l3 w", radix));
+    for (const char* twiddles : {"", " a", " w"})
+      expect_line_right<float>(8 * radix, fmt::format("8.{} t8 l3{}", radix, twiddles));
     if (radix <= 20) expect_line_right<double>(8 * radix, fmt::format("8.{} t8 l2 e8", radix));
   }
 }

@@ -41,8 +41,8 @@ TEST(TunedChoice, TextRoundTrip) {
     if (points % 2 == 0) choice.split = {points, 3 * points};
     for (LineChoice line : candidates({.points = points, .by_line = true}, true, kHopper, 3)) {
       ++flags;
-      line.powers = flags % 2 == 0;
-      line.staged = flags % 3 == 0;
+      line.twiddles = static_cast<detail::tuned::Twiddles>(flags % 3);
+      line.staged = flags % 2 == 0;
       line.split = flags % 5 == 0;
       line.pad = flags % 7;
       choice.lines.push_back(line);

@@ -36,7 +36,8 @@ std::string to_text(const LineChoice& line) {
   if (line.pad > 0) text += fmt::format(" p{}", line.pad);
   if (line.position_major) text += " m";
   if (line.split) text += " s";
-  if (!line.powers) text += " w";
+  if (line.twiddles == Twiddles::two_roots) text += " a";
+  if (line.twiddles == Twiddles::table) text += " w";
   if (line.staged) text += " c";
   return text;
 }
@@ -79,8 +80,11 @@ bool take(const std::string& word, LineChoice& line) {
       return line.split = word.size() == 1;
     case 'c':
       return line.staged = word.size() == 1;
+    case 'a':
+      line.twiddles = Twiddles::two_roots;
+      return word.size() == 1;
     case 'w':
-      line.powers = false;
+      line.twiddles = Twiddles::table;
       return word.size() == 1;
     default:
       return false;

@@ -8,13 +8,15 @@
 //   kPositionMajor, kPadEvery, kPad, kSplit   how a tile lies in shared memory
 //   kLoadByLine, kStoreByLine  whether neighbouring threads hold neighbouring lines, not points, before and
 //                              after the first exchange
-//   kPowers                    twiddle factors by multiplication instead of from the table
+//   kTwiddles                  twiddle factors as powers of one or two roots, or all from the table
 //   kTwiddleFree               none at all: a DFT of as many dimensions as there are factors
 #pragma once
 
 #include "kernels/common/butterfly.hpp"
 
 namespace sfft::device {
+
+enum class Twiddles { one_root, two_roots, table };
 
 template <class Real>
 struct alignas(2 * sizeof(Real)) Complex {
@@ -71,14 +73,15 @@ __device__ __forceinline__ int place(int base, int add, int line, bool aligned =
 
 /// Powers w^k, k < R, of a root of unity as products. The k-th power of a rounded root is k times as wrong as
 /// the root; of two roots, w and w^s with s about √R, no product is more than s + R/s times as wrong.
-template <int R>
+template <class Line, int R>
 struct Power {
   static constexpr int stride() {
+    if (Line::kTwiddles == Twiddles::one_root) return R;
     int stride = 1;
     while (stride * stride < R) stride *= 2;
     return stride;
   }
-  /// w^k = w^part(k) w^(k − part(k)); 0: w^k is one of the two.
+  /// w^k = w^part(k) w^(k − part(k)); 0: w^k is a root.
   static __device__ constexpr int part(int k) {
     constexpr int kStride = stride();
     if (k == 1 || k == kStride) return 0;
@@ -130,20 +133,22 @@ struct Pass {
     if constexpr (kBefore > 1 && !Line::kTwiddleFree) {
       const int q = (thread + round * Line::kThreads) % kBefore;
       constexpr int kStep = Line::kLength / (kBefore * R);
-      if constexpr (Line::kPowers) {
+      if constexpr (Line::kTwiddles != Twiddles::table) {
         Real wr[R], wi[R];
 #pragma unroll
         for (int k = 1; k < R; ++k) {
-          const int part = Power<R>::part(k);
-          if (part == 0) {
-            const Complex<Real> w = roots[q * k * kStep];
-            wr[k] = w.re;
-            wi[k] = w.im;
-          } else {
-            wr[k] = wr[part];
-            wi[k] = wi[part];
-            detail::multiply(wr[k], wi[k], wr[k - part], wi[k - part]);
-          }
+          if (Power<Line, R>::part(k) != 0) continue;
+          const Complex<Real> w = roots[q * k * kStep];
+          wr[k] = w.re;
+          wi[k] = w.im;
+        }
+#pragma unroll
+        for (int k = 2; k < R; ++k) {
+          const int part = Power<Line, R>::part(k);
+          if (part == 0) continue;
+          wr[k] = wr[part];
+          wi[k] = wi[part];
+          detail::multiply(wr[k], wi[k], wr[k - part], wi[k - part]);
         }
 #pragma unroll
         for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], wr[k], wi[k]);

@@ -27,6 +27,10 @@ const char* name(device::Keep keep) {
   constexpr const char* kNames[] = {"Keep::all", "Keep::power", "Keep::above", "Keep::at"};
   return kNames[static_cast<int>(keep)];
 }
+const char* name(Twiddles twiddles) {
+  constexpr const char* kNames[] = {"Twiddles::one_root", "Twiddles::two_roots", "Twiddles::table"};
+  return kNames[static_cast<int>(twiddles)];
+}
 const char* name(Method method) {
   constexpr const char* kNames[] = {"Method::plain", "Method::bluestein", "Method::rader"};
   return kNames[static_cast<int>(method)];
@@ -66,11 +70,12 @@ std::string line_source(const std::string& type, const Step& step, bool single, 
       "struct {} {{\n  using Real = {};\n  using Radix = Radices<{}>;\n"
       "  static constexpr int kLength = {}, kThreads = {}, kLines = {}, kPadEvery = {}, kPad = {}, kPitch = "
       "{};\n"
-      "  static constexpr bool kPositionMajor = {}, kSplit = {}, kPowers = {}, kWarp = {}, kLoadByLine = {}, "
-      "kStoreByLine = {}, kTwiddleFree = {};\n}};\n",
+      "  static constexpr bool kPositionMajor = {}, kSplit = {}, kWarp = {}, kLoadByLine = {}, "
+      "kStoreByLine = {}, kTwiddleFree = {};\n"
+      "  static constexpr Twiddles kTwiddles = {};\n}};\n",
       type, single ? "float" : "double", list(radices), line.length(), line.threads, line.lines,
-      line.pad_every, line.pad, places_of_line(step) + line.pad, line.position_major, line.split, line.powers,
-      within_warp(step), step.load_by_line, step.store_by_line, step.twiddle_free());
+      line.pad_every, line.pad, places_of_line(step) + line.pad, line.position_major, line.split,
+      within_warp(step), step.load_by_line, step.store_by_line, step.twiddle_free(), name(line.twiddles));
 }
 
 std::string side_source(const Side& side) {

@@ -197,9 +197,12 @@ class TileFft {
     Value power[Last::R];
 #pragma unroll
     for (int k = 1; k < Last::R; ++k) {
-      const int part = Power<Last::R>::part(k);
-      power[k] = part == 0 ? root(tables, v * static_cast<unsigned>(k * Last::M))
-                           : times(power[part], power[k - part]);
+      if (Power<Line, Last::R>::part(k) == 0) power[k] = root(tables, v * static_cast<unsigned>(k * Last::M));
+    }
+#pragma unroll
+    for (int k = 2; k < Last::R; ++k) {
+      const int part = Power<Line, Last::R>::part(k);
+      if (part != 0) power[k] = times(power[part], power[k - part]);
     }
 #pragma unroll
     for (int b = 0; b < Last::kRounds; ++b) {

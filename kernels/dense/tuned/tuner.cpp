@@ -21,6 +21,7 @@ constexpr std::size_t kCandidates = 64;           ///< of a step
 constexpr std::size_t kKept = 3;                  ///< of a step, that whole transforms are made of
 constexpr std::size_t kFinalists = 12;            ///< that are timed again, by turns
 constexpr int kRounds = 7;                        ///< of that
+constexpr double kWorthOfAccuracy = 1.02;         ///< that much slower, two roots are preferred to one
 constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; more would leave any L2 cache
 
 template <class Real>
@@ -163,7 +164,10 @@ class Tuner {
     bench_.compile(all);
     std::vector<std::pair<double, Candidate*>> timed;
     for (Candidate& candidate : all) {
-      if (const auto us = bench_.time(candidate)) timed.push_back({*us, &candidate});
+      const auto us = bench_.time(candidate);
+      if (!us) continue;
+      timed.push_back({price(*us, candidate.choice), &candidate});
+      remember(timed.back().first, candidate.choice);
     }
     std::stable_sort(timed.begin(), timed.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -174,9 +178,16 @@ class Tuner {
         best_us_ = us;
         best_ = candidate->choice;
       }
-      record(*candidate, varied, us);
-      remember(us, candidate->choice);
+      record(*candidate, varied, us / price(1, candidate->choice));
     }
+  }
+
+  /// What a time is worth: that of a whole transform.
+  static double price(double us, const Choice& choice) {
+    const bool rough = std::any_of(choice.lines.begin(), choice.lines.end(), [](const LineChoice& line) {
+      return line.twiddles == Twiddles::one_root && line.radices.size() > 1;
+    });
+    return rough ? kWorthOfAccuracy * us : us;
   }
 
   void remember(double us, const Choice& choice) {
@@ -201,7 +212,7 @@ class Tuner {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (times[i].size() < kRounds) continue;
       std::nth_element(times[i].begin(), times[i].begin() + kRounds / 2, times[i].end());
-      ranked.push_back({times[i][kRounds / 2], &all[i]});
+      ranked.push_back({price(times[i][kRounds / 2], all[i].choice), &all[i]});
     }
     std::sort(ranked.begin(), ranked.end());
     for (const auto& [us, candidate] : ranked) {
@@ -282,13 +293,16 @@ class Tuner {
       all.push_back(base);
       all.back().min_blocks = blocks;
     }
+    all.push_back(base);
+    for (LineChoice& line : all.back().lines) line.twiddles = Twiddles::two_roots;
     for (std::size_t step = 0; step < base.lines.size(); ++step) {
       const auto vary = [&](const auto& change) {
         all.push_back(base);
         change(all.back().lines[step]);
         if (all.back().lines[step] == base.lines[step]) all.pop_back();
       };
-      vary([](LineChoice& line) { line.powers = !line.powers; });
+      for (const Twiddles twiddles : {Twiddles::one_root, Twiddles::two_roots, Twiddles::table})
+        vary([&](LineChoice& line) { line.twiddles = twiddles; });
       for (const int every : {0, base.lines[step].radices[0], 8, 16, 32})
         vary([&](LineChoice& line) { line.pad_every = every; });
       for (const int pad : {0, 1, 2}) vary([&](LineChoice& line) { line.pad = pad; });
@@ -320,7 +334,9 @@ Choice choose_by_rules(const DenseProblem& problem, bool single) {
     const std::vector<LineNeed> needs = needs_of(problem, single, split, limits, why);
     for (const LineNeed& need : needs) {
       const std::vector<LineChoice> best = candidates(need, single, limits, 1);
-      if (!best.empty()) choice.lines.push_back(best.front());
+      if (best.empty()) continue;
+      choice.lines.push_back(best.front());
+      choice.lines.back().twiddles = Twiddles::two_roots;
     }
     if (!needs.empty() && choice.lines.size() == needs.size()) return choice;
   }
