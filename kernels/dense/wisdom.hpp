@@ -29,7 +29,7 @@ struct WisdomProblem {
 
 struct WisdomEntry {
   std::string engine;  ///< dense::to_string(Engine)
-  std::string kernel;  ///< of the tuned engine: its own description of the kernel, opaque here
+  std::string kernel;  ///< the engine's own description of its kernels (GpuDenseEngine::kernel), opaque here
   double us = 0;       ///< of the whole batch, when it was measured
   friend bool operator==(const WisdomEntry&, const WisdomEntry&) = default;
 };
