@@ -12,9 +12,9 @@ namespace sfft::detail::tuned {
 namespace {
 
 constexpr std::size_t kBluesteinLengths = 2;  ///< that are tried
-constexpr std::size_t kAlike = 2,
-                      kOfSet = 8;  ///< candidates that differ in the order, that share their radices
-constexpr int kCoalesced = 16;     ///< neighbouring points that one access to memory reads well
+constexpr std::size_t kAlike = 2;             ///< candidates that differ in the order of their radices alone
+constexpr std::size_t kOfSet = 8;             ///< candidates that share their radices
+constexpr int kCoalesced = 16;                ///< neighbouring points that one access to memory reads well
 
 /// Arithmetic of a butterfly, a point: 5 log2 R for powers of two, more for others.
 double work(int radix) {
