@@ -31,8 +31,8 @@ std::string host_cubes_name(std::int64_t n, std::int64_t batch);
 nlohmann::json time_selection(Timer& timer, const DenseCase& what, const DenseSettings& settings);
 std::string selection_name(const DenseCase& what);
 
-/// What copies reach that read and write as lines of 2^(bits/2) points in two trips through memory would: columns of
-/// a square matrix, by blocks and by clusters of blocks.
+/// What copies reach that read and write as lines of 2^(bits/2) points in two trips through memory would:
+/// columns of a square matrix, by blocks and by clusters of blocks.
 nlohmann::json time_memory(Timer& timer, int bits);
 std::string memory_name(int bits);
 

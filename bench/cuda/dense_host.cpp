@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "bench/cuda/dense_groups.hpp"
+#include "bench/cuda/dense_library.hpp"
 #include "bench/cuda/dense_reference.hpp"
 #include "bench/cuda/device_memory.hpp"
 #include "bench/cuda/timing.hpp"
@@ -13,12 +14,7 @@ using nlohmann::json;
 using Value = std::complex<float>;
 
 dense::Plan<float> plan_of(const DenseCase& what, dense::Planning planning, json& row) {
-  dense::Options options{.engine = dense::Engine::tuned,
-                         .planning = planning,
-                         .normalization = dense::Normalization::none,
-                         .backend = Backend::cuda,
-                         .batch = what.problem.batch,
-                         .signal = {}};
+  dense::Options options = library_options(what, dense::Engine::tuned, planning);
   const Shape shape(what.problem.extents);
   try {
     return {shape, false, options};

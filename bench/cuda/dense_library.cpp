@@ -63,13 +63,17 @@ LibraryPlan make(const DenseCase& what, const dense::Options& options) {
 
 }  // namespace
 
+dense::Options library_options(const DenseCase& what, dense::Engine engine, dense::Planning planning) {
+  return {.engine = engine,
+          .planning = planning,
+          .normalization = dense::Normalization::none,
+          .backend = Backend::cuda,
+          .batch = what.problem.batch,
+          .signal = {}};
+}
+
 LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine, dense::Planning planning) {
-  const dense::Options options{.engine = engine,
-                               .planning = planning,
-                               .normalization = dense::Normalization::none,
-                               .backend = Backend::cuda,
-                               .batch = what.problem.batch,
-                               .signal = {}};
+  const dense::Options options = library_options(what, engine, planning);
   return what.problem.double_precision ? make<double>(what, options) : make<float>(what, options);
 }
 

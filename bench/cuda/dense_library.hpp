@@ -9,6 +9,9 @@
 
 namespace sfft::bench {
 
+/// How the benchmarks plan a problem on the GPU: nothing is scaled.
+dense::Options library_options(const DenseCase& what, dense::Engine engine, dense::Planning planning);
+
 /// What a plan says of itself.
 struct LibraryPlan {
   double plan_s = 0;  ///< wall clock of the constructor, tuning included

@@ -19,6 +19,7 @@ json time_memory(Timer& timer, int bits) {
   const DeviceBuffer in(static_cast<std::size_t>(side * side) * sizeof(float2)), out(in.bytes());
   gpu(cudaMemset(in.data(), 1, in.bytes()));
   json row{{"group", "memory"}, {"name", memory_name(bits)}, {"n", side * side}, {"copies", json::array()}};
+  row["correct"] = true;
   const auto add = [&](const char* way, const TileCopy& copy, const Work& work) {
     gpu(cudaMemsetAsync(out.data(), 0, out.bytes(), timer.stream()));
     work(timer.stream());
@@ -26,6 +27,7 @@ json time_memory(Timer& timer, int bits) {
     const std::vector<std::byte> copied = download(out.data(), out.bytes());
     const bool whole =
         std::all_of(copied.begin(), copied.end(), [](std::byte b) { return b == std::byte{1}; });
+    if (!whole) row["correct"] = false;
     const char* sides = copy.strided_in ? (copy.strided_out ? "both" : "in") : "out";
     const double tb_s = 2e-6 * static_cast<double>(in.bytes()) / timer.warm(work, 2).us;
     row["copies"].push_back({{"way", way}, {"strided", sides}, {"tb_s", tb_s}, {"correct", whole}});

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/cuda/dense_groups.hpp"
+#include "bench/cuda/dense_library.hpp"
 #include "bench/cuda/dense_reference.hpp"
 
 namespace sfft::bench {
@@ -16,15 +17,6 @@ using nlohmann::json;
 using Value = std::complex<float>;
 
 constexpr std::int64_t kSupport = 1000;  ///< coefficients
-
-dense::Options options_of(const DenseCase& what, dense::Engine engine, dense::Planning planning) {
-  return {.engine = engine,
-          .planning = planning,
-          .normalization = dense::Normalization::none,
-          .backend = Backend::cuda,
-          .batch = what.problem.batch,
-          .signal = {}};
-}
 
 /// Every (points/k)-th element of a spectrum.
 std::vector<std::int64_t> spread_support(const PeerProblem& problem) {
@@ -60,7 +52,7 @@ class Selection {
 
   json above(dense::Engine engine, dense::Planning planning) {
     const auto plan = dense::SelectivePlan<float>::above(Shape(what_.problem.extents), what_.problem.real,
-                                                         options_of(what_, engine, planning));
+                                                         library_options(what_, engine, planning));
     const dense::DeviceCoefficients<float> kept{indices_.as<std::int64_t>(), values_.as<Value>(),
                                                 count_.as<std::uint64_t>(),
                                                 static_cast<std::int64_t>(all_elements())};
@@ -82,7 +74,7 @@ class Selection {
 
   json at(dense::Engine engine, dense::Planning planning) {
     const auto plan = dense::SelectivePlan<float>::at(Shape(what_.problem.extents), what_.problem.real,
-                                                      support_, options_of(what_, engine, planning));
+                                                      support_, library_options(what_, engine, planning));
     const DeviceBuffer workspace(plan.device_workspace_bytes());
     json timed = time(plan, [&](cudaStream_t stream) {
       plan.enqueue_at(input_.of_library(), what_.input, values_.as<Value>(),
@@ -146,8 +138,12 @@ json time_selection(Timer& timer, const DenseCase& what, const DenseSettings& se
     row["above"][name] = selection.above(engine, settings.planning);
     row["at"][name] = selection.at(engine, settings.planning);
   }
-  for (const char* kind : {"above", "at"})
+  bool right = true;
+  for (const char* kind : {"above", "at"}) {
     row[kind]["ratio"] = row[kind]["cufft"]["us"].get<double>() / row[kind]["tuned"]["us"].get<double>();
+    for (const char* name : {"tuned", "cufft"}) right = right && row[kind][name]["correct"].get<bool>();
+  }
+  row["correct"] = right;
   return row;
 }
 

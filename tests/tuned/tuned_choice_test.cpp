@@ -220,7 +220,7 @@ using Values = std::vector<std::complex<double>>;
 /// What the passes of a kernel compute (line_fft.cuh), by definition: a DFT or, without twiddle factors, one
 /// of as many dimensions as there are radices, whose first coordinate is the slowest of the inputs and the
 /// fastest of the outputs.
-Values passes(const Values& x, const Step& step, std::vector<int> radices) {
+Values passes(const Values& x, const Step& step, const std::vector<int>& radices) {
   const auto n = static_cast<std::int64_t>(x.size());
   if (!step.twiddle_free()) return direct_dft_axis(x, 1, n, 1);
   Values grid = x;
