@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "sfft-wisdom";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr std::size_t kDepth = 8;  // a file of this version needs 3
 constexpr std::size_t kNameLength = 200, kKernelLength = 4000;
 constexpr double kLongestUs = 1e15;  // thirty years

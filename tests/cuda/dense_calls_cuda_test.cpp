@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "kernels/dense/problem.hpp"
-#include "kernels/dense/tuned/tuner.hpp"
 #include "kernels/dense/wisdom.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_device.hpp"
@@ -221,96 +220,6 @@ TEST_F(DenseCallsCuda, MeasuringTeachesWisdom) {
   dense::forget_wisdom();
 }
 
-/// What wisdom may say of the tuned kernels beside their shape: caches, steps by turns, blocks.
-template <class T>
-void expect_every_way_right(const Shape& shape, std::int64_t batch) {
-  constexpr bool kReal = !is_complex(element_type_of<T>::value);
-  using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const Options options{.backend = Backend::cuda, .batch = batch};
-  const detail::DenseProblem problem = detail::make_problem(shape, kReal, options);
-  detail::tuned::Choice choice = detail::tuned::choose_by_rules(problem, sizeof(Real) == 4);
-  using detail::tuned::Loads;
-  for (const detail::tuned::Caching caching : {detail::tuned::Caching{},
-                                               {Loads::past_l1, false},
-                                               {Loads::prefetch, false},
-                                               {Loads::usual, true},
-                                               {Loads::past_l1, true}}) {
-    for (const int at_once : {0, 1}) {
-      choice.caching = caching;
-      choice.at_once = at_once;
-      choice.streams = 1 + at_once;
-      dense::forget_wisdom();
-      detail::Wisdom::global().add(detail::gpu_place(0), detail::wisdom_problem<Real>(problem),
-                                   {"tuned", to_text(choice), 1});
-      const Plan<Real> plan(shape, kReal, options);
-      ASSERT_EQ(plan.engine(), Engine::tuned) << plan.reason();
-      ASSERT_NE(plan.engine_name().find(to_text(choice)), std::string::npos) << plan.engine_name();
-      const Plan<double> exact(shape, kReal, {.engine = Engine::built_in, .batch = batch});
-      test::ComplexSignal noise = random_signal(plan.signal_points(), 5);
-      for (auto& value : noise) value = {std::abs(50 * value.real()), value.imag()};  // fits u8
-      const auto x = as_samples<T>(noise);
-      std::vector<std::complex<double>> expected(exact.spectrum_points());
-      exact.forward(x.data(), element_type_of<T>::value, expected);
-      EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected),
-                gpu_bound<Real>(Engine::tuned, static_cast<double>(shape.points())))
-          << plan.engine_name();
-    }
-  }
-  dense::forget_wisdom();
-}
-
-TEST_F(DenseCallsCuda, EveryWayToUseTheCachesIsRight) {
-  expect_every_way_right<std::uint8_t>(Shape({30, 64}), 3);
-  expect_every_way_right<std::uint16_t>(Shape({33, 40}), 2);
-  expect_every_way_right<float>(Shape({32, 25}), 3);
-  expect_every_way_right<double>(Shape({24, 36}), 2);
-  expect_every_way_right<std::complex<float>>(Shape({20, 24, 32}), 1);
-  expect_every_way_right<std::complex<float>>(Shape(1 << 20), 1);
-}
-
-/// Forward against direct sums and there and back, of lines of n points by the kernel that wisdom names.
-template <class Real>
-void expect_line_right(std::int64_t n, const std::string& line) {
-  const Shape shape(n);
-  const Options options{.backend = Backend::cuda, .batch = 7};
-  const std::string choice = "once 0 streams 1 blocks 1 chunk 16 split - | " + line;
-  dense::forget_wisdom();
-  detail::Wisdom::global().add(detail::gpu_place(0),
-                               detail::wisdom_problem<Real>(detail::make_problem(shape, false, options)),
-                               {"tuned", choice, 1});
-  const Plan<Real> plan(shape, false, options);
-  ASSERT_NE(plan.engine_name().find(choice), std::string::npos) << choice << ": " << plan.reason();
-  const auto x = as_samples<std::complex<Real>>(random_signal(plan.signal_points(), 8));
-  const auto spectra = test::forward_on_device(plan, x);
-  const double bound = gpu_bound<Real>(Engine::tuned, static_cast<double>(n));
-  EXPECT_LE(relative_l2(spectra, expected_spectra(x, shape, false)), bound) << choice;
-  EXPECT_LE(relative_l2(test::inverse_on_device(plan, spectra, x), x), 2 * bound) << choice;
-  dense::forget_wisdom();
-}
-
-TEST_F(DenseCallsCuda, EveryRadixIsRight) {
-  for (const int radix : detail::tuned::kRadices) {
-    expect_line_right<float>(8 * radix, fmt::format("{}.8 t8 l4 e{}", radix, radix));
-    for (const char* twiddles : {"", " a", " w"})
-      expect_line_right<float>(8 * radix, fmt::format("8.{} t8 l3{}", radix, twiddles));
-    if (radix <= 20) expect_line_right<double>(8 * radix, fmt::format("8.{} t8 l2 e8", radix));
-  }
-}
-
-TEST_F(DenseCallsCuda, EveryConvolutionIsRight) {
-  for (const char* line :
-       {"18.7 t7 l9 c", "7.18 t9 l2", "2.7.9 t14 l4 c", "3.6.7 t21 l3 c", "16.16 t16 l2 e16"}) {
-    expect_line_right<float>(127, line);
-    if (line[0] != '1') expect_line_right<double>(127, line);
-  }
-  for (const char* line : {"25.10 t13 l3 c", "5.5.10 t25 l5 p1 c", "16.32 t16 l2 e16", "32.16 t32 l1 e32"})
-    expect_line_right<float>(251, line);
-  for (const char* line : {"3.20.17 t60 l1 c", "4.15.17 t60 l2 c", "17.12.5 t85 l1", "8.16.16 t128 l1 e8"})
-    expect_line_right<float>(1021, line);
-  expect_line_right<float>(509, "32.32 t32 l2 e32");
-  expect_line_right<float>(509, "30.36 t36 l1 e30");
-}
-
 TEST_F(DenseCallsCuda, CufftMayCompileItsKernels) {
   const Shape shape(5000);
   const Options options{.backend = Backend::cuda, .batch = 64};
@@ -324,31 +233,6 @@ TEST_F(DenseCallsCuda, CufftMayCompileItsKernels) {
   const auto x = as_samples<std::complex<float>>(random_signal(plan.signal_points(), 9));
   EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected_spectra(x, shape, false)),
             gpu_bound<float>(Engine::cufft, 5000.0));
-  dense::forget_wisdom();
-}
-
-TEST_F(DenseCallsCuda, BytesMayHaveKernelsOfTheirOwn) {
-  const Shape shape({40, 48});
-  const Options options{.backend = Backend::cuda, .batch = 3};
-  const detail::DenseProblem problem = detail::make_problem(shape, true, options);
-  detail::tuned::Choices choices{detail::tuned::choose_by_rules(problem, true), std::nullopt};
-  choices.bytes = choices.own;
-  choices.bytes->at_once = 2;  // scratch memory of another size, too
-  dense::forget_wisdom();
-  detail::Wisdom::global().add(detail::gpu_place(0), detail::wisdom_problem<float>(problem),
-                               {"tuned", to_text(choices), 1});
-  const Plan<float> plan(shape, true, options);
-  ASSERT_NE(plan.engine_name().find(to_text(choices)), std::string::npos) << plan.engine_name();
-  test::ComplexSignal noise = random_signal(plan.signal_points(), 6);
-  for (auto& value : noise) value = {std::abs(50 * value.real()), 0};
-  const auto check = [&](auto sample) {
-    const auto x = as_samples<decltype(sample)>(noise);
-    EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected_spectra(x, shape, true)),
-              gpu_bound<float>(Engine::tuned, static_cast<double>(shape.points())));
-  };
-  check(std::uint8_t{});
-  check(std::uint16_t{});
-  check(float{});
   dense::forget_wisdom();
 }
 

@@ -21,13 +21,12 @@ using detail::tuned::Table;
 
 bool same(const Choice& a, const Choice& b) {
   return a.at_once == b.at_once && a.streams == b.streams && a.min_blocks == b.min_blocks &&
-         a.caching == b.caching && a.split == b.split && a.chunk == b.chunk && a.lines == b.lines;
+         a.split == b.split && a.chunk == b.chunk && a.lines == b.lines;
 }
 
 TEST(TunedChoice, TextRoundTrip) {
   const std::string documented =
-      "once 2 streams 3 blocks 1 cache past_l1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 "
-      "p1";
+      "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s q n | 10.8.12 t96 l9 e16 p1 f o";
   ASSERT_TRUE(detail::tuned::parse_choice(documented));
   EXPECT_EQ(to_text(*detail::tuned::parse_choice(documented)), documented);
   int flags = 0;
@@ -36,7 +35,6 @@ TEST(TunedChoice, TextRoundTrip) {
     choice.at_once = points;
     choice.streams = 1 + points % 4;
     choice.min_blocks = 1 + points % 32;
-    choice.caching = {static_cast<detail::tuned::Loads>(points % 3), points % 5 == 0};
     choice.chunk = 8;
     if (points % 2 == 0) choice.split = {points, 3 * points};
     for (LineChoice line : candidates({.points = points, .by_line = true}, true, kHopper, 3)) {
@@ -45,6 +43,8 @@ TEST(TunedChoice, TextRoundTrip) {
       line.staged = flags % 2 == 0;
       line.split = flags % 5 == 0;
       line.pad = flags % 7;
+      line.ahead = flags % 4 == 0;
+      line.caching = {static_cast<detail::tuned::Loads>(flags / 2 % 3), flags % 3 == 0};
       choice.lines.push_back(line);
     }
     const auto back = detail::tuned::parse_choice(to_text(choice));

@@ -1,5 +1,6 @@
 // Kernels of the tuned engine compile, for every architecture that the library is built for, without a GPU.
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -74,7 +75,10 @@ std::map<std::string, std::set<std::string>> sources() {
         choice.at_once = c.turns ? 4 : 0;
         choice.streams = c.turns ? 2 : 1;
         ++kinds;
-        choice.caching = {static_cast<detail::tuned::Loads>(kinds / 2 % 3), kinds % 5 < 2};
+        for (detail::tuned::LineChoice& line : choice.lines) {
+          line.caching = {static_cast<detail::tuned::Loads>(kinds / 2 % 3), kinds % 5 < 2};
+          line.ahead = kinds % 4 < 3;
+        }
         const ElementType element =
             kinds % 3 == 0 ? ElementType::u16 : (single ? ElementType::u8 : ElementType::f64);
         const device::Keep keep = inverse || kinds % 2 == 0
@@ -96,6 +100,9 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
     const std::vector<std::string> list(needed.begin(), needed.end());
     const auto compiled = detail::tuned::compile(list, architecture);
     ASSERT_EQ(compiled.size(), list.size());
+    EXPECT_TRUE(std::any_of(list.begin(), list.end(), [](const std::string& source) {
+      return source.find("kReadAhead = true") != std::string::npos;
+    })) << architecture;
     for (std::size_t i = 0; i < list.size(); ++i) {
       EXPECT_EQ(compiled[i].failure, "") << architecture << "\n" << list[i];
       EXPECT_FALSE(compiled[i].image.empty()) << architecture << "\n" << list[i];

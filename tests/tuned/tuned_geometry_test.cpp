@@ -170,5 +170,32 @@ TEST(TunedGeometry, SamplesOfEveryType) {
   }
 }
 
+/// Whether the columns of a frame may read ahead.
+bool reads_ahead(std::int64_t width, int lines, ElementType element, bool inverse = false) {
+  detail::tuned::Choice choice =
+      *detail::tuned::parse_choice("once 0 streams 1 blocks 1 chunk 16 split - | 4.6 t6 l1 m q | 8 t1 l2");
+  choice.lines[0].lines = lines;
+  choice.lines[1].radices = {static_cast<int>(width % 2 == 0 ? width / 2 : width)};
+  const auto program = lay_out({dense_problem(Shape({24, width}), true), true, inverse, element}, choice);
+  const detail::tuned::Kernel& columns = inverse ? program.kernels.back() : program.kernels.front();
+  detail::tuned::Kernel plain = columns;
+  plain.step.line.ahead = false;
+  const std::size_t stage = 24 * static_cast<std::size_t>(lines) * 2 * element_bytes(element);
+  EXPECT_EQ(columns.shared_bytes(true), plain.shared_bytes(true) + (columns.reads_ahead() ? stage : 0));
+  return columns.reads_ahead();
+}
+
+TEST(TunedGeometry, ReadsAheadWhatIsWholeWords) {
+  EXPECT_TRUE(reads_ahead(32, 8, ElementType::u8));
+  EXPECT_TRUE(reads_ahead(32, 16, ElementType::u8));
+  EXPECT_TRUE(reads_ahead(40, 4, ElementType::u16));
+  EXPECT_TRUE(reads_ahead(20, 2, ElementType::f32));
+  EXPECT_FALSE(reads_ahead(40, 8, ElementType::u8)) << "rows of 40 bytes";
+  EXPECT_FALSE(reads_ahead(32, 12, ElementType::u8)) << "tiles of 24 bytes";
+  EXPECT_FALSE(reads_ahead(20, 3, ElementType::f32)) << "tiles of 24 bytes";
+  EXPECT_FALSE(reads_ahead(15, 8, ElementType::f32)) << "no pairs";
+  EXPECT_FALSE(reads_ahead(32, 8, ElementType::f32, true)) << "inverse";
+}
+
 }  // namespace
 }  // namespace sfft::test

@@ -23,6 +23,7 @@ struct Arguments {
   void* scratch;
   long long first_group;  ///< of this launch: transforms, planes, …
   long long lines;        ///< of a step that has as many as the batch
+  unsigned tiles;         ///< of this launch
   double scale;           ///< of the result
   StepTables tables;
   KeptPart kept;  ///< of a step that keeps a part of its results

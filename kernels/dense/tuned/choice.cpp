@@ -14,18 +14,6 @@ namespace {
 constexpr std::string_view kBytes = " bytes ";
 constexpr int kMostStreams = 4;
 
-struct CachingName {
-  const char* name;
-  Caching caching;
-};
-constexpr CachingName kCachings[] = {
-    {"past_l1", {Loads::past_l1, false}},
-    {"prefetch", {Loads::prefetch, false}},
-    {"streaming", {Loads::usual, true}},
-    {"past_l1_streaming", {Loads::past_l1, true}},
-    {"prefetch_streaming", {Loads::prefetch, true}},
-};
-
 bool is_radix(int r) {
   return std::find(std::begin(kRadices), std::end(kRadices), r) != std::end(kRadices);
 }
@@ -39,6 +27,10 @@ std::string to_text(const LineChoice& line) {
   if (line.twiddles == Twiddles::two_roots) text += " a";
   if (line.twiddles == Twiddles::table) text += " w";
   if (line.staged) text += " c";
+  if (line.ahead) text += " q";
+  if (line.caching.loads == Loads::past_l1) text += " n";
+  if (line.caching.loads == Loads::prefetch) text += " f";
+  if (line.caching.streaming) text += " o";
   return text;
 }
 
@@ -80,6 +72,16 @@ bool take(const std::string& word, LineChoice& line) {
       return line.split = word.size() == 1;
     case 'c':
       return line.staged = word.size() == 1;
+    case 'q':
+      return line.ahead = word.size() == 1;
+    case 'n':
+      line.caching.loads = Loads::past_l1;
+      return word.size() == 1;
+    case 'f':
+      line.caching.loads = Loads::prefetch;
+      return word.size() == 1;
+    case 'o':
+      return line.caching.streaming = word.size() == 1;
     case 'a':
       line.twiddles = Twiddles::two_roots;
       return word.size() == 1;
@@ -121,13 +123,6 @@ bool parse_head(const std::string& text, Choice& choice) {
       choice.split = *split;
       continue;
     }
-    if (key == "cache") {
-      const auto* known = std::find_if(std::begin(kCachings), std::end(kCachings),
-                                       [&](const CachingName& c) { return value == c.name; });
-      if (known == std::end(kCachings)) return false;
-      choice.caching = known->caching;
-      continue;
-    }
     const int n = number(value);
     if (n < 0) return false;
     if (key == "once") {
@@ -149,13 +144,9 @@ bool parse_head(const std::string& text, Choice& choice) {
 }  // namespace
 
 std::string to_text(const Choice& choice) {
-  std::string cache;
-  for (const CachingName& known : kCachings) {
-    if (known.caching == choice.caching) cache = fmt::format(" cache {}", known.name);
-  }
   std::string text = fmt::format(
-      "once {} streams {} blocks {}{} chunk {} split {}", choice.at_once, choice.streams, choice.min_blocks,
-      cache, choice.chunk, choice.split.empty() ? "-" : fmt::format("{}", fmt::join(choice.split, ".")));
+      "once {} streams {} blocks {} chunk {} split {}", choice.at_once, choice.streams, choice.min_blocks,
+      choice.chunk, choice.split.empty() ? "-" : fmt::format("{}", fmt::join(choice.split, ".")));
   for (const LineChoice& line : choice.lines) text += " | " + to_text(line);
   return text;
 }

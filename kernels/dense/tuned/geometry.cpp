@@ -148,7 +148,6 @@ class Layout {
   void finish() {
     const std::size_t kernels = program_.kernels.size();
     program_.kernels.back().step.scale = true;
-    for (Kernel& kernel : program_.kernels) kernel.caching = choice_.caching;
     for (const Kernel& kernel : program_.kernels) check_line(kernel.step);
     if (request_.keep != device::Keep::all) keep_part();
     if (!request_.inverse) return;

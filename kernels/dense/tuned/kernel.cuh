@@ -1,4 +1,4 @@
-// A generated kernel: one step, with a block for every tile.
+// A generated kernel: one step, with a block for every tile, or with blocks that stay for many.
 #pragma once
 
 #include "kernels/dense/tuned/tile_fft.cuh"
@@ -20,11 +20,11 @@ template <class Step>
 __device__ __forceinline__ void run_step(const Arguments& a) {
   extern __shared__ __align__(16) unsigned char shared[];
   wait_for_previous_kernel();
-  const long long tiles =
-      Step::kTiles > 0 ? Step::kTiles : (a.lines + Step::Line::kLines - 1) / Step::Line::kLines;
-  const long long group = Step::kTiles > 0 ? a.first_group + blockIdx.x / tiles : 0;
-  const long long tile = Step::kTiles > 0 ? blockIdx.x % tiles : blockIdx.x;
-  TileFft<Step>::run(a, group, tile, shared);
+  if constexpr (Step::kReadAhead) {
+    TileFft<Step>::run_ahead(a, shared);
+  } else {
+    TileFft<Step>::run(a, blockIdx.x, shared);
+  }
   let_next_kernel_start();  // earlier, waiting blocks take the places of working ones (measured)
 }
 

@@ -45,8 +45,7 @@ struct Seat {
 };
 
 template <class Line>
-__device__ __forceinline__ Seat seat(bool by_line) {
-  const int id = static_cast<int>(threadIdx.x);
+__device__ __forceinline__ Seat seat(int id, bool by_line) {
   Seat s;
   s.thread = by_line ? id / Line::kLines : id % Line::kThreads;
   s.line = by_line ? id % Line::kLines : id / Line::kThreads;

@@ -16,6 +16,16 @@ namespace sfft::detail::tuned {
 /// wrong: powers of two roots, w and a higher one, halve a transform's error, for up to a tenth of its time.
 enum class Twiddles : std::uint8_t { one_root, two_roots, table };
 
+/// past_l1: take no place in the L1 cache. prefetch: bring their neighbours to the L2 cache.
+enum class Loads : std::uint8_t { usual, past_l1, prefetch };
+
+/// What loads and stores leave in the caches.
+struct Caching {
+  Loads loads = Loads::usual;
+  bool streaming = false;  ///< what is not read again by the next steps leaves the caches first
+  friend bool operator==(const Caching&, const Caching&) = default;
+};
+
 /// How lines of one length are transformed: what the tuner chooses.
 struct LineChoice {
   std::vector<int> radices;     ///< of the FFT, first pass first
@@ -27,6 +37,8 @@ struct LineChoice {
   bool split = false;           ///< real and imaginary parts one after the other through half the memory
   Twiddles twiddles = Twiddles::one_root;
   bool staged = false;  ///< tiles are read and written in the order of memory
+  bool ahead = false;   ///< see Kernel::reads_ahead()
+  Caching caching{};
 
   int length() const;
   int registers() const;  ///< points that a thread holds
@@ -74,25 +86,17 @@ struct Step {
   bool twiddle_free() const { return method == Method::rader && line.coprime(); }
 };
 
-/// past_l1: take no place in the L1 cache. prefetch: bring their neighbours to the L2 cache.
-enum class Loads : std::uint8_t { usual, past_l1, prefetch };
-
-/// What loads and stores leave in the caches.
-struct Caching {
-  Loads loads = Loads::usual;
-  bool streaming = false;  ///< what is not read again by the next steps leaves the caches first
-  friend bool operator==(const Caching&, const Caching&) = default;
-};
-
 struct Kernel {
   Step step;
-  int min_blocks = 1;       ///< a multiprocessor, for the compiler
-  std::int64_t groups = 1;  ///< that one launch works on: transforms, planes, …
-  Caching caching{};
+  int min_blocks = 1;                     ///< a multiprocessor, for the compiler
+  std::int64_t groups = 1;                ///< that one launch works on: transforms, planes, …
   device::Keep keep = device::Keep::all;  ///< other than all: results are not stored
   std::int64_t spectrum = 0;              ///< elements of one, where a part is kept
 
   int threads() const;
+  /// Whether blocks stay, and read their next tile while they transform one: of steps that may (`line.ahead`)
+  /// and whose neighbouring lines begin with pairs of real samples in whole words of 16 bytes.
+  bool reads_ahead() const;
   std::size_t shared_bytes(bool single) const;
 };
 

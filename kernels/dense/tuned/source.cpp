@@ -11,6 +11,8 @@ namespace sfft::detail::tuned {
 
 namespace {
 
+constexpr std::size_t kWord = 16;  ///< bytes that are copied to shared memory at once
+
 const char* name(Buffer buffer) {
   constexpr const char* kNames[] = {"Buffer::input", "Buffer::output", "Buffer::scratch"};
   return kNames[static_cast<int>(buffer)];
@@ -83,6 +85,17 @@ std::string side_source(const Side& side) {
                      side.inner, side.element, side.slots, side.offset);
 }
 
+std::size_t exchange_bytes(const Step& step, bool single) {
+  const LineChoice& line = step.line;
+  const auto pitch = static_cast<std::size_t>(places_of_line(step));
+  const auto places = line.position_major ? pitch * static_cast<std::size_t>(line.lines + line.pad)
+                                          : (pitch + static_cast<std::size_t>(line.pad)) *
+                                                static_cast<std::size_t>(line.lines);
+  const bool needed = stages(step) || line.radices.size() > 1;
+  const std::size_t bytes = places * (single ? 4 : 8) * (line.split && !stages(step) ? 1 : 2);
+  return needed ? (bytes + kWord - 1) / kWord * kWord : 0;
+}
+
 std::string step_source(const Kernel& kernel, bool single) {
   const Step& step = kernel.step;
   const bool convolved = step.method != Method::plain;
@@ -98,30 +111,22 @@ std::string step_source(const Kernel& kernel, bool single) {
       convolved ? "  using Back = Back0;\n" : "", convolved ? "Back0" : "Line0", step.line.radices.size() - 1,
       name(step.element), side_source(step.in), side_source(step.out), step.outer, step.inner, step.tiles(),
       step.mirror_rows, step.mirror_planes, step.pair_stride, name(step.in.form), name(step.out.form));
-  return text + fmt::format(
-                    "  static constexpr bool kSwapIn = {}, kSwapOut = {}, kScale = {}, kVector = {}, "
-                    "kStageLoad = {}, "
-                    "kStageStore = {}, kStreaming = {};\n  static constexpr Access kLoads = {};\n  static "
-                    "constexpr long long "
-                    "kTurnModulus = {}, kTurnGroup = {}, "
-                    "kTurnOuter = {}, "
-                    "kTurnInner = {};\n  static constexpr int kTurnBits = {}, kPoints = {};\n"
-                    "  static constexpr Method kMethod = {};\n  static constexpr Keep kKeep = {};\n"
-                    "  static constexpr long long kSpectrum = {};\n}};\n",
-                    step.swap_in, step.swap_out, step.scale, step.vector, step.line.staged, step.line.staged,
-                    kernel.caching.streaming, name(kernel.caching.loads), step.turn.modulus, step.turn.group,
-                    step.turn.outer, step.turn.inner, step.turn.bits(), step.points, name(step.method),
-                    name(kernel.keep), kernel.spectrum);
-}
-
-std::size_t shared_bytes_of(const Step& step, bool single) {
-  const LineChoice& line = step.line;
-  const auto pitch = static_cast<std::size_t>(places_of_line(step));
-  const auto places = line.position_major ? pitch * static_cast<std::size_t>(line.lines + line.pad)
-                                          : (pitch + static_cast<std::size_t>(line.pad)) *
-                                                static_cast<std::size_t>(line.lines);
-  const bool needed = stages(step) || line.radices.size() > 1;
-  return needed ? places * (single ? 4 : 8) * (line.split && !stages(step) ? 1 : 2) : 0;
+  return text +
+         fmt::format(
+             "  static constexpr bool kSwapIn = {}, kSwapOut = {}, kScale = {}, kVector = {}, "
+             "kStageLoad = {}, "
+             "kStageStore = {}, kStreaming = {};\n  static constexpr Access kLoads = {};\n  static "
+             "constexpr long long "
+             "kTurnModulus = {}, kTurnGroup = {}, "
+             "kTurnOuter = {}, "
+             "kTurnInner = {};\n  static constexpr int kTurnBits = {}, kPoints = {};\n"
+             "  static constexpr Method kMethod = {};\n  static constexpr Keep kKeep = {};\n"
+             "  static constexpr long long kSpectrum = {};\n"
+             "  static constexpr bool kReadAhead = {};\n  static constexpr int kExchangeBytes = {};\n}};\n",
+             step.swap_in, step.swap_out, step.scale, step.vector, step.line.staged, step.line.staged,
+             step.line.caching.streaming, name(step.line.caching.loads), step.turn.modulus, step.turn.group,
+             step.turn.outer, step.turn.inner, step.turn.bits(), step.points, name(step.method),
+             name(kernel.keep), kernel.spectrum, kernel.reads_ahead(), exchange_bytes(step, single));
 }
 
 }  // namespace
@@ -160,7 +165,18 @@ int Kernel::threads() const {
 }
 
 std::size_t Kernel::shared_bytes(bool single) const {
-  return shared_bytes_of(step, single);
+  const auto samples = static_cast<std::size_t>(step.points) * static_cast<std::size_t>(step.line.lines);
+  return exchange_bytes(step, single) + (reads_ahead() ? samples * 2 * element_bytes(step.element) : 0);
+}
+
+bool Kernel::reads_ahead() const {
+  const std::size_t sample = element_bytes(step.element);
+  const auto whole = [](std::int64_t count, std::size_t bytes) {
+    return static_cast<std::size_t>(count) * bytes % kWord == 0;
+  };
+  return step.line.ahead && step.in.form == Form::pairs && step.vector && step.load_by_line &&
+         step.in.inner == 2 && step.method == Method::plain && !stages(step) &&
+         whole(step.line.lines, 2 * sample) && whole(step.in.element, sample);
 }
 
 std::string source_of(const Kernel& kernel, bool single) {

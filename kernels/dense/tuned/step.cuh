@@ -14,6 +14,8 @@
 //   kMethod, kPoints        plain, or a convolution for lines of kPoints points that have no good factors
 //   kStageLoad, kStageStore copy whole tiles through shared memory, so that short lines are read in order
 //   kKeep, kSpectrum        results are not stored: a part of them is kept; elements of a spectrum
+//   kReadAhead, kExchangeBytes   blocks stay, and read their next tile, to behind so many bytes of shared
+//                           memory, while they transform one
 //   kLoads, kStreaming      how memory is read, and whether what is read or written once is marked so
 #pragma once
 
@@ -116,6 +118,33 @@ struct Pair<double> {
   using type = double2;
 };
 
+/// Begins to copy 16 bytes to shared memory; await_copies() waits for the thread's own.
+template <bool kPrefetch>
+__device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
+#if __CUDA_ARCH__ >= 800
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (kPrefetch) {
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+  } else {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+  }
+#else
+  *to = *from;
+#endif
+}
+__device__ __forceinline__ void await_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/// The same value, of which the compiler knows nothing: what is made of it is computed again, not kept in
+/// registers.
+__device__ __forceinline__ unsigned forgotten(unsigned value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
 /// One tile of a step: where it is and how to read and write its elements.
 template <class Step>
 class Tile {
@@ -124,6 +153,7 @@ class Tile {
   using Real = typename Line::Real;
   using Value = Complex<Real>;
   using Vector = typename Pair<Real>::type;
+  using Samples = typename Pair<typename Step::Element>::type;
   static constexpr int kPoints = Step::kPoints;
   static constexpr Access kReads = Step::kLoads != Access::usual          ? Step::kLoads
                                    : Step::kStreaming && !Step::In::kRing ? Access::once
@@ -133,19 +163,31 @@ class Tile {
   static constexpr bool kPaired = Step::kMirrorRows > 0 &&
                                   (Step::kLoad == Load::half_pairs || Step::kStore == Store::half_pairs);
 
-  __device__ __forceinline__ Tile(const Arguments& a, long long group, long long tile)
-      : kept_(a.kept), group_(group), scale_(static_cast<Real>(a.scale)) {
-    const long long inner_lines = Step::kInner > 0 ? Step::kInner : a.lines;
-    const long long inner_tiles = (inner_lines + Line::kLines - 1) / Line::kLines;
-    outer_ = Step::kOuter > 1 ? tile / inner_tiles : 0;
-    inner_ = (Step::kOuter > 1 ? tile % inner_tiles : tile) * Line::kLines;
-    const long long left = inner_lines - inner_;
-    lines_ = left < Line::kLines ? static_cast<int>(left) : Line::kLines;
+  /// `tile` counts through the groups of a launch.
+  __device__ __forceinline__ Tile(const Arguments& a, unsigned tile)
+      : kept_(a.kept), group_(0), outer_(0), scale_(static_cast<Real>(a.scale)) {
+    if constexpr (Step::kTiles > 0) {  // a launch has less than 2^31
+      constexpr auto kTiles = static_cast<unsigned>(Step::kTiles);
+      group_ = a.first_group + tile / kTiles;
+      tile %= kTiles;
+    }
+    if constexpr (Step::kOuter > 1) {
+      constexpr auto kTiles = static_cast<unsigned>(Step::kTiles / Step::kOuter);
+      outer_ = tile / kTiles;
+      tile %= kTiles;
+    }
+    inner_ = static_cast<long long>(tile) * Line::kLines;
+    const long long left = (Step::kInner > 0 ? Step::kInner : a.lines) - inner_;
+    constexpr bool kWhole = Step::kInner > 0 && Step::kInner % Line::kLines == 0;
+    lines_ = kWhole || left >= Line::kLines ? Line::kLines : static_cast<int>(left);
     from_ = Step::In::kBuffer == Buffer::input ? a.input
                                                : (Step::In::kBuffer == Buffer::output ? a.output : a.scratch);
     to_ = Step::Out::kBuffer == Buffer::output ? a.output : a.scratch;
   }
 
+  static __device__ __forceinline__ Value value(const Samples& pair) {
+    return {static_cast<Real>(pair.x), static_cast<Real>(pair.y)};
+  }
   __device__ __forceinline__ bool has(int line) const { return line < lines_; }
   __device__ __forceinline__ int lines() const { return lines_; }
   __device__ __forceinline__ long long turn_of(int line) const {
@@ -161,20 +203,24 @@ class Tile {
     return row == 0 || 2 * row == Step::kMirrorRows;
   }
 
+  /// Pair j of samples of a line, as it lies in memory.
+  __device__ __forceinline__ const Samples* samples(int line, int j) const {
+    return reinterpret_cast<const Samples*>(static_cast<const typename Step::Element*>(from_) +
+                                            place<typename Step::In>(line, false) + j * Step::In::kElement);
+  }
+
   /// Element j of a line, exchanged where the step says so.
   __device__ __forceinline__ Value load(int line, int j) const {
     Value z{0, 0};
     if constexpr (Step::kLoad == Load::pairs) {
-      using Element = typename Step::Element;
-      const auto* samples = static_cast<const Element*>(from_) + place<typename Step::In>(line, false);
       if constexpr (Step::kVector) {
-        const auto pair = load_as<kReads>(
-            reinterpret_cast<const typename Pair<Element>::type*>(samples + j * Step::In::kElement));
-        z = {static_cast<Real>(pair.x), static_cast<Real>(pair.y)};
+        z = value(load_as<kReads>(samples(line, j)));
       } else {
-        samples += j * Step::In::kElement;
-        z = {static_cast<Real>(load_as<kReads>(samples)),
-             static_cast<Real>(load_as<kReads>(samples + Step::kPairStride))};
+        using Element = typename Step::Element;
+        const auto* first = static_cast<const Element*>(from_) + place<typename Step::In>(line, false) +
+                            j * Step::In::kElement;
+        z = {static_cast<Real>(load_as<kReads>(first)),
+             static_cast<Real>(load_as<kReads>(first + Step::kPairStride))};
       }
     } else if constexpr (Step::kLoad == Load::real) {
       using Element = typename Step::Element;

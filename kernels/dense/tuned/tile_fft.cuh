@@ -33,14 +33,11 @@ class TileFft {
                                 Step::In::kNextLine == kPoints && Step::Out::kNextLine == kPoints;
 
  public:
-  static __device__ __forceinline__ void run(const Arguments& a, long long group, long long tile,
-                                             void* shared) {
+  static __device__ __forceinline__ void run(const Arguments& a, unsigned tile, void* shared) {
     const StepTables& tables = a.tables;
-    const Tile<Step> memory(a, group, tile);
+    const Tile<Step> memory(a, tile);
     const auto* roots = static_cast<const Value*>(tables.roots);
-    Seat from = seat<Line>(Line::kLoadByLine), to = seat<Line>(Line::kStoreByLine);
-    from.active = from.active && memory.has(from.line);
-    to.active = to.active && memory.has(to.line);
+    const Seat from = seat_at(memory, Line::kLoadByLine), to = seat_at(memory, Line::kStoreByLine);
     Real re[registers_of<Line>()], im[registers_of<Line>()];
     if constexpr (kStageIn) {
       kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, shared);
@@ -57,7 +54,56 @@ class TileFft {
     }
   }
 
+  /// A block's tiles one after the other, each read from memory while the one before is transformed.
+  static __device__ __forceinline__ void run_ahead(const Arguments& a, void* shared) {
+    void* const stage = static_cast<unsigned char*>(shared) + Step::kExchangeBytes;
+    unsigned tile = blockIdx.x;
+    fetch(Tile<Step>(a, tile), stage);
+#pragma unroll 1
+    for (; tile < a.tiles; tile += gridDim.x) {
+      const Tile<Step> memory(a, tile);
+      const Seat from = seat_at(memory, Line::kLoadByLine), to = seat_at(memory, Line::kStoreByLine);
+      Real re[registers_of<Line>()], im[registers_of<Line>()];
+      await_copies();
+      __syncthreads();
+      read(memory, a.tables, stage, from, re, im);
+      __syncthreads();
+      if (tile + gridDim.x < a.tiles) fetch(Tile<Step>(a, tile + gridDim.x), stage);
+      transform<Line, false>(re, im, shared, from, to, static_cast<const Value*>(a.tables.roots));
+      const Tile<Step> results(a, forgotten(tile));
+      write(results, a.tables, shared, seat_at(results, Line::kStoreByLine), re, im, Value{0, 0});
+    }
+  }
+
  private:
+  static __device__ __forceinline__ Seat seat_at(const Tile<Step>& memory, bool by_line) {
+    const unsigned id = Step::kReadAhead ? forgotten(threadIdx.x) : threadIdx.x;
+    Seat s = seat<Line>(static_cast<int>(id), by_line);
+    s.active = s.active && memory.has(s.line);
+    return s;
+  }
+
+  /// Samples of neighbouring lines, position by position, as they lie in memory: 16 bytes at once.
+  static __device__ __forceinline__ void fetch(const Tile<Step>& memory, void* stage) {
+    using Samples = typename Tile<Step>::Samples;
+    constexpr int kWide = 16 / sizeof(Samples), kParts = Line::kLines / kWide;
+    const int id = static_cast<int>(forgotten(threadIdx.x));
+    if (memory.lines() == Line::kLines &&
+        reinterpret_cast<unsigned long long>(memory.samples(0, 0)) % 16 == 0) {
+#pragma unroll 1
+      for (int i = id; i < kPoints * kParts; i += kBlock)
+        copy_async<Step::kLoads == Access::prefetch>(
+            static_cast<uint4*>(stage) + i,
+            reinterpret_cast<const uint4*>(memory.samples(i % kParts * kWide, i / kParts)));
+    } else {
+#pragma unroll 1
+      for (int i = id; i < kPoints * Line::kLines; i += kBlock) {
+        const int line = i % Line::kLines;
+        if (memory.has(line)) static_cast<Samples*>(stage)[i] = *memory.samples(line, i / Line::kLines);
+      }
+    }
+  }
+
   /// action(line, j) for j < kCount of every line, or of every second one, neighbours by neighbouring
   /// threads.
   template <int kCount, int kEvery, class Action>
@@ -148,8 +194,13 @@ class TileFft {
         Value z{0, 0};
         if (k * First::M < kPoints && (Step::kMethod != Method::bluestein || position < kPoints)) {
           const int element = Step::kMethod == Method::rader ? gather[position] : position;
-          z = kStageIn ? static_cast<const Value*>(shared)[staged(element, own.line)]
-                       : memory.load(own.line, element);
+          if constexpr (Step::kReadAhead) {
+            using Samples = typename Tile<Step>::Samples;
+            z = memory.value(static_cast<const Samples*>(shared)[element * Line::kLines + own.line]);
+          } else {
+            z = kStageIn ? static_cast<const Value*>(shared)[staged(element, own.line)]
+                         : memory.load(own.line, element);
+          }
         }
         re[b * First::R + k] = z.re;
         im[b * First::R + k] = z.im;

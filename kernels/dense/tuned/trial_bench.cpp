@@ -110,12 +110,21 @@ Call TrialBench<Real>::call() {
 }
 
 template <class Real>
+const Executable& TrialBench<Real>::load(Candidate& candidate) {
+  if (candidate.executable == nullptr) {
+    candidate.executable = std::make_unique<const Executable>(candidate.program, candidate.images,
+                                                              sizeof(Real) == 4, tables_, device_);
+  }
+  if (candidate.executable->scratch_bytes() > scratch_.bytes())
+    scratch_ = cuda::DeviceBuffer(candidate.executable->scratch_bytes());
+  return *candidate.executable;
+}
+
+template <class Real>
 std::optional<double> TrialBench<Real>::time(Candidate& candidate) {
   if (!candidate.failure.empty()) return std::nullopt;
   try {
-    const Executable executable(candidate.program, candidate.images, sizeof(Real) == 4, tables_, device_);
-    if (executable.scratch_bytes() > scratch_.bytes())
-      scratch_ = cuda::DeviceBuffer(executable.scratch_bytes());
+    const Executable& executable = load(candidate);
     return device_us(
         [&](cuda::Stream stream) {
           candidate.only ? executable.run_kernel(*candidate.only, call(), stream)
@@ -132,11 +141,8 @@ template <class Real>
 bool TrialBench<Real>::check(Candidate& candidate) {
   if (!candidate.failure.empty()) return false;
   if (reference_.empty()) return true;  // strided: the same kernels with other strides are checked by tests
-  const Executable executable(candidate.program, candidate.images, sizeof(Real) == 4, tables_, device_);
-  if (executable.scratch_bytes() > scratch_.bytes())
-    scratch_ = cuda::DeviceBuffer(executable.scratch_bytes());
   cuda::clear(spectra_.data(), spectra_.bytes(), stream_.get());
-  executable.run(call(), stream_.get());
+  load(candidate).run(call(), stream_.get());
   const bool agrees = relative_l2(sample(spectra_.data()), reference_) <= (sizeof(Real) == 4 ? 1e-5 : 1e-13);
   if (!agrees) candidate.failure = "the result is wrong";
   return agrees;

@@ -19,7 +19,8 @@ struct Candidate {
   std::optional<std::size_t> only{};  ///< the one kernel that is compiled
   Program program{};
   std::vector<Image> images{};
-  std::string failure{};  ///< why it cannot be tried; empty when it can
+  std::unique_ptr<const Executable> executable{};  ///< once it has run
+  std::string failure{};                           ///< why it cannot be tried; empty when it can
 };
 
 /// Forward transforms of a problem on pseudo-random signals. Holds two signals' and two spectra's memory.
@@ -39,6 +40,7 @@ class TrialBench {
 
  private:
   Call call();
+  const Executable& load(Candidate& candidate);
   void make_reference(const void* signals);
   std::vector<std::complex<Real>> sample(const std::byte* spectra) const;
 

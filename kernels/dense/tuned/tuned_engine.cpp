@@ -57,7 +57,26 @@ const Choice& choice_for(const Choices& choices, ElementType type) {
   return type == ElementType::u8 && choices.bytes ? *choices.bytes : choices.own;
 }
 
+/// Forward transforms of all types that a plan reads.
+template <class Real>
+std::vector<Program> forward_programs(const DenseProblem& problem, const Choices& choices,
+                                      device::Keep keep = device::Keep::all) {
+  std::vector<Program> programs;
+  for (const ElementType type : read_types<Real>(problem))
+    programs.push_back(lay_out({problem, sizeof(Real) == 4, false, type, keep}, choice_for(choices, type)));
+  return programs;
+}
+
 using Executables = std::map<ElementType, std::unique_ptr<const Executable>>;
+
+/// Those of forward_programs().
+template <class Real>
+Executables by_type(const DenseProblem& problem, std::vector<std::unique_ptr<const Executable>> forward) {
+  const std::vector<ElementType> types = read_types<Real>(problem);
+  Executables executables;
+  for (std::size_t i = 0; i < types.size(); ++i) executables.emplace(types[i], std::move(forward[i]));
+  return executables;
+}
 
 std::size_t most_scratch(const Executables& executables) {
   std::size_t most = 0;
@@ -73,19 +92,14 @@ template <class Real>
 class TunedEngine final : public GpuDenseEngine<Real> {
  public:
   TunedEngine(const DenseProblem& problem, Choices choices)
-      : problem_(problem),
-        choices_(std::move(choices)),
-        device_(cuda::device_info(problem.device)),
-        tables_(kSingle) {
-    const std::vector<ElementType> types = read_types<Real>(problem);
-    std::vector<Program> programs;
-    for (const ElementType type : types)
-      programs.push_back(lay_out({problem, kSingle, false, type}, choice_for(choices_, type)));
+      : problem_(problem), choices_(std::move(choices)), tables_(kSingle) {
+    std::vector<Program> programs = forward_programs<Real>(problem, choices_);
     if (!problem.forward_only)
       programs.push_back(lay_out({problem, kSingle, true, own_type<Real>(problem)}, choices_.own));
-    std::vector<std::unique_ptr<const Executable>> made = load(programs, kSingle, tables_, device_);
-    for (std::size_t i = 0; i < types.size(); ++i) forward_.emplace(types[i], std::move(made[i]));
+    std::vector<std::unique_ptr<const Executable>> made =
+        load(programs, kSingle, tables_, cuda::device_info(problem.device));
     if (!problem.forward_only) inverse_ = std::move(made.back());
+    forward_ = by_type<Real>(problem, std::move(made));
   }
 
   std::size_t workspace_bytes() const noexcept override {
@@ -125,7 +139,6 @@ class TunedEngine final : public GpuDenseEngine<Real> {
 
   DenseProblem problem_;
   Choices choices_;
-  const cuda::DeviceInfo& device_;
   tuned::Tables tables_;
   Executables forward_;
   std::unique_ptr<const Executable> inverse_;  ///< none of forward-only problems
@@ -135,14 +148,10 @@ template <class Real>
 class KeepingEngine final : public GpuKeepingEngine<Real> {
  public:
   KeepingEngine(const DenseProblem& problem, const Choices& choices, device::Keep keep)
-      : problem_(problem), device_(cuda::device_info(problem.device)), tables_(kSingle) {
-    const std::vector<ElementType> types = read_types<Real>(problem);
-    std::vector<Program> programs;
-    for (const ElementType type : types)
-      programs.push_back(lay_out({problem, kSingle, false, type, keep}, choice_for(choices, type)));
-    std::vector<std::unique_ptr<const Executable>> made = load(programs, kSingle, tables_, device_);
-    for (std::size_t i = 0; i < types.size(); ++i) forward_.emplace(types[i], std::move(made[i]));
-  }
+      : problem_(problem),
+        tables_(kSingle),
+        forward_(by_type<Real>(problem, load(forward_programs<Real>(problem, choices, keep), kSingle, tables_,
+                                             cuda::device_info(problem.device)))) {}
 
   std::size_t workspace_bytes() const noexcept override { return most_scratch(forward_); }
   bool reads(ElementType type) const noexcept override { return forward_.count(type) > 0; }
@@ -158,7 +167,6 @@ class KeepingEngine final : public GpuKeepingEngine<Real> {
   static constexpr bool kSingle = sizeof(Real) == 4;
 
   DenseProblem problem_;
-  const cuda::DeviceInfo& device_;
   tuned::Tables tables_;
   Executables forward_;
 };
@@ -171,9 +179,8 @@ std::optional<Choices> remembered(const DenseProblem& problem, const std::string
   const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
   try {
     constexpr bool kSingle = sizeof(Real) == 4;
-    for (const ElementType type : read_types<Real>(problem)) {
-      for (const tuned::Kernel& made :
-           tuned::lay_out({problem, kSingle, false, type}, choice_for(*choices, type)).kernels) {
+    for (const Program& program : forward_programs<Real>(problem, *choices)) {
+      for (const tuned::Kernel& made : program.kernels) {
         if (made.shared_bytes(kSingle) > shared) return std::nullopt;
       }
     }

@@ -16,12 +16,14 @@ namespace tuned {
 
 namespace {
 
-constexpr std::size_t kSplits = 4;                ///< of a long line, that are tried
-constexpr std::size_t kCandidates = 64;           ///< of a step
-constexpr std::size_t kKept = 3;                  ///< of a step, that whole transforms are made of
-constexpr std::size_t kFinalists = 12;            ///< that are timed again, by turns
-constexpr int kRounds = 7;                        ///< of that
-constexpr double kWorthOfAccuracy = 1.02;         ///< that much slower, two roots are preferred to one
+constexpr std::size_t kSplits = 4;         ///< of a long line, that are tried
+constexpr std::size_t kCandidates = 64;    ///< of a step
+constexpr std::size_t kKept = 3;           ///< of a step, that whole transforms are made of
+constexpr std::size_t kFinalists = 12;     ///< that are timed again, by turns
+constexpr int kRounds = 7;                 ///< of that
+constexpr double kWorthOfAccuracy = 1.02;  ///< that much slower, two roots are preferred to one
+constexpr Caching kCachings[] = {{Loads::usual, false}, {Loads::past_l1, false}, {Loads::prefetch, false},
+                                 {Loads::usual, true},  {Loads::past_l1, true},  {Loads::prefetch, true}};
 constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; more would leave any L2 cache
 
 template <class Real>
@@ -133,10 +135,10 @@ class Tuner {
     std::vector<Candidate> all;
     for (const LineChoice& line : lines) {
       for (const int blocks : {1, 2}) {  // of many threads a compiler with all registers fits only one
-        Candidate candidate{.choice = base, .only = step};
-        candidate.choice.lines[step] = line;
-        candidate.choice.min_blocks = blocks;
-        if (blocks == 1 || 2 * line.threads * line.lines > kMostThreads / 2) all.push_back(candidate);
+        if (blocks > 1 && 2 * line.threads * line.lines <= kMostThreads / 2) continue;
+        all.push_back({.choice = base, .only = step});
+        all.back().choice.lines[step] = line;
+        all.back().choice.min_blocks = blocks;
       }
     }
     bench_.compile(all);
@@ -191,6 +193,9 @@ class Tuner {
   }
 
   void remember(double us, const Choice& choice) {
+    const auto known = std::find_if(finalists_.begin(), finalists_.end(),
+                                    [&](const auto& finalist) { return finalist.second == choice; });
+    if (known != finalists_.end()) finalists_.erase(known);
     const auto slower = [](double value, const auto& finalist) { return value < finalist.first; };
     finalists_.insert(std::upper_bound(finalists_.begin(), finalists_.end(), us, slower), {us, choice});
     if (finalists_.size() > kFinalists) finalists_.pop_back();
@@ -234,10 +239,8 @@ class Tuner {
         const bool same =
             !all.empty() && all.back().at_once == choice.at_once && all.back().streams >= streams;
         if (same || choice.at_once * group * streams > kCacheShare) continue;
-        choice.caching = {Loads::past_l1, true};
-        all.push_back(choice);
-        choice.caching = {};
-        all.push_back(choice);
+        for (const Caching caching : {Caching{Loads::past_l1, true}, Caching{}})
+          all.push_back(with_caching(choice, caching));
       }
     }
     return all;
@@ -273,39 +276,44 @@ class Tuner {
     return all;
   }
 
-  static std::vector<Choice> with_cachings(const Choice& base) {
-    std::vector<Choice> all;
-    for (const Caching caching : {Caching{}, Caching{Loads::past_l1, false}, Caching{Loads::prefetch, false},
-                                  Caching{Loads::usual, true}, Caching{Loads::past_l1, true}}) {
-      if (caching == base.caching) continue;
-      all.push_back(base);
-      all.back().caching = caching;
-    }
-    return all;
+  static Choice with_caching(Choice choice, const Caching& caching) {
+    for (LineChoice& line : choice.lines) line.caching = caching;
+    return choice;
   }
 
-  /// One thing at a time of the best: caches, padding, twiddle factors, registers.
+  /// One thing at a time of the best: registers, caches, twiddle factors, padding, reading ahead.
   void refine() {
     const Choice base = best_;
-    std::vector<Choice> all = with_cachings(base);
+    std::vector<Choice> all;
+    const auto add = [&](const Choice& choice) {
+      if (choice != base && std::find(all.begin(), all.end(), choice) == all.end()) all.push_back(choice);
+    };
     for (int blocks : {2, 3, 4, 6, 8}) {
-      if (blocks == base.min_blocks) continue;
-      all.push_back(base);
-      all.back().min_blocks = blocks;
+      Choice choice = base;
+      choice.min_blocks = blocks;
+      add(choice);
     }
-    all.push_back(base);
-    for (LineChoice& line : all.back().lines) line.twiddles = Twiddles::two_roots;
+    for (const Caching& caching : kCachings) add(with_caching(base, caching));
+    Choice accurate = base;
+    for (LineChoice& line : accurate.lines) line.twiddles = Twiddles::two_roots;
+    add(accurate);
     for (std::size_t step = 0; step < base.lines.size(); ++step) {
-      const auto vary = [&](const auto& change) {
-        all.push_back(base);
-        change(all.back().lines[step]);
-        if (all.back().lines[step] == base.lines[step]) all.pop_back();
+      Choice varied = base;
+      LineChoice& line = varied.lines[step];
+      const auto try_all = [&](auto LineChoice::*member, const auto& values) {
+        for (const auto& value : values) {
+          line.*member = value;
+          add(varied);
+        }
+        line = base.lines[step];
       };
-      for (const Twiddles twiddles : {Twiddles::one_root, Twiddles::two_roots, Twiddles::table})
-        vary([&](LineChoice& line) { line.twiddles = twiddles; });
-      for (const int every : {0, base.lines[step].radices[0], 8, 16, 32})
-        vary([&](LineChoice& line) { line.pad_every = every; });
-      for (const int pad : {0, 1, 2}) vary([&](LineChoice& line) { line.pad = pad; });
+      try_all(&LineChoice::twiddles, std::vector{Twiddles::one_root, Twiddles::two_roots, Twiddles::table});
+      try_all(&LineChoice::pad_every, std::vector{0, line.radices[0], 8, 16, 32});
+      try_all(&LineChoice::pad, std::vector{0, 1, 2});
+      try_all(&LineChoice::caching, kCachings);
+      if (!problem_.real || step > 0) continue;
+      line.ahead = true;
+      try_all(&LineChoice::lines, std::vector{line.lines, 2 * line.lines});
     }
     settle(all, 0);
   }

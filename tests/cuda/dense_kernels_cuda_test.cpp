@@ -1,0 +1,202 @@
+// The tuned kernels that wisdom may name: caches, steps by turns, radices, convolutions, reading ahead.
+#include <fmt/format.h>
+
+#include "kernels/dense/problem.hpp"
+#include "kernels/dense/tuned/geometry.hpp"
+#include "kernels/dense/tuned/tuner.hpp"
+#include "kernels/dense/wisdom.hpp"
+#include "sfft/dense.hpp"
+#include "tests/support/dense_device.hpp"
+#include "tests/support/dense_reference.hpp"
+
+namespace sfft {
+namespace {
+
+using detail::tuned::Caching;
+using detail::tuned::Choice;
+using detail::tuned::Choices;
+using detail::tuned::LineChoice;
+using detail::tuned::Loads;
+using test::as_samples;
+using test::expected_spectra;
+using test::OnDevice;
+using test::random_signal;
+using test::relative_l2;
+
+class DenseKernelsCuda : public test::GpuTest {
+ protected:
+  ~DenseKernelsCuda() override { dense::forget_wisdom(); }
+};
+
+/// Transforms of a shape by kernels that wisdom names.
+template <class Real>
+class Named {
+ public:
+  Named(const Shape& shape, bool real, std::int64_t batch)
+      : shape_(shape),
+        real_(real),
+        options_{.backend = Backend::cuda, .batch = batch},
+        problem_(detail::make_problem(shape, real, options_)) {}
+
+  const detail::DenseProblem& problem() const { return problem_; }
+  Choice by_rules() const { return detail::tuned::choose_by_rules(problem_, sizeof(Real) == 4); }
+  double bound() const {
+    return test::gpu_bound<Real>(dense::Engine::tuned, static_cast<double>(shape_.points()));
+  }
+
+  dense::Plan<Real> plan(const std::string& kernel) const {
+    dense::forget_wisdom();
+    detail::Wisdom::global().add(detail::gpu_place(0), detail::wisdom_problem<Real>(problem_),
+                                 {"tuned", kernel, 1});
+    dense::Plan<Real> plan(shape_, real_, options_);
+    EXPECT_NE(plan.engine_name().find(kernel), std::string::npos)
+        << kernel << ": " << plan.engine_name() << ", " << plan.reason();
+    return plan;
+  }
+
+  /// Of type T; of samples that fit 8 bits.
+  template <class T>
+  std::vector<T> signals(unsigned seed) const {
+    test::ComplexSignal noise = random_signal(detail::span_points(problem_), seed);
+    if (real_) {
+      for (auto& value : noise) value = {std::abs(50 * value.real()), 0};
+    }
+    return as_samples<T>(noise);
+  }
+
+  /// By the built-in engine in double.
+  template <class T>
+  std::vector<std::complex<double>> expected(const std::vector<T>& x) const {
+    const dense::Plan<double> exact(shape_, real_,
+                                    {.engine = dense::Engine::built_in, .batch = options_.batch});
+    std::vector<std::complex<double>> spectra(exact.spectrum_points());
+    exact.forward(x.data(), element_type_of<T>::value, spectra);
+    return spectra;
+  }
+
+  template <class T>
+  void expect_forward_right(const dense::Plan<Real>& plan) const {
+    const auto x = signals<T>(5);
+    EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected(x)), bound()) << plan.engine_name();
+  }
+
+ private:
+  Shape shape_;
+  bool real_;
+  dense::Options options_;
+  detail::DenseProblem problem_;
+};
+
+/// Of the plan that reads samples of type T.
+template <class T>
+using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+template <class T>
+void expect_every_caching_right(const Shape& shape, std::int64_t batch) {
+  const Named<RealOf<T>> named(shape, !is_complex(element_type_of<T>::value), batch);
+  Choice choice = named.by_rules();
+  for (const Caching caching : {Caching{},
+                                {Loads::past_l1, false},
+                                {Loads::prefetch, false},
+                                {Loads::usual, true},
+                                {Loads::past_l1, true}}) {
+    for (const int at_once : {0, 1}) {
+      for (LineChoice& line : choice.lines) line.caching = caching;
+      choice.at_once = at_once;
+      choice.streams = 1 + at_once;
+      named.template expect_forward_right<T>(named.plan(to_text(choice)));
+    }
+  }
+}
+
+TEST_F(DenseKernelsCuda, EveryWayToUseTheCachesIsRight) {
+  expect_every_caching_right<std::uint8_t>(Shape({30, 64}), 3);
+  expect_every_caching_right<std::uint16_t>(Shape({33, 40}), 2);
+  expect_every_caching_right<float>(Shape({32, 25}), 3);
+  expect_every_caching_right<double>(Shape({24, 36}), 2);
+  expect_every_caching_right<std::complex<float>>(Shape({20, 24, 32}), 1);
+  expect_every_caching_right<std::complex<float>>(Shape(1 << 20), 1);
+}
+
+/// Columns of 24 points whose blocks stay, more tiles than a GPU holds blocks, the last one of a row in part;
+/// signals that begin at whole words of 16 bytes, and `shift` samples later.
+template <class T>
+void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) {
+  using Real = RealOf<T>;
+  constexpr ElementType kType = element_type_of<T>::value;
+  const Shape shape({24, 80});
+  const Named<Real> named(shape, true, 2000);
+  const std::string kernel = "once 0 streams 1 blocks 1 chunk 16 split - | " + columns + " | 5.8 t8 l4";
+  const auto program =
+      lay_out({named.problem(), sizeof(Real) == 4, false, kType}, *detail::tuned::parse_choice(kernel));
+  EXPECT_TRUE(program.kernels[0].reads_ahead()) << kernel;
+  const auto plan = named.plan(kernel);
+  const auto x = named.template signals<T>(7);
+  std::vector<T> shifted(x.size() + static_cast<std::size_t>(shift));
+  std::copy(x.begin(), x.end(), shifted.begin() + shift);
+  const OnDevice<T> input(shifted);
+  const OnDevice<std::complex<Real>> output(plan.spectrum_points());
+  const test::Workspace workspace(plan.device_workspace_bytes());
+  const detail::cuda::OwnedStream stream;
+  plan.enqueue_forward(input.get() + shift, kType, output.get(), workspace.get(), stream.get());
+  detail::cuda::synchronize(stream.get());
+  EXPECT_LE(relative_l2(output.read(), named.expected(x)), named.bound()) << kernel << ", " << shift;
+}
+
+TEST_F(DenseKernelsCuda, ReadingAheadIsRight) {
+  for (const std::int64_t shift : {0, 2}) {
+    expect_reading_ahead_right<std::uint8_t>("4.6 t6 l16 m q", shift);
+    expect_reading_ahead_right<std::uint8_t>("12.2 t2 l32 m a q f", shift);
+    expect_reading_ahead_right<std::uint16_t>("6.4 t4 l12 e6 m s q", shift);
+    expect_reading_ahead_right<float>("4.6 t4 l6 m q o", shift);
+    expect_reading_ahead_right<double>("2.12 t2 l16 p1 q", shift);
+  }
+}
+
+/// Forward and there and back, of lines of n points.
+template <class Real>
+void expect_line_right(std::int64_t n, const std::string& line) {
+  const Named<Real> named(Shape(n), false, 7);
+  const auto plan = named.plan("once 0 streams 1 blocks 1 chunk 16 split - | " + line);
+  const auto x = named.template signals<std::complex<Real>>(8);
+  const auto spectra = test::forward_on_device(plan, x);
+  EXPECT_LE(relative_l2(spectra, expected_spectra(x, Shape(n), false)), named.bound()) << line;
+  EXPECT_LE(relative_l2(test::inverse_on_device(plan, spectra, x), x), 2 * named.bound()) << line;
+}
+
+TEST_F(DenseKernelsCuda, EveryRadixIsRight) {
+  for (const int radix : detail::tuned::kRadices) {
+    expect_line_right<float>(8 * radix, fmt::format("{}.8 t8 l4 e{}", radix, radix));
+    for (const char* twiddles : {"", " a", " w"})
+      expect_line_right<float>(8 * radix, fmt::format("8.{} t8 l3{}", radix, twiddles));
+    if (radix <= 20) expect_line_right<double>(8 * radix, fmt::format("8.{} t8 l2 e8", radix));
+  }
+}
+
+TEST_F(DenseKernelsCuda, EveryConvolutionIsRight) {
+  for (const char* line :
+       {"18.7 t7 l9 c", "7.18 t9 l2", "2.7.9 t14 l4 c", "3.6.7 t21 l3 c", "16.16 t16 l2 e16"}) {
+    expect_line_right<float>(127, line);
+    if (line[0] != '1') expect_line_right<double>(127, line);
+  }
+  for (const char* line : {"25.10 t13 l3 c", "5.5.10 t25 l5 p1 c", "16.32 t16 l2 e16", "32.16 t32 l1 e32"})
+    expect_line_right<float>(251, line);
+  for (const char* line : {"3.20.17 t60 l1 c", "4.15.17 t60 l2 c", "17.12.5 t85 l1", "8.16.16 t128 l1 e8"})
+    expect_line_right<float>(1021, line);
+  expect_line_right<float>(509, "32.32 t32 l2 e32");
+  expect_line_right<float>(509, "30.36 t36 l1 e30");
+}
+
+TEST_F(DenseKernelsCuda, BytesMayHaveKernelsOfTheirOwn) {
+  const Named<float> named(Shape({40, 48}), true, 3);
+  Choices choices{named.by_rules(), std::nullopt};
+  choices.bytes = choices.own;
+  choices.bytes->at_once = 2;  // scratch memory of another size, too
+  const auto plan = named.plan(to_text(choices));
+  named.expect_forward_right<std::uint8_t>(plan);
+  named.expect_forward_right<std::uint16_t>(plan);
+  named.expect_forward_right<float>(plan);
+}
+
+}  // namespace
+}  // namespace sfft
