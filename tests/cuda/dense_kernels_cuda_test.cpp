@@ -153,6 +153,31 @@ TEST_F(DenseKernelsCuda, ReadingAheadIsRight) {
   }
 }
 
+/// Transforms in one stream whose inputs are the outputs of the ones before: what a block brings to the L2
+/// cache while those are written must not be what it reads.
+TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
+  constexpr std::int64_t kLines = 20000;  // many times what a GPU holds
+  const Shape shape(120);
+  const Named<float> named(shape, false, kLines);
+  const std::string kernel = "once 0 streams 1 blocks 1 chunk 16 split - | 12.10 t12 l4 e12 b";
+  const auto program =
+      lay_out({named.problem(), true, false, ElementType::c64}, *detail::tuned::parse_choice(kernel));
+  EXPECT_TRUE(program.kernels[0].begins_early());
+  const auto plan = named.plan(kernel);
+  const auto x = named.signals<std::complex<float>>(9);
+  const OnDevice<std::complex<float>> a(x), b(plan.spectrum_points());
+  const test::Workspace workspace(plan.device_workspace_bytes());
+  const detail::cuda::OwnedStream stream;
+  constexpr int kPairs = 20;
+  for (int i = 0; i < kPairs; ++i) {
+    plan.enqueue_forward(a.get(), ElementType::c64, b.get(), workspace.get(), stream.get());
+    plan.enqueue_inverse(b.get(), a.get(), workspace.get(), stream.get());
+  }
+  detail::cuda::synchronize(stream.get());
+  EXPECT_LE(relative_l2(b.read(), named.expected(x)), 2 * kPairs * named.bound());
+  EXPECT_LE(relative_l2(a.read(), x), 2 * kPairs * named.bound());
+}
+
 /// Forward and there and back, of lines of n points.
 template <class Real>
 void expect_line_right(std::int64_t n, const std::string& line) {

@@ -78,6 +78,7 @@ std::map<std::string, std::set<std::string>> sources() {
         for (detail::tuned::LineChoice& line : choice.lines) {
           line.caching = {static_cast<detail::tuned::Loads>(kinds / 2 % 3), kinds % 5 < 2};
           line.ahead = kinds % 4 < 3;
+          line.early = kinds % 4 > 0;
         }
         const ElementType element =
             kinds % 3 == 0 ? ElementType::u16 : (single ? ElementType::u8 : ElementType::f64);
@@ -100,9 +101,12 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
     const std::vector<std::string> list(needed.begin(), needed.end());
     const auto compiled = detail::tuned::compile(list, architecture);
     ASSERT_EQ(compiled.size(), list.size());
-    EXPECT_TRUE(std::any_of(list.begin(), list.end(), [](const std::string& source) {
-      return source.find("kReadAhead = true") != std::string::npos;
-    })) << architecture;
+    for (const char* seldom : {"kReadAhead = true", "kBeginEarly = true"}) {
+      EXPECT_TRUE(
+          std::any_of(list.begin(), list.end(),
+                      [&](const std::string& source) { return source.find(seldom) != std::string::npos; }))
+          << architecture << ": " << seldom;
+    }
     for (std::size_t i = 0; i < list.size(); ++i) {
       EXPECT_EQ(compiled[i].failure, "") << architecture << "\n" << list[i];
       EXPECT_FALSE(compiled[i].image.empty()) << architecture << "\n" << list[i];

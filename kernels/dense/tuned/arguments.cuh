@@ -24,6 +24,7 @@ struct Arguments {
   long long first_group;  ///< of this launch: transforms, planes, …
   long long lines;        ///< of a step that has as many as the batch
   unsigned tiles;         ///< of this launch
+  unsigned early;         ///< blocks that prefetch, where a step begins early
   double scale;           ///< of the result
   StepTables tables;
   KeptPart kept;  ///< of a step that keeps a part of its results

@@ -28,6 +28,7 @@ std::string to_text(const LineChoice& line) {
   if (line.twiddles == Twiddles::table) text += " w";
   if (line.staged) text += " c";
   if (line.ahead) text += " q";
+  if (line.early) text += " b";
   if (line.caching.loads == Loads::past_l1) text += " n";
   if (line.caching.loads == Loads::prefetch) text += " f";
   if (line.caching.streaming) text += " o";
@@ -74,6 +75,8 @@ bool take(const std::string& word, LineChoice& line) {
       return line.staged = word.size() == 1;
     case 'q':
       return line.ahead = word.size() == 1;
+    case 'b':
+      return line.early = word.size() == 1;
     case 'n':
       line.caching.loads = Loads::past_l1;
       return word.size() == 1;

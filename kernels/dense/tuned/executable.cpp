@@ -87,13 +87,14 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
                                    static_cast<int>(loaded.shared_bytes)),
             "raising a kernel's shared memory");
       }
-      if (kernel.reads_ahead()) {
+      loaded.stays = kernel.reads_ahead();
+      if (loaded.stays || kernel.begins_early()) {
         int blocks = 0;
         cuda::check_driver(
             api.cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 &blocks, loaded.function, static_cast<int>(loaded.threads), loaded.shared_bytes),
             "counting a kernel's blocks");
-        loaded.most_blocks = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
+        loaded.resident = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
       }
     }
     kernels_.push_back(std::move(loaded));
@@ -124,15 +125,15 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
         ErrorCode::size_overflow,
         fmt::format("a dense transform needs {} blocks of threads at once: make the batch smaller", tiles));
   }
-  device::Arguments arguments{call.input,  call.output,   call.scratch,
-                              first_group, call.batch,    static_cast<unsigned>(tiles),
-                              call.scale,  kernel.tables, call.kept};
+  const auto early = static_cast<unsigned>(kernel.resident / 2);  // others begin too late (measured)
+  device::Arguments arguments{
+      call.input, call.output, call.scratch,  first_group, call.batch, static_cast<unsigned>(tiles),
+      early,      call.scale,  kernel.tables, call.kept};
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   attribute.value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config{};
-  config.gridDimX =
-      static_cast<unsigned>(kernel.most_blocks > 0 ? std::min(tiles, kernel.most_blocks) : tiles);
+  config.gridDimX = static_cast<unsigned>(kernel.stays ? std::min(tiles, kernel.resident) : tiles);
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.blockDimX = kernel.threads;
   config.sharedMemBytes = static_cast<unsigned>(kernel.shared_bytes);

@@ -65,9 +65,9 @@ class Executable {
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
     std::int64_t groups = 1, tiles = 0;
-    int lines = 1;  ///< of a tile
-    std::int64_t most_blocks =
-        0;  ///< of a kernel whose blocks stay, what the GPU holds; 0: one for every tile
+    int lines = 1;              ///< of a tile
+    bool stays = false;         ///< its blocks, for many tiles
+    std::int64_t resident = 0;  ///< blocks that the GPU holds at once, where the kernel asks for it
   };
 
   void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t groups,

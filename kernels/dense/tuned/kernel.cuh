@@ -19,13 +19,18 @@ __device__ __forceinline__ void let_next_kernel_start() {
 template <class Step>
 __device__ __forceinline__ void run_step(const Arguments& a) {
   extern __shared__ __align__(16) unsigned char shared[];
+  if constexpr (Step::kBeginEarly) {
+    if (blockIdx.x < a.early) Tile<Step>(a, blockIdx.x).prefetch();
+  }
   wait_for_previous_kernel();
+  if constexpr (Step::kBeginEarly) let_next_kernel_start();
   if constexpr (Step::kReadAhead) {
     TileFft<Step>::run_ahead(a, shared);
   } else {
     TileFft<Step>::run(a, blockIdx.x, shared);
   }
-  let_next_kernel_start();  // earlier, waiting blocks take the places of working ones (measured)
+  // Earlier, waiting blocks without anything to prefetch only take the places of working ones (measured).
+  if constexpr (!Step::kBeginEarly) let_next_kernel_start();
 }
 
 }  // namespace sfft::device

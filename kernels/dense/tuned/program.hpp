@@ -38,6 +38,7 @@ struct LineChoice {
   Twiddles twiddles = Twiddles::one_root;
   bool staged = false;  ///< tiles are read and written in the order of memory
   bool ahead = false;   ///< see Kernel::reads_ahead()
+  bool early = false;   ///< see Kernel::begins_early()
   Caching caching{};
 
   int length() const;
@@ -97,6 +98,9 @@ struct Kernel {
   /// Whether blocks stay, and read their next tile while they transform one: of steps that may (`line.ahead`)
   /// and whose neighbouring lines begin with pairs of real samples in whole words of 16 bytes.
   bool reads_ahead() const;
+  /// Whether blocks bring their input to the L2 cache while the kernel before ends: of contiguous complex
+  /// lines in one step, for calls that follow each other in a stream.
+  bool begins_early() const;
   std::size_t shared_bytes(bool single) const;
 };
 

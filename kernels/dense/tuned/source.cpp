@@ -111,22 +111,24 @@ std::string step_source(const Kernel& kernel, bool single) {
       convolved ? "  using Back = Back0;\n" : "", convolved ? "Back0" : "Line0", step.line.radices.size() - 1,
       name(step.element), side_source(step.in), side_source(step.out), step.outer, step.inner, step.tiles(),
       step.mirror_rows, step.mirror_planes, step.pair_stride, name(step.in.form), name(step.out.form));
-  return text +
-         fmt::format(
-             "  static constexpr bool kSwapIn = {}, kSwapOut = {}, kScale = {}, kVector = {}, "
-             "kStageLoad = {}, "
-             "kStageStore = {}, kStreaming = {};\n  static constexpr Access kLoads = {};\n  static "
-             "constexpr long long "
-             "kTurnModulus = {}, kTurnGroup = {}, "
-             "kTurnOuter = {}, "
-             "kTurnInner = {};\n  static constexpr int kTurnBits = {}, kPoints = {};\n"
-             "  static constexpr Method kMethod = {};\n  static constexpr Keep kKeep = {};\n"
-             "  static constexpr long long kSpectrum = {};\n"
-             "  static constexpr bool kReadAhead = {};\n  static constexpr int kExchangeBytes = {};\n}};\n",
-             step.swap_in, step.swap_out, step.scale, step.vector, step.line.staged, step.line.staged,
-             step.line.caching.streaming, name(step.line.caching.loads), step.turn.modulus, step.turn.group,
-             step.turn.outer, step.turn.inner, step.turn.bits(), step.points, name(step.method),
-             name(kernel.keep), kernel.spectrum, kernel.reads_ahead(), exchange_bytes(step, single));
+  return text + fmt::format(
+                    "  static constexpr bool kSwapIn = {}, kSwapOut = {}, kScale = {}, kVector = {}, "
+                    "kStageLoad = {}, "
+                    "kStageStore = {}, kStreaming = {};\n  static constexpr Access kLoads = {};\n  static "
+                    "constexpr long long "
+                    "kTurnModulus = {}, kTurnGroup = {}, "
+                    "kTurnOuter = {}, "
+                    "kTurnInner = {};\n  static constexpr int kTurnBits = {}, kPoints = {};\n"
+                    "  static constexpr Method kMethod = {};\n  static constexpr Keep kKeep = {};\n"
+                    "  static constexpr long long kSpectrum = {};\n"
+                    "  static constexpr bool kReadAhead = {}, kBeginEarly = {};\n  static constexpr int "
+                    "kExchangeBytes = "
+                    "{};\n}};\n",
+                    step.swap_in, step.swap_out, step.scale, step.vector, step.line.staged, step.line.staged,
+                    step.line.caching.streaming, name(step.line.caching.loads), step.turn.modulus,
+                    step.turn.group, step.turn.outer, step.turn.inner, step.turn.bits(), step.points,
+                    name(step.method), name(kernel.keep), kernel.spectrum, kernel.reads_ahead(),
+                    kernel.begins_early(), exchange_bytes(step, single));
 }
 
 }  // namespace
@@ -177,6 +179,11 @@ bool Kernel::reads_ahead() const {
   return step.line.ahead && step.in.form == Form::pairs && step.vector && step.load_by_line &&
          step.in.inner == 2 && step.method == Method::plain && !stages(step) &&
          whole(step.line.lines, 2 * sample) && whole(step.in.element, sample);
+}
+
+bool Kernel::begins_early() const {
+  return step.line.early && step.in.buffer == Buffer::input && step.out.buffer == Buffer::output &&
+         step.in.form == Form::complex && step.in.element == 1 && !step.load_by_line;
 }
 
 std::string source_of(const Kernel& kernel, bool single) {

@@ -16,6 +16,9 @@
 //   kKeep, kSpectrum        results are not stored: a part of them is kept; elements of a spectrum
 //   kReadAhead, kExchangeBytes   blocks stay, and read their next tile, to behind so many bytes of shared
 //                           memory, while they transform one
+//   kBeginEarly             blocks begin while the last ones of the kernel before end, and bring their input
+//   to
+//                           the L2 cache
 //   kLoads, kStreaming      how memory is read, and whether what is read or written once is marked so
 #pragma once
 
@@ -207,6 +210,17 @@ class Tile {
   __device__ __forceinline__ const Samples* samples(int line, int j) const {
     return reinterpret_cast<const Samples*>(static_cast<const typename Step::Element*>(from_) +
                                             place<typename Step::In>(line, false) + j * Step::In::kElement);
+  }
+
+  /// Brings contiguous complex lines to the L2 cache, where later writes of others still reach them.
+  __device__ __forceinline__ void prefetch() const {
+    constexpr int kLineOfCache = 128, kThreads = (Line::kThreads * Line::kLines + 31) / 32 * 32;
+    constexpr int kParts = (kPoints * static_cast<int>(sizeof(Vector)) + kLineOfCache - 1) / kLineOfCache;
+    for (int i = static_cast<int>(threadIdx.x); i < kParts * lines_; i += kThreads) {
+      const auto* line = static_cast<const Vector*>(from_) + place<typename Step::In>(i / kParts, false);
+      asm volatile(
+          "prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const char*>(line) + i % kParts * kLineOfCache));
+    }
   }
 
   /// Element j of a line, exchanged where the step says so.

@@ -311,7 +311,11 @@ class Tuner {
       try_all(&LineChoice::pad_every, std::vector{0, line.radices[0], 8, 16, 32});
       try_all(&LineChoice::pad, std::vector{0, 1, 2});
       try_all(&LineChoice::caching, kCachings);
-      if (!problem_.real || step > 0) continue;
+      if (step > 0) continue;
+      if (!problem_.real) {
+        if (base.lines.size() == 1) try_all(&LineChoice::early, std::vector<char>{0, 1});
+        continue;
+      }
       line.ahead = true;
       try_all(&LineChoice::lines, std::vector{line.lines, 2 * line.lines});
     }
