@@ -138,6 +138,7 @@ void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) 
   const OnDevice<std::complex<Real>> output(plan.spectrum_points());
   const test::Workspace workspace(plan.device_workspace_bytes());
   const detail::cuda::OwnedStream stream;
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // another stream fills the arrays
   plan.enqueue_forward(input.get() + shift, kType, output.get(), workspace.get(), stream.get());
   detail::cuda::synchronize(stream.get());
   EXPECT_LE(relative_l2(output.read(), named.expected(x)), named.bound()) << kernel << ", " << shift;
@@ -168,6 +169,7 @@ TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
   const OnDevice<std::complex<float>> a(x), b(plan.spectrum_points());
   const test::Workspace workspace(plan.device_workspace_bytes());
   const detail::cuda::OwnedStream stream;
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   constexpr int kPairs = 20;
   for (int i = 0; i < kPairs; ++i) {
     plan.enqueue_forward(a.get(), ElementType::c64, b.get(), workspace.get(), stream.get());
