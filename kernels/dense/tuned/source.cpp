@@ -42,9 +42,23 @@ const char* name(ElementType type) {
   return kNames[static_cast<int>(type)];
 }
 
-std::string list(const std::vector<int>& values) {
-  return fmt::format("{}", fmt::join(values, ", "));
-}
+/// A struct of types and constants that templates take.
+class Policy {
+ public:
+  explicit Policy(const std::string& name) : text_(fmt::format("struct {} {{\n", name)) {}
+  void type(const char* name, const std::string& is) { text_ += fmt::format("  using {} = {};\n", name, is); }
+  void constant(const char* name, const std::string& value) {
+    text_ += fmt::format("  static constexpr auto {} = {};\n", name, value);
+  }
+  void constant(const char* name, const char* value) { constant(name, std::string(value)); }
+  void constant(const char* name, bool value) { constant(name, value ? "true" : "false"); }
+  void constant(const char* name, int value) { constant(name, std::to_string(value)); }
+  void constant(const char* name, std::int64_t value) { constant(name, fmt::format("{}ll", value)); }
+  std::string text() const { return text_ + "};\n"; }
+
+ private:
+  std::string text_;
+};
 
 /// Places of a line with padding.
 int padded(const LineChoice& line, int points) {
@@ -64,20 +78,27 @@ bool within_warp(const Step& step) {
   return !step.load_by_line && !step.store_by_line && 32 % step.line.threads == 0;
 }
 
-std::string line_source(const std::string& type, const Step& step, bool single, bool reversed) {
+std::string line_source(const std::string& name, const Step& step, bool single, bool reversed) {
   const LineChoice& line = step.line;
   std::vector<int> radices = line.radices;
   if (reversed) std::reverse(radices.begin(), radices.end());
-  return fmt::format(
-      "struct {} {{\n  using Real = {};\n  using Radix = Radices<{}>;\n"
-      "  static constexpr int kLength = {}, kThreads = {}, kLines = {}, kPadEvery = {}, kPad = {}, kPitch = "
-      "{};\n"
-      "  static constexpr bool kPositionMajor = {}, kSplit = {}, kWarp = {}, kLoadByLine = {}, "
-      "kStoreByLine = {}, kTwiddleFree = {};\n"
-      "  static constexpr Twiddles kTwiddles = {};\n}};\n",
-      type, single ? "float" : "double", list(radices), line.length(), line.threads, line.lines,
-      line.pad_every, line.pad, places_of_line(step) + line.pad, line.position_major, line.split,
-      within_warp(step), step.load_by_line, step.store_by_line, step.twiddle_free(), name(line.twiddles));
+  Policy policy(name);
+  policy.type("Real", single ? "float" : "double");
+  policy.type("Radix", fmt::format("Radices<{}>", fmt::join(radices, ", ")));
+  policy.constant("kLength", line.length());
+  policy.constant("kThreads", line.threads);
+  policy.constant("kLines", line.lines);
+  policy.constant("kPositionMajor", line.position_major);
+  policy.constant("kPadEvery", line.pad_every);
+  policy.constant("kPad", line.pad);
+  policy.constant("kPitch", places_of_line(step) + line.pad);
+  policy.constant("kSplit", line.split);
+  policy.constant("kWarp", within_warp(step));
+  policy.constant("kLoadByLine", step.load_by_line);
+  policy.constant("kStoreByLine", step.store_by_line);
+  policy.constant("kTwiddles", tuned::name(line.twiddles));
+  policy.constant("kTwiddleFree", step.twiddle_free());
+  return policy.text();
 }
 
 std::string side_source(const Side& side) {
@@ -99,36 +120,43 @@ std::size_t exchange_bytes(const Step& step, bool single) {
 std::string step_source(const Kernel& kernel, bool single) {
   const Step& step = kernel.step;
   const bool convolved = step.method != Method::plain;
-  std::string text = line_source("Line0", step, single, false);
-  if (convolved) text += line_source("Back0", step, single, true);
-  text += fmt::format(
-      "struct Step0 {{\n  using Line = Line0;\n{}  using End = Pass<{}, {}>;\n  using Element = {};\n  using "
-      "In = {};\n"
-      "  using Out = {};\n  static constexpr long long kOuter = {}, kInner = {}, kTiles = {}, kMirrorRows = "
-      "{}, "
-      "kMirrorPlanes = {}, kPairStride = {};\n  static constexpr Load kLoad = Load::{};\n  static constexpr "
-      "Store kStore = Store::{};\n",
-      convolved ? "  using Back = Back0;\n" : "", convolved ? "Back0" : "Line0", step.line.radices.size() - 1,
-      name(step.element), side_source(step.in), side_source(step.out), step.outer, step.inner, step.tiles(),
-      step.mirror_rows, step.mirror_planes, step.pair_stride, name(step.in.form), name(step.out.form));
-  return text + fmt::format(
-                    "  static constexpr bool kSwapIn = {}, kSwapOut = {}, kScale = {}, kVector = {}, "
-                    "kStageLoad = {}, "
-                    "kStageStore = {}, kStreaming = {};\n  static constexpr Access kLoads = {};\n  static "
-                    "constexpr long long "
-                    "kTurnModulus = {}, kTurnGroup = {}, "
-                    "kTurnOuter = {}, "
-                    "kTurnInner = {};\n  static constexpr int kTurnBits = {}, kPoints = {};\n"
-                    "  static constexpr Method kMethod = {};\n  static constexpr Keep kKeep = {};\n"
-                    "  static constexpr long long kSpectrum = {};\n"
-                    "  static constexpr bool kReadAhead = {}, kBeginEarly = {};\n  static constexpr int "
-                    "kExchangeBytes = "
-                    "{};\n}};\n",
-                    step.swap_in, step.swap_out, step.scale, step.vector, step.line.staged, step.line.staged,
-                    step.line.caching.streaming, name(step.line.caching.loads), step.turn.modulus,
-                    step.turn.group, step.turn.outer, step.turn.inner, step.turn.bits(), step.points,
-                    name(step.method), name(kernel.keep), kernel.spectrum, kernel.reads_ahead(),
-                    kernel.begins_early(), exchange_bytes(step, single));
+  const char* last = convolved ? "Back0" : "Line0";  // whose last pass ends the step
+  Policy policy("Step0");
+  policy.type("Line", "Line0");
+  if (convolved) policy.type("Back", "Back0");
+  policy.type("End", fmt::format("Pass<{}, {}>", last, step.line.radices.size() - 1));
+  policy.type("Element", name(step.element));
+  policy.type("In", side_source(step.in));
+  policy.type("Out", side_source(step.out));
+  policy.constant("kOuter", step.outer);
+  policy.constant("kInner", step.inner);
+  policy.constant("kTiles", step.tiles());
+  policy.constant("kMirrorRows", step.mirror_rows);
+  policy.constant("kMirrorPlanes", step.mirror_planes);
+  policy.constant("kLoad", std::string("Load::") + name(step.in.form));
+  policy.constant("kStore", std::string("Store::") + name(step.out.form));
+  policy.constant("kVector", step.vector);
+  policy.constant("kPairStride", step.pair_stride);
+  policy.constant("kSwapIn", step.swap_in);
+  policy.constant("kSwapOut", step.swap_out);
+  policy.constant("kScale", step.scale);
+  policy.constant("kTurnModulus", step.turn.modulus);
+  policy.constant("kTurnGroup", step.turn.group);
+  policy.constant("kTurnOuter", step.turn.outer);
+  policy.constant("kTurnInner", step.turn.inner);
+  policy.constant("kTurnBits", step.turn.bits());
+  policy.constant("kMethod", name(step.method));
+  policy.constant("kPoints", step.points);
+  policy.constant("kStaged", step.line.staged);
+  policy.constant("kKeep", name(kernel.keep));
+  policy.constant("kSpectrum", kernel.spectrum);
+  policy.constant("kReadAhead", kernel.reads_ahead());
+  policy.constant("kExchangeBytes", static_cast<int>(exchange_bytes(step, single)));
+  policy.constant("kBeginEarly", kernel.begins_early());
+  policy.constant("kLoads", name(step.line.caching.loads));
+  policy.constant("kStreaming", step.line.caching.streaming);
+  return line_source("Line0", step, single, false) +
+         (convolved ? line_source("Back0", step, single, true) : "") + policy.text();
 }
 
 }  // namespace

@@ -1,24 +1,24 @@
 // One step through memory: tiles of lines are read, transformed and written.
 //
 // A Step, generated (source.cpp), says
-//   Line                    how its lines are transformed (line_fft.cuh)
+//   Line, Back              how its lines are transformed (line_fft.cuh); the way back of a convolution
+//   End                     the pass whose outputs are the results
 //   In, Out                 Side: which buffer, and the strides of groups, outer and inner lines, elements
-//   kOuter, kInner          lines of a group; kInner = 0: as many as the arguments say
+//   kOuter, kInner, kTiles  lines and tiles of a group; 0: as many as the arguments say
 //   kMirrorRows, kMirrorPlanes   not 0: the grid of the rows of half a spectrum
 //   kLoad, kStore, Element  what is read and written; Element is the type of real samples
+//   kVector, kPairStride    pairs of samples are read and written as one; otherwise they lie so far apart
 //   kSwapIn, kSwapOut       exchange real and imaginary parts: an inverse FFT is a forward one between two
 //                           exchanges
 //   kScale                  multiply results by the scale
 //   kTurnModulus, …         twiddle factors between the steps of a long line: output k of a line is turned by
 //                           k·(group kTurnGroup + outer kTurnOuter + inner kTurnInner)/kTurnModulus
 //   kMethod, kPoints        plain, or a convolution for lines of kPoints points that have no good factors
-//   kStageLoad, kStageStore copy whole tiles through shared memory, so that short lines are read in order
+//   kStaged                 tiles pass through shared memory, to be read and written in the order of memory
 //   kKeep, kSpectrum        results are not stored: a part of them is kept; elements of a spectrum
 //   kReadAhead, kExchangeBytes   blocks stay, and read their next tile, to behind so many bytes of shared
 //                           memory, while they transform one
-//   kBeginEarly             blocks begin while the last ones of the kernel before end, and bring their input
-//   to
-//                           the L2 cache
+//   kBeginEarly             blocks bring their input to the L2 cache while the kernel before ends
 //   kLoads, kStreaming      how memory is read, and whether what is read or written once is marked so
 #pragma once
 

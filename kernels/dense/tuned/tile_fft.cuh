@@ -24,7 +24,7 @@ class TileFft {
   static constexpr int kPoints = Step::kPoints;
   static constexpr bool kHalfIn = Step::kLoad == Load::half_pairs,
                         kHalfOut = Step::kStore == Store::half_pairs;
-  static constexpr bool kStageIn = Step::kStageLoad || kHalfIn, kStageOut = Step::kStageStore || kHalfOut;
+  static constexpr bool kStageIn = Step::kStaged || kHalfIn, kStageOut = Step::kStaged || kHalfOut;
   static constexpr int kBlock = (Line::kThreads * Line::kLines + 31) / 32 * 32;  ///< threads
   /// Lines that follow each other without gaps are staged as they lie.
   static constexpr bool kFlat = !kHalfIn && !kHalfOut && Step::kMirrorRows == 0 &&
