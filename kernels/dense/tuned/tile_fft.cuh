@@ -56,6 +56,7 @@ class TileFft {
 
   /// A block's tiles one after the other, each read from memory while the one before is transformed.
   static __device__ __forceinline__ void run_ahead(const Arguments& a, void* shared) {
+    static_assert(Step::kMethod == Method::plain && Step::kTurnModulus == 0 && !kStageIn && !kStageOut);
     void* const stage = static_cast<unsigned char*>(shared) + Step::kExchangeBytes;
     unsigned tile = blockIdx.x;
     fetch(Tile<Step>(a, tile), stage);
@@ -70,7 +71,7 @@ class TileFft {
       __syncthreads();
       if (tile + gridDim.x < a.tiles) fetch(Tile<Step>(a, tile + gridDim.x), stage);
       transform<Line, false>(re, im, shared, from, to, static_cast<const Value*>(a.tables.roots));
-      const Tile<Step> results(a, forgotten(tile));
+      const Tile<Step> results(a, forgotten(tile));  // once more, or the transform lacks its registers
       write(results, a.tables, shared, seat_at(results, Line::kStoreByLine), re, im, Value{0, 0});
     }
   }
