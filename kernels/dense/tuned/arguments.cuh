@@ -5,6 +5,9 @@
 
 namespace sfft::device {
 
+/// Bytes that steps which read ahead copy to shared memory at once.
+constexpr int kWord = 16;
+
 /// Tables of a step, in device memory, complex numbers of the plan's precision unless it says otherwise.
 struct StepTables {
   const void* roots;     ///< exp(−2πi j/n), n the length of a line

@@ -14,6 +14,33 @@ namespace {
 constexpr std::string_view kBytes = " bytes ";
 constexpr int kMostStreams = 4;
 
+/// A letter of a line's text for one value of a member.
+struct Flag {
+  char letter;
+  bool (*is_set)(const LineChoice&);
+  void (*set)(LineChoice&);
+};
+template <auto kMember, auto kValue>
+constexpr Flag flag(char letter) {
+  return {letter, [](const LineChoice& line) { return line.*kMember == kValue; },
+          [](LineChoice& line) { line.*kMember = kValue; }};
+}
+constexpr Flag kFlags[] = {
+    flag<&LineChoice::position_major, true>('m'),
+    flag<&LineChoice::split, true>('s'),
+    flag<&LineChoice::twiddles, Twiddles::two_roots>('a'),
+    flag<&LineChoice::twiddles, Twiddles::table>('w'),
+    flag<&LineChoice::staged, true>('c'),
+    flag<&LineChoice::ahead, true>('q'),
+    flag<&LineChoice::early, true>('b'),
+    {'n', [](const LineChoice& line) { return line.caching.loads == Loads::past_l1; },
+     [](LineChoice& line) { line.caching.loads = Loads::past_l1; }},
+    {'f', [](const LineChoice& line) { return line.caching.loads == Loads::prefetch; },
+     [](LineChoice& line) { line.caching.loads = Loads::prefetch; }},
+    {'o', [](const LineChoice& line) { return line.caching.streaming; },
+     [](LineChoice& line) { line.caching.streaming = true; }},
+};
+
 bool is_radix(int r) {
   return std::find(std::begin(kRadices), std::end(kRadices), r) != std::end(kRadices);
 }
@@ -22,16 +49,9 @@ std::string to_text(const LineChoice& line) {
   std::string text = fmt::format("{} t{} l{}", fmt::join(line.radices, "."), line.threads, line.lines);
   if (line.pad_every > 0) text += fmt::format(" e{}", line.pad_every);
   if (line.pad > 0) text += fmt::format(" p{}", line.pad);
-  if (line.position_major) text += " m";
-  if (line.split) text += " s";
-  if (line.twiddles == Twiddles::two_roots) text += " a";
-  if (line.twiddles == Twiddles::table) text += " w";
-  if (line.staged) text += " c";
-  if (line.ahead) text += " q";
-  if (line.early) text += " b";
-  if (line.caching.loads == Loads::past_l1) text += " n";
-  if (line.caching.loads == Loads::prefetch) text += " f";
-  if (line.caching.streaming) text += " o";
+  for (const Flag& flag : kFlags) {
+    if (flag.is_set(line)) text += fmt::format(" {}", flag.letter);
+  }
   return text;
 }
 
@@ -67,33 +87,14 @@ bool take(const std::string& word, LineChoice& line) {
     case 'p':
       line.pad = value;
       return value >= 0 && value <= 64;
-    case 'm':
-      return line.position_major = word.size() == 1;
-    case 's':
-      return line.split = word.size() == 1;
-    case 'c':
-      return line.staged = word.size() == 1;
-    case 'q':
-      return line.ahead = word.size() == 1;
-    case 'b':
-      return line.early = word.size() == 1;
-    case 'n':
-      line.caching.loads = Loads::past_l1;
-      return word.size() == 1;
-    case 'f':
-      line.caching.loads = Loads::prefetch;
-      return word.size() == 1;
-    case 'o':
-      return line.caching.streaming = word.size() == 1;
-    case 'a':
-      line.twiddles = Twiddles::two_roots;
-      return word.size() == 1;
-    case 'w':
-      line.twiddles = Twiddles::table;
-      return word.size() == 1;
     default:
-      return false;
+      break;
   }
+  const auto* known =
+      std::find_if(std::begin(kFlags), std::end(kFlags), [&](const Flag& f) { return f.letter == word[0]; });
+  if (known == std::end(kFlags) || word.size() != 1) return false;
+  known->set(line);
+  return true;
 }
 
 std::optional<LineChoice> parse_line(const std::string& text) {

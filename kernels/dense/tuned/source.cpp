@@ -5,13 +5,12 @@
 #include <bit>
 #include <numeric>
 
+#include "kernels/dense/tuned/arguments.cuh"
 #include "kernels/dense/tuned/program.hpp"
 
 namespace sfft::detail::tuned {
 
 namespace {
-
-constexpr std::size_t kWord = 16;  ///< bytes that are copied to shared memory at once
 
 const char* name(Buffer buffer) {
   constexpr const char* kNames[] = {"Buffer::input", "Buffer::output", "Buffer::scratch"};
@@ -114,7 +113,7 @@ std::size_t exchange_bytes(const Step& step, bool single) {
                                                 static_cast<std::size_t>(line.lines);
   const bool needed = stages(step) || line.radices.size() > 1;
   const std::size_t bytes = places * (single ? 4 : 8) * (line.split && !stages(step) ? 1 : 2);
-  return needed ? (bytes + kWord - 1) / kWord * kWord : 0;
+  return needed ? (bytes + device::kWord - 1) / device::kWord * device::kWord : 0;
 }
 
 std::string step_source(const Kernel& kernel, bool single) {
@@ -202,7 +201,7 @@ std::size_t Kernel::shared_bytes(bool single) const {
 bool Kernel::reads_ahead() const {
   const std::size_t sample = element_bytes(step.element);
   const auto whole = [](std::int64_t count, std::size_t bytes) {
-    return static_cast<std::size_t>(count) * bytes % kWord == 0;
+    return static_cast<std::size_t>(count) * bytes % device::kWord == 0;
   };
   return step.line.ahead && step.in.form == Form::pairs && step.vector && step.load_by_line &&
          step.in.inner == 2 && step.method == Method::plain && !stages(step) &&

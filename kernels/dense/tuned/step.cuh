@@ -121,7 +121,7 @@ struct Pair<double> {
   using type = double2;
 };
 
-/// Begins to copy 16 bytes to shared memory; await_copies() waits for the thread's own.
+/// Begins to copy a word to shared memory; await_copies() waits for the thread's own.
 template <bool kPrefetch>
 __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
 #if __CUDA_ARCH__ >= 800
@@ -158,6 +158,7 @@ class Tile {
   using Vector = typename Pair<Real>::type;
   using Samples = typename Pair<typename Step::Element>::type;
   static constexpr int kPoints = Step::kPoints;
+  static constexpr int kBlock = (Line::kThreads * Line::kLines + 31) / 32 * 32;  ///< threads
   static constexpr Access kReads = Step::kLoads != Access::usual          ? Step::kLoads
                                    : Step::kStreaming && !Step::In::kRing ? Access::once
                                                                           : Access::usual;
@@ -214,9 +215,9 @@ class Tile {
 
   /// Brings contiguous complex lines to the L2 cache, where later writes of others still reach them.
   __device__ __forceinline__ void prefetch() const {
-    constexpr int kLineOfCache = 128, kThreads = (Line::kThreads * Line::kLines + 31) / 32 * 32;
+    constexpr int kLineOfCache = 128;
     constexpr int kParts = (kPoints * static_cast<int>(sizeof(Vector)) + kLineOfCache - 1) / kLineOfCache;
-    for (int i = static_cast<int>(threadIdx.x); i < kParts * lines_; i += kThreads) {
+    for (int i = static_cast<int>(threadIdx.x); i < kParts * lines_; i += kBlock) {
       const auto* line = static_cast<const Vector*>(from_) + place<typename Step::In>(i / kParts, false);
       asm volatile(
           "prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const char*>(line) + i % kParts * kLineOfCache));

@@ -25,7 +25,7 @@ class TileFft {
   static constexpr bool kHalfIn = Step::kLoad == Load::half_pairs,
                         kHalfOut = Step::kStore == Store::half_pairs;
   static constexpr bool kStageIn = Step::kStaged || kHalfIn, kStageOut = Step::kStaged || kHalfOut;
-  static constexpr int kBlock = (Line::kThreads * Line::kLines + 31) / 32 * 32;  ///< threads
+  static constexpr int kBlock = Tile<Step>::kBlock;
   /// Lines that follow each other without gaps are staged as they lie.
   static constexpr bool kFlat = !kHalfIn && !kHalfOut && Step::kMirrorRows == 0 &&
                                 Step::kLoad == Load::complex && Step::kStore == Store::complex &&
@@ -84,13 +84,13 @@ class TileFft {
     return s;
   }
 
-  /// Samples of neighbouring lines, position by position, as they lie in memory: 16 bytes at once.
+  /// Samples of neighbouring lines, position by position, as they lie in memory, word by word.
   static __device__ __forceinline__ void fetch(const Tile<Step>& memory, void* stage) {
     using Samples = typename Tile<Step>::Samples;
-    constexpr int kWide = 16 / sizeof(Samples), kParts = Line::kLines / kWide;
+    constexpr int kWide = kWord / sizeof(Samples), kParts = Line::kLines / kWide;
     const int id = static_cast<int>(forgotten(threadIdx.x));
     if (memory.lines() == Line::kLines &&
-        reinterpret_cast<unsigned long long>(memory.samples(0, 0)) % 16 == 0) {
+        reinterpret_cast<unsigned long long>(memory.samples(0, 0)) % kWord == 0) {
 #pragma unroll 1
       for (int i = id; i < kPoints * kParts; i += kBlock)
         copy_async<Step::kLoads == Access::prefetch>(

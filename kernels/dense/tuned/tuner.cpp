@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -307,17 +308,15 @@ class Tuner {
         }
         line = base.lines[step];
       };
-      try_all(&LineChoice::twiddles, std::vector{Twiddles::one_root, Twiddles::two_roots, Twiddles::table});
-      try_all(&LineChoice::pad_every, std::vector{0, line.radices[0], 8, 16, 32});
-      try_all(&LineChoice::pad, std::vector{0, 1, 2});
+      try_all(&LineChoice::twiddles, std::array{Twiddles::one_root, Twiddles::two_roots, Twiddles::table});
+      try_all(&LineChoice::pad_every, std::array{0, line.radices[0], 8, 16, 32});
+      try_all(&LineChoice::pad, std::array{0, 1, 2});
       try_all(&LineChoice::caching, kCachings);
-      if (step > 0) continue;
-      if (!problem_.real) {
-        if (base.lines.size() == 1) try_all(&LineChoice::early, std::vector<char>{0, 1});
-        continue;
+      if (!problem_.real && base.lines.size() == 1) try_all(&LineChoice::early, std::array{false, true});
+      if (problem_.real && base.lines.size() > 1 && step == 0) {
+        line.ahead = true;
+        try_all(&LineChoice::lines, std::array{line.lines, 2 * line.lines});
       }
-      line.ahead = true;
-      try_all(&LineChoice::lines, std::vector{line.lines, 2 * line.lines});
     }
     settle(all, 0);
   }
