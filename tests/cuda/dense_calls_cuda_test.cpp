@@ -1,6 +1,4 @@
 // How dense plans on a GPU are called: streams, graphs, host memory, choice of the engine, failures.
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <thread>
 
