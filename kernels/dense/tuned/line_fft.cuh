@@ -41,16 +41,12 @@ struct Radices {
 /// What a thread has to do with a tile.
 struct Seat {
   int thread, line;  ///< within the line; within the tile
-  bool active;       ///< false: only joins barriers
 };
 
 template <class Line>
 __device__ __forceinline__ Seat seat(int id, bool by_line) {
-  Seat s;
-  s.thread = by_line ? id / Line::kLines : id % Line::kThreads;
-  s.line = by_line ? id % Line::kLines : id / Line::kThreads;
-  s.active = id < Line::kThreads * Line::kLines;
-  return s;
+  return by_line ? Seat{id / Line::kLines, id % Line::kLines}
+                 : Seat{id % Line::kThreads, id / Line::kThreads};
 }
 
 /// Where position base + add of a line lies in shared memory. Padding spreads strided accesses over the banks
@@ -111,13 +107,11 @@ struct Pass {
   static __device__ __forceinline__ bool has(int thread, int round) {
     return (M % Line::kThreads == 0) || thread + round * Line::kThreads < M;
   }
-  /// Butterfly `thread + round·kThreads` reads the positions first + k·M …
+  /// Butterfly `thread + round·kThreads` reads the positions first + k·M = thread + add …
   static __device__ __forceinline__ int first(int thread, int round) {
     return thread + round * Line::kThreads;
   }
-  static __device__ __forceinline__ int input(int thread, int round, int k) {
-    return first(thread, round) + k * M;
-  }
+  static __device__ constexpr int add(int round, int k) { return round * Line::kThreads + k * M; }
   /// … and writes first_output + k·kBefore.
   static __device__ __forceinline__ int first_output(int thread, int round) {
     const int j = first(thread, round);
@@ -201,7 +195,7 @@ __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const 
   using P = Pass<Line, I>;
 #pragma unroll
   for (int b = 0; b < P::kRounds; ++b) {
-    if (!from.active || !P::has(from.thread, b)) break;
+    if (!P::has(from.thread, b)) break;
 #pragma unroll
     for (int k = 0; k < P::R; ++k) {
       const int first = P::first_output(from.thread, b);
@@ -212,7 +206,7 @@ __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const 
   using Q = Pass<Line, I + 1>;
 #pragma unroll
   for (int b = 0; b < Q::kRounds; ++b) {
-    if (!to.active || !Q::has(to.thread, b)) break;
+    if (!Q::has(to.thread, b)) break;
 #pragma unroll
     for (int k = 0; k < Q::R; ++k)
       set(b * Q::R + k, shared[place<Line>(Q::first(to.thread, b), k * Q::M, to.line)]);
@@ -251,10 +245,9 @@ template <class Line, bool kGuard, int I = 0>
 __device__ __forceinline__ void transform(typename Line::Real* re, typename Line::Real* im, void* shared,
                                           const Seat& load, const Seat& store,
                                           const Complex<typename Line::Real>* __restrict__ roots) {
-  const Seat& own = I == 0 ? load : store;
-  if (own.active) Pass<Line, I>::compute(re, im, own.thread, roots);
+  Pass<Line, I>::compute(re, im, (I == 0 ? load : store).thread, roots);
   if constexpr (I + 1 < Line::Radix::kCount) {
-    exchange<Line, I, (kGuard || I > 0)>(re, im, shared, own, store);
+    exchange<Line, I, (kGuard || I > 0)>(re, im, shared, I == 0 ? load : store, store);
     transform<Line, kGuard, I + 1>(re, im, shared, load, store, roots);
   }
 }

@@ -190,7 +190,7 @@ std::int64_t Step::tiles() const {
 }
 
 int Kernel::threads() const {
-  return (step.line.threads * step.line.lines + 31) / 32 * 32;
+  return step.line.threads * step.line.lines;
 }
 
 std::size_t Kernel::shared_bytes(bool single) const {

@@ -158,11 +158,13 @@ class Tile {
   using Vector = typename Pair<Real>::type;
   using Samples = typename Pair<typename Step::Element>::type;
   static constexpr int kPoints = Step::kPoints;
-  static constexpr int kBlock = (Line::kThreads * Line::kLines + 31) / 32 * 32;  ///< threads
+  static constexpr int kBlock = Line::kThreads * Line::kLines;  ///< threads
   static constexpr Access kReads = Step::kLoads != Access::usual          ? Step::kLoads
                                    : Step::kStreaming && !Step::In::kRing ? Access::once
                                                                           : Access::usual;
   static constexpr Access kWrites = Step::kStreaming && !Step::Out::kRing ? Access::once : Access::usual;
+  /// Known to be no tile in part.
+  static constexpr bool kWhole = Line::kLines == 1 || (Step::kInner > 0 && Step::kInner % Line::kLines == 0);
   /// Lines 2q and 2q + 1 are rows that mirror each other.
   static constexpr bool kPaired = Step::kMirrorRows > 0 &&
                                   (Step::kLoad == Load::half_pairs || Step::kStore == Store::half_pairs);
@@ -182,7 +184,6 @@ class Tile {
     }
     inner_ = static_cast<long long>(tile) * Line::kLines;
     const long long left = (Step::kInner > 0 ? Step::kInner : a.lines) - inner_;
-    constexpr bool kWhole = Step::kInner > 0 && Step::kInner % Line::kLines == 0;
     lines_ = kWhole || left >= Line::kLines ? Line::kLines : static_cast<int>(left);
     from_ = Step::In::kBuffer == Buffer::input ? a.input
                                                : (Step::In::kBuffer == Buffer::output ? a.output : a.scratch);
@@ -192,7 +193,11 @@ class Tile {
   static __device__ __forceinline__ Value value(const Samples& pair) {
     return {static_cast<Real>(pair.x), static_cast<Real>(pair.y)};
   }
-  __device__ __forceinline__ bool has(int line) const { return line < lines_; }
+  __device__ __forceinline__ bool has(int line) const { return kWhole || line < lines_; }
+  /// The line, or the last one of a tile in part: what is computed of it is not stored.
+  __device__ __forceinline__ int readable(int line) const {
+    return kWhole || line < lines_ ? line : lines_ - 1;
+  }
   __device__ __forceinline__ int lines() const { return lines_; }
   __device__ __forceinline__ long long turn_of(int line) const {
     return group_ * Step::kTurnGroup + outer_ * Step::kTurnOuter + (inner_ + line) * Step::kTurnInner;
@@ -209,8 +214,7 @@ class Tile {
 
   /// Pair j of samples of a line, as it lies in memory.
   __device__ __forceinline__ const Samples* samples(int line, int j) const {
-    return reinterpret_cast<const Samples*>(static_cast<const typename Step::Element*>(from_) +
-                                            place<typename Step::In>(line, false) + j * Step::In::kElement);
+    return reinterpret_cast<const Samples*>(read<typename Step::Element>(line, j, 0));
   }
 
   /// Brings contiguous complex lines to the L2 cache, where later writes of others still reach them.
@@ -224,43 +228,43 @@ class Tile {
     }
   }
 
-  /// Element j of a line, exchanged where the step says so.
-  __device__ __forceinline__ Value load(int line, int j) const {
+  /// Element first + add of a line, exchanged where the step says so. Where `add` is a constant it costs no
+  /// arithmetic.
+  __device__ __forceinline__ Value load(int line, int first, int add = 0) const {
+    using Element = typename Step::Element;
     Value z{0, 0};
     if constexpr (Step::kLoad == Load::pairs) {
+      const auto* pair = read<Element>(line, first, add);
       if constexpr (Step::kVector) {
-        z = value(load_as<kReads>(samples(line, j)));
+        z = value(load_as<kReads>(reinterpret_cast<const Samples*>(pair)));
       } else {
-        using Element = typename Step::Element;
-        const auto* first = static_cast<const Element*>(from_) + place<typename Step::In>(line, false) +
-                            j * Step::In::kElement;
-        z = {static_cast<Real>(load_as<kReads>(first)),
-             static_cast<Real>(load_as<kReads>(first + Step::kPairStride))};
+        z = {static_cast<Real>(load_as<kReads>(pair)),
+             static_cast<Real>(load_as<kReads>(pair + Step::kPairStride))};
       }
     } else if constexpr (Step::kLoad == Load::real) {
-      using Element = typename Step::Element;
-      z.re =
-          static_cast<Real>(load_as<kReads>(static_cast<const Element*>(from_) +
-                                            place<typename Step::In>(line, false) + j * Step::In::kElement));
-    } else {
+      z.re = static_cast<Real>(load_as<kReads>(read<Element>(line, first, add)));
+    } else if constexpr (Step::kLoad == Load::half) {
       // The other half of a spectrum is in the mirrored row.
-      const bool mirrored = Step::kLoad == Load::half && 2 * j > kPoints;
-      const Vector v =
-          load_as<kReads>(static_cast<const Vector*>(from_) + place<typename Step::In>(line, mirrored) +
-                          (mirrored ? kPoints - j : j) * Step::In::kElement);
+      const int j = first + add;
+      const bool mirrored = 2 * j > kPoints;
+      const Vector v = load_as<kReads>(read<Vector>(line, mirrored ? kPoints - j : j, 0, mirrored));
       z = {v.x, mirrored ? -v.y : v.y};
+    } else {
+      const Vector v = load_as<kReads>(read<Vector>(line, first, add));
+      z = {v.x, v.y};
     }
     // Half spectra of pairs are exchanged after they are tangled.
     if constexpr (Step::kSwapIn && Step::kLoad != Load::half_pairs) return {z.im, z.re};
     return z;
   }
 
-  __device__ __forceinline__ void store(int line, int j, Value z) const {
+  __device__ __forceinline__ void store(int line, int first, Value z, int add = 0) const {
     if constexpr (Step::kSwapOut) z = {z.im, z.re};
     if constexpr (Step::kScale) z = {z.re * scale_, z.im * scale_};
-    const long long at = place<typename Step::Out>(line, false) + j * Step::Out::kElement;
+    const long long at = place<typename Step::Out>(line, false) + first * Step::Out::kElement;
+    const long long beyond = add * Step::Out::kElement;
     if constexpr (Step::kStore == Store::pairs) {
-      Real* samples = static_cast<Real*>(to_) + at;
+      Real* samples = static_cast<Real*>(to_) + at + beyond;
       if constexpr (Step::kVector) {
         store_as<kWrites>(reinterpret_cast<Vector*>(samples), Vector{z.re, z.im});
       } else {
@@ -268,18 +272,24 @@ class Tile {
         store_as<kWrites>(samples + Step::kPairStride, z.im);
       }
     } else if constexpr (Step::kStore == Store::real) {
-      store_as<kWrites>(static_cast<Real*>(to_) + at, z.re);
+      store_as<kWrites>(static_cast<Real*>(to_) + at + beyond, z.re);
     } else {
-      if (Step::kStore == Store::half && 2 * j > kPoints) return;
+      if (Step::kStore == Store::half && 2 * (first + add) > kPoints) return;
       if constexpr (Step::kKeep != Keep::all) {
-        keep<Step::kKeep, Value>(kept_, at, Step::kSpectrum, z.re, z.im);
+        keep<Step::kKeep, Value>(kept_, at + beyond, Step::kSpectrum, z.re, z.im);
       } else {
-        store_as<kWrites>(static_cast<Vector*>(to_) + at, Vector{z.re, z.im});
+        store_as<kWrites>(static_cast<Vector*>(to_) + at + beyond, Vector{z.re, z.im});
       }
     }
   }
 
  private:
+  template <class T>
+  __device__ __forceinline__ const T* read(int line, int first, int add, bool mirrored = false) const {
+    return static_cast<const T*>(from_) + place<typename Step::In>(line, mirrored) +
+           first * Step::In::kElement + add * Step::In::kElement;
+  }
+
   /// Of a line's first element, or of its mirror's.
   template <class Side>
   __device__ __forceinline__ long long place(int line, bool mirrored) const {

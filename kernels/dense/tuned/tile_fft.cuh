@@ -37,7 +37,7 @@ class TileFft {
     const StepTables& tables = a.tables;
     const Tile<Step> memory(a, tile);
     const auto* roots = static_cast<const Value*>(tables.roots);
-    const Seat from = seat_at(memory, Line::kLoadByLine), to = seat_at(memory, Line::kStoreByLine);
+    const Seat from = seat_at(Line::kLoadByLine), to = seat_at(Line::kStoreByLine);
     Real re[registers_of<Line>()], im[registers_of<Line>()];
     if constexpr (kStageIn) {
       kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, shared);
@@ -63,7 +63,7 @@ class TileFft {
 #pragma unroll 1
     for (; tile < a.tiles; tile += gridDim.x) {
       const Tile<Step> memory(a, tile);
-      const Seat from = seat_at(memory, Line::kLoadByLine), to = seat_at(memory, Line::kStoreByLine);
+      const Seat from = seat_at(Line::kLoadByLine), to = seat_at(Line::kStoreByLine);
       Real re[registers_of<Line>()], im[registers_of<Line>()];
       await_copies();
       __syncthreads();
@@ -72,16 +72,14 @@ class TileFft {
       if (tile + gridDim.x < a.tiles) fetch(Tile<Step>(a, tile + gridDim.x), stage);
       transform<Line, false>(re, im, shared, from, to, static_cast<const Value*>(a.tables.roots));
       const Tile<Step> results(a, forgotten(tile));  // once more, or the transform lacks its registers
-      write(results, a.tables, shared, seat_at(results, Line::kStoreByLine), re, im, Value{0, 0});
+      write(results, a.tables, shared, seat_at(Line::kStoreByLine), re, im, Value{0, 0});
     }
   }
 
  private:
-  static __device__ __forceinline__ Seat seat_at(const Tile<Step>& memory, bool by_line) {
+  static __device__ __forceinline__ Seat seat_at(bool by_line) {
     const unsigned id = Step::kReadAhead ? forgotten(threadIdx.x) : threadIdx.x;
-    Seat s = seat<Line>(static_cast<int>(id), by_line);
-    s.active = s.active && memory.has(s.line);
-    return s;
+    return seat<Line>(static_cast<int>(id), by_line);
   }
 
   /// Samples of neighbouring lines, position by position, as they lie in memory, word by word.
@@ -188,19 +186,22 @@ class TileFft {
     const auto* gather = static_cast<const int*>(tables.gather);
 #pragma unroll
     for (int b = 0; b < First::kRounds; ++b) {
-      if (!own.active || !First::has(own.thread, b)) break;
+      if (!First::has(own.thread, b)) break;
 #pragma unroll
       for (int k = 0; k < First::R; ++k) {
-        const int position = First::input(own.thread, b, k);
+        const int first = own.thread, add = First::add(b, k);
         Value z{0, 0};
-        if (k * First::M < kPoints && (Step::kMethod != Method::bluestein || position < kPoints)) {
-          const int element = Step::kMethod == Method::rader ? gather[position] : position;
+        if (k * First::M < kPoints && (Step::kMethod != Method::bluestein || first + add < kPoints)) {
           if constexpr (Step::kReadAhead) {
             using Samples = typename Tile<Step>::Samples;
-            z = memory.value(static_cast<const Samples*>(shared)[element * Line::kLines + own.line]);
+            z = memory.value(static_cast<const Samples*>(shared)[(first + add) * Line::kLines + own.line]);
+          } else if constexpr (kStageIn) {
+            const int element = Step::kMethod == Method::rader ? (gather + first)[add] : first + add;
+            z = static_cast<const Value*>(shared)[staged(element, own.line)];
+          } else if constexpr (Step::kMethod == Method::rader) {
+            z = memory.load(memory.readable(own.line), (gather + first)[add]);
           } else {
-            z = kStageIn ? static_cast<const Value*>(shared)[staged(element, own.line)]
-                         : memory.load(own.line, element);
+            z = memory.load(memory.readable(own.line), first, add);
           }
         }
         re[b * First::R + k] = z.re;
@@ -208,25 +209,25 @@ class TileFft {
       }
     }
     if constexpr (Step::kMethod == Method::bluestein) {
-      each_output<First, kPoints>(own, re, im, [&](int position, Value& z) {
-        if (position < kPoints) z = times(z, chirp[position]);
+      each_output<First, kPoints>(own, re, im, [&](int first, int add, Value& z) {
+        if (first + add < kPoints) z = times(z, (chirp + first)[add]);
       });
     }
   }
 
-  /// Visits what a thread holds by position, without what always is at kCount or above; inputs of the first
-  /// and outputs of the last pass lie alike.
+  /// action(first, add, z) for what a thread holds at the positions first + add, `add` a constant, without
+  /// what always is at kCount or above; inputs of the first and outputs of the last pass lie alike.
   template <class P, int kCount, class Action>
   static __device__ __forceinline__ void each_output(const Seat& own, Real* re, Real* im,
                                                      const Action& action) {
 #pragma unroll
     for (int b = 0; b < P::kRounds; ++b) {
-      if (!own.active || !P::has(own.thread, b)) break;
+      if (!P::has(own.thread, b)) break;
 #pragma unroll
       for (int k = 0; k < P::R; ++k) {
         if (k * P::M >= kCount) break;
         Value z{re[b * P::R + k], im[b * P::R + k]};
-        action(P::input(own.thread, b, k), z);
+        action(own.thread, P::add(b, k), z);
         re[b * P::R + k] = z.re;
         im[b * P::R + k] = z.im;
       }
@@ -244,8 +245,7 @@ class TileFft {
   /// The twiddle factors of a long line: w^(v j) times powers of w^(v M), M apart.
   static __device__ __forceinline__ void turn(const Tile<Step>& memory, const StepTables& tables,
                                               const Seat& own, Real* re, Real* im) {
-    if (!own.active) return;
-    const auto v = static_cast<unsigned long long>(memory.turn_of(own.line));
+    const auto v = static_cast<unsigned long long>(memory.turn_of(memory.readable(own.line)));
     Value power[Last::R];
 #pragma unroll
     for (int k = 1; k < Last::R; ++k) {
@@ -259,7 +259,7 @@ class TileFft {
 #pragma unroll
     for (int b = 0; b < Last::kRounds; ++b) {
       if (!Last::has(own.thread, b)) break;
-      const Value first = root(tables, v * static_cast<unsigned>(Last::input(own.thread, b, 0)));
+      const Value first = root(tables, v * static_cast<unsigned>(Last::first(own.thread, b)));
 #pragma unroll
       for (int k = 0; k < Last::R; ++k) {
         const Value w = k == 0 ? first : times(first, power[k]);
@@ -276,25 +276,28 @@ class TileFft {
     using Back = typename Step::Back;  // the same factors in reverse order: outputs are inputs
     const auto* kernel = static_cast<const Value*>(tables.kernel);
     Value first{0, 0}, sum{0, 0};
-    if (Step::kMethod == Method::rader && to.active) {
-      first = kStageIn ? static_cast<const Value*>(shared)[staged(0, to.line)] : memory.load(to.line, 0);
+    if constexpr (Step::kMethod == Method::rader) {
+      first = kStageIn ? static_cast<const Value*>(shared)[staged(0, to.line)]
+                       : memory.load(memory.readable(to.line), 0);
     }
     leave_stage();
     transform<Line, kStageIn>(re, im, shared, from, to, static_cast<const Value*>(tables.roots));
     if constexpr (Step::kMethod == Method::rader) sum = {first.re + re[0], first.im + im[0]};
-    each_output<Last, Line::kLength>(to, re, im, [&](int position, Value& z) {
-      z = times(z, kernel[position]);
+    each_output<Last, Line::kLength>(to, re, im, [&](int at, int add, Value& z) {
+      z = times(z, (kernel + at)[add]);
       z = {z.im, z.re};
     });
     transform<Back, true>(re, im, shared, to, to, static_cast<const Value*>(tables.roots));
     const auto* chirp = static_cast<const Value*>(tables.chirp);
-    each_output<Pass<Back, Back::Radix::kCount - 1>, kPoints>(to, re, im, [&](int position, Value& z) {
+    each_output<Pass<Back, Back::Radix::kCount - 1>, kPoints>(to, re, im, [&](int at, int add, Value& z) {
+      const int position = at + add;
       z = {z.im, z.re};
       if constexpr (Step::kMethod == Method::bluestein) {
-        if (position < kPoints) z = times(z, chirp[position]);
+        if (position < kPoints) z = times(z, (chirp + at)[add]);
         if (Step::kTurnModulus > 0 && position < kPoints)
-          z = times(z, root(tables, static_cast<unsigned long long>(memory.turn_of(to.line)) *
-                                        static_cast<unsigned>(position)));
+          z = times(z,
+                    root(tables, static_cast<unsigned long long>(memory.turn_of(memory.readable(to.line))) *
+                                     static_cast<unsigned>(position)));
       } else {
         z = {z.re + first.re, z.im + first.im};
       }
@@ -309,24 +312,32 @@ class TileFft {
     using End = typename Step::End;  // the pass whose outputs the registers hold
     auto* values = static_cast<Value*>(shared);
     const auto* scatter = static_cast<const int*>(tables.scatter);
-    const auto put = [&](int element, const Value& z) {
+    const auto put = [&](int first, const Value& z, int add = 0) {
       if constexpr (kStageOut) {
-        values[staged(element, own.line)] = z;
+        values[staged(first + add, own.line)] = z;
       } else {
-        memory.store(own.line, element, z);
+        memory.store(own.line, first, z, add);
       }
     };
-    if constexpr (kStageOut) __syncthreads();
-    if (Step::kMethod == Method::rader && own.active && own.thread == 0) put(0, sum);
+    if constexpr (kStageOut) {
+      __syncthreads();
+    } else if (!memory.has(own.line)) {
+      return;
+    }
+    if (Step::kMethod == Method::rader && own.thread == 0) put(0, sum);
 #pragma unroll
     for (int b = 0; b < End::kRounds; ++b) {
-      if (!own.active || !End::has(own.thread, b)) break;
+      if (!End::has(own.thread, b)) break;
 #pragma unroll
       for (int k = 0; k < End::R; ++k) {
-        const int position = End::input(own.thread, b, k);
-        if (k * End::M >= kPoints || (Step::kMethod == Method::bluestein && position >= kPoints)) continue;
-        put(Step::kMethod == Method::rader ? scatter[position] : position,
-            {re[b * End::R + k], im[b * End::R + k]});
+        const int first = own.thread, add = End::add(b, k);
+        if (k * End::M >= kPoints || (Step::kMethod == Method::bluestein && first + add >= kPoints)) continue;
+        const Value z{re[b * End::R + k], im[b * End::R + k]};
+        if constexpr (Step::kMethod == Method::rader) {
+          put((scatter + first)[add], z);
+        } else {
+          put(first, z, add);
+        }
       }
     }
     if constexpr (kStageOut) {
