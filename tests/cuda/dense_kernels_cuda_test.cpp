@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "kernels/dense/problem.hpp"
+#include "kernels/dense/tuned/compiler.hpp"
+#include "kernels/dense/tuned/executable.hpp"
 #include "kernels/dense/tuned/geometry.hpp"
 #include "kernels/dense/tuned/tuner.hpp"
 #include "kernels/dense/wisdom.hpp"
@@ -182,8 +184,8 @@ TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
 
 /// Forward and there and back, of lines of n points.
 template <class Real>
-void expect_line_right(std::int64_t n, const std::string& line) {
-  const Named<Real> named(Shape(n), false, 7);
+void expect_line_right(std::int64_t n, const std::string& line, std::int64_t batch = 7) {
+  const Named<Real> named(Shape(n), false, batch);
   const auto plan = named.plan("once 0 streams 1 blocks 1 chunk 16 split - | " + line);
   const auto x = named.template signals<std::complex<Real>>(8);
   const auto spectra = test::forward_on_device(plan, x);
@@ -210,8 +212,44 @@ TEST_F(DenseKernelsCuda, EveryConvolutionIsRight) {
     expect_line_right<float>(251, line);
   for (const char* line : {"3.20.17 t60 l1 c", "4.15.17 t60 l2 c", "17.12.5 t85 l1", "8.16.16 t128 l1 e8"})
     expect_line_right<float>(1021, line);
+  for (const char* line : {"18.7 t7 l16 c x", "7.18 t9 l32 m c x b", "3.6.7 t21 l5 p1 c x"}) {
+    expect_line_right<float>(127, line, 39);  // whole tiles and one in part
+    expect_line_right<double>(127, line, 39);
+  }
+  expect_line_right<float>(251, "25.10 t10 l16 c x b", 39);
   expect_line_right<float>(509, "32.32 t32 l2 e32");
   expect_line_right<float>(509, "30.36 t36 l1 e30");
+}
+
+TEST_F(DenseKernelsCuda, NeighbouringThreadsMayHoldNeighbouringLines) {
+  expect_line_right<float>(60, "6.10 t6 l16 c x", 39);
+  expect_line_right<double>(60, "10.6 t10 l8 m c x", 39);
+  expect_line_right<float>(127, "16.16 t16 l16 p1 c x", 39);  // Bluestein's
+  const Named<float> rows(Shape({30, 84}), true, 3);
+  rows.expect_forward_right<float>(
+      rows.plan("once 0 streams 1 blocks 1 chunk 16 split - | 6.5 t5 l8 m | 6.7 t7 l16 x"));
+}
+
+TEST_F(DenseKernelsCuda, BlocksOfAMultiprocessorMayBeLimited) {
+  const Named<float> named(Shape(240), false, 1000);
+  const detail::cuda::DeviceInfo device = detail::cuda::device_info(0);
+  const auto resident = [&](const std::string& limit) {
+    const std::string kernel = "once 0 streams 1 blocks 1 chunk 16 split - | 15.16 t16 l4" + limit;
+    named.expect_forward_right<std::complex<float>>(named.plan(kernel));
+    auto program =
+        lay_out({named.problem(), true, false, ElementType::c64}, *detail::tuned::parse_choice(kernel));
+    const auto compiled = detail::tuned::compile({source_of(program.kernels[0], true)},
+                                                 fmt::format("sm_{}{}", device.major, device.minor));
+    detail::tuned::Tables tables(true);
+    return detail::tuned::Executable(std::move(program), {compiled[0].image}, true, tables, device)
+               .resident(0) /
+           device.multiprocessors;
+  };
+  const std::int64_t most = resident("");
+  ASSERT_GT(most, 3);
+  for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{3}, most - 1})
+    EXPECT_EQ(resident(fmt::format(" r{}", limit)), limit);
+  EXPECT_EQ(resident(" r32"), most);
 }
 
 TEST_F(DenseKernelsCuda, BytesMayHaveKernelsOfTheirOwn) {

@@ -26,7 +26,8 @@ bool same(const Choice& a, const Choice& b) {
 
 TEST(TunedChoice, TextRoundTrip) {
   const std::string documented =
-      "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s q b n | 10.8.12 t96 l9 e16 p1 f o";
+      "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s q b n | 10.8.12 t96 l9 e16 p1 r4 c x "
+      "f o";
   ASSERT_TRUE(detail::tuned::parse_choice(documented));
   EXPECT_EQ(to_text(*detail::tuned::parse_choice(documented)), documented);
   int flags = 0;
@@ -45,6 +46,8 @@ TEST(TunedChoice, TextRoundTrip) {
       line.pad = flags % 7;
       line.ahead = flags % 4 == 0;
       line.early = flags % 3 == 1;
+      line.across = flags % 4 == 2;
+      line.resident = flags % 33;
       line.caching = {static_cast<detail::tuned::Loads>(flags / 2 % 3), flags % 3 == 0};
       choice.lines.push_back(line);
     }

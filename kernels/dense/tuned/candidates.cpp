@@ -122,9 +122,14 @@ double memory_cost(const LineNeed& need, const LineChoice& line, bool single, co
   return cost;
 }
 
+/// Complex numbers of 128 bytes: a line of the caches, and all banks of shared memory.
+int values_at_once(bool single) {
+  return single ? 16 : 8;
+}
+
 /// Lines of a tile that are worth a try.
-std::vector<int> line_counts(const LineNeed& need, int threads, bool single) {
-  const int values_of_line = single ? 16 : 8;  // 128 bytes
+std::vector<int> line_counts(const LineNeed& need, Method method, int threads, bool single) {
+  const int values_of_line = values_at_once(single);
   std::vector<int> counts;
   if (need.by_line || need.exchanged) {
     counts = {values_of_line, values_of_line / 2, 2 * values_of_line, values_of_line / 4};
@@ -133,6 +138,7 @@ std::vector<int> line_counts(const LineNeed& need, int threads, bool single) {
       const int n = std::max(1, block / threads);
       counts.push_back(need.paired ? std::max(2, n / 2 * 2) : n);
     }
+    if (method == Method::rader) counts.insert(counts.end(), {values_of_line, 2 * values_of_line});
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
@@ -145,12 +151,12 @@ std::vector<int> line_counts(const LineNeed& need, int threads, bool single) {
 void variants(const LineNeed& need, Method method, const LineChoice& base, bool single, const Limits& limits,
               std::vector<Ranked>& out) {
   const double arithmetic = cost(base) / 120 * base.length() / need.points;
-  for (const int n : line_counts(need, base.threads, single)) {
+  for (const int n : line_counts(need, method, base.threads, single)) {
     LineChoice line = base;
     line.lines = n;
     line.position_major = need.by_line && !need.exchanged;
     // The first pass writes radices[0] places apart: padding where that comes back to the same banks.
-    const int first = base.radices[0], banks = single ? 16 : 8;
+    const int first = base.radices[0], banks = values_at_once(single);
     if (line.position_major ? n < banks && first * n % banks == 0 : first % 2 == 0) line.pad_every = first;
     line.pad = need.exchanged ? 1 : 0;
     const bool rows = !need.by_line && !need.exchanged && !need.half;
@@ -158,6 +164,7 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
       const bool needed = rows && method == Method::rader;
       if (staged != needed && !(staged && rows && base.threads < kCoalesced)) continue;
       line.staged = staged;
+      line.across = needed && n % banks == 0;
       line.split = false;
       if (tile_bytes(line, need.points, single) > limits.shared_bytes) {
         if (staged || need.half) continue;

@@ -31,6 +31,7 @@ constexpr Flag kFlags[] = {
     flag<&LineChoice::twiddles, Twiddles::two_roots>('a'),
     flag<&LineChoice::twiddles, Twiddles::table>('w'),
     flag<&LineChoice::staged, true>('c'),
+    flag<&LineChoice::across, true>('x'),
     flag<&LineChoice::ahead, true>('q'),
     flag<&LineChoice::early, true>('b'),
     {'n', [](const LineChoice& line) { return line.caching.loads == Loads::past_l1; },
@@ -49,6 +50,7 @@ std::string to_text(const LineChoice& line) {
   std::string text = fmt::format("{} t{} l{}", fmt::join(line.radices, "."), line.threads, line.lines);
   if (line.pad_every > 0) text += fmt::format(" e{}", line.pad_every);
   if (line.pad > 0) text += fmt::format(" p{}", line.pad);
+  if (line.resident > 0) text += fmt::format(" r{}", line.resident);
   for (const Flag& flag : kFlags) {
     if (flag.is_set(line)) text += fmt::format(" {}", flag.letter);
   }
@@ -87,6 +89,9 @@ bool take(const std::string& word, LineChoice& line) {
     case 'p':
       line.pad = value;
       return value >= 0 && value <= 64;
+    case 'r':
+      line.resident = value;
+      return value >= 1 && value <= kMostResident;
     default:
       break;
   }

@@ -22,8 +22,9 @@ struct Choice {
 };
 
 /// "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1": of every step
-/// the radices, threads, lines, pad_every, pad, and m position_major, s split, c staged, q ahead, b early;
-/// twiddle factors a of two roots, w of the table; caching n past_l1, f prefetch, o streaming.
+/// the radices, threads, lines, pad_every, pad, resident (r4), and m position_major, s split, c staged,
+/// x across, q ahead, b early; twiddle factors a of two roots, w of the table; caching n past_l1, f prefetch,
+/// o streaming.
 std::string to_text(const Choice& choice);
 /// Nothing for a text that is none, or whose numbers no kernel could have.
 std::optional<Choice> parse_choice(const std::string& text);
@@ -58,6 +59,8 @@ constexpr int kMostLength = 1 << 15;
 constexpr int kMostRegisters = 64;
 /// Of a block, on every GPU.
 constexpr int kMostThreads = 1024;
+/// Blocks of a multiprocessor, on every GPU.
+constexpr int kMostResident = 32;
 
 /// Limits of a device.
 struct Limits {

@@ -63,12 +63,43 @@ device::StepTables Tables::of(const Step& step) {
   return tables;
 }
 
+namespace {
+
+int blocks_of(CUfunction function, unsigned threads, std::size_t shared_bytes) {
+  int blocks = 0;
+  cuda::check_driver(cuda::driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                         &blocks, function, static_cast<int>(threads), shared_bytes),
+                     "counting a kernel's blocks");
+  return blocks;
+}
+
+/// The shared memory by which a multiprocessor holds at most `resident` blocks that need `bytes`. What they
+/// do not need of it is left to the L1 cache.
+std::size_t bytes_to_hold(CUfunction function, unsigned threads, std::size_t bytes, int resident,
+                          const cuda::DeviceInfo& device) {
+  constexpr std::size_t kOfSystem = 1 << 10;  // of every block, from sm_80 on
+  const std::size_t share =
+      100 * static_cast<std::size_t>(resident) * (bytes + kOfSystem) / device.shared_bytes_per_multiprocessor;
+  cuda::check_driver(
+      cuda::driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                        static_cast<int>(std::min<std::size_t>(share, 100))),
+      "choosing a kernel's share of shared memory");
+  std::size_t most = device.shared_bytes_per_block;
+  if (blocks_of(function, threads, bytes) <= resident) return bytes;
+  while (most - bytes > 1) {
+    const std::size_t middle = (bytes + most) / 2;
+    (blocks_of(function, threads, middle) > resident ? bytes : most) = middle;
+  }
+  return most;
+}
+
+}  // namespace
+
 Executable::Executable(Program program, const std::vector<Image>& images, bool single, Tables& tables,
                        const cuda::DeviceInfo& device)
     : program_(std::move(program)),
       scratch_bytes_(static_cast<std::size_t>(program_.scratch_values) * (single ? 8 : 16)),
       overlap_(device.overlap) {
-  const cuda::Driver& api = cuda::driver();
   for (std::size_t i = 0; i < program_.kernels.size(); ++i) {
     const Kernel& kernel = program_.kernels[i];
     Loaded loaded;
@@ -81,21 +112,21 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
       loaded.tables = tables.of(kernel.step);
       loaded.module = std::make_unique<const cuda::Module>(images[i].data());
       loaded.function = loaded.module->function("sfft_kernel");
-      if (loaded.shared_bytes > (48 << 10)) {
+      const int resident = kernel.step.line.resident;
+      if (loaded.shared_bytes > (48 << 10) || resident > 0) {
         cuda::check_driver(
-            api.cuFuncSetAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                   static_cast<int>(loaded.shared_bytes)),
+            cuda::driver().cuFuncSetAttribute(
+                loaded.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                static_cast<int>(resident > 0 ? device.shared_bytes_per_block : loaded.shared_bytes)),
             "raising a kernel's shared memory");
       }
-      loaded.stays = kernel.reads_ahead();
-      if (loaded.stays || kernel.begins_early()) {
-        int blocks = 0;
-        cuda::check_driver(
-            api.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                &blocks, loaded.function, static_cast<int>(loaded.threads), loaded.shared_bytes),
-            "counting a kernel's blocks");
-        loaded.resident = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
+      if (resident > 0) {
+        loaded.shared_bytes =
+            bytes_to_hold(loaded.function, loaded.threads, loaded.shared_bytes, resident, device);
       }
+      loaded.stays = kernel.reads_ahead();
+      const int blocks = blocks_of(loaded.function, loaded.threads, loaded.shared_bytes);
+      loaded.resident = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
     }
     kernels_.push_back(std::move(loaded));
   }

@@ -56,6 +56,8 @@ class Executable {
   /// One of the kernels, for all groups.
   void run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const;
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
+  /// Blocks of a kernel that the GPU holds at once.
+  std::int64_t resident(std::size_t kernel) const { return kernels_.at(kernel).resident; }
 
  private:
   struct Loaded {
@@ -67,7 +69,7 @@ class Executable {
     std::int64_t groups = 1, tiles = 0;
     int lines = 1;              ///< of a tile
     bool stays = false;         ///< its blocks, for many tiles
-    std::int64_t resident = 0;  ///< blocks that the GPU holds at once, where the kernel asks for it
+    std::int64_t resident = 0;  ///< blocks that the GPU holds at once
   };
 
   void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t groups,

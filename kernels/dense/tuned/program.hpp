@@ -37,8 +37,10 @@ struct LineChoice {
   bool split = false;           ///< real and imaginary parts one after the other through half the memory
   Twiddles twiddles = Twiddles::one_root;
   bool staged = false;  ///< tiles are read and written in the order of memory
+  bool across = false;  ///< see Step::across()
   bool ahead = false;   ///< see Kernel::reads_ahead()
   bool early = false;   ///< see Kernel::begins_early()
+  int resident = 0;     ///< blocks that a multiprocessor holds at most; 0: as many as fit
   Caching caching{};
 
   int length() const;
@@ -82,6 +84,11 @@ struct Step {
   Turn turn;
 
   std::int64_t tiles() const;  ///< of a group; 0: as many as the batch needs
+  bool stages() const;         ///< tiles pass through shared memory on their way in and out
+  /// Whether neighbouring threads hold neighbouring lines of a staged tile, not points: with 16 lines an odd
+  /// number of places apart no permutation meets a bank of shared memory twice, and what threads read of
+  /// tables is the same for all of them.
+  bool across() const { return line.across && stages(); }
   /// Rader's convolution of co-prime radices is one of as many dimensions (Good 1958): its passes need no
   /// twiddle factors, and its tables are in the order that makes them so.
   bool twiddle_free() const { return method == Method::rader && line.coprime(); }

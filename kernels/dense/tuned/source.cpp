@@ -68,13 +68,9 @@ int places_of_line(const Step& step) {
   return padded(step.line, std::max(step.line.length(), step.points));
 }
 
-bool stages(const Step& step) {
-  return step.line.staged || step.in.form == Form::half_pairs || step.out.form == Form::half_pairs;
-}
-
 /// Whether a line's threads always are of one warp.
 bool within_warp(const Step& step) {
-  return !step.load_by_line && !step.store_by_line && 32 % step.line.threads == 0;
+  return !step.load_by_line && !step.store_by_line && !step.across() && 32 % step.line.threads == 0;
 }
 
 std::string line_source(const std::string& name, const Step& step, bool single, bool reversed) {
@@ -111,8 +107,8 @@ std::size_t exchange_bytes(const Step& step, bool single) {
   const auto places = line.position_major ? pitch * static_cast<std::size_t>(line.lines + line.pad)
                                           : (pitch + static_cast<std::size_t>(line.pad)) *
                                                 static_cast<std::size_t>(line.lines);
-  const bool needed = stages(step) || line.radices.size() > 1;
-  const std::size_t bytes = places * (single ? 4 : 8) * (line.split && !stages(step) ? 1 : 2);
+  const bool needed = step.stages() || line.radices.size() > 1;
+  const std::size_t bytes = places * (single ? 4 : 8) * (line.split && !step.stages() ? 1 : 2);
   return needed ? (bytes + device::kWord - 1) / device::kWord * device::kWord : 0;
 }
 
@@ -147,6 +143,7 @@ std::string step_source(const Kernel& kernel, bool single) {
   policy.constant("kMethod", name(step.method));
   policy.constant("kPoints", step.points);
   policy.constant("kStaged", step.line.staged);
+  policy.constant("kAcross", step.across());
   policy.constant("kKeep", name(kernel.keep));
   policy.constant("kSpectrum", kernel.spectrum);
   policy.constant("kReadAhead", kernel.reads_ahead());
@@ -189,6 +186,10 @@ std::int64_t Step::tiles() const {
   return inner == 0 ? 0 : outer * ((inner + line.lines - 1) / line.lines);
 }
 
+bool Step::stages() const {
+  return line.staged || in.form == Form::half_pairs || out.form == Form::half_pairs;
+}
+
 int Kernel::threads() const {
   return step.line.threads * step.line.lines;
 }
@@ -204,7 +205,7 @@ bool Kernel::reads_ahead() const {
     return static_cast<std::size_t>(count) * bytes % device::kWord == 0;
   };
   return step.line.ahead && step.in.form == Form::pairs && step.vector && step.load_by_line &&
-         step.in.inner == 2 && step.method == Method::plain && !stages(step) &&
+         step.in.inner == 2 && step.method == Method::plain && !step.stages() &&
          whole(step.line.lines, 2 * sample) && whole(step.in.element, sample);
 }
 

@@ -15,6 +15,7 @@
 //                           k·(group kTurnGroup + outer kTurnOuter + inner kTurnInner)/kTurnModulus
 //   kMethod, kPoints        plain, or a convolution for lines of kPoints points that have no good factors
 //   kStaged                 tiles pass through shared memory, to be read and written in the order of memory
+//   kAcross                 staged; neighbouring threads hold neighbouring lines, not points
 //   kKeep, kSpectrum        results are not stored: a part of them is kept; elements of a spectrum
 //   kReadAhead, kExchangeBytes   blocks stay, and read their next tile, to behind so many bytes of shared
 //                           memory, while they transform one

@@ -37,7 +37,8 @@ class TileFft {
     const StepTables& tables = a.tables;
     const Tile<Step> memory(a, tile);
     const auto* roots = static_cast<const Value*>(tables.roots);
-    const Seat from = seat_at(Line::kLoadByLine), to = seat_at(Line::kStoreByLine);
+    const Seat from = seat_at(Line::kLoadByLine || Step::kAcross),
+               to = seat_at(Line::kStoreByLine || Step::kAcross);
     Real re[registers_of<Line>()], im[registers_of<Line>()];
     if constexpr (kStageIn) {
       kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, shared);

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "kernels/dense/tuned/trial_bench.hpp"
+#include "kernels/dense/tuned/variations.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {
@@ -17,14 +18,12 @@ namespace tuned {
 
 namespace {
 
-constexpr std::size_t kSplits = 4;         ///< of a long line, that are tried
-constexpr std::size_t kCandidates = 64;    ///< of a step
-constexpr std::size_t kKept = 3;           ///< of a step, that whole transforms are made of
-constexpr std::size_t kFinalists = 12;     ///< that are timed again, by turns
-constexpr int kRounds = 7;                 ///< of that
-constexpr double kWorthOfAccuracy = 1.02;  ///< that much slower, two roots are preferred to one
-constexpr Caching kCachings[] = {{Loads::usual, false}, {Loads::past_l1, false}, {Loads::prefetch, false},
-                                 {Loads::usual, true},  {Loads::past_l1, true},  {Loads::prefetch, true}};
+constexpr std::size_t kSplits = 4;                ///< of a long line, that are tried
+constexpr std::size_t kCandidates = 64;           ///< of a step
+constexpr std::size_t kKept = 3;                  ///< of a step, that whole transforms are made of
+constexpr std::size_t kFinalists = 12;            ///< that are timed again, by turns
+constexpr int kRounds = 7;                        ///< of that
+constexpr double kWorthOfAccuracy = 1.02;         ///< that much slower, two roots are preferred to one
 constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; more would leave any L2 cache
 
 template <class Real>
@@ -54,7 +53,6 @@ class Tuner {
 
  private:
   static constexpr bool kSingle = sizeof(Real) == 4;
-  static constexpr int kMostPoints = 32;  ///< of a thread
 
   template <class T>
   static std::vector<T> first(std::vector<T> all, std::size_t count) {
@@ -105,7 +103,7 @@ class Tuner {
       settle(with_turns(best_), needs.size() - 1);
     if (!best_.lines.empty() && best_.split == split) {
       settle(neighbours(best_), 0);
-      refine();
+      settle(refinements(best_, problem_.real, kSingle), 0);
     }
   }
 
@@ -128,7 +126,7 @@ class Tuner {
     }
     settle(all, 0);
     settle(neighbours(best_), 0);
-    refine();
+    settle(refinements(best_, problem_.real, kSingle), 0);
   }
 
   std::vector<LineChoice> best_of_step(const Choice& base, std::size_t step,
@@ -245,80 +243,6 @@ class Tuner {
       }
     }
     return all;
-  }
-
-  /// The factors of one step in other orders, with other threads, and with other lines of a tile.
-  static std::vector<Choice> neighbours(const Choice& base) {
-    std::vector<Choice> all;
-    for (std::size_t step = 0; step < base.lines.size(); ++step) {
-      const LineChoice& best = base.lines[step];
-      const auto add = [&](std::vector<int> radices, int threads, int lines) {
-        LineChoice line = best;
-        line.radices = std::move(radices);
-        line.threads = threads;
-        line.lines = lines;
-        if (best.pad_every == best.radices[0]) line.pad_every = line.radices[0];
-        if (line == best || lines < 1 || threads * lines > kMostThreads ||
-            line.registers() > std::max(kMostPoints, best.registers()))
-          return;
-        all.push_back(base);
-        all.back().lines[step] = line;
-      };
-      std::vector<int> order = best.radices;
-      std::sort(order.begin(), order.end());
-      do {
-        add(order, best.threads, best.lines);
-      } while (std::next_permutation(order.begin(), order.end()));
-      for (const int threads : thread_counts(best.radices, best.length(), kMostPoints)) {
-        for (const int lines : {best.lines / 2, best.lines, 2 * best.lines})
-          add(best.radices, threads, lines);
-      }
-    }
-    return all;
-  }
-
-  static Choice with_caching(Choice choice, const Caching& caching) {
-    for (LineChoice& line : choice.lines) line.caching = caching;
-    return choice;
-  }
-
-  /// One thing at a time of the best: registers, caches, twiddle factors, padding, reading ahead.
-  void refine() {
-    const Choice base = best_;
-    std::vector<Choice> all;
-    const auto add = [&](const Choice& choice) {
-      if (choice != base && std::find(all.begin(), all.end(), choice) == all.end()) all.push_back(choice);
-    };
-    for (int blocks : {2, 3, 4, 6, 8}) {
-      Choice choice = base;
-      choice.min_blocks = blocks;
-      add(choice);
-    }
-    for (const Caching& caching : kCachings) add(with_caching(base, caching));
-    Choice accurate = base;
-    for (LineChoice& line : accurate.lines) line.twiddles = Twiddles::two_roots;
-    add(accurate);
-    for (std::size_t step = 0; step < base.lines.size(); ++step) {
-      Choice varied = base;
-      LineChoice& line = varied.lines[step];
-      const auto try_all = [&](auto LineChoice::*member, const auto& values) {
-        for (const auto& value : values) {
-          line.*member = value;
-          add(varied);
-        }
-        line = base.lines[step];
-      };
-      try_all(&LineChoice::twiddles, std::array{Twiddles::one_root, Twiddles::two_roots, Twiddles::table});
-      try_all(&LineChoice::pad_every, std::array{0, line.radices[0], 8, 16, 32});
-      try_all(&LineChoice::pad, std::array{0, 1, 2});
-      try_all(&LineChoice::caching, kCachings);
-      if (!problem_.real && base.lines.size() == 1) try_all(&LineChoice::early, std::array{false, true});
-      if (problem_.real && base.lines.size() > 1 && step == 0) {
-        line.ahead = true;
-        try_all(&LineChoice::lines, std::array{line.lines, 2 * line.lines});
-      }
-    }
-    settle(all, 0);
   }
 
   DenseProblem problem_;
