@@ -113,7 +113,9 @@ const DenseTransfer<Real>& GpuRunner<Real>::transfer() const {
           [this](const DenseProblem& problem, const Engine*) { return make_(problem, &any_engine()); });
       runner = chunk_.get();
     }
-    transfer_ = std::make_unique<const DenseTransfer<Real>>(problem_, part, *runner);
+    const bool whole = runner == this && problem_.batch == 1;
+    transfer_ = std::make_unique<const DenseTransfer<Real>>(problem_, part, *runner,
+                                                            whole ? packed_->phases() : nullptr, scales_);
   });
   return *transfer_;
 }

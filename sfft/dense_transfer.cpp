@@ -57,6 +57,8 @@ class DenseTransfer<Real>::Slots {
     cuda::PinnedBuffer staged_in, staged_out;
     std::int64_t part = -1;  ///< under way
   };
+  cuda::OwnedStream copies;  ///< beside the first slot's stream, for phases
+  cuda::Event done;
 
   explicit Slots(std::int64_t parts)
       : slots_(static_cast<std::size_t>(std::min<std::int64_t>(kMostSlots, parts))) {}
@@ -85,6 +87,10 @@ class DenseTransfer<Real>::Slots {
       } catch (...) {  // what failed has been told where it was queued
       }
     }
+    try {
+      cuda::synchronize(copies.get());
+    } catch (...) {
+    }
   }
 
  private:
@@ -93,8 +99,9 @@ class DenseTransfer<Real>::Slots {
 
 template <class Real>
 DenseTransfer<Real>::DenseTransfer(const DenseProblem& problem, std::int64_t part,
-                                   const DenseRunner<Real>& runner)
-    : problem_(problem), part_(part), runner_(runner) {}
+                                   const DenseRunner<Real>& runner, const GpuPhases<Real>* phases,
+                                   const DenseScales& scales)
+    : problem_(problem), part_(part), runner_(runner), phases_(phases), scales_(scales) {}
 
 template <class Real>
 DenseTransfer<Real>::~DenseTransfer() = default;
@@ -132,6 +139,8 @@ void DenseTransfer<Real>::inverse(const std::complex<Real>* spectra, void* signa
 template <class Real>
 void DenseTransfer<Real>::run(const Pass& asked) const {
   const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
+  const bool locked =
+      cuda::mapped_address(asked.from) != nullptr && cuda::mapped_address(asked.to) != nullptr;
   Pass pass = asked;
   // A single part has nothing to overlap with: the driver copies pageable memory as well as we could.
   pass.stage_from = pass.gather || (parts > 1 && cuda::mapped_address(pass.from) == nullptr);
@@ -143,7 +152,65 @@ void DenseTransfer<Real>::run(const Pass& asked) const {
   }
   if (slots == nullptr) slots = std::make_unique<Slots>(parts);
   slots->fit_to(pass, part_, runner_.device_workspace_bytes());
+  if (phases_ != nullptr && locked && pass.type == own_type<Real>(problem_)) {
+    run_phases(pass, *slots);
+  } else {
+    run_parts(pass, *slots);
+  }
+  const std::lock_guard lock(mutex_);
+  if (idle_ == nullptr) idle_ = std::move(slots);
+}
 
+/// What has arrived is transformed while the rest is copied, and what is done is copied while the rest is
+/// transformed.
+template <class Real>
+void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
+  auto& slot = slots.of(0);
+  const cuda::Stream stream = slot.stream.get(), copies = slots.copies.get();
+  const auto then = [&](cuda::Stream before, cuda::Stream after) {
+    slots.done.record(before);
+    slots.done.hold(after);
+  };
+  const std::int64_t planes = problem_.shape[0], plane = problem_.shape.points() / planes;
+  constexpr auto kValue = static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  const std::int64_t unit = phases_->columns_at_once();
+  const std::int64_t columns_of_part =
+      std::max<std::int64_t>(1, kPartBytes / (planes * kValue * unit)) * unit;
+  const std::int64_t planes_of_part = std::max<std::int64_t>(1, kPartBytes / (plane * kValue));
+  const typename GpuPhases<Real>::Volume volume{
+      pass.inverse, slot.in.template as<const std::complex<Real>>(),
+      slot.out.template as<std::complex<Real>>(),
+      static_cast<Real>(pass.inverse ? scales_.inverse : scales_.forward), slot.workspace.data()};
+  for (const bool arriving : {true, false}) {
+    const bool columns = arriving != pass.inverse;
+    const std::int64_t all = columns ? plane : planes, most = columns ? columns_of_part : planes_of_part;
+    for (std::int64_t first = 0; first < all; first += most) {
+      const std::int64_t count = std::min(most, all - first), values = columns ? 1 : plane;
+      const auto offset = static_cast<std::size_t>(first * values * kValue);
+      const auto copy = [&](std::byte* to, const std::byte* from) {
+        const auto bytes = static_cast<std::size_t>(count * values * kValue);
+        cuda::copy_pieces(to + offset, from + offset,
+                          columns ? static_cast<std::size_t>(plane * kValue) : bytes, bytes,
+                          static_cast<std::size_t>(columns ? planes : 1), copies);
+      };
+      if (arriving) {
+        copy(slot.in.data(), pass.from);
+        then(copies, stream);
+      }
+      columns ? phases_->columns(volume, first, count, stream)
+              : phases_->planes(volume, first, count, stream);
+      if (!arriving) {
+        then(stream, copies);
+        copy(pass.to, slot.out.data());
+      }
+    }
+  }
+  cuda::synchronize(copies);
+}
+
+template <class Real>
+void DenseTransfer<Real>::run_parts(const Pass& pass, Slots& slots) const {
+  const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
   const auto finish = [&](typename Slots::Slot& slot) {
     const std::int64_t part = std::exchange(slot.part, -1);
     if (part < 0) return;
@@ -190,12 +257,10 @@ void DenseTransfer<Real>::run(const Pass& asked) const {
   };
 
   for (std::int64_t part = 0; part < parts; ++part) {
-    finish(slots->of(part));
-    start(slots->of(part), part);
+    finish(slots.of(part));
+    start(slots.of(part), part);
   }
-  for (std::int64_t part = parts; part < parts + slots->count(); ++part) finish(slots->of(part));
-  const std::lock_guard lock(mutex_);
-  if (idle_ == nullptr) idle_ = std::move(slots);
+  for (std::int64_t part = parts; part < parts + slots.count(); ++part) finish(slots.of(part));
 }
 
 template std::int64_t transfer_part<float>(const DenseProblem&);

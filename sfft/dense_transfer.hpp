@@ -18,8 +18,10 @@ std::int64_t transfer_part(const DenseProblem& problem);
 template <class Real>
 class DenseTransfer {
  public:
-  /// `runner` transforms `part` contiguous signals and outlives this.
-  DenseTransfer(const DenseProblem& problem, std::int64_t part, const DenseRunner<Real>& runner);
+  /// `runner` transforms `part` contiguous signals and outlives this, as does `phases`: of a single signal
+  /// whose transform may begin before it has arrived, else null.
+  DenseTransfer(const DenseProblem& problem, std::int64_t part, const DenseRunner<Real>& runner,
+                const GpuPhases<Real>* phases = nullptr, const DenseScales& scales = {});
   ~DenseTransfer();
 
   /// Block. The problem's device is current. Memory of the GPU, and page-locked memory for arrays that are
@@ -32,11 +34,15 @@ class DenseTransfer {
   struct Pass;
 
   void run(const Pass& pass) const;
+  void run_parts(const Pass& pass, Slots& slots) const;
+  void run_phases(const Pass& pass, Slots& slots) const;
   std::int64_t count_of(std::int64_t part) const noexcept;
 
   DenseProblem problem_;
   std::int64_t part_;
   const DenseRunner<Real>& runner_;
+  const GpuPhases<Real>* phases_;
+  DenseScales scales_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<Slots> idle_;
 };

@@ -251,6 +251,11 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copying from the GPU");
 }
+void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t width, std::size_t rows,
+                 Stream stream) {
+  check(cudaMemcpy2DAsync(to, pitch, from, pitch, width, rows, cudaMemcpyDefault, stream),
+        "copying parts of an array");
+}
 void synchronize(Stream stream) {
   check(cudaStreamSynchronize(stream), "waiting for the GPU");
 }

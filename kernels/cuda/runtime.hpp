@@ -144,6 +144,9 @@ void copy_to_device(void* device, const void* host, std::size_t bytes, Stream st
 /// From any memory that the GPU can read.
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);
+/// `rows` pieces of `width` bytes, the beginnings of both sides' `pitch` bytes apart.
+void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t width, std::size_t rows,
+                 Stream stream);
 void clear(void* device, std::size_t bytes, Stream stream);  ///< to zeros
 void synchronize(Stream stream);
 /// A number of the graph capture that the stream takes part in; 0: none.

@@ -37,6 +37,30 @@ constexpr ElementType own_type(const DenseProblem& problem) noexcept {
   return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
 }
 
+/// A transform of one complex volume in two phases, for callers whose input still arrives while the first one
+/// runs and whose output leaves during the second: across the planes, for some columns of all planes, and
+/// plane by plane. Forward the columns come first, inverse the planes. Arrays are of the whole volume, in
+/// device memory; `scale` multiplies what the second phase writes.
+template <class Real>
+class GpuPhases {
+ public:
+  struct Volume {
+    bool inverse = false;
+    const std::complex<Real>* from = nullptr;
+    std::complex<Real>* to = nullptr;
+    Real scale = 1;
+    std::byte* workspace = nullptr;
+  };
+
+  virtual ~GpuPhases() = default;
+  /// Parts of the columns begin at multiples of this.
+  virtual std::int64_t columns_at_once() const noexcept = 0;
+  virtual void columns(const Volume& volume, std::int64_t first, std::int64_t count,
+                       CUstream_st* stream) const = 0;
+  virtual void planes(const Volume& volume, std::int64_t first, std::int64_t count,
+                      CUstream_st* stream) const = 0;
+};
+
 /// Transforms of one problem in device memory. Arguments have been checked; the problem's device is current.
 /// Calls are ordered in `stream`, return at once, neither allocate nor synchronise, may be captured into a
 /// graph, and are safe from several threads with a workspace each. Inputs are left as they are.
@@ -58,6 +82,8 @@ class GpuDenseEngine {
   /// `signals`: Reals of a real problem, else complex.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
                        CUstream_st* stream) const = 0;
+  /// Null where a transform is done as a whole only.
+  virtual const GpuPhases<Real>* phases() const noexcept { return nullptr; }
   virtual std::string name() const = 0;
   /// For wisdom: what the function that made the engine is to be given to come to the same kernels at once.
   virtual std::string kernel() const { return {}; }

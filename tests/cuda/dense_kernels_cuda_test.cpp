@@ -1,6 +1,7 @@
 // The tuned kernels that wisdom may name: caches, steps by turns, radices, convolutions, reading ahead.
 #include <fmt/format.h>
 
+#include "kernels/dense/gpu_engine.hpp"
 #include "kernels/dense/problem.hpp"
 #include "kernels/dense/tuned/compiler.hpp"
 #include "kernels/dense/tuned/executable.hpp"
@@ -250,6 +251,33 @@ TEST_F(DenseKernelsCuda, BlocksOfAMultiprocessorMayBeLimited) {
   for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{3}, most - 1})
     EXPECT_EQ(resident(fmt::format(" r{}", limit)), limit);
   EXPECT_EQ(resident(" r32"), most);
+}
+
+/// Copied and transformed by parts: several of the columns and of the planes, the last ones shorter.
+TEST_F(DenseKernelsCuda, VolumesInPageLockedMemoryRunInPhases) {
+  using C = std::complex<float>;
+  const Named<float> named(Shape({90, 160, 300}), false, 1);
+  const std::string kernel =
+      "once 4 streams 3 blocks 1 chunk 16 split - | 10.9 t10 l16 m | 16.10 t16 l16 m | 15.20 t20 l4";
+  const auto engine = detail::make_tuned_engine<float>(named.problem(), kernel, false);
+  ASSERT_NE(engine->phases(), nullptr);
+  EXPECT_EQ(engine->phases()->columns_at_once(), 16);
+  const auto plan = named.plan(kernel);
+  const auto x = named.signals<C>(6);
+  const detail::cuda::PinnedBuffer signal(x.size() * sizeof(C)), spectrum(x.size() * sizeof(C));
+  const std::span in(signal.as<C>(), x.size()), out(spectrum.as<C>(), x.size());
+  const auto values = [](std::span<const C> array) { return std::vector<C>(array.begin(), array.end()); };
+  for (int call = 0; call < 2; ++call) {  // the second one with the memory of the first
+    std::copy(x.begin(), x.end(), in.begin());
+    std::fill(out.begin(), out.end(), C(7, 7));
+    plan.forward(in.data(), ElementType::c64, out);
+    EXPECT_LE(relative_l2(values(out), named.expected(x)), named.bound());
+    std::fill(in.begin(), in.end(), C(7, 7));
+    plan.inverse(out, in);
+    EXPECT_LE(relative_l2(values(in), x), 2 * named.bound());
+  }
+  plan.inverse(out, out);
+  EXPECT_LE(relative_l2(values(out), x), 2 * named.bound()) << "in place";
 }
 
 TEST_F(DenseKernelsCuda, BytesMayHaveKernelsOfTheirOwn) {

@@ -98,7 +98,8 @@ std::size_t bytes_to_hold(CUfunction function, unsigned threads, std::size_t byt
 Executable::Executable(Program program, const std::vector<Image>& images, bool single, Tables& tables,
                        const cuda::DeviceInfo& device)
     : program_(std::move(program)),
-      scratch_bytes_(static_cast<std::size_t>(program_.scratch_values) * (single ? 8 : 16)),
+      value_bytes_(single ? 8 : 16),
+      scratch_bytes_(static_cast<std::size_t>(program_.scratch_values) * value_bytes_),
       overlap_(device.overlap) {
   for (std::size_t i = 0; i < program_.kernels.size(); ++i) {
     const Kernel& kernel = program_.kernels[i];
@@ -147,10 +148,8 @@ Executable::Lanes& Executable::lanes_for(cuda::Stream stream) const {
   return *lanes_.back();
 }
 
-void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t groups,
+void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
                         cuda::Stream stream) const {
-  const std::int64_t tiles =
-      kernel.tiles > 0 ? kernel.tiles * groups : (call.batch + kernel.lines - 1) / kernel.lines;
   if (tiles > 0x7fffffff) {
     throw Error(
         ErrorCode::size_overflow,
@@ -177,15 +176,42 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
 }
 
 void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const {
-  launch(kernels_[kernel], call, 0, kernels_[kernel].groups, stream);
+  const Loaded& loaded = kernels_[kernel];
+  const std::int64_t of_batch = (call.batch + loaded.lines - 1) / loaded.lines;
+  launch(loaded, call, 0, loaded.tiles > 0 ? loaded.tiles * loaded.groups : of_batch, stream);
 }
 
-void Executable::take_turns(const Call& call, cuda::Stream stream) const {
+std::int64_t Executable::columns_at_once() const noexcept {
+  if (program_.kernels.size() != 3 || program_.turns != 2) return 0;
+  const Step& step = program_.kernels[kernel_of_columns()].step;
+  const auto flat = [](const Side& side) {
+    return side.inner == 1 && side.form == Form::complex && side.buffer != Buffer::scratch;
+  };
+  return step.outer == 1 && step.turn.modulus == 0 && flat(step.in) && flat(step.out) ? step.line.lines : 0;
+}
+
+void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t count,
+                             cuda::Stream stream) const {
+  const Loaded& kernel = kernels_[kernel_of_columns()];
+  const std::size_t offset = static_cast<std::size_t>(first) * value_bytes_;
+  Call part = call;
+  part.input = static_cast<const std::byte*>(call.input) + offset;
+  part.output = static_cast<std::byte*>(call.output) + offset;
+  launch(kernel, part, 0, (count + kernel.lines - 1) / kernel.lines, stream);
+}
+
+void Executable::run_planes(const Call& call, std::int64_t first, std::int64_t count,
+                            cuda::Stream stream) const {
+  take_turns(call, first, count, stream);
+}
+
+void Executable::take_turns(const Call& call, std::int64_t first_group, std::int64_t groups,
+                            cuda::Stream stream) const {
   const std::lock_guard lock(mutex_);
   Lanes& lanes = lanes_for(stream);
   const auto first = static_cast<std::size_t>(program_.turns_from),
              turns = static_cast<std::size_t>(program_.turns);
-  const std::int64_t groups = kernels_[first].groups, at_once = program_.at_once;
+  const std::int64_t at_once = program_.at_once;
   // Streams beyond the number of turns would only be waited for.
   const std::size_t others = std::min(lanes.streams.size(), static_cast<std::size_t>((groups - 1) / at_once));
   if (others > 0) lanes.events.back().record(stream);
@@ -193,8 +219,9 @@ void Executable::take_turns(const Call& call, cuda::Stream stream) const {
   std::size_t turn = 0;
   for (std::int64_t group = 0; group < groups; group += at_once, turn = (turn + 1) % (others + 1)) {
     const cuda::Stream own = turn == 0 ? stream : lanes.streams[turn - 1].get();
-    for (std::size_t k = 0; k < turns; ++k)
-      launch(kernels_[first + k], call, group, std::min(at_once, groups - group), own);
+    for (std::size_t k = first; k < first + turns; ++k)
+      launch(kernels_[k], call, first_group + group, kernels_[k].tiles * std::min(at_once, groups - group),
+             own);
   }
   for (std::size_t s = 0; s < others; ++s) {
     lanes.events[s].record(lanes.streams[s].get());
@@ -205,7 +232,7 @@ void Executable::take_turns(const Call& call, cuda::Stream stream) const {
 void Executable::run_once(const Call& call, cuda::Stream stream) const {
   for (std::size_t k = 0; k < kernels_.size();) {
     if (program_.turns > 0 && k == static_cast<std::size_t>(program_.turns_from)) {
-      take_turns(call, stream);
+      take_turns(call, 0, kernels_[k].groups, stream);
       k += static_cast<std::size_t>(program_.turns);
     } else {
       run_kernel(k++, call, stream);

@@ -89,7 +89,7 @@ std::size_t signal_bytes(const DenseProblem& problem, ElementType type) {
 }
 
 template <class Real>
-class TunedEngine final : public GpuDenseEngine<Real> {
+class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
  public:
   TunedEngine(const DenseProblem& problem, Choices choices)
       : problem_(problem), choices_(std::move(choices)), tables_(kSingle) {
@@ -124,6 +124,10 @@ class TunedEngine final : public GpuDenseEngine<Real> {
     inverse_->run(call, stream);
   }
 
+  const GpuPhases<Real>* phases() const noexcept override {
+    return problem_.batch == 1 && !problem_.real && columns_at_once() > 0 ? this : nullptr;
+  }
+
   std::string kernel() const override { return tuned::to_text(choices_); }
   std::string name() const override { return "tuned kernels: " + tuned::to_text(choices_); }
 
@@ -133,6 +137,24 @@ class TunedEngine final : public GpuDenseEngine<Real> {
   std::size_t spectrum_bytes() const {
     return static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
   }
+  using Volume = typename GpuPhases<Real>::Volume;
+
+  const Executable& executable(bool inverse) const {
+    return inverse ? *inverse_ : *forward_.at(own_type<Real>(problem_));
+  }
+  std::int64_t columns_at_once() const noexcept override { return executable(false).columns_at_once(); }
+  void columns(const Volume& volume, std::int64_t first, std::int64_t count,
+               CUstream_st* stream) const override {
+    executable(volume.inverse).run_columns(call(volume), first, count, stream);
+  }
+  void planes(const Volume& volume, std::int64_t first, std::int64_t count,
+              CUstream_st* stream) const override {
+    executable(volume.inverse).run_planes(call(volume), first, count, stream);
+  }
+  Call call(const Volume& volume) const {
+    return call(volume.from, volume.to, volume.scale, volume.workspace);
+  }
+
   Call call(const void* input, void* output, Real scale, std::byte* workspace) const {
     return {input, output, workspace, static_cast<double>(scale), problem_.batch};
   }
