@@ -14,6 +14,8 @@ constexpr int kMostSlots = 3;
 
 /// Enough for full speed of the bus, little enough for several parts.
 constexpr std::int64_t kPartBytes = std::int64_t{16} << 20;
+/// Of pieces that lie apart in memory: shorter ones are copied more slowly.
+constexpr std::int64_t kPieceBytes = std::int64_t{128} << 10;
 
 template <class Kind>
 void fit(cuda::Buffer<Kind>& buffer, std::size_t bytes) {
@@ -174,8 +176,8 @@ void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
   const std::int64_t planes = problem_.shape[0], plane = problem_.shape.points() / planes;
   constexpr auto kValue = static_cast<std::int64_t>(sizeof(std::complex<Real>));
   const std::int64_t unit = phases_->columns_at_once();
-  const std::int64_t columns_of_part =
-      std::max<std::int64_t>(1, kPartBytes / (planes * kValue * unit)) * unit;
+  const std::int64_t piece = std::max(kPartBytes / planes, kPieceBytes) / (kValue * unit);
+  const std::int64_t columns_of_part = std::max<std::int64_t>(1, piece) * unit;
   const std::int64_t planes_of_part = std::max<std::int64_t>(1, kPartBytes / (plane * kValue));
   const typename GpuPhases<Real>::Volume volume{
       pass.inverse, slot.in.template as<const std::complex<Real>>(),
