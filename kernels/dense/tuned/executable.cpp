@@ -10,18 +10,20 @@
 
 namespace sfft::detail::tuned {
 
+std::shared_ptr<const void> copy_to_gpu(const void* data, std::size_t bytes) {
+  const auto buffer = std::make_shared<const cuda::DeviceBuffer>(cuda::upload(data, bytes));
+  return {buffer, buffer->data()};
+}
+
 const void* Tables::known(const std::string& key) const {
-  const auto found = buffers_.find(key);
-  return found == buffers_.end() ? nullptr : found->second.data();
+  const auto found = copies_.find(key);
+  return found == copies_.end() ? nullptr : found->second.get();
 }
 
 const void* Tables::values(const std::string& key, const Table& table) {
   if (table.empty()) return nullptr;
-  if (single_) {
-    const std::vector<std::complex<float>> rounded(table.begin(), table.end());
-    return (buffers_[key] = cuda::upload(rounded)).data();
-  }
-  return (buffers_[key] = cuda::upload(table)).data();
+  if (single_) return add(key, std::vector<std::complex<float>>(table.begin(), table.end()));
+  return add(key, table);
 }
 
 void Tables::convolution_of(const Step& step, device::StepTables& tables) {
@@ -34,8 +36,8 @@ void Tables::convolution_of(const Step& step, device::StepTables& tables) {
     values(key + "kernel", made.kernel);
     values(key + "chirp", made.chirp);
     if (!made.gather.empty()) {
-      buffers_[key + "gather"] = cuda::upload(made.gather);
-      buffers_[key + "scatter"] = cuda::upload(made.scatter);
+      add(key + "gather", made.gather);
+      add(key + "scatter", made.scatter);
     }
   }
   tables.kernel = known(key + "kernel");

@@ -1,7 +1,9 @@
 // Programs compiled and loaded for a GPU.
 #pragma once
 
+#include <complex>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,19 +19,29 @@ namespace sfft::detail::tuned {
 
 using Image = std::vector<char>;
 
-/// Constants in device memory, each of them once.
+/// A copy of so many bytes where kernels find it.
+using Copy = std::function<std::shared_ptr<const void>(const void*, std::size_t)>;
+/// In device memory.
+std::shared_ptr<const void> copy_to_gpu(const void* data, std::size_t bytes);
+
+/// Constants of kernels, each of them once.
 class Tables {
  public:
-  explicit Tables(bool single) : single_(single) {}
+  explicit Tables(bool single, Copy copy = copy_to_gpu) : single_(single), copy_(std::move(copy)) {}
   device::StepTables of(const Step& step);
 
  private:
+  template <class T>
+  const void* add(const std::string& key, const std::vector<T>& values) {
+    return (copies_[key] = copy_(values.data(), values.size() * sizeof(T))).get();
+  }
   const void* values(const std::string& key, const std::vector<std::complex<double>>& table);
   const void* known(const std::string& key) const;
   void convolution_of(const Step& step, device::StepTables& tables);
 
   bool single_;
-  std::map<std::string, cuda::DeviceBuffer> buffers_;
+  Copy copy_;
+  std::map<std::string, std::shared_ptr<const void>> copies_;
 };
 
 /// One execution.

@@ -1,0 +1,111 @@
+// Programs of the tuned engine, their generated kernels compiled by the host's compiler and run on the CPU.
+#pragma once
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <thread>
+
+#include "kernels/dense/tuned/executable.hpp"
+#include "tests/support/tuned_problem.hpp"
+
+namespace sfft::test {
+
+/// Sources as one library. Blocks until it is compiled; throws std::runtime_error with the compiler's words.
+class EmulatedKernels {
+ public:
+  EmulatedKernels(const std::vector<std::string>& sources, const std::filesystem::path& folder,
+                  const std::string& name) {
+    std::string text =
+        "#include \"tests/support/emulated_gpu.hpp\"\n#include \"kernels/dense/tuned/kernel.cuh\"\n";
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      std::string own = std::regex_replace(sources[i], std::regex("#include[^\n]*\n"), "");
+      own = std::regex_replace(own, std::regex("\\b(Line0|Back0|Step0|sfft_kernel)\\b"),
+                               fmt::format("$1_{}", i));
+      text +=
+          own + fmt::format(
+                    "extern \"C\" void run_{0}(const sfft::device::Arguments* a, unsigned blocks, unsigned "
+                    "threads) {{ emulated::run(sfft_kernel_{0}, *a, blocks, threads); }}\n",
+                    i);
+    }
+    const std::string base = (folder / name).string();
+    std::ofstream(base + ".cpp") << text;
+    const std::string command =
+        fmt::format("{} -std=c++20 -O1 -w -fPIC -shared -I{} {}.cpp -o {}.so 2> {}.log", SFFT_TEST_COMPILER,
+                    SFFT_TEST_SOURCE, base, base, base);
+    if (std::system(command.c_str()) != 0) {
+      std::ifstream log(base + ".log");
+      throw std::runtime_error(std::string(std::istreambuf_iterator<char>(log), {}).substr(0, 2000));
+    }
+    library_.reset(dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL));
+    if (library_ == nullptr) throw std::runtime_error(dlerror());
+  }
+
+  void run(std::size_t kernel, const device::Arguments& arguments, std::int64_t blocks, int threads) const {
+    using Run = void (*)(const device::Arguments*, unsigned, unsigned);
+    const auto run = reinterpret_cast<Run>(dlsym(library_.get(), fmt::format("run_{}", kernel).c_str()));
+    run(&arguments, static_cast<unsigned>(blocks), static_cast<unsigned>(threads));
+  }
+
+ private:
+  struct Close {
+    void operator()(void* library) const { dlclose(library); }
+  };
+  std::unique_ptr<void, Close> library_;
+};
+
+/// Memory of the emulated GPU.
+inline std::shared_ptr<const void> copy_to_host(const void* data, std::size_t bytes) {
+  const std::shared_ptr<std::byte[]> copy(new std::byte[bytes]);
+  std::copy_n(static_cast<const std::byte*>(data), bytes, copy.get());
+  return copy;
+}
+
+/// Executes a program once, its kernels from `first` in `kernels`. Steps by turns run group by group.
+inline void emulate_once(const detail::tuned::Program& program, const EmulatedKernels& kernels,
+                         std::size_t first, detail::tuned::Tables& tables, const detail::tuned::Call& call) {
+  const auto launch = [&](std::size_t k, std::int64_t group, std::int64_t groups) {
+    const detail::tuned::Kernel& kernel = program.kernels[k];
+    const std::int64_t lines = kernel.step.line.lines, tiles = kernel.step.tiles();
+    const std::int64_t blocks = tiles > 0 ? tiles * groups : (call.batch + lines - 1) / lines;
+    const device::Arguments arguments{
+        call.input, call.output, call.scratch,           group,    call.batch, static_cast<unsigned>(blocks),
+        0,          call.scale,  tables.of(kernel.step), call.kept};
+    // Blocks that stay do the work of several.
+    kernels.run(first + k, arguments, kernel.reads_ahead() ? std::min<std::int64_t>(blocks, 3) : blocks,
+                kernel.threads());
+  };
+  for (std::size_t k = 0; k < program.kernels.size();) {
+    if (program.turns == 0 || k != static_cast<std::size_t>(program.turns_from)) {
+      launch(k, 0, program.kernels[k].groups);
+      ++k;
+      continue;
+    }
+    for (std::int64_t group = 0; group < program.kernels[k].groups; group += program.at_once) {
+      for (int turn = 0; turn < program.turns; ++turn)
+        launch(k + static_cast<std::size_t>(turn), group,
+               std::min<std::int64_t>(program.at_once, program.kernels[k].groups - group));
+    }
+    k += static_cast<std::size_t>(program.turns);
+  }
+}
+
+inline void emulate(const detail::tuned::Program& program, const EmulatedKernels& kernels, std::size_t first,
+                    detail::tuned::Tables& tables, const detail::tuned::Call& call) {
+  if (!program.one_by_one) return emulate_once(program, kernels, first, tables, call);
+  detail::tuned::Call one = call;
+  one.batch = 1;
+  for (std::int64_t b = 0; b < call.batch; ++b) {
+    one.input = static_cast<const std::byte*>(call.input) + static_cast<std::size_t>(b) * call.input_bytes;
+    one.output = static_cast<std::byte*>(call.output) + static_cast<std::size_t>(b) * call.output_bytes;
+    emulate_once(program, kernels, first, tables, one);
+  }
+}
+
+}  // namespace sfft::test
