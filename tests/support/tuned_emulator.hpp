@@ -17,6 +17,24 @@
 
 namespace sfft::test {
 
+/// For what is compiled; gone with this object.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_((std::filesystem::temp_directory_path() / "sfft-emulated-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no folder for temporary files");
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::filesystem::path path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 /// Sources as one library. Blocks until it is compiled; throws std::runtime_error with the compiler's words.
 class EmulatedKernels {
  public:

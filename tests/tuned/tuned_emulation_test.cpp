@@ -117,23 +117,21 @@ void expect_right(const std::vector<Case>& cases) {
     std::string failure;
   };
   std::vector<Part> parts((cases.size() + kAtOnce - 1) / kAtOnce);
-  std::string pattern = (std::filesystem::temp_directory_path() / "sfft-emulated-XXXXXX").string();
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  const std::filesystem::path folder = pattern;
+  const ScratchFolder folder;
   std::atomic<std::size_t> next{0};
   const auto compile = [&] {
     for (std::size_t p = next++; p < parts.size(); p = next++) {
-      std::vector<std::string> sources;
-      for (std::size_t i = p * kAtOnce; i < std::min(cases.size(), (p + 1) * kAtOnce); ++i) {
-        const Case& c = cases[i];
-        const ElementType own = c.single ? ElementType::f32 : ElementType::f64;
-        parts[p].programs.push_back({lay_out({c.problem, c.single, false, c.element}, c.choice),
-                                     lay_out({c.problem, c.single, true, own}, c.choice)});
-        const auto more = sources_of(parts[p].programs.back(), c.single);
-        sources.insert(sources.end(), more.begin(), more.end());
-      }
       try {
-        parts[p].kernels = std::make_unique<EmulatedKernels>(sources, folder, std::to_string(p));
+        std::vector<std::string> sources;
+        for (std::size_t i = p * kAtOnce; i < std::min(cases.size(), (p + 1) * kAtOnce); ++i) {
+          const Case& c = cases[i];
+          const ElementType own = c.single ? ElementType::f32 : ElementType::f64;
+          parts[p].programs.push_back({lay_out({c.problem, c.single, false, c.element}, c.choice),
+                                       lay_out({c.problem, c.single, true, own}, c.choice)});
+          const auto more = sources_of(parts[p].programs.back(), c.single);
+          sources.insert(sources.end(), more.begin(), more.end());
+        }
+        parts[p].kernels = std::make_unique<EmulatedKernels>(sources, folder.path(), std::to_string(p));
       } catch (const std::exception& error) {
         parts[p].failure = error.what();
       }
@@ -153,7 +151,6 @@ void expect_right(const std::vector<Case>& cases) {
       first += programs.forward.kernels.size() + programs.inverse.kernels.size();
     }
   }
-  std::filesystem::remove_all(folder);
 }
 
 Case by_rules(const Shape& shape, bool real, std::int64_t batch, bool single = true,
