@@ -54,9 +54,14 @@ class EmulatedKernels {
     }
     const std::string base = (folder / name).string();
     std::ofstream(base + ".cpp") << text;
+#ifdef __clang__
+    constexpr const char* kOwn = "";
+#else
+    constexpr const char* kOwn = " -fno-gnu-unique";  // other libraries have such variables, too
+#endif
     const std::string command =
-        fmt::format("{} -std=c++20 -O1 -w -fPIC -shared -I{} {}.cpp -o {}.so 2> {}.log", SFFT_TEST_COMPILER,
-                    SFFT_TEST_SOURCE, base, base, base);
+        fmt::format("{} -std=c++20 -O1 -w -fPIC -shared{} -I{} {}.cpp -o {}.so 2> {}.log", SFFT_TEST_COMPILER,
+                    kOwn, SFFT_TEST_SOURCE, base, base, base);
     if (std::system(command.c_str()) != 0) {
       std::ifstream log(base + ".log");
       throw std::runtime_error(std::string(std::istreambuf_iterator<char>(log), {}).substr(0, 2000));

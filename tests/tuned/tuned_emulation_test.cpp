@@ -116,8 +116,8 @@ void expect_right(const std::vector<Case>& cases) {
     std::unique_ptr<EmulatedKernels> kernels;
     std::string failure;
   };
+  const ScratchFolder folder;  // outlives the libraries in it
   std::vector<Part> parts((cases.size() + kAtOnce - 1) / kAtOnce);
-  const ScratchFolder folder;
   std::atomic<std::size_t> next{0};
   const auto compile = [&] {
     for (std::size_t p = next++; p < parts.size(); p = next++) {
