@@ -141,8 +141,6 @@ void DenseTransfer<Real>::inverse(const std::complex<Real>* spectra, void* signa
 template <class Real>
 void DenseTransfer<Real>::run(const Pass& asked) const {
   const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
-  const bool locked =
-      cuda::mapped_address(asked.from) != nullptr && cuda::mapped_address(asked.to) != nullptr;
   Pass pass = asked;
   // A single part has nothing to overlap with: the driver copies pageable memory as well as we could.
   pass.stage_from = pass.gather || (parts > 1 && cuda::mapped_address(pass.from) == nullptr);
@@ -154,7 +152,8 @@ void DenseTransfer<Real>::run(const Pass& asked) const {
   }
   if (slots == nullptr) slots = std::make_unique<Slots>(parts);
   slots->fit_to(pass, part_, runner_.device_workspace_bytes());
-  if (phases_ != nullptr && locked && pass.type == own_type<Real>(problem_)) {
+  if (phases_ != nullptr && pass.type == own_type<Real>(problem_) &&
+      cuda::mapped_address(pass.from) != nullptr && cuda::mapped_address(pass.to) != nullptr) {
     run_phases(pass, *slots);
   } else {
     run_parts(pass, *slots);

@@ -45,7 +45,6 @@ class Block {
   /// Throws nothing: kernels do not.
   template <class Work>
   void run(unsigned threads, Index& thread, const Work& work) {
-    thread_ = &thread;
     while (stacks_.size() < threads) stacks_.push_back(std::make_unique<char[]>(kStack));
     contexts_.assign(threads, {});
     done_.assign(threads, false);
@@ -87,7 +86,6 @@ class Block {
   std::vector<std::unique_ptr<char[]>> stacks_;
   std::vector<bool> done_;
   unsigned current_ = 0;
-  Index* thread_ = nullptr;
   void (*work_)(void*) = nullptr;
   void* argument_ = nullptr;
 };

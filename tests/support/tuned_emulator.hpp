@@ -90,44 +90,30 @@ inline std::shared_ptr<const void> copy_to_host(const void* data, std::size_t by
   return copy;
 }
 
-/// Executes a program once, its kernels from `first` in `kernels`. Steps by turns run group by group.
-inline void emulate_once(const detail::tuned::Program& program, const EmulatedKernels& kernels,
-                         std::size_t first, detail::tuned::Tables& tables, const detail::tuned::Call& call) {
-  const auto launch = [&](std::size_t k, std::int64_t group, std::int64_t groups) {
-    const detail::tuned::Kernel& kernel = program.kernels[k];
-    const std::int64_t lines = kernel.step.line.lines, tiles = kernel.step.tiles();
-    const std::int64_t blocks = tiles > 0 ? tiles * groups : (call.batch + lines - 1) / lines;
-    const device::Arguments arguments{
-        call.input, call.output, call.scratch,           group,    call.batch, static_cast<unsigned>(blocks),
-        0,          call.scale,  tables.of(kernel.step), call.kept};
-    // Blocks that stay do the work of several.
-    kernels.run(first + k, arguments, kernel.reads_ahead() ? std::min<std::int64_t>(blocks, 3) : blocks,
-                kernel.threads());
-  };
-  for (std::size_t k = 0; k < program.kernels.size();) {
-    if (program.turns == 0 || k != static_cast<std::size_t>(program.turns_from)) {
-      launch(k, 0, program.kernels[k].groups);
-      ++k;
-      continue;
-    }
-    for (std::int64_t group = 0; group < program.kernels[k].groups; group += program.at_once) {
-      for (int turn = 0; turn < program.turns; ++turn)
-        launch(k + static_cast<std::size_t>(turn), group,
-               std::min<std::int64_t>(program.at_once, program.kernels[k].groups - group));
-    }
-    k += static_cast<std::size_t>(program.turns);
-  }
-}
-
+/// Executes a program, its kernels from `first` in `kernels`.
 inline void emulate(const detail::tuned::Program& program, const EmulatedKernels& kernels, std::size_t first,
                     detail::tuned::Tables& tables, const detail::tuned::Call& call) {
-  if (!program.one_by_one) return emulate_once(program, kernels, first, tables, call);
-  detail::tuned::Call one = call;
-  one.batch = 1;
-  for (std::int64_t b = 0; b < call.batch; ++b) {
-    one.input = static_cast<const std::byte*>(call.input) + static_cast<std::size_t>(b) * call.input_bytes;
-    one.output = static_cast<std::byte*>(call.output) + static_cast<std::size_t>(b) * call.output_bytes;
-    emulate_once(program, kernels, first, tables, one);
+  const std::int64_t times = program.one_by_one ? call.batch : 1, batch = program.one_by_one ? 1 : call.batch;
+  for (std::int64_t b = 0; b < times; ++b) {
+    for (const TunedLaunch& launch : launches_of(program)) {
+      const detail::tuned::Kernel& kernel = program.kernels[launch.kernel];
+      const std::int64_t lines = kernel.step.line.lines, tiles = kernel.step.tiles();
+      const std::int64_t blocks = tiles > 0 ? tiles * launch.groups : (batch + lines - 1) / lines;
+      device::Arguments arguments{};
+      arguments.input =
+          static_cast<const std::byte*>(call.input) + static_cast<std::size_t>(b) * call.input_bytes;
+      arguments.output =
+          static_cast<std::byte*>(call.output) + static_cast<std::size_t>(b) * call.output_bytes;
+      arguments.scratch = call.scratch;
+      arguments.first_group = launch.first;
+      arguments.lines = batch;
+      arguments.tiles = static_cast<unsigned>(blocks);
+      arguments.scale = call.scale;
+      arguments.tables = tables.of(kernel.step);
+      // Blocks that stay do the work of several.
+      kernels.run(first + launch.kernel, arguments,
+                  kernel.reads_ahead() ? std::min<std::int64_t>(blocks, 3) : blocks, kernel.threads());
+    }
   }
 }
 

@@ -8,12 +8,10 @@
 
 #include "kernels/dense/tuned/program.hpp"
 #include "tests/support/half_spectra.hpp"
+#include "tests/support/tuned_launches.hpp"
 #include "tests/support/tuned_memory.hpp"
 
 namespace sfft::test {
-
-/// How streams get on that nothing orders.
-enum class StreamOrder { as_issued, first_to_last, last_to_first };
 
 class TunedInterpreter {
  public:
@@ -32,18 +30,15 @@ class TunedInterpreter {
     for (std::int64_t b = 0; b < (program_.one_by_one ? batch : 1); ++b, ++run_) {
       input_at_ = b * input_step;
       output_at_ = b * output_step;
-      run_once(order);
+      const std::vector<TunedLaunch> launches = launches_of(program_, order);
+      for (const TunedLaunch& launch : launches) run(launch);
+      phase_ += launches.back().phase + 1;
     }
   }
   /// Of the whole: what LineAccess::kernel is for the last kernel of the last run's transform.
   bool is_last_kernel(int kernel) const { return kernel >= 0 && (kernel + 1) % kernels() == 0; }
 
  private:
-  struct Launch {
-    std::size_t kernel;
-    std::int64_t first, groups;
-    int stream;
-  };
   /// A line, or of a pair of mirrored rows one.
   struct Line {
     std::int64_t group, outer, inner;
@@ -53,40 +48,7 @@ class TunedInterpreter {
 
   int kernels() const { return static_cast<int>(program_.kernels.size()); }
 
-  void run_once(StreamOrder order) {
-    for (int k = 0; k < kernels();) {
-      if (program_.turns > 0 && k == program_.turns_from) {
-        take_turns(order);
-        k += program_.turns;
-      } else {
-        const auto kernel = static_cast<std::size_t>(k++);
-        run({kernel, 0, program_.kernels[kernel].groups, 0});
-      }
-      ++phase_;
-    }
-  }
-
-  /// The launches of Executable::take_turns.
-  void take_turns(StreamOrder order) {
-    const auto first = static_cast<std::size_t>(program_.turns_from);
-    const std::int64_t groups = program_.kernels[first].groups, at_once = program_.at_once;
-    const auto streams = static_cast<int>(
-        std::min<std::int64_t>(program_.streams, 1 + (groups - 1) / std::max<std::int64_t>(at_once, 1)));
-    if (at_once < 1 || program_.streams < 1) throw std::logic_error("turns for no groups, or on no stream");
-    std::vector<Launch> launches;
-    int stream = 0;
-    for (std::int64_t group = 0; group < groups; group += at_once, stream = (stream + 1) % streams) {
-      for (std::size_t k = 0; k < static_cast<std::size_t>(program_.turns); ++k)
-        launches.push_back({first + k, group, std::min(at_once, groups - group), stream});
-    }
-    std::stable_sort(launches.begin(), launches.end(), [&](const Launch& a, const Launch& b) {
-      if (order == StreamOrder::as_issued) return false;
-      return order == StreamOrder::first_to_last ? a.stream < b.stream : a.stream > b.stream;
-    });
-    for (const Launch& launch : launches) run(launch);
-  }
-
-  void run(const Launch& launch) {
+  void run(const TunedLaunch& launch) {
     step_ = &program_.kernels[launch.kernel].step;
     const detail::tuned::Step& s = *step_;
     const bool pairs = paired();
@@ -95,7 +57,8 @@ class TunedInterpreter {
     if (s.load_by_line != s.store_by_line && s.line.radices.size() < 2)
       throw std::logic_error("no exchange between threads of points and threads of lines");
     Line line{};
-    line.by = {phase_, launch.stream, run_ * kernels() + static_cast<int>(launch.kernel), launch_++, 0};
+    line.by = {phase_ + launch.phase, launch.stream, run_ * kernels() + static_cast<int>(launch.kernel),
+               launch_++, 0};
     // Lines as many as the batch are one group.
     const std::int64_t inner = s.inner > 0 ? s.inner : batch_, groups = s.inner > 0 ? launch.groups : 1;
     for (std::int64_t g = 0; g < groups; ++g) {

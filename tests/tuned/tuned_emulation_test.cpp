@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sfft/dense.hpp"
+#include "tests/support/dense_reference.hpp"
 #include "tests/support/tuned_emulator.hpp"
 
 namespace sfft::test {
@@ -43,15 +44,11 @@ void expect_right(const Case& c, const Programs& programs, const EmulatedKernels
   const DenseProblem& problem = c.problem;
   const auto points = static_cast<std::size_t>(problem.batch * problem.shape.points());
   const auto values = static_cast<std::size_t>(problem.batch * problem.spectrum_points());
-  const auto noise = random_signal(points, 5);
-  std::vector<T> x(points);
-  for (std::size_t i = 0; i < points; ++i) {
-    if constexpr (std::is_same_v<T, Value>) {
-      x[i] = Value(noise[i]);
-    } else {
-      x[i] = static_cast<T>(std::abs(50 * noise[i].real()));
-    }
+  ComplexSignal noise = random_signal(points, 5);
+  if (problem.real) {
+    for (auto& value : noise) value = std::abs(50 * value.real());
   }
+  const auto x = as_samples<T>(noise);
   std::vector<std::complex<double>> expected(values);
   dense::Plan<double>(problem.shape, problem.real,
                       {.engine = dense::Engine::built_in, .batch = problem.batch})

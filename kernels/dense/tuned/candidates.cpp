@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "kernels/dense/tuned/choice.hpp"
+#include "kernels/dense/tuned/grid.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -122,14 +123,9 @@ double memory_cost(const LineNeed& need, const LineChoice& line, bool single, co
   return cost;
 }
 
-/// Complex numbers of 128 bytes: a line of the caches, and all banks of shared memory.
-int values_at_once(bool single) {
-  return single ? 16 : 8;
-}
-
 /// Lines of a tile that are worth a try.
 std::vector<int> line_counts(const LineNeed& need, Method method, int threads, bool single) {
-  const int values_of_line = values_at_once(single);
+  const int values_of_line = static_cast<int>(line_values(single));
   std::vector<int> counts;
   if (need.by_line || need.exchanged) {
     counts = {values_of_line, values_of_line / 2, 2 * values_of_line, values_of_line / 4};
@@ -156,7 +152,7 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
     line.lines = n;
     line.position_major = need.by_line && !need.exchanged;
     // The first pass writes radices[0] places apart: padding where that comes back to the same banks.
-    const int first = base.radices[0], banks = values_at_once(single);
+    const int first = base.radices[0], banks = static_cast<int>(line_values(single));
     if (line.position_major ? n < banks && first * n % banks == 0 : first % 2 == 0) line.pad_every = first;
     line.pad = need.exchanged ? 1 : 0;
     const bool rows = !need.by_line && !need.exchanged && !need.half;

@@ -202,13 +202,8 @@ void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t 
   launch(kernel, part, 0, (count + kernel.lines - 1) / kernel.lines, stream);
 }
 
-void Executable::run_planes(const Call& call, std::int64_t first, std::int64_t count,
-                            cuda::Stream stream) const {
-  take_turns(call, first, count, stream);
-}
-
-void Executable::take_turns(const Call& call, std::int64_t first_group, std::int64_t groups,
-                            cuda::Stream stream) const {
+void Executable::run_turns(const Call& call, std::int64_t first_group, std::int64_t groups,
+                           cuda::Stream stream) const {
   const std::lock_guard lock(mutex_);
   Lanes& lanes = lanes_for(stream);
   const auto first = static_cast<std::size_t>(program_.turns_from),
@@ -234,7 +229,7 @@ void Executable::take_turns(const Call& call, std::int64_t first_group, std::int
 void Executable::run_once(const Call& call, cuda::Stream stream) const {
   for (std::size_t k = 0; k < kernels_.size();) {
     if (program_.turns > 0 && k == static_cast<std::size_t>(program_.turns_from)) {
-      take_turns(call, 0, kernels_[k].groups, stream);
+      run_turns(call, 0, kernels_[k].groups, stream);
       k += static_cast<std::size_t>(program_.turns);
     } else {
       run_kernel(k++, call, stream);

@@ -37,7 +37,7 @@ inline std::int64_t round_up(std::int64_t value, std::int64_t to) {
   return (value + to - 1) / to * to;
 }
 
-/// Values of a cache line.
+/// Complex values of 128 bytes: a cache line, or all banks of shared memory.
 inline std::int64_t line_values(bool single) {
   return single ? 16 : 8;
 }

@@ -137,6 +137,7 @@ class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
   std::size_t spectrum_bytes() const {
     return static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
   }
+
   using Volume = typename GpuPhases<Real>::Volume;
 
   const Executable& executable(bool inverse) const {
@@ -149,7 +150,7 @@ class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
   }
   void planes(const Volume& volume, std::int64_t first, std::int64_t count,
               CUstream_st* stream) const override {
-    executable(volume.inverse).run_planes(call(volume), first, count, stream);
+    executable(volume.inverse).run_turns(call(volume), first, count, stream);
   }
   Call call(const Volume& volume) const {
     return call(volume.from, volume.to, volume.scale, volume.workspace);
