@@ -194,6 +194,49 @@ void expect_line_right(std::int64_t n, const std::string& line, std::int64_t bat
   EXPECT_LE(relative_l2(test::inverse_on_device(plan, spectra, x), x), 2 * named.bound()) << line;
 }
 
+TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
+  // More tiles than a GPU holds blocks, the last one in part.
+  expect_line_right<float>(120, "12.10 t12 l4 e12 d25", 30001);
+  expect_line_right<double>(120, "12.10 t12 l4 e12 d100 b", 30001);
+  expect_line_right<float>(127, "18.7 t7 l16 d35 c x", 30001);
+  const std::string rest = " | 5.8 t8 l4 d50";
+  const Named<float> frames(Shape({24, 80}), true, 2000);
+  for (const char* columns : {"4.6 t6 l16 m d25", "6.4 t4 l12 m d200"}) {
+    const auto plan = frames.plan("once 0 streams 1 blocks 1 chunk 16 split - | " + (columns + rest));
+    frames.expect_forward_right<std::uint8_t>(plan);
+    frames.expect_forward_right<float>(plan);
+  }
+}
+
+/// Forward, and there and back in place.
+template <class Real>
+void expect_turns_in_place_right(const Shape& shape, std::int64_t batch, const std::string& kernel) {
+  using C = std::complex<Real>;
+  const Named<Real> named(shape, false, batch);
+  const auto plan = named.plan(kernel);
+  const auto x = named.template signals<C>(4);
+  const OnDevice<C> array(x);
+  const test::Workspace workspace(plan.device_workspace_bytes());
+  const detail::cuda::OwnedStream stream;
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // another stream fills the array
+  plan.enqueue_forward(array.get(), element_type_of<C>::value, array.get(), workspace.get(), stream.get());
+  detail::cuda::synchronize(stream.get());
+  EXPECT_LE(relative_l2(array.read(), named.expected(x)), named.bound()) << kernel;
+  plan.enqueue_inverse(array.get(), array.get(), workspace.get(), stream.get());
+  detail::cuda::synchronize(stream.get());
+  EXPECT_LE(relative_l2(array.read(), x), 2 * named.bound()) << kernel;
+}
+
+TEST_F(DenseKernelsCuda, StepsByTurnsInPlaceAreRight) {
+  const std::string head = "once 3 streams 2 ring 0 blocks 1 chunk 16 split ";
+  const std::string volume = "- | 6.5 t6 l32 m d12 | 6.4 t6 l16 m n | 8.4 t8 l4 d50 o";
+  expect_turns_in_place_right<float>(Shape({30, 24, 32}), 2, head + volume);
+  expect_turns_in_place_right<double>(Shape({30, 24, 32}), 1, head + volume);
+  expect_turns_in_place_right<float>(Shape({24, 48}), 50, head + "- | 6.4 t6 l16 m o | 8.6 t8 l4 n o");
+  expect_turns_in_place_right<float>(Shape(64 * 30 * 24), 2,
+                                     head + "64.30.24 | 8.8 t8 l16 e8 d25 | 6.5 t6 l16 m n | 6.4 t6 l16 m o");
+}
+
 TEST_F(DenseKernelsCuda, EveryRadixIsRight) {
   for (const int radix : detail::tuned::kRadices) {
     expect_line_right<float>(8 * radix, fmt::format("{}.8 t8 l4 e{}", radix, radix));

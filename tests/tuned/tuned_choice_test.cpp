@@ -21,13 +21,13 @@ using detail::tuned::Table;
 
 bool same(const Choice& a, const Choice& b) {
   return a.at_once == b.at_once && a.streams == b.streams && a.min_blocks == b.min_blocks &&
-         a.split == b.split && a.chunk == b.chunk && a.lines == b.lines;
+         a.ring == b.ring && a.split == b.split && a.chunk == b.chunk && a.lines == b.lines;
 }
 
 TEST(TunedChoice, TextRoundTrip) {
   const std::string documented =
-      "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s q b n | 10.8.12 t96 l9 e16 p1 r4 c x "
-      "f o";
+      "once 2 streams 3 ring 0 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s q b n | 10.8.12 t96 l9 e16 p1 "
+      "r4 d25 c x f o";
   ASSERT_TRUE(detail::tuned::parse_choice(documented));
   EXPECT_EQ(to_text(*detail::tuned::parse_choice(documented)), documented);
   int flags = 0;
@@ -37,6 +37,7 @@ TEST(TunedChoice, TextRoundTrip) {
     choice.streams = 1 + points % 4;
     choice.min_blocks = 1 + points % 32;
     choice.chunk = 8;
+    choice.ring = points % 3 > 0;
     if (points % 2 == 0) choice.split = {points, 3 * points};
     for (LineChoice line : candidates({.points = points, .by_line = true}, true, kHopper, 3)) {
       ++flags;
@@ -48,6 +49,7 @@ TEST(TunedChoice, TextRoundTrip) {
       line.early = flags % 3 == 1;
       line.across = flags % 4 == 2;
       line.resident = flags % 33;
+      line.distance = flags % 4 * 12;
       line.caching = {static_cast<detail::tuned::Loads>(flags / 2 % 3), flags % 3 == 0};
       choice.lines.push_back(line);
     }

@@ -80,6 +80,7 @@ std::map<std::string, std::set<std::string>> sources() {
           line.ahead = kinds % 4 < 3;
           line.early = kinds % 4 > 0;
           line.across = kinds / 3 % 3 > 0;
+          line.distance = kinds % 5 * 10;
         }
         const ElementType element =
             kinds % 3 == 0 ? ElementType::u16 : (single ? ElementType::u8 : ElementType::f64);
@@ -102,7 +103,8 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
     const std::vector<std::string> list(needed.begin(), needed.end());
     const auto compiled = detail::tuned::compile(list, architecture);
     ASSERT_EQ(compiled.size(), list.size());
-    for (const char* seldom : {"kReadAhead = true", "kBeginEarly = true", "kAcross = true"}) {
+    for (const char* seldom :
+         {"kReadAhead = true", "kBeginEarly = true", "kPrefetch = true", "kAcross = true"}) {
       EXPECT_TRUE(
           std::any_of(list.begin(), list.end(),
                       [&](const std::string& source) { return source.find(seldom) != std::string::npos; }))

@@ -158,6 +158,12 @@ Case by_rules(const Shape& shape, bool real, std::int64_t batch, bool single = t
   return {problem, choice, single, element};
 }
 
+Case in_place(Case c) {
+  c.choice.ring = false;
+  for (LineChoice& line : c.choice.lines) line.distance = 25;
+  return c;
+}
+
 Case named(const Shape& shape, bool real, std::int64_t batch, const std::string& lines,
            ElementType element = ElementType::f32) {
   return {dense_problem(shape, real, batch),
@@ -184,8 +190,8 @@ TEST(TunedEmulation, LinesAsWisdomNamesThem) {
        named(Shape(500), false, 7, "20.25 t20 l3 e20 p1"), named(Shape(509), false, 3, "32.32 t32 l1 e32"),
        named(Shape(640), false, 3, "4.8.20 t32 l1 e4 w"), named(Shape(1021), false, 2, "5.12.17 t85 l1 c"),
        named(Shape(1000), false, 3, "10.10.10 t100 l1 e10 p1 a"),
-       named(Shape(4096), false, 3, "16.16.16 t256 l1 s"),
-       named(Shape(5000), false, 1, "25.8.25 t209 l1 o")});
+       named(Shape(4096), false, 3, "16.16.16 t256 l1 s d12"),
+       named(Shape(96), false, 9, "8.12 t12 l2 d25 b"), named(Shape(5000), false, 1, "25.8.25 t209 l1 o")});
 }
 
 TEST(TunedEmulation, LinesOfEveryKind) {
@@ -197,7 +203,8 @@ TEST(TunedEmulation, LinesOfEveryKind) {
                 by_rules(Shape(48 * 40), false, 2, true, ElementType::f32, {48, 40}),
                 by_rules(Shape(48 * 40), false, 2, true, ElementType::f32, {48, 40}, 1),
                 by_rules(Shape(32 * 20 * 24), false, 2, true, ElementType::f32, {32, 20, 24}),
-                by_rules(Shape(32 * 20 * 24), false, 1, true, ElementType::f32, {32, 20, 24}, 1)});
+                by_rules(Shape(32 * 20 * 24), false, 1, true, ElementType::f32, {32, 20, 24}, 1),
+                in_place(by_rules(Shape(32 * 20 * 24), false, 2, true, ElementType::f32, {32, 20, 24}, 1))});
 }
 
 TEST(TunedEmulation, FramesAndVolumes) {
@@ -207,9 +214,12 @@ TEST(TunedEmulation, FramesAndVolumes) {
        by_rules(Shape({18, 44}), true, 2, false, ElementType::f64), by_rules(Shape({24, 36}), false, 2),
        by_rules(Shape({9, 31}), false, 2), by_rules(Shape({20, 24, 32}), false, 1),
        by_rules(Shape({12, 10, 16}), false, 2, true, ElementType::f32, {}, 3),
+       in_place(by_rules(Shape({12, 10, 16}), false, 2, true, ElementType::f32, {}, 3)),
+       in_place(by_rules(Shape({9, 32}), false, 5, true, ElementType::f32, {}, 2)),
        by_rules(Shape({6, 10, 18}), true, 2), by_rules(Shape({5, 7, 9}), true, 2),
        named(Shape({24, 80}), true, 5, "4.6 t6 l16 m q | 5.8 t8 l4", ElementType::u8),
-       named(Shape({24, 80}), true, 5, "4.6 t4 l6 m q | 5.8 t8 l16 x")});
+       named(Shape({24, 80}), true, 5, "4.6 t4 l6 m q | 5.8 t8 l16 x"),
+       named(Shape({24, 80}), true, 5, "4.6 t4 l6 m d25 | 5.8 t8 l16 d12", ElementType::u8)});
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ Choice by_turns(Choice choice, int at_once, int streams) {
   return choice;
 }
 
+Choice in_place(Choice choice) {
+  choice.ring = false;
+  return choice;
+}
+
 TEST(TunedGeometry, LinesOfEveryKind) {
   for (const std::int64_t n : {2, 3, 4, 5, 16, 17, 19, 23, 30, 37, 64, 127, 210, 243, 256, 509, 1000}) {
     for (const std::int64_t batch : {1, 2, 7, 33}) {
@@ -77,6 +82,8 @@ TEST(TunedGeometry, LinesOfThreeFactors) {
         expect_right(problem, choice);
         expect_right(problem, by_turns(choice, 1, 2));
         expect_right(problem, by_turns(choice, 2, 1));
+        expect_right(problem, in_place(by_turns(choice, 1, 2)));
+        expect_right(problem, in_place(by_turns(choice, 2, 2)));
       }
       choice.chunk = 5;
       EXPECT_THROW(lay_out({problem}, choice), Error);
@@ -148,6 +155,27 @@ TEST(TunedGeometry, Volumes) {
   }
 }
 
+TEST(TunedGeometry, TurnsInPlace) {
+  for (const Shape& shape : {Shape({6, 16}), Shape({19, 32}), Shape({5, 7, 16}), Shape({6, 4, 32})}) {
+    for (const std::int64_t batch : {1, 3}) {
+      const DenseProblem problem = dense_problem(shape, false, batch);
+      for (const bool single : {true, false}) {
+        const Choice choice = in_place(by_turns(rule_choice(problem, single), 2, 2));
+        expect_right(problem, choice, single);
+        EXPECT_EQ(lay_out({problem, single}, choice).scratch_values, 0) << name_of(problem, choice);
+      }
+    }
+  }
+  const auto expect_refused = [](const DenseProblem& problem, const std::vector<int>& split = {}) {
+    const Choice choice = in_place(by_turns(rule_choice(problem, true, split), 1, 2));
+    EXPECT_THROW(lay_out({problem}, choice), Error) << name_of(problem, choice);
+  };
+  expect_refused(dense_problem(Shape({6, 16}), true));
+  expect_refused(dense_problem(Shape({6, 16}), false, 1, {{17, 1, 0}, 102}));
+  expect_refused(dense_problem(Shape({6, 4, 30}), false));
+  expect_refused(dense_problem(Shape(320), false), {16, 20});
+}
+
 TEST(TunedGeometry, ExtentsOfOnePoint) {
   for (const Shape& shape : {Shape({1, 12}), Shape({12, 1}), Shape({1, 1, 12}), Shape({1, 12, 1}),
                              Shape({12, 1, 1}), Shape({1, 6, 10}), Shape({6, 1, 10}), Shape({6, 10, 1})}) {
@@ -195,6 +223,26 @@ TEST(TunedGeometry, ReadsAheadWhatIsWholeWords) {
   EXPECT_FALSE(reads_ahead(20, 3, ElementType::f32)) << "tiles of 24 bytes";
   EXPECT_FALSE(reads_ahead(15, 8, ElementType::f32)) << "no pairs";
   EXPECT_FALSE(reads_ahead(32, 8, ElementType::f32, true)) << "inverse";
+}
+
+TEST(TunedGeometry, PrefetchesNeighbours) {
+  const auto prefetches = [](const DenseProblem& problem, bool inverse = false) {
+    Choice choice = rule_choice(problem, true);
+    for (detail::tuned::LineChoice& line : choice.lines) line.distance = 25;
+    std::vector<bool> all;
+    for (const auto& kernel : lay_out({problem, true, inverse}, choice).kernels)
+      all.push_back(kernel.prefetches());
+    return all;
+  };
+  using Each = std::vector<bool>;
+  EXPECT_EQ(prefetches(dense_problem(Shape(60), false, 9)), Each({true}));
+  EXPECT_EQ(prefetches(dense_problem(Shape(60), false, 9, {{9, 0, 0}, 1})), Each({true}));
+  EXPECT_EQ(prefetches(dense_problem(Shape(60), false, 9, {{3, 0, 0}, 180})), Each({false}));
+  EXPECT_EQ(prefetches(dense_problem(Shape(60), true, 9)), Each({true}));
+  EXPECT_EQ(prefetches(dense_problem(Shape({6, 4, 16}), false)), Each({true, true, true}));
+  EXPECT_EQ(prefetches(dense_problem(Shape({24, 80}), true)), Each({true, true}));
+  EXPECT_EQ(prefetches(dense_problem(Shape({24, 80}), true), true), Each({false, true})) << "half spectra";
+  EXPECT_EQ(prefetches(dense_problem(Shape({24, 81}), true)), Each({false, true})) << "single samples";
 }
 
 }  // namespace

@@ -65,6 +65,15 @@ TEST(TunedVariations, LimitBlocksByWhatTheirTilesTake) {
   EXPECT_EQ(limits, (std::vector{5, 7, 9, 11, 13}));
 }
 
+TEST(TunedVariations, PrefetchAtSeveralDistances) {
+  for (const char* text : kChoices) {
+    const Choice base = *parse_choice(text);
+    EXPECT_EQ(count(refinements(base, false, true), [](const LineChoice& line) { return line.distance > 0; }),
+              3 * base.lines.size())
+        << text;
+  }
+}
+
 TEST(TunedVariations, LeaveOutWhatChangesNothing) {
   const auto early = [](const LineChoice& line) { return line.early; };
   const auto ahead = [](const LineChoice& line) { return line.ahead; };

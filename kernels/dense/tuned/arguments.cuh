@@ -28,6 +28,7 @@ struct Arguments {
   long long lines;        ///< of a step that has as many as the batch
   unsigned tiles;         ///< of this launch
   unsigned early;         ///< blocks that prefetch, where a step begins early
+  unsigned distance;      ///< to the tile that a block prefetches, where a step does
   double scale;           ///< of the result
   StepTables tables;
   KeptPart kept;  ///< of a step that keeps a part of its results

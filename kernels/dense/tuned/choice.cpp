@@ -51,6 +51,7 @@ std::string to_text(const LineChoice& line) {
   if (line.pad_every > 0) text += fmt::format(" e{}", line.pad_every);
   if (line.pad > 0) text += fmt::format(" p{}", line.pad);
   if (line.resident > 0) text += fmt::format(" r{}", line.resident);
+  if (line.distance > 0) text += fmt::format(" d{}", line.distance);
   for (const Flag& flag : kFlags) {
     if (flag.is_set(line)) text += fmt::format(" {}", flag.letter);
   }
@@ -92,6 +93,9 @@ bool take(const std::string& word, LineChoice& line) {
     case 'r':
       line.resident = value;
       return value >= 1 && value <= kMostResident;
+    case 'd':
+      line.distance = value;
+      return value >= 1 && value <= kMostDistance;
     default:
       break;
   }
@@ -142,6 +146,8 @@ bool parse_head(const std::string& text, Choice& choice) {
       choice.min_blocks = n;
     } else if (key == "chunk") {
       choice.chunk = n;
+    } else if (key == "ring" && n <= 1) {
+      choice.ring = n == 1;
     } else {
       return false;
     }
@@ -153,9 +159,10 @@ bool parse_head(const std::string& text, Choice& choice) {
 }  // namespace
 
 std::string to_text(const Choice& choice) {
-  std::string text = fmt::format(
-      "once {} streams {} blocks {} chunk {} split {}", choice.at_once, choice.streams, choice.min_blocks,
-      choice.chunk, choice.split.empty() ? "-" : fmt::format("{}", fmt::join(choice.split, ".")));
+  std::string text =
+      fmt::format("once {} streams {}{} blocks {} chunk {} split {}", choice.at_once, choice.streams,
+                  choice.ring ? "" : " ring 0", choice.min_blocks, choice.chunk,
+                  choice.split.empty() ? "-" : fmt::format("{}", fmt::join(choice.split, ".")));
   for (const LineChoice& line : choice.lines) text += " | " + to_text(line);
   return text;
 }

@@ -14,6 +14,7 @@ struct Choice {
   /// Not 0: the last two steps run by turns for so many groups (frames, planes, parts of long lines), on so
   /// many streams, and what is between them stays in the L2 cache.
   int at_once = 0, streams = 1;
+  bool ring = true;        ///< it has memory of its own; otherwise it is left where it was read
   int min_blocks = 1;      ///< a multiprocessor
   std::vector<int> split;  ///< factors of a long line, slowest input digit first; empty: a line is one step
   int chunk = 16;          ///< neighbouring outputs that a group of a line of three factors computes
@@ -21,10 +22,10 @@ struct Choice {
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1": of every step
-/// the radices, threads, lines, pad_every, pad, resident (r4), and m position_major, s split, c staged,
-/// x across, q ahead, b early; twiddle factors a of two roots, w of the table; caching n past_l1, f prefetch,
-/// o streaming.
+/// "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1", "ring 0"
+/// where there is none: of every step the radices, threads, lines, pad_every, pad, resident (r4), distance
+/// (d25), and m position_major, s split, c staged, x across, q ahead, b early; twiddle factors a of two
+/// roots, w of the table; caching n past_l1, f prefetch, o streaming.
 std::string to_text(const Choice& choice);
 /// Nothing for a text that is none, or whose numbers no kernel could have.
 std::optional<Choice> parse_choice(const std::string& text);
@@ -61,6 +62,8 @@ constexpr int kMostRegisters = 64;
 constexpr int kMostThreads = 1024;
 /// Blocks of a multiprocessor, on every GPU.
 constexpr int kMostResident = 32;
+/// Of tiles that are prefetched, in percent of what the GPU holds.
+constexpr int kMostDistance = 1000;
 
 /// Limits of a device.
 struct Limits {

@@ -130,6 +130,7 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
       loaded.stays = kernel.reads_ahead();
       const int blocks = blocks_of(loaded.function, loaded.threads, loaded.shared_bytes);
       loaded.resident = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
+      loaded.distance = loaded.resident * kernel.step.line.distance / 100;
     }
     kernels_.push_back(std::move(loaded));
   }
@@ -158,9 +159,12 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
         fmt::format("a dense transform needs {} blocks of threads at once: make the batch smaller", tiles));
   }
   const auto early = static_cast<unsigned>(kernel.resident / 2);  // others begin too late (measured)
-  device::Arguments arguments{
-      call.input, call.output, call.scratch,  first_group, call.batch, static_cast<unsigned>(tiles),
-      early,      call.scale,  kernel.tables, call.kept};
+  device::Arguments arguments{call.input,   call.output,
+                              call.scratch, first_group,
+                              call.batch,   static_cast<unsigned>(tiles),
+                              early,        static_cast<unsigned>(kernel.distance),
+                              call.scale,   kernel.tables,
+                              call.kept};
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   attribute.value.programmaticStreamSerializationAllowed = 1;

@@ -87,6 +87,7 @@ class Executable {
     int lines = 1;              ///< of a tile
     bool stays = false;         ///< its blocks, for many tiles
     std::int64_t resident = 0;  ///< blocks that the GPU holds at once
+    std::int64_t distance = 0;  ///< see Arguments
   };
 
   void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,

@@ -46,6 +46,7 @@ class Layout {
     const std::vector<int>& split = choice_.split;
     if (choice_.lines.size() != (split.empty() ? grid_.rank() : split.size())) refuse("other lines");
     if (grid_.rank() == 3 && !problem_.contiguous()) refuse("volumes with strides");
+    if (!choice_.ring && !turns_in_place(problem_, request_.single, split)) refuse("steps by turns in place");
     if (split.empty()) return;
     if (grid_.rank() > 1 || problem_.real || !problem_.contiguous()) refuse("only complex lines are split");
     std::int64_t product = 1;
@@ -149,6 +150,10 @@ class Layout {
     const std::size_t kernels = program_.kernels.size();
     program_.kernels.back().step.scale = true;
     for (const Kernel& kernel : program_.kernels) check_line(kernel.step);
+    if (program_.turns > 0) {
+      const auto first = static_cast<std::size_t>(program_.turns_from);
+      program_.kernels[first].step.out.between = program_.kernels[first + 1].step.in.between = true;
+    }
     if (request_.keep != device::Keep::all) keep_part();
     if (!request_.inverse) return;
     program_.kernels.front().step.swap_in = true;
@@ -217,28 +222,29 @@ void Layout::grid() {
   }
   if (row.mirror_rows > 0) after.outer = across_.back() * half_values_;
   // Between the steps: in the output, or in scratch memory with rows of whole cache lines, or in a ring.
-  const bool own = turns || problem_.real || pitch_ != row_values_ ||
+  const bool own = (turns && choice_.ring) || problem_.real || pitch_ != row_values_ ||
                    (request_.inverse && !problem_.contiguous());  // columns move then
   const std::int64_t plane = across_.back() * (own ? pitch_ : row_values_),
                      volume = plane * (count == 3 ? across_[0] : 1);
   Side middle{own ? Buffer::scratch : Buffer::output, volume, 0, own ? pitch_ : row_values_, 1};
   if (row.mirror_rows > 0) middle.outer = plane;
   const std::int64_t turn_groups = problem_.batch * (by_plane ? across_[0] : 1);
-  Side ring = middle;
+  Side turning = middle;
   if (turns) {
-    ring.slots = take_turns(turn_groups);
-    ring.group = by_plane ? plane : volume;
-    program_.scratch_values = ring.group * ring.slots;
+    const int slots = take_turns(turn_groups);
+    turning.slots = own ? slots : 0;
+    turning.group = by_plane ? plane : volume;
+    program_.scratch_values = turning.group * turning.slots;
   } else if (own) {
     program_.scratch_values = volume * problem_.batch;
   }
   if (by_plane) after.group = across_.back() * half_values_;
-  set_sides(row, turns ? ring : middle, after);
+  set_sides(row, turning, after);
   // Columns of a plane.
   const std::int64_t pitch = middle.inner;
   Step column =
       step(count - 2, across_.back(), count == 3 && !by_plane ? across_[0] : 1, row_values_, true, true);
-  Side tall = turns ? ring : middle;
+  Side tall = turning;
   tall.inner = 1;
   tall.element = pitch;
   tall.outer = plane;
@@ -299,7 +305,7 @@ void Layout::three_steps() {
     throw Error(ErrorCode::invalid_argument, fmt::format("{} outputs in groups of {}", n1, chunk));
   const bool turns = choice_.at_once > 0;
   const std::int64_t groups = n1 / chunk;
-  const int slots = turns ? take_turns(groups) : 0;
+  const int at_once = turns ? take_turns(groups) : 0, slots = choice_.ring ? at_once : 0;
   program_.turns_from = turns ? 1 : 0;
   Step first = step(0, n1, 1, rest, true, false, true);
   first.turn = {.modulus = n, .inner = 1};
@@ -310,7 +316,7 @@ void Layout::three_steps() {
   second.in = {Buffer::scratch, chunk, n1, 1, n3 * n1};
   Step third = step(2, n3, n2, chunk, true, true);
   third.out = {Buffer::output, chunk, n1, 1, n1 * n2};
-  if (turns) {
+  if (slots > 0) {
     second.out = {Buffer::scratch, rest * chunk, chunk, 1, n3 * chunk, slots, n};
     third.in = {Buffer::scratch, rest * chunk, n3 * chunk, 1, chunk, slots, n};
   } else {

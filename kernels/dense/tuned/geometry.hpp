@@ -25,6 +25,9 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
                                const Limits& limits, std::string& why);
 /// Splits of a 1D signal that no block can hold, best first; one empty split for all others.
 std::vector<std::vector<int>> splits_of(const DenseProblem& problem, bool single, const Limits& limits);
+/// Whether steps by turns may do without a ring: those of contiguous complex numbers, in rows of whole cache
+/// lines, and the last two of three factors.
+bool turns_in_place(const DenseProblem& problem, bool single, const std::vector<int>& split);
 /// Complex values of one group of the steps that run by turns.
 std::int64_t group_values(const DenseProblem& problem, const Choice& choice);
 

@@ -83,6 +83,12 @@ std::vector<std::vector<int>> splits_of(const DenseProblem& problem, bool single
   return splits;
 }
 
+bool turns_in_place(const DenseProblem& problem, bool single, const std::vector<int>& split) {
+  const Grid grid(problem);
+  return split.size() == 3 ||
+         (grid.rank() > 1 && !problem.real && problem.contiguous() && grid.row() % line_values(single) == 0);
+}
+
 std::int64_t group_values(const DenseProblem& problem, const Choice& choice) {
   const Grid grid(problem);
   if (choice.split.size() == 3)

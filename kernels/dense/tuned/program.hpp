@@ -41,6 +41,7 @@ struct LineChoice {
   bool ahead = false;   ///< see Kernel::reads_ahead()
   bool early = false;   ///< see Kernel::begins_early()
   int resident = 0;     ///< blocks that a multiprocessor holds at most; 0: as many as fit
+  int distance = 0;     ///< see Kernel::prefetches(): percent of the blocks that the GPU holds; 0: not
   Caching caching{};
 
   int length() const;
@@ -59,6 +60,7 @@ struct Side {
   int slots = 0;                                              ///< of a ring of groups; 0: none
   std::int64_t offset = 0;                                    ///< of the buffer's part, in elements
   Form form = Form::complex;
+  bool between = false;  ///< steps by turns: one leaves it for the other in the L2 cache
 };
 
 /// Twiddle factors between the steps of a long line; modulus 0: none.
@@ -108,6 +110,9 @@ struct Kernel {
   /// Whether blocks bring their input to the L2 cache while the kernel before ends: of contiguous complex
   /// lines in one step, for calls that follow each other in a stream.
   bool begins_early() const;
+  /// Whether blocks bring the input of a later tile to the L2 cache once they have read their own, so that
+  /// memory is kept busy while they compute: of complex numbers or pairs that are neighbours in memory.
+  bool prefetches() const;
   std::size_t shared_bytes(bool single) const;
 };
 

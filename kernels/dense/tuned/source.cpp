@@ -97,8 +97,8 @@ std::string line_source(const std::string& name, const Step& step, bool single, 
 }
 
 std::string side_source(const Side& side) {
-  return fmt::format("Side<{}, {}ll, {}ll, {}ll, {}ll, {}, {}ll>", name(side.buffer), side.group, side.outer,
-                     side.inner, side.element, side.slots, side.offset);
+  return fmt::format("Side<{}, {}ll, {}ll, {}ll, {}ll, {}, {}ll, {}>", name(side.buffer), side.group,
+                     side.outer, side.inner, side.element, side.slots, side.offset, side.between);
 }
 
 std::size_t exchange_bytes(const Step& step, bool single) {
@@ -149,6 +149,7 @@ std::string step_source(const Kernel& kernel, bool single) {
   policy.constant("kReadAhead", kernel.reads_ahead());
   policy.constant("kExchangeBytes", static_cast<int>(exchange_bytes(step, single)));
   policy.constant("kBeginEarly", kernel.begins_early());
+  policy.constant("kPrefetch", kernel.prefetches());
   policy.constant("kLoads", name(step.line.caching.loads));
   policy.constant("kStreaming", step.line.caching.streaming);
   return line_source("Line0", step, single, false) +
@@ -212,6 +213,12 @@ bool Kernel::reads_ahead() const {
 bool Kernel::begins_early() const {
   return step.line.early && step.in.buffer == Buffer::input && step.out.buffer == Buffer::output &&
          step.in.form == Form::complex && step.in.element == 1 && !step.load_by_line;
+}
+
+bool Kernel::prefetches() const {
+  const bool pairs = step.in.form == Form::pairs && step.vector;
+  return step.line.distance > 0 && (pairs || step.in.form == Form::complex) && !reads_ahead() &&
+         (step.load_by_line ? step.in.inner : step.in.element) == (pairs ? 2 : 1);
 }
 
 std::string source_of(const Kernel& kernel, bool single) {

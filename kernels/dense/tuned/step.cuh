@@ -20,6 +20,7 @@
 //   kReadAhead, kExchangeBytes   blocks stay, and read their next tile, to behind so many bytes of shared
 //                           memory, while they transform one
 //   kBeginEarly             blocks bring their input to the L2 cache while the kernel before ends
+//   kPrefetch               blocks bring the input of a later tile to the L2 cache
 //   kLoads, kStreaming      how memory is read, and whether what is read or written once is marked so
 #pragma once
 
@@ -38,10 +39,10 @@ enum class Store { complex, pairs, real, half_pairs, half };
 enum class Method { plain, bluestein, rader };
 
 template <Buffer kBufferOf, long long kGroupStride, long long kOuterStride, long long kInnerStride,
-          long long kElementStride, int kSlotCount, long long kOffset>
+          long long kElementStride, int kSlotCount, long long kOffset, bool kBetweenSteps>
 struct Side {
   static constexpr Buffer kBuffer = kBufferOf;
-  static constexpr bool kRing = kSlotCount > 0;
+  static constexpr bool kBetween = kBetweenSteps;  ///< by turns: to be found in the L2 cache
   static constexpr long long kElement = kElementStride, kNextLine = kInnerStride;
   /// Of a line. A ring keeps kSlotCount groups.
   static __device__ __forceinline__ long long place(long long group, long long outer, long long inner) {
@@ -142,6 +143,14 @@ __device__ __forceinline__ void await_copies() {
 #endif
 }
 
+__device__ __forceinline__ void prefetch_l2(const char* line) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
+#else
+  (void)*static_cast<const volatile char*>(line);  // emulated: there must be something
+#endif
+}
+
 /// The same value, of which the compiler knows nothing: what is made of it is computed again, not kept in
 /// registers.
 __device__ __forceinline__ unsigned forgotten(unsigned value) {
@@ -160,10 +169,10 @@ class Tile {
   using Samples = typename Pair<typename Step::Element>::type;
   static constexpr int kPoints = Step::kPoints;
   static constexpr int kBlock = Line::kThreads * Line::kLines;  ///< threads
-  static constexpr Access kReads = Step::kLoads != Access::usual          ? Step::kLoads
-                                   : Step::kStreaming && !Step::In::kRing ? Access::once
-                                                                          : Access::usual;
-  static constexpr Access kWrites = Step::kStreaming && !Step::Out::kRing ? Access::once : Access::usual;
+  static constexpr Access kReads = Step::kLoads != Access::usual             ? Step::kLoads
+                                   : Step::kStreaming && !Step::In::kBetween ? Access::once
+                                                                             : Access::usual;
+  static constexpr Access kWrites = Step::kStreaming && !Step::Out::kBetween ? Access::once : Access::usual;
   /// Known to be no tile in part.
   static constexpr bool kWhole = Line::kLines == 1 || (Step::kInner > 0 && Step::kInner % Line::kLines == 0);
   /// Lines 2q and 2q + 1 are rows that mirror each other.
@@ -218,14 +227,22 @@ class Tile {
     return reinterpret_cast<const Samples*>(read<typename Step::Element>(line, j, 0));
   }
 
-  /// Brings contiguous complex lines to the L2 cache, where later writes of others still reach them.
+  /// Brings the input to the L2 cache, where later writes of others still reach it: complex numbers or pairs
+  /// that are neighbours, of a line or, point by point, of all lines.
   __device__ __forceinline__ void prefetch() const {
-    constexpr int kLineOfCache = 128;
-    constexpr int kParts = (kPoints * static_cast<int>(sizeof(Vector)) + kLineOfCache - 1) / kLineOfCache;
-    for (int i = static_cast<int>(threadIdx.x); i < kParts * lines_; i += kBlock) {
-      const auto* line = static_cast<const Vector*>(from_) + place<typename Step::In>(i / kParts, false);
-      asm volatile(
-          "prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const char*>(line) + i % kParts * kLineOfCache));
+    constexpr int kUnit = Step::kLoad == Load::pairs ? sizeof(Samples) : sizeof(Vector), kLineOfCache = 128;
+    constexpr int kRun = (Line::kLoadByLine ? Line::kLines : kPoints) * kUnit;
+    constexpr int kParts = (kRun + kLineOfCache - 1) / kLineOfCache;
+    const int runs = Line::kLoadByLine ? kPoints : lines_;
+    for (int i = static_cast<int>(threadIdx.x); i < kParts * runs; i += kBlock) {
+      const int run = i / kParts, part = i % kParts * kLineOfCache;
+      if (Line::kLoadByLine && !kWhole && part >= lines_ * kUnit) continue;
+      const int line = Line::kLoadByLine ? 0 : run, j = Line::kLoadByLine ? run : 0;
+      if constexpr (Step::kLoad == Load::pairs) {
+        prefetch_l2(reinterpret_cast<const char*>(samples(line, j)) + part);
+      } else {
+        prefetch_l2(reinterpret_cast<const char*>(read<Vector>(line, j, 0)) + part);
+      }
     }
   }
 

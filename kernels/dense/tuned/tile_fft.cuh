@@ -45,6 +45,9 @@ class TileFft {
       __syncthreads();
     }
     read(memory, tables, shared, from, re, im);
+    if constexpr (Step::kPrefetch) {
+      if (tile + a.distance < a.tiles) Tile<Step>(a, tile + a.distance).prefetch();
+    }
     if constexpr (Step::kMethod == Method::plain) {
       leave_stage();
       transform<Line, kStageIn>(re, im, shared, from, to, roots);

@@ -237,8 +237,12 @@ class Tuner {
         const bool same =
             !all.empty() && all.back().at_once == choice.at_once && all.back().streams >= streams;
         if (same || choice.at_once * group * streams > kCacheShare) continue;
-        for (const Caching caching : {Caching{Loads::past_l1, true}, Caching{}})
-          all.push_back(with_caching(choice, caching));
+        for (const bool ring : {true, false}) {
+          if (!ring && !turns_in_place(problem_, kSingle, base.split)) continue;
+          choice.ring = ring;
+          for (const Caching caching : {Caching{Loads::past_l1, true}, Caching{}})
+            all.push_back(with_caching(choice, caching));
+        }
       }
     }
     return all;

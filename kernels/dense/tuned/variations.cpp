@@ -14,6 +14,9 @@ constexpr Caching kCachings[] = {{Loads::usual, false}, {Loads::past_l1, false},
 /// Of the tiles that a multiprocessor holds. Where more fit, they may only get into each other's way.
 constexpr int kResidentBytes[] = {40 << 10, 56 << 10, 72 << 10, 88 << 10, 104 << 10};
 
+/// Tiles that are prefetched must be in the L2 cache still when their blocks begin.
+constexpr int kDistances[] = {0, 12, 25, 35};
+
 std::vector<int> residents(const LineChoice& line, bool single) {
   std::vector<int> counts;
   const int tile = line.length() * line.lines * (single ? 8 : 16);
@@ -96,6 +99,7 @@ std::vector<Choice> refinements(const Choice& base, bool real, bool single) {
     try_all(&LineChoice::pad, std::array{0, 1, 2});
     try_all(&LineChoice::caching, kCachings);
     try_all(&LineChoice::resident, residents(line, single));
+    try_all(&LineChoice::distance, kDistances);
     if (!real && base.lines.size() == 1) try_all(&LineChoice::early, std::array{false, true});
     if (real && base.lines.size() > 1 && step == 0) {
       line.ahead = true;

@@ -12,7 +12,8 @@ Choice with_caching(Choice choice, const Caching& caching);
 /// The factors of one step in other orders, with other threads, and with other lines of a tile; groups of
 /// twice as many lines of a line of three factors.
 std::vector<Choice> neighbours(const Choice& base);
-/// One thing at a time: registers, caches, twiddle factors, padding, blocks, beginning early, reading ahead.
+/// One thing at a time: registers, caches, twiddle factors, padding, blocks, prefetching, beginning early,
+/// reading ahead.
 /// Without what changes nothing for complex or real transforms, and without `base`.
 std::vector<Choice> refinements(const Choice& base, bool real, bool single);
 
