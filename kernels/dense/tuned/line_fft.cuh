@@ -9,7 +9,9 @@
 //   kLoadByLine, kStoreByLine  whether neighbouring threads hold neighbouring lines, not points, before and
 //                              after the first exchange
 //   kTwiddles                  twiddle factors as powers of one or two roots, or all from the table
-//   kTwiddleFree               none at all: a DFT of as many dimensions as there are factors
+//   kTwiddleFree               none at all: a DFT of as many dimensions as there are factors, which passes
+//                              compute in place (Burrus and Eschenbacher 1981); Strides are the places
+//                              between neighbours of a dimension
 #pragma once
 
 #include "kernels/common/butterfly.hpp"
@@ -49,6 +51,12 @@ __device__ __forceinline__ Seat seat(int id, bool by_line) {
                  : Seat{id % Line::kThreads, id / Line::kThreads};
 }
 
+template <class Line>
+__device__ __forceinline__ int place_of(int position, int line) {
+  return Line::kPositionMajor ? position * (Line::kLines + Line::kPad) + line
+                              : line * Line::kPitch + position;
+}
+
 /// Where position base + add of a line lies in shared memory. Padding spreads strided accesses over the banks
 /// (the paper's section 3.3); where it falls on `add` alone, a constant, it costs no arithmetic. `aligned`:
 /// base is known to be a multiple of kPadEvery.
@@ -62,8 +70,7 @@ __device__ __forceinline__ int place(int base, int add, int line, bool aligned =
       position += position / Line::kPadEvery;
     }
   }
-  return Line::kPositionMajor ? position * (Line::kLines + Line::kPad) + line
-                              : line * Line::kPitch + position;
+  return place_of<Line>(position, line);
 }
 
 /// Powers w^k, k < R, of a root of unity as products. The k-th power of a rounded root is k times as wrong as
@@ -119,6 +126,27 @@ struct Pass {
   }
   static constexpr bool kAlignedOutput = kBefore == 1 && Line::kPadEvery > 0 &&
                                          R % (Line::kPadEvery > 0 ? Line::kPadEvery : 1) == 0;
+
+  /// Of a grid: the butterfly's coordinates in the dimensions before, the first one fastest, then those in
+  /// the dimensions behind, which lie without gaps, the last one fastest.
+  static __device__ __forceinline__ int place_in_grid(int thread, int round, int k, int line) {
+    int rest = first(thread, round), position = k * Line::Strides::at(I);
+#pragma unroll
+    for (int d = 0; d < I; ++d) {
+      position += rest % Line::Radix::at(d) * Line::Strides::at(d);
+      rest /= Line::Radix::at(d);
+    }
+    return place_of<Line>(position + rest, line);
+  }
+  /// Where input k of a butterfly is found in shared memory, and where output k goes.
+  static __device__ __forceinline__ int input_place(int thread, int round, int k, int line) {
+    if constexpr (Line::kTwiddleFree) return place_in_grid(thread, round, k, line);
+    return place<Line>(first(thread, round), k * M, line);
+  }
+  static __device__ __forceinline__ int output_place(int thread, int round, int k, int line) {
+    if constexpr (Line::kTwiddleFree) return place_in_grid(thread, round, k, line);
+    return place<Line>(first_output(thread, round), k * kBefore, line, kAlignedOutput);
+  }
 
   /// x_k *= w^k with w = exp(−2πi q/(kBefore R)), q the butterfly's place in its group.
   static __device__ __forceinline__ void turn(Real* re, Real* im, int thread, int round,
@@ -187,9 +215,9 @@ constexpr int registers_of() {
   }
 }
 
-/// From the outputs of pass I to the inputs of pass I + 1, and perhaps to another seat; Get and Set reach one
+/// From the outputs of pass I to the inputs of pass J, and perhaps to another seat; Get and Set reach one
 /// part of a value, or the whole of it.
-template <class Line, int I, class T, class Get, class Set>
+template <class Line, int I, int J, class T, class Get, class Set>
 __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const Seat& to, const Get& get,
                                              const Set& set) {
   using P = Pass<Line, I>;
@@ -197,37 +225,33 @@ __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const 
   for (int b = 0; b < P::kRounds; ++b) {
     if (!P::has(from.thread, b)) break;
 #pragma unroll
-    for (int k = 0; k < P::R; ++k) {
-      const int first = P::first_output(from.thread, b);
-      shared[place<Line>(first, k * P::kBefore, from.line, P::kAlignedOutput)] = get(b * P::R + k);
-    }
+    for (int k = 0; k < P::R; ++k) shared[P::output_place(from.thread, b, k, from.line)] = get(b * P::R + k);
   }
   line_barrier<Line>();
-  using Q = Pass<Line, I + 1>;
+  using Q = Pass<Line, J>;
 #pragma unroll
   for (int b = 0; b < Q::kRounds; ++b) {
     if (!Q::has(to.thread, b)) break;
 #pragma unroll
-    for (int k = 0; k < Q::R; ++k)
-      set(b * Q::R + k, shared[place<Line>(Q::first(to.thread, b), k * Q::M, to.line)]);
+    for (int k = 0; k < Q::R; ++k) set(b * Q::R + k, shared[Q::input_place(to.thread, b, k, to.line)]);
   }
 }
 
 /// Whoever read the memory before must be done (`kGuard`: not known to be).
-template <class Line, int I, bool kGuard>
+template <class Line, int I, int J, bool kGuard>
 __device__ __forceinline__ void exchange(typename Line::Real* re, typename Line::Real* im, void* shared,
                                          const Seat& from, const Seat& to) {
   using Real = typename Line::Real;
   if constexpr (kGuard) line_barrier<Line>();
   if constexpr (Line::kSplit) {
     auto* half = static_cast<Real*>(shared);
-    swap_through<Line, I>(
+    swap_through<Line, I, J>(
         half, from, to, [&](int i) { return re[i]; }, [&](int i, Real x) { re[i] = x; });
     line_barrier<Line>();
-    swap_through<Line, I>(
+    swap_through<Line, I, J>(
         half, from, to, [&](int i) { return im[i]; }, [&](int i, Real x) { im[i] = x; });
   } else {
-    swap_through<Line, I>(
+    swap_through<Line, I, J>(
         static_cast<Complex<Real>*>(shared), from, to,
         [&](int i) {
           return Complex<Real>{re[i], im[i]};
@@ -247,8 +271,21 @@ __device__ __forceinline__ void transform(typename Line::Real* re, typename Line
                                           const Complex<typename Line::Real>* __restrict__ roots) {
   Pass<Line, I>::compute(re, im, (I == 0 ? load : store).thread, roots);
   if constexpr (I + 1 < Line::Radix::kCount) {
-    exchange<Line, I, (kGuard || I > 0)>(re, im, shared, I == 0 ? load : store, store);
+    // In place a thread writes where it has read.
+    exchange<Line, I, I + 1, I == 0 ? kGuard : !Line::kTwiddleFree || Line::kSplit>(
+        re, im, shared, I == 0 ? load : store, store);
     transform<Line, kGuard, I + 1>(re, im, shared, load, store, roots);
+  }
+}
+
+/// Of a grid, from the outputs of transform(): its dimensions once more, the last one first.
+template <class Line, int I = Line::Radix::kCount - 1>
+__device__ __forceinline__ void transform_back(typename Line::Real* re, typename Line::Real* im, void* shared,
+                                               const Seat& own) {
+  Pass<Line, I>::compute(re, im, own.thread, nullptr);
+  if constexpr (I > 0) {
+    exchange<Line, I, I - 1, Line::kSplit>(re, im, shared, own, own);
+    transform_back<Line, I - 1>(re, im, shared, own);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/dense/tuned/arguments.cuh"
+#include "kernels/dense/tuned/grid.hpp"
 #include "kernels/dense/tuned/program.hpp"
 
 namespace sfft::detail::tuned {
@@ -64,8 +65,28 @@ int padded(const LineChoice& line, int points) {
   return points + (line.pad_every > 0 ? (points - 1) / line.pad_every : 0);
 }
 
-int places_of_line(const Step& step) {
-  return padded(step.line, std::max(step.line.length(), step.points));
+/// Of the grid that a DFT of several dimensions is computed in (line_fft.cuh): places between neighbours of a
+/// dimension. Threads hold neighbours of the first one first in all passes but its own, so that the distance
+/// between those is one by which `banks` of them, and of the next ones, meet every bank once.
+std::vector<int> strides_of_grid(const Step& step, std::int64_t banks) {
+  const std::vector<int>& radices = step.line.radices;
+  std::vector<int> strides(radices.size(), 1);
+  for (std::size_t d = radices.size() - 1; d-- > 0;) strides[d] = radices[d + 1] * strides[d + 1];
+  if (step.across() || radices.size() < 2) return strides;
+  const int first = radices[0];
+  const auto meets_all = [&](int stride) {
+    return first % 2 == 1 ? first * stride % banks == 1 : stride % banks == banks / first;
+  };
+  if (first % 2 == 0 && banks % first != 0) return strides;
+  while (!meets_all(strides[0])) ++strides[0];
+  return strides;
+}
+
+int places_of_line(const Step& step, std::int64_t banks) {
+  const int points = std::max(step.line.length(), step.points);
+  if (!step.twiddle_free()) return padded(step.line, points);
+  const int first = step.line.radices[0], rest = step.line.length() / first;
+  return std::max(points, (first - 1) * strides_of_grid(step, banks)[0] + rest);
 }
 
 /// Whether a line's threads always are of one warp.
@@ -86,13 +107,16 @@ std::string line_source(const std::string& name, const Step& step, bool single, 
   policy.constant("kPositionMajor", line.position_major);
   policy.constant("kPadEvery", line.pad_every);
   policy.constant("kPad", line.pad);
-  policy.constant("kPitch", places_of_line(step) + line.pad);
+  policy.constant("kPitch", places_of_line(step, line_values(single)) + line.pad);
   policy.constant("kSplit", line.split);
   policy.constant("kWarp", within_warp(step));
   policy.constant("kLoadByLine", step.load_by_line);
   policy.constant("kStoreByLine", step.store_by_line);
   policy.constant("kTwiddles", tuned::name(line.twiddles));
   policy.constant("kTwiddleFree", step.twiddle_free());
+  if (step.twiddle_free())
+    policy.type("Strides",
+                fmt::format("Radices<{}>", fmt::join(strides_of_grid(step, line_values(single)), ", ")));
   return policy.text();
 }
 
@@ -103,7 +127,7 @@ std::string side_source(const Side& side) {
 
 std::size_t exchange_bytes(const Step& step, bool single) {
   const LineChoice& line = step.line;
-  const auto pitch = static_cast<std::size_t>(places_of_line(step));
+  const auto pitch = static_cast<std::size_t>(places_of_line(step, line_values(single)));
   const auto places = line.position_major ? pitch * static_cast<std::size_t>(line.lines + line.pad)
                                           : (pitch + static_cast<std::size_t>(line.pad)) *
                                                 static_cast<std::size_t>(line.lines);
@@ -114,12 +138,12 @@ std::size_t exchange_bytes(const Step& step, bool single) {
 
 std::string step_source(const Kernel& kernel, bool single) {
   const Step& step = kernel.step;
-  const bool convolved = step.method != Method::plain;
-  const char* last = convolved ? "Back0" : "Line0";  // whose last pass ends the step
+  const bool back = step.method != Method::plain && !step.twiddle_free();
   Policy policy("Step0");
   policy.type("Line", "Line0");
-  if (convolved) policy.type("Back", "Back0");
-  policy.type("End", fmt::format("Pass<{}, {}>", last, step.line.radices.size() - 1));
+  if (back) policy.type("Back", "Back0");
+  policy.type("End", fmt::format("Pass<{}, {}>", back ? "Back0" : "Line0",
+                                 step.twiddle_free() ? 0 : step.line.radices.size() - 1));
   policy.type("Element", name(step.element));
   policy.type("In", side_source(step.in));
   policy.type("Out", side_source(step.out));
@@ -152,8 +176,8 @@ std::string step_source(const Kernel& kernel, bool single) {
   policy.constant("kPrefetch", kernel.prefetches());
   policy.constant("kLoads", name(step.line.caching.loads));
   policy.constant("kStreaming", step.line.caching.streaming);
-  return line_source("Line0", step, single, false) +
-         (convolved ? line_source("Back0", step, single, true) : "") + policy.text();
+  return line_source("Line0", step, single, false) + (back ? line_source("Back0", step, single, true) : "") +
+         policy.text();
 }
 
 }  // namespace

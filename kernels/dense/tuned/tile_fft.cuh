@@ -277,7 +277,6 @@ class TileFft {
   static __device__ __forceinline__ void convolve(const Tile<Step>& memory, const StepTables& tables,
                                                   void* shared, const Seat& from, const Seat& to, Real* re,
                                                   Real* im) {
-    using Back = typename Step::Back;  // the same factors in reverse order: outputs are inputs
     const auto* kernel = static_cast<const Value*>(tables.kernel);
     Value first{0, 0}, sum{0, 0};
     if constexpr (Step::kMethod == Method::rader) {
@@ -291,9 +290,13 @@ class TileFft {
       z = times(z, (kernel + at)[add]);
       z = {z.im, z.re};
     });
-    transform<Back, true>(re, im, shared, to, to, static_cast<const Value*>(tables.roots));
+    if constexpr (Line::kTwiddleFree) {
+      transform_back<Line>(re, im, shared, to);
+    } else {  // the same factors in reverse order: outputs are inputs
+      transform<typename Step::Back, true>(re, im, shared, to, to, static_cast<const Value*>(tables.roots));
+    }
     const auto* chirp = static_cast<const Value*>(tables.chirp);
-    each_output<Pass<Back, Back::Radix::kCount - 1>, kPoints>(to, re, im, [&](int at, int add, Value& z) {
+    each_output<typename Step::End, kPoints>(to, re, im, [&](int at, int add, Value& z) {
       const int position = at + add;
       z = {z.im, z.re};
       if constexpr (Step::kMethod == Method::bluestein) {
