@@ -18,6 +18,9 @@ struct StepTables {
   const void* kernel;    ///< Bluestein, Rader: FFT of what is convolved with, over the length of the FFT
   const void* gather;    ///< Rader: element of the q-th input, int
   const void* scatter;   ///< Rader: element of the q-th output, int
+  const void* store;  ///< of a step with places (places.hpp): where elements go that are read, int; `gather`
+                      ///< says where inputs are then
+  const void* load;   ///< … where elements are that are written; `scatter` says where outputs go
 };
 
 struct Arguments {

@@ -7,6 +7,7 @@
 
 #include "kernels/dense/tuned/choice.hpp"
 #include "kernels/dense/tuned/grid.hpp"
+#include "kernels/dense/tuned/places.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -96,8 +97,14 @@ double best_cost(int length) {
   return best;
 }
 
-std::size_t tile_bytes(const LineChoice& line, int points, bool single) {
-  const int places = std::max(line.length(), points);
+std::size_t tile_bytes(const LineChoice& line, Method method, int points, bool single) {
+  Step step;
+  step.points = points;
+  step.method = method;
+  step.line = line;
+  const int places = step.has_places()
+                         ? most_places(points, line.threads, static_cast<int>(line_values(single)))
+                         : std::max(line.length(), points);
   const int padded = places + (line.pad_every > 0 ? places / line.pad_every : 0) + line.pad;
   return static_cast<std::size_t>(padded) *
          static_cast<std::size_t>(line.lines + (line.position_major ? line.pad : 0)) * (single ? 8 : 16) /
@@ -107,10 +114,12 @@ std::size_t tile_bytes(const LineChoice& line, int points, bool single) {
 /// How well loads of resident blocks cover the memory's latency, 1 at best, and what short runs of
 /// neighbouring addresses cost. Calibrated on an H200: about 40 KiB under way on a multiprocessor give half
 /// its bandwidth.
-double memory_cost(const LineNeed& need, const LineChoice& line, bool single, const Limits& limits) {
+double memory_cost(const LineNeed& need, Method method, const LineChoice& line, bool single,
+                   const Limits& limits) {
   const int threads = (line.threads * line.lines + 31) / 32 * 32, points = line.registers();
   const int registers = std::min(255, (2 * points * (single ? 1 : 2) + 26 + 7) / 8 * 8);
-  const auto shared = static_cast<int>(limits.shared_bytes / (tile_bytes(line, need.points, single) + 1024));
+  const auto shared =
+      static_cast<int>(limits.shared_bytes / (tile_bytes(line, method, need.points, single) + 1024));
   const int blocks = std::min({65536 / (registers * threads), 2048 / threads, std::max(shared, 1), 32});
   if (blocks == 0) return 10;
   const double used = static_cast<double>(need.points) * line.lines * (single ? 8 : 16) * blocks;
@@ -162,16 +171,16 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
       line.staged = staged;
       line.across = needed && n % banks == 0;
       line.split = false;
-      if (tile_bytes(line, need.points, single) > limits.shared_bytes) {
+      if (tile_bytes(line, method, need.points, single) > limits.shared_bytes) {
         if (staged || need.half) continue;
         line.split = true;
         // The longest lines fit without padding only.
-        if (n == 1 && tile_bytes(line, need.points, single) > limits.shared_bytes) line.pad_every = 0;
-        if (tile_bytes(line, need.points, single) > limits.shared_bytes) continue;
+        if (n == 1 && tile_bytes(line, method, need.points, single) > limits.shared_bytes) line.pad_every = 0;
+        if (tile_bytes(line, method, need.points, single) > limits.shared_bytes) continue;
       }
       const int threads = base.threads * n;
       const double idle = (threads + 31) / 32 * 32.0 / threads;
-      out.push_back({arithmetic * idle + memory_cost(need, line, single, limits), line});
+      out.push_back({arithmetic * idle + memory_cost(need, method, line, single, limits), line});
     }
   }
 }

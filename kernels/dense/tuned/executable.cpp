@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "kernels/dense/tuned/places.hpp"
 #include "kernels/dense/tuned/tables.hpp"
 #include "sfft/error.hpp"
 
@@ -28,14 +29,21 @@ const void* Tables::values(const std::string& key, const Table& table) {
 
 void Tables::convolution_of(const Step& step, device::StepTables& tables) {
   const std::string key =
-      fmt::format("{} {} {} ", step.method == Method::rader ? "rader" : "bluestein", step.points,
+      fmt::format("{} {} {} {} ", step.method == Method::rader ? "rader" : "bluestein", step.points,
                   step.twiddle_free() ? fmt::format("{}", fmt::join(step.line.radices, "."))
-                                      : std::to_string(step.line.length()));
+                                      : std::to_string(step.line.length()),
+                  step.has_places() ? step.line.threads : 0);
   if (known(key + "kernel") == nullptr) {
     const Convolution made = convolution(step);
     values(key + "kernel", made.kernel);
     values(key + "chirp", made.chirp);
-    if (!made.gather.empty()) {
+    if (step.has_places()) {
+      const PlacedPermutations placed = placed_permutations(step, made, single_);
+      add(key + "store", placed.store);
+      add(key + "gather", placed.gather);
+      add(key + "scatter", placed.scatter);
+      add(key + "load", placed.load);
+    } else if (!made.gather.empty()) {
       add(key + "gather", made.gather);
       add(key + "scatter", made.scatter);
     }
@@ -44,6 +52,8 @@ void Tables::convolution_of(const Step& step, device::StepTables& tables) {
   tables.chirp = known(key + "chirp");
   tables.gather = known(key + "gather");
   tables.scatter = known(key + "scatter");
+  tables.store = known(key + "store");
+  tables.load = known(key + "load");
 }
 
 device::StepTables Tables::of(const Step& step) {

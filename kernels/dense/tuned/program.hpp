@@ -94,6 +94,11 @@ struct Step {
   /// Rader's convolution of co-prime radices is one of as many dimensions (Good 1958): its passes need no
   /// twiddle factors, and its tables are in the order that makes them so.
   bool twiddle_free() const { return method == Method::rader && line.coprime(); }
+  /// Whether Rader's permutations go through places of shared memory that are computed for them (places.hpp):
+  /// of a staged line that has a block for itself.
+  bool has_places() const {
+    return twiddle_free() && line.staged && line.lines == 1 && line.radices.size() > 1 && !across();
+  }
 };
 
 struct Kernel {

@@ -7,6 +7,7 @@
 
 #include "kernels/dense/tuned/arguments.cuh"
 #include "kernels/dense/tuned/grid.hpp"
+#include "kernels/dense/tuned/places.hpp"
 #include "kernels/dense/tuned/program.hpp"
 
 namespace sfft::detail::tuned {
@@ -83,8 +84,9 @@ std::vector<int> strides_of_grid(const Step& step, std::int64_t banks) {
 }
 
 int places_of_line(const Step& step, std::int64_t banks) {
-  const int points = std::max(step.line.length(), step.points);
+  int points = std::max(step.line.length(), step.points);
   if (!step.twiddle_free()) return padded(step.line, points);
+  if (step.has_places()) points = most_places(step.points, step.line.threads, static_cast<int>(banks));
   const int first = step.line.radices[0], rest = step.line.length() / first;
   return std::max(points, (first - 1) * strides_of_grid(step, banks)[0] + rest);
 }
@@ -168,6 +170,7 @@ std::string step_source(const Kernel& kernel, bool single) {
   policy.constant("kPoints", step.points);
   policy.constant("kStaged", step.line.staged);
   policy.constant("kAcross", step.across());
+  policy.constant("kPlaces", step.has_places());
   policy.constant("kKeep", name(kernel.keep));
   policy.constant("kSpectrum", kernel.spectrum);
   policy.constant("kReadAhead", kernel.reads_ahead());

@@ -16,6 +16,7 @@
 //   kMethod, kPoints        plain, or a convolution for lines of kPoints points that have no good factors
 //   kStaged                 tiles pass through shared memory, to be read and written in the order of memory
 //   kAcross                 staged; neighbouring threads hold neighbouring lines, not points
+//   kPlaces                 Rader's permutations of a line go through places that are computed for them
 //   kKeep, kSpectrum        results are not stored: a part of them is kept; elements of a spectrum
 //   kReadAhead, kExchangeBytes   blocks stay, and read their next tile, to behind so many bytes of shared
 //                           memory, while they transform one
