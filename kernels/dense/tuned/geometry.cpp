@@ -305,7 +305,8 @@ void Layout::three_steps() {
     throw Error(ErrorCode::invalid_argument, fmt::format("{} outputs in groups of {}", n1, chunk));
   const bool turns = choice_.at_once > 0;
   const std::int64_t groups = n1 / chunk;
-  const int at_once = turns ? take_turns(groups) : 0, slots = choice_.ring ? at_once : 0;
+  int slots = turns ? take_turns(groups) : 0;
+  if (!choice_.ring) slots = 0;
   program_.turns_from = turns ? 1 : 0;
   Step first = step(0, n1, 1, rest, true, false, true);
   first.turn = {.modulus = n, .inner = 1};

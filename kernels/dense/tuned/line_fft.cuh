@@ -51,6 +51,7 @@ __device__ __forceinline__ Seat seat(int id, bool by_line) {
                  : Seat{id % Line::kThreads, id / Line::kThreads};
 }
 
+/// Of a position in shared memory, padding counted.
 template <class Line>
 __device__ __forceinline__ int place_of(int position, int line) {
   return Line::kPositionMajor ? position * (Line::kLines + Line::kPad) + line

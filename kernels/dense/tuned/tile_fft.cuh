@@ -1,7 +1,7 @@
 // The work on one tile: read, transform, write.
 #pragma once
 
-#include "kernels/dense/tuned/step.cuh"
+#include "kernels/dense/tuned/places.cuh"
 
 namespace sfft::device {
 
@@ -26,8 +26,7 @@ class TileFft {
                         kHalfOut = Step::kStore == Store::half_pairs;
   static constexpr bool kStageIn = Step::kStaged || kHalfIn, kStageOut = Step::kStaged || kHalfOut;
   static constexpr int kBlock = Tile<Step>::kBlock;
-  static constexpr int kSteps = (kPoints + kBlock - 1) / kBlock;  ///< of a block through a line
-  static constexpr int kHeld = First::kRounds * First::R;         ///< inputs, or outputs, of a thread
+  static constexpr int kHeld = First::kRounds * First::R;  ///< inputs, or outputs, of a thread
   /// Lines that follow each other without gaps are staged as they lie.
   static constexpr bool kFlat = !kHalfIn && !kHalfOut && Step::kMirrorRows == 0 &&
                                 Step::kLoad == Load::complex && Step::kStore == Store::complex &&
@@ -43,11 +42,7 @@ class TileFft {
                to = seat_at(Line::kStoreByLine || Step::kAcross);
     Real re[registers_of<Line>()], im[registers_of<Line>()];
     if constexpr (kStageIn) {
-      if constexpr (Step::kPlaces) {
-        store_in_places(memory, tables, shared);
-      } else {
-        kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, shared);
-      }
+      kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, tables, shared);
       __syncthreads();
     }
     read(memory, tables, shared, from, re, im);
@@ -144,53 +139,12 @@ class TileFft {
     return line * kPoints + j;
   }
 
-  /// What a thread accesses one after the other, as its table says: bytes from the beginning of shared
-  /// memory.
-  template <int kCount>
-  struct Places {
-    static constexpr int kWords = (kCount + 3) / 4;
-    unsigned at[kWords > 0 ? 4 * kWords : 1];
-    __device__ __forceinline__ Places(const void* table, int thread) {
-      const auto* words = static_cast<const uint4*>(table) + thread * kWords;
-#pragma unroll
-      for (int w = 0; w < kWords; ++w) {
-        const uint4 four = words[w];
-        at[4 * w] = four.x;
-        at[4 * w + 1] = four.y;
-        at[4 * w + 2] = four.z;
-        at[4 * w + 3] = four.w;
-      }
-    }
-  };
-  static __device__ __forceinline__ Value& value_at(void* shared, unsigned bytes) {
-    return *reinterpret_cast<Value*>(static_cast<unsigned char*>(shared) + bytes);
-  }
-  /// action(step, first, add) for a thread's elements first + add of the line.
-  template <class Action>
-  static __device__ __forceinline__ void each_of_line(const Action& action) {
-    const int id = static_cast<int>(threadIdx.x);
-#pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
-      if ((s + 1) * kBlock <= kPoints || id + s * kBlock < kPoints) action(s, id, s * kBlock);
-    }
-  }
-  static __device__ __forceinline__ void store_in_places(const Tile<Step>& memory, const StepTables& tables,
-                                                         void* shared) {
-    const Places<kSteps> places(tables.store, static_cast<int>(threadIdx.x));
-    Value line[kSteps];
-    each_of_line([&](int s, int first, int add) { line[s] = memory.load(0, first, add); });
-    each_of_line([&](int s, int, int) { value_at(shared, places.at[s]) = line[s]; });
-  }
-  static __device__ __forceinline__ void load_from_places(const Tile<Step>& memory, const StepTables& tables,
-                                                          void* shared) {
-    const Places<kSteps> places(tables.load, static_cast<int>(threadIdx.x));
-    each_of_line(
-        [&](int s, int first, int add) { memory.store(0, first, value_at(shared, places.at[s]), add); });
-  }
-
-  static __device__ __forceinline__ void stage_in(const Tile<Step>& memory, void* shared) {
+  static __device__ __forceinline__ void stage_in(const Tile<Step>& memory, const StepTables& tables,
+                                                  void* shared) {
     auto* values = static_cast<Value*>(shared);
-    if constexpr (kFlat) {
+    if constexpr (Step::kPlaces) {
+      PlacedLine<Step>::read(memory, tables, shared);
+    } else if constexpr (kFlat) {
       for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
         values[i] = memory.load(0, i);
     } else {
@@ -251,7 +205,7 @@ class TileFft {
             using Samples = typename Tile<Step>::Samples;
             z = memory.value(static_cast<const Samples*>(shared)[(first + add) * Line::kLines + own.line]);
           } else if constexpr (Step::kPlaces) {
-            z = value_at(shared, places.at[b * First::R + k]);
+            z = places.template of<Value>(shared, b * First::R + k);
           } else if constexpr (kStageIn) {
             const int element = Step::kMethod == Method::rader ? (gather + first)[add] : first + add;
             z = static_cast<const Value*>(shared)[staged(element, own.line)];
@@ -395,7 +349,7 @@ class TileFft {
         if (k * End::M >= kPoints || (Step::kMethod == Method::bluestein && first + add >= kPoints)) continue;
         const Value z{re[b * End::R + k], im[b * End::R + k]};
         if constexpr (Step::kPlaces) {
-          value_at(shared, places.at[b * End::R + k]) = z;
+          places.template of<Value>(shared, b * End::R + k) = z;
         } else if constexpr (Step::kMethod == Method::rader) {
           put((scatter + first)[add], z);
         } else {
@@ -405,16 +359,16 @@ class TileFft {
     }
     if constexpr (kStageOut) {
       __syncthreads();
-      if constexpr (Step::kPlaces) {
-        load_from_places(memory, tables, shared);
-      } else {
-        kHalfOut ? untangle(memory, tables, values) : stage_out(memory, values);
-      }
+      kHalfOut ? untangle(memory, tables, values) : stage_out(memory, tables, shared);
     }
   }
 
-  static __device__ __forceinline__ void stage_out(const Tile<Step>& memory, const Value* values) {
-    if constexpr (kFlat) {
+  static __device__ __forceinline__ void stage_out(const Tile<Step>& memory, const StepTables& tables,
+                                                   void* shared) {
+    const auto* values = static_cast<const Value*>(shared);
+    if constexpr (Step::kPlaces) {
+      PlacedLine<Step>::write(memory, tables, shared);
+    } else if constexpr (kFlat) {
       for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
         memory.store(0, i, values[i]);
     } else {
