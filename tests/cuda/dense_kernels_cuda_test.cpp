@@ -201,7 +201,7 @@ TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
   expect_line_right<float>(127, "18.7 t7 l16 d35 c x", 30001);
   const std::string rest = " | 5.8 t8 l4 d50";
   const Named<float> frames(Shape({24, 80}), true, 2000);
-  for (const char* columns : {"4.6 t6 l16 m d25", "6.4 t4 l12 m d200"}) {
+  for (const char* columns : {"4.6 t6 l16 d25 m", "6.4 t4 l12 d200 m"}) {
     const auto plan = frames.plan("once 0 streams 1 blocks 1 chunk 16 split - | " + (columns + rest));
     frames.expect_forward_right<std::uint8_t>(plan);
     frames.expect_forward_right<float>(plan);
@@ -229,7 +229,7 @@ void expect_turns_in_place_right(const Shape& shape, std::int64_t batch, const s
 
 TEST_F(DenseKernelsCuda, StepsByTurnsInPlaceAreRight) {
   const std::string head = "once 3 streams 2 ring 0 blocks 1 chunk 16 split ";
-  const std::string volume = "- | 6.5 t6 l32 m d12 | 6.4 t6 l16 m n | 8.4 t8 l4 d50 o";
+  const std::string volume = "- | 6.5 t6 l32 d12 m | 6.4 t6 l16 m n | 8.4 t8 l4 d50 o";
   expect_turns_in_place_right<float>(Shape({30, 24, 32}), 2, head + volume);
   expect_turns_in_place_right<double>(Shape({30, 24, 32}), 1, head + volume);
   expect_turns_in_place_right<float>(Shape({24, 48}), 50, head + "- | 6.4 t6 l16 m o | 8.6 t8 l4 n o");
