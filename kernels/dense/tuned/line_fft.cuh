@@ -51,7 +51,7 @@ __device__ __forceinline__ Seat seat(int id, bool by_line) {
                  : Seat{id % Line::kThreads, id / Line::kThreads};
 }
 
-/// Of a position in shared memory, padding counted.
+/// Where a position lies in shared memory, its padding included.
 template <class Line>
 __device__ __forceinline__ int place_of(int position, int line) {
   return Line::kPositionMajor ? position * (Line::kLines + Line::kPad) + line

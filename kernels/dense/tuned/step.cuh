@@ -148,7 +148,7 @@ __device__ __forceinline__ void prefetch_l2(const char* line) {
 #ifdef __CUDA_ARCH__
   asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
 #else
-  (void)*static_cast<const volatile char*>(line);  // emulated: there must be something
+  (void)*static_cast<const volatile char*>(line);  // emulated: the address must be readable
 #endif
 }
 
