@@ -183,15 +183,26 @@ TEST(TunedEmulation, LinesOfManyLengths) {
 }
 
 TEST(TunedEmulation, LinesAsWisdomNamesThem) {
-  expect_right(
-      {named(Shape(60), false, 39, "4.15 t5 l6 e4 r18"), named(Shape(60), false, 39, "6.10 t6 l16 c x"),
-       named(Shape(127), false, 39, "18.7 t7 l32 c x"), named(Shape(127), false, 39, "16.16 t16 l5 p1 c"),
-       named(Shape(251), false, 39, "25.10 t10 l16 m c x"),
-       named(Shape(500), false, 7, "20.25 t20 l3 e20 p1"), named(Shape(509), false, 3, "32.32 t32 l1 e32"),
-       named(Shape(640), false, 3, "4.8.20 t32 l1 e4 w"), named(Shape(1021), false, 2, "5.12.17 t85 l1 c"),
-       named(Shape(1000), false, 3, "10.10.10 t100 l1 e10 p1 a"),
-       named(Shape(4096), false, 3, "16.16.16 t256 l1 s d12"),
-       named(Shape(96), false, 9, "8.12 t12 l2 d25 b"), named(Shape(5000), false, 1, "25.8.25 t209 l1 o")});
+  expect_right({named(Shape(60), false, 39, "4.15 t5 l6 e4 r18"),
+                named(Shape(60), false, 39, "6.10 t6 l16 c x"),
+                named(Shape(127), false, 39, "18.7 t7 l32 c x"),
+                named(Shape(127), false, 39, "16.16 t16 l5 p1 c"),
+                named(Shape(127), false, 39, "18.7 t7 l9 c"),
+                named(Shape(127), false, 9, "2.7.9 t14 l4 c"),
+                named(Shape(67), false, 50, "11.6 t6 l42 c"),
+                named(Shape(1021), false, 3, "4.15.17 t60 l2 c"),
+                named(Shape(251), false, 39, "25.10 t10 l16 m c x"),
+                named(Shape(500), false, 7, "20.25 t20 l3 e20 p1"),
+                named(Shape(509), false, 3, "32.32 t32 l1 e32"),
+                named(Shape(640), false, 3, "4.8.20 t32 l1 e4 w"),
+                named(Shape(1021), false, 2, "5.12.17 t85 l1 c"),
+                named(Shape(1021), true, 2, "3.20.17 t60 l1 c"),
+                named(Shape(122), true, 3, "4.15 t5 l1 c"),
+                named(Shape(122), true, 3, "4.15 t5 l2 c"),
+                named(Shape(1000), false, 3, "10.10.10 t100 l1 e10 p1 a"),
+                named(Shape(4096), false, 3, "16.16.16 t256 l1 s d12"),
+                named(Shape(96), false, 9, "8.12 t12 l2 d25 b"),
+                named(Shape(5000), false, 1, "25.8.25 t209 l1 o")});
 }
 
 TEST(TunedEmulation, LinesOfEveryKind) {

@@ -71,7 +71,9 @@ void expect_right(int points, const std::string& line, bool single) {
   const auto placed = placed_permutations(step, made, single);
   const int threads = step.line.threads, banks = single ? 16 : 8, bytes = single ? 8 : 16,
             radix = step.line.radices[0], apart = step.line.length() / radix;
-  const int rounds = (apart + threads - 1) / threads, steps = (points + threads - 1) / threads;
+  const int rounds = (apart + threads - 1) / threads, steps = (points + threads - 1) / threads,
+            groups = (threads + banks - 1) / banks;
+  EXPECT_LE(steps * groups * banks, detail::tuned::places_of(step.line, points, single));
   const auto in_order = [&](int s, int thread) {
     return s * threads + thread < points ? s * threads + thread : -1;
   };
@@ -90,7 +92,7 @@ void expect_right(int points, const std::string& line, bool single) {
     std::set<int> all;
     for (const auto& [point, place] : memory) {
       EXPECT_TRUE(all.insert(place).second) << point;
-      EXPECT_LT(place, detail::tuned::most_places(points, threads, banks));
+      EXPECT_LT(place, steps * groups * banks);
     }
     EXPECT_EQ(pass.size(), static_cast<std::size_t>(points) - 1);
     for (const auto& [point, place] : pass) EXPECT_EQ(place, memory[point]) << point;
@@ -111,12 +113,38 @@ TEST(TunedPlaces, NoBankIsMetTwice) {
   }
 }
 
+/// Primes before which a number has co-prime factors; GPUs with little shared memory and with much.
+TEST(TunedPlaces, CandidatesFitTheirBlock) {
+  int placed = 0;
+  for (const int n : {31, 61, 67, 79, 103, 127, 241, 331, 661, 991, 1021, 1531, 2311, 3121, 8191}) {
+    for (const bool single : {true, false}) {
+      for (const std::size_t bytes : {48u << 10, 64u << 10, 99u << 10, 163u << 10, 227u << 10}) {
+        const detail::tuned::LineNeed need{.points = n};
+        if (!detail::tuned::fits(n, single, {bytes})) continue;
+        for (const auto& line : detail::tuned::candidates(need, single, {bytes}, 8)) {
+          if (line.length() != n - 1) continue;
+          detail::tuned::Kernel kernel;
+          kernel.step.points = n;
+          kernel.step.method = Method::rader;
+          kernel.step.line = line;
+          EXPECT_LE(kernel.shared_bytes(single), bytes) << n;
+          placed += kernel.step.has_places();
+        }
+      }
+    }
+  }
+  EXPECT_GT(placed, 0);
+}
+
 TEST(TunedPlaces, OnlyOfOneStagedLineWithoutTwiddleFactors) {
   EXPECT_TRUE(step_of(1021, "3.20.17 t60 l1 c").has_places());
   EXPECT_FALSE(step_of(1021, "3.20.17 t60 l1").has_places());
   EXPECT_FALSE(step_of(1021, "3.20.17 t60 l2 c").has_places());
   EXPECT_FALSE(step_of(1021, "3.20.17 t20 l16 c x").has_places());
   EXPECT_FALSE(step_of(251, "25.10 t10 l1 c").has_places()) << "factors that are not co-prime";
+  Step half = step_of(1021, "3.20.17 t60 l1 c");
+  half.out.form = detail::tuned::Form::half_pairs;
+  EXPECT_FALSE(half.has_places()) << "half a spectrum of pairs";
 }
 
 }  // namespace

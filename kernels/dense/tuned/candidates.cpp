@@ -99,17 +99,9 @@ double best_cost(int length) {
   return best;
 }
 
-bool has_places(const LineChoice& line, Method method) {
-  Step step;
-  step.method = method;
-  step.line = line;
-  return step.has_places();
-}
-
 std::size_t tile_bytes(const LineChoice& line, Method method, int points, bool single) {
-  const int places = has_places(line, method)
-                         ? most_places(points, line.threads, static_cast<int>(line_values(single)))
-                         : std::max(line.length(), points);
+  const int places =
+      line.has_places(method) ? places_of(line, points, single) : std::max(line.length(), points);
   const int padded = places + (line.pad_every > 0 ? places / line.pad_every : 0) + line.pad;
   return static_cast<std::size_t>(padded) *
          static_cast<std::size_t>(line.lines + (line.position_major ? line.pad : 0)) * (single ? 8 : 16) /
@@ -185,7 +177,7 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
       }
       const int threads = base.threads * n;
       const double idle = (threads + 31) / 32 * 32.0 / threads;
-      const double work = arithmetic * (has_places(line, method) ? kWithPlaces : 1);
+      const double work = arithmetic * (line.has_places(method) ? kWithPlaces : 1);
       out.push_back({work * idle + memory_cost(need, method, line, single, limits), line});
     }
   }

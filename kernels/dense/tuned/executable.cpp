@@ -64,7 +64,7 @@ device::StepTables Tables::of(const Step& step) {
   };
   const int length = step.line.length();
   tables.roots = get(fmt::format("roots {}", length), length, length, 1);
-  if (step.in.form == Form::half_pairs || step.out.form == Form::half_pairs)
+  if (step.halves())
     tables.untangle = get(fmt::format("untangle {}", step.points), 2 * step.points, step.points + 1, 1);
   if (step.turn.modulus > 0) {
     const std::int64_t n = step.turn.modulus, fine = std::int64_t{1} << step.turn.bits();

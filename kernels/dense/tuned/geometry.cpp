@@ -118,13 +118,14 @@ class Layout {
     if (request_.inverse) std::reverse(program_.kernels.begin(), program_.kernels.end());
   }
 
-  /// Two steps by turns, no more at once than there is work for. Returns the slots of the ring between them.
+  /// Two steps by turns, no more at once than there is work for. Returns the slots of the ring between them;
+  /// 0: there is none.
   int take_turns(std::int64_t groups) {
     program_.turns = 2;
     program_.at_once = static_cast<int>(std::min<std::int64_t>(choice_.at_once, groups));
     const std::int64_t turns = (groups + program_.at_once - 1) / program_.at_once;
     program_.streams = static_cast<int>(std::min<std::int64_t>(choice_.streams, turns));
-    return program_.at_once * program_.streams;
+    return choice_.ring ? program_.at_once * program_.streams : 0;
   }
 
   /// What earlier steps would leave in the output lies behind the rest of the scratch memory.
@@ -231,8 +232,7 @@ void Layout::grid() {
   const std::int64_t turn_groups = problem_.batch * (by_plane ? across_[0] : 1);
   Side turning = middle;
   if (turns) {
-    const int slots = take_turns(turn_groups);
-    turning.slots = own ? slots : 0;
+    turning.slots = take_turns(turn_groups);
     turning.group = by_plane ? plane : volume;
     program_.scratch_values = turning.group * turning.slots;
   } else if (own) {
@@ -305,8 +305,7 @@ void Layout::three_steps() {
     throw Error(ErrorCode::invalid_argument, fmt::format("{} outputs in groups of {}", n1, chunk));
   const bool turns = choice_.at_once > 0;
   const std::int64_t groups = n1 / chunk;
-  int slots = turns ? take_turns(groups) : 0;
-  if (!choice_.ring) slots = 0;
+  const int slots = turns ? take_turns(groups) : 0;
   program_.turns_from = turns ? 1 : 0;
   Step first = step(0, n1, 1, rest, true, false, true);
   first.turn = {.modulus = n, .inner = 1};

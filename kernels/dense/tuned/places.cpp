@@ -67,6 +67,11 @@ class Colouring {
   std::array<std::vector<int>, 2> at_;  ///< the edge of a node with a colour
 };
 
+/// That hold one complex number each.
+int banks_of(bool single) {
+  return static_cast<int>(line_values(single));
+}
+
 int groups_of(int threads, int banks) {
   return (threads + banks - 1) / banks;
 }
@@ -140,12 +145,28 @@ std::vector<int> places_for(const Accesses& writes, const Accesses& reads, int p
   return places;
 }
 
-int most_places(int points, int threads, int banks) {
-  return static_cast<int>(round_up(points, threads)) / threads * groups_of(threads, banks) * banks;
+std::vector<int> grid_strides(const LineChoice& line, bool spread, bool single) {
+  const std::vector<int>& radices = line.radices;
+  std::vector<int> strides(radices.size(), 1);
+  for (std::size_t d = radices.size() - 1; d-- > 0;) strides[d] = radices[d + 1] * strides[d + 1];
+  const int first = radices[0], banks = banks_of(single);
+  if (!spread || (first % 2 == 0 && banks % first != 0)) return strides;
+  const auto meets_all = [&](int stride) {
+    return first % 2 == 1 ? first * stride % banks == 1 : stride % banks == banks / first;
+  };
+  while (!meets_all(strides[0])) ++strides[0];
+  return strides;
+}
+
+int places_of(const LineChoice& line, int points, bool single) {
+  const int banks = banks_of(single), steps = static_cast<int>(round_up(points, line.threads)) / line.threads;
+  const int first = line.radices[0], rest = line.length() / first;
+  return std::max(steps * groups_of(line.threads, banks) * banks,
+                  (first - 1) * grid_strides(line, true, single)[0] + rest);
 }
 
 PlacedPermutations placed_permutations(const Step& step, const Convolution& convolution, bool single) {
-  const int banks = static_cast<int>(line_values(single)), bytes = single ? 8 : 16;
+  const int banks = banks_of(single), bytes = single ? 8 : 16;
   const Accesses order = in_order(step.points, step.line.threads), inputs = of_pass(step, convolution.gather),
                  outputs = of_pass(step, convolution.scatter);
   const std::vector<int> in = places_for(order, inputs, step.points, banks),

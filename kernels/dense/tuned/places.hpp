@@ -18,8 +18,12 @@ struct Accesses {
 /// graph's edges by its degree (König 1916), where a point is an edge between the threads that write and
 /// those that read it.
 std::vector<int> places_for(const Accesses& writes, const Accesses& reads, int points, int banks);
-/// Places that may be needed for `points` which threads write in their order.
-int most_places(int points, int threads, int banks);
+/// Of the grid that a DFT of several dimensions is computed in (line_fft.cuh): places between neighbours of a
+/// dimension. `spread`: threads hold neighbours of the first dimension first in all passes but its own, so
+/// that the distance between those is one by which they, and the next ones, meet every bank once.
+std::vector<int> grid_strides(const LineChoice& line, bool spread, bool single);
+/// Places that a line of `points` which has places needs, for its permutations and for its grid.
+int places_of(const LineChoice& line, int points, bool single);
 
 /// Rader's two permutations of a step that Step::has_places(), by byte addresses in the order of a thread's
 /// accesses, in whole words of four for every thread.

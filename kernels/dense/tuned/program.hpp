@@ -26,6 +26,8 @@ struct Caching {
   friend bool operator==(const Caching&, const Caching&) = default;
 };
 
+enum class Method : std::uint8_t { plain, bluestein, rader };
+
 /// How lines of one length are transformed: what the tuner chooses.
 struct LineChoice {
   std::vector<int> radices;     ///< of the FFT, first pass first
@@ -47,10 +49,14 @@ struct LineChoice {
   int length() const;
   int registers() const;  ///< points that a thread holds
   bool coprime() const;   ///< no two radices have a common factor
+  /// Whether Rader's permutations go through places of shared memory that are computed for them (places.hpp):
+  /// of a staged line without twiddle factors that has a block for itself.
+  bool has_places(Method method) const {
+    return staged && !across && lines == 1 && radices.size() > 1 && method == Method::rader && coprime();
+  }
   friend bool operator==(const LineChoice&, const LineChoice&) = default;
 };
 
-enum class Method : std::uint8_t { plain, bluestein, rader };
 enum class Buffer : std::uint8_t { input, output, scratch };
 enum class Form : std::uint8_t { complex, pairs, real, half_pairs, half };
 
@@ -94,11 +100,10 @@ struct Step {
   /// Rader's convolution of co-prime radices is one of as many dimensions (Good 1958): its passes need no
   /// twiddle factors, and its tables are in the order that makes them so.
   bool twiddle_free() const { return method == Method::rader && line.coprime(); }
-  /// Whether Rader's permutations go through places of shared memory that are computed for them (places.hpp):
-  /// of a staged line that has a block for itself.
-  bool has_places() const {
-    return twiddle_free() && line.staged && line.lines == 1 && line.radices.size() > 1 && !across();
-  }
+  /// Halves of spectra are tangled in the order of memory.
+  bool has_places() const { return line.has_places(method) && !halves(); }
+  /// Whether half a spectrum is made of a line of pairs, or a line of half a spectrum.
+  bool halves() const { return in.form == Form::half_pairs || out.form == Form::half_pairs; }
 };
 
 struct Kernel {

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "kernels/dense/tuned/arguments.cuh"
-#include "kernels/dense/tuned/grid.hpp"
 #include "kernels/dense/tuned/places.hpp"
 #include "kernels/dense/tuned/program.hpp"
 
@@ -66,29 +65,10 @@ int padded(const LineChoice& line, int points) {
   return points + (line.pad_every > 0 ? (points - 1) / line.pad_every : 0);
 }
 
-/// Of the grid that a DFT of several dimensions is computed in (line_fft.cuh): places between neighbours of a
-/// dimension. Threads hold neighbours of the first one first in all passes but its own, so that the distance
-/// between those is one by which `banks` of them, and of the next ones, meet every bank once.
-std::vector<int> strides_of_grid(const Step& step, std::int64_t banks) {
-  const std::vector<int>& radices = step.line.radices;
-  std::vector<int> strides(radices.size(), 1);
-  for (std::size_t d = radices.size() - 1; d-- > 0;) strides[d] = radices[d + 1] * strides[d + 1];
-  if (step.across() || radices.size() < 2) return strides;
-  const int first = radices[0];
-  const auto meets_all = [&](int stride) {
-    return first % 2 == 1 ? first * stride % banks == 1 : stride % banks == banks / first;
-  };
-  if (first % 2 == 0 && banks % first != 0) return strides;
-  while (!meets_all(strides[0])) ++strides[0];
-  return strides;
-}
-
-int places_of_line(const Step& step, std::int64_t banks) {
-  int points = std::max(step.line.length(), step.points);
-  if (!step.twiddle_free()) return padded(step.line, points);
-  if (step.has_places()) points = most_places(step.points, step.line.threads, static_cast<int>(banks));
-  const int first = step.line.radices[0], rest = step.line.length() / first;
-  return std::max(points, (first - 1) * strides_of_grid(step, banks)[0] + rest);
+int places_of_line(const Step& step, bool single) {
+  if (step.has_places()) return places_of(step.line, step.points, single);
+  const int points = std::max(step.line.length(), step.points);
+  return step.twiddle_free() ? points : padded(step.line, points);
 }
 
 /// Whether a line's threads always are of one warp.
@@ -109,16 +89,17 @@ std::string line_source(const std::string& name, const Step& step, bool single, 
   policy.constant("kPositionMajor", line.position_major);
   policy.constant("kPadEvery", line.pad_every);
   policy.constant("kPad", line.pad);
-  policy.constant("kPitch", places_of_line(step, line_values(single)) + line.pad);
+  policy.constant("kPitch", places_of_line(step, single) + line.pad);
   policy.constant("kSplit", line.split);
   policy.constant("kWarp", within_warp(step));
   policy.constant("kLoadByLine", step.load_by_line);
   policy.constant("kStoreByLine", step.store_by_line);
   policy.constant("kTwiddles", tuned::name(line.twiddles));
   policy.constant("kTwiddleFree", step.twiddle_free());
-  if (step.twiddle_free())
-    policy.type("Strides",
-                fmt::format("Radices<{}>", fmt::join(strides_of_grid(step, line_values(single)), ", ")));
+  if (step.twiddle_free()) {
+    const std::vector<int> strides = grid_strides(line, step.has_places(), single);
+    policy.type("Strides", fmt::format("Radices<{}>", fmt::join(strides, ", ")));
+  }
   return policy.text();
 }
 
@@ -129,7 +110,7 @@ std::string side_source(const Side& side) {
 
 std::size_t exchange_bytes(const Step& step, bool single) {
   const LineChoice& line = step.line;
-  const auto pitch = static_cast<std::size_t>(places_of_line(step, line_values(single)));
+  const auto pitch = static_cast<std::size_t>(places_of_line(step, single));
   const auto places = line.position_major ? pitch * static_cast<std::size_t>(line.lines + line.pad)
                                           : (pitch + static_cast<std::size_t>(line.pad)) *
                                                 static_cast<std::size_t>(line.lines);
@@ -215,7 +196,7 @@ std::int64_t Step::tiles() const {
 }
 
 bool Step::stages() const {
-  return line.staged || in.form == Form::half_pairs || out.form == Form::half_pairs;
+  return line.staged || halves();
 }
 
 int Kernel::threads() const {
