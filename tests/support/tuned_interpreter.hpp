@@ -110,15 +110,18 @@ class TunedInterpreter {
     Values y(n);
     const detail::tuned::Turn& turn = step_->turn;
     const std::int64_t v = line.group * turn.group + line.outer * turn.outer + line.inner * turn.inner;
+    // Inputs d1·n2 + d2 and outputs k1·n2 + k2 of two dimensions; n1 = 1 for one.
+    const auto n1 = static_cast<std::size_t>(std::max(step_->extent, 1)), n2 = n / n1;
     for (std::size_t k = 0; k < n; ++k) {
       double re = 0, im = 0;
-      for (std::size_t j = 0, at = 0; j < n; ++j, at += at + k < n ? k : k - n) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::size_t at = j / n2 * (k / n2) % n1 * n2 + j % n2 * (k % n2) % n2 * n1;
         re += x[j].real() * w[at].real() - x[j].imag() * w[at].imag();
         im += x[j].real() * w[at].imag() + x[j].imag() * w[at].real();
       }
       y[k] = {re, im};
       if (turn.modulus > 0) {
-        const std::int64_t exponent = v * static_cast<std::int64_t>(k);
+        const std::int64_t exponent = v * static_cast<std::int64_t>(step_->extent > 0 ? k / n2 : k);
         if (exponent < 0 || exponent >= turn.modulus) throw std::logic_error("a turn beyond its tables");
         y[k] *= root_of_one(static_cast<std::size_t>(exponent), static_cast<std::size_t>(turn.modulus));
       }
@@ -147,8 +150,8 @@ class TunedInterpreter {
     }
     using enum detail::tuned::Buffer;
     const std::int64_t start = side.buffer == input ? input_at_ : (side.buffer == output ? output_at_ : 0);
-    return start + side.offset + group * side.group + outer * side.outer + row * side.inner +
-           j * side.element;
+    return start + side.offset + group * side.group + outer * side.outer + side.inner.at(row) +
+           side.element.at(j);
   }
   /// Of the second sample of a pair.
   std::int64_t partner(std::int64_t at) const {

@@ -58,6 +58,7 @@ std::vector<Case> cases() {
       {dense_problem(Shape({64, 64, 64}), false)},
       {dense_problem(Shape({60, 90, 100}), false), {}, true},
       {dense_problem(Shape({64, 48, 80}), true)},
+      {dense_problem(Shape({64, 48, 80}), false), {6, 8}},
       {dense_problem(Shape({17, 19, 23}), true)},
   };
 }
@@ -81,6 +82,7 @@ std::map<std::string, std::set<std::string>> sources() {
           line.early = kinds % 4 > 0;
           line.across = kinds / 3 % 3 > 0;
           line.distance = kinds % 5 * 10;
+          line.spread = kinds % 2 * 800;
         }
         const ElementType element =
             kinds % 3 == 0 ? ElementType::u16 : (single ? ElementType::u8 : ElementType::f64);
@@ -103,8 +105,8 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
     const std::vector<std::string> list(needed.begin(), needed.end());
     const auto compiled = detail::tuned::compile(list, architecture);
     ASSERT_EQ(compiled.size(), list.size());
-    for (const char* seldom :
-         {"kReadAhead = true", "kBeginEarly = true", "kPrefetch = true", "kAcross = true"}) {
+    for (const char* seldom : {"kReadAhead = true", "kBeginEarly = true", "kPrefetch = true",
+                               "kAcross = true", "kSpread = 800", "kExtent = 64"}) {
       EXPECT_TRUE(
           std::any_of(list.begin(), list.end(),
                       [&](const std::string& source) { return source.find(seldom) != std::string::npos; }))

@@ -165,10 +165,14 @@ Case in_place(Case c) {
 }
 
 Case named(const Shape& shape, bool real, std::int64_t batch, const std::string& lines,
-           ElementType element = ElementType::f32) {
+           ElementType element = ElementType::f32, const std::string& split = "-") {
   return {dense_problem(shape, real, batch),
-          *detail::tuned::parse_choice("once 0 streams 1 blocks 1 chunk 16 split - | " + lines), true,
-          element};
+          *detail::tuned::parse_choice("once 0 streams 1 blocks 1 chunk 16 split " + split + " | " + lines),
+          true, element};
+}
+
+Case volume(const Shape& shape, std::int64_t batch, const std::string& split, const std::string& lines) {
+  return named(shape, false, batch, lines, ElementType::f32, split);
 }
 
 TEST(TunedEmulation, LinesOfManyLengths) {
@@ -231,6 +235,18 @@ TEST(TunedEmulation, FramesAndVolumes) {
        named(Shape({24, 80}), true, 5, "4.6 t6 l16 m q | 5.8 t8 l4", ElementType::u8),
        named(Shape({24, 80}), true, 5, "4.6 t4 l6 m q | 5.8 t8 l16 x"),
        named(Shape({24, 80}), true, 5, "4.6 t4 l6 m d25 | 5.8 t8 l16 d12", ElementType::u8)});
+}
+
+TEST(TunedEmulation, VolumesInTwoSteps) {
+  Case exact = volume(Shape({16, 32, 16}), 1, "8.4", "8.16 t16 l1 e16 | 16.4 t16 l4 m");
+  exact.single = false;
+  expect_right({exact, volume(Shape({16, 32, 16}), 2, "8.4", "8.4.4 t32 l1 e16 p1 d25 | 4.4.4 t8 l8 m d50"),
+                volume(Shape({16, 32, 16}), 1, "4.8", "4.2.8 t8 l4 v800 | 16.2.4 t16 l16 m e2 w"),
+                // Digits that carry, and idle threads.
+                volume(Shape({15, 12, 20}), 2, "4.3", "4.5.4 t20 l1 | 5.3.3 t15 l4 m v800"),
+                volume(Shape({15, 12, 20}), 1, "2.6", "2.4.5 t20 l2 d25 v800 | 15.6 t4 l20 d25"),
+                volume(Shape({12, 18, 30}), 1, "6.3", "6.30 t18 l1 b | 12.3 t12 l6 a"),
+                volume(Shape({12, 18, 30}), 1, "6.3", "3.2.5.6 t30 l3 | 4.3.3 t36 l5 s")});
 }
 
 }  // namespace

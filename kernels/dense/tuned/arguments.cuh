@@ -30,7 +30,7 @@ struct Arguments {
   long long first_group;  ///< of this launch: transforms, planes, …
   long long lines;        ///< of a step that has as many as the batch
   unsigned tiles;         ///< of this launch
-  unsigned early;         ///< blocks that prefetch, where a step begins early
+  unsigned resident;      ///< blocks that the GPU holds at once
   unsigned distance;      ///< to the tile that a block prefetches, where a step does
   double scale;           ///< of the result
   StepTables tables;

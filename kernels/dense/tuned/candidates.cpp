@@ -144,8 +144,10 @@ std::vector<int> line_counts(const LineNeed& need, Method method, int threads, b
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  std::erase_if(counts,
-                [&](int n) { return n * threads > kMostThreads || (need.lines > 0 && n > need.lines); });
+  std::erase_if(counts, [&](int n) {
+    return n * threads > kMostThreads || (need.lines > 0 && n > need.lines) ||
+           (need.extent > 0 && need.lines % n != 0);
+  });
   return counts;
 }
 
@@ -165,6 +167,7 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
     for (const bool staged : {false, true}) {
       const bool needed = rows && method == Method::rader;
       if (staged != needed && !(staged && rows && base.threads < kCoalesced)) continue;
+      if (staged && need.extent > 0) continue;
       line.staged = staged;
       line.across = needed && n % banks == 0;
       line.split = false;
@@ -235,7 +238,8 @@ bool fits(int points, bool single, const Limits& limits) {
 std::vector<LineChoice> candidates(const LineNeed& need, bool single, const Limits& limits,
                                    std::size_t most) {
   std::vector<Ranked> ranked;
-  const std::vector<int> lengths = fft_lengths(need.points, need.turned);
+  std::vector<int> lengths = fft_lengths(need.points, need.turned);
+  if (need.extent > 0) std::erase_if(lengths, [&](int length) { return length != need.points; });
   for (const int length : lengths) {
     const Method method = *method_of(need.points, length, need.turned);
     for (std::vector<int> radices : factorisations(length, single)) {
@@ -244,6 +248,7 @@ std::vector<LineChoice> candidates(const LineNeed& need, bool single, const Limi
         if (need.exchanged && radices.size() < 2) continue;
         for (const int threads : thread_counts(radices, length, single ? 32 : 16)) {
           const LineChoice line{.radices = radices, .threads = threads};
+          if (need.extent > 0 && !line.transforms_rows(need.extent)) continue;
           if (line.registers() <= kMostRegisters / (single ? 1 : 2))
             variants(need, method, line, single, limits, ranked);
         }

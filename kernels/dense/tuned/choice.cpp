@@ -52,6 +52,7 @@ std::string to_text(const LineChoice& line) {
   if (line.pad > 0) text += fmt::format(" p{}", line.pad);
   if (line.resident > 0) text += fmt::format(" r{}", line.resident);
   if (line.distance > 0) text += fmt::format(" d{}", line.distance);
+  if (line.spread > 0) text += fmt::format(" v{}", line.spread);
   for (const Flag& flag : kFlags) {
     if (flag.is_set(line)) text += fmt::format(" {}", flag.letter);
   }
@@ -96,6 +97,9 @@ bool take(const std::string& word, LineChoice& line) {
     case 'd':
       line.distance = value;
       return value >= 1 && value <= kMostDistance;
+    case 'v':
+      line.spread = value;
+      return value >= 1 && value <= kMostSpread;
     default:
       break;
   }

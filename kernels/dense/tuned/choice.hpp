@@ -14,18 +14,20 @@ struct Choice {
   /// Not 0: the last two steps run by turns for so many groups (frames, planes, parts of long lines), on so
   /// many streams, and what is between them stays in the L2 cache.
   int at_once = 0, streams = 1;
-  bool ring = true;        ///< it has memory of its own; otherwise it is left where it was read
-  int min_blocks = 1;      ///< a multiprocessor
-  std::vector<int> split;  ///< factors of a long line, slowest input digit first; empty: a line is one step
-  int chunk = 16;          ///< neighbouring outputs that a group of a line of three factors computes
+  bool ring = true;    ///< it has memory of its own; otherwise it is left where it was read
+  int min_blocks = 1;  ///< a multiprocessor
+  /// Factors of a long line, slowest input digit first, or of a volume's columns, in two steps; empty: lines
+  /// are one step.
+  std::vector<int> split;
+  int chunk = 16;                 ///< neighbouring outputs that a group of a line of three factors computes
   std::vector<LineChoice> lines;  ///< of the forward transform's steps, in their order
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
 /// "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1", "ring 0"
 /// where there is none: of every step the radices, threads, lines, pad_every, pad, resident (r4), distance
-/// (d25), and m position_major, s split, c staged, x across, q ahead, b early; twiddle factors a of two
-/// roots, w of the table; caching n past_l1, f prefetch, o streaming.
+/// (d25), spread (v4000), and m position_major, s split, c staged, x across, q ahead, b early; twiddle
+/// factors a of two roots, w of the table; caching n past_l1, f prefetch, o streaming.
 std::string to_text(const Choice& choice);
 /// Nothing for a text that is none, or whose numbers no kernel could have.
 std::optional<Choice> parse_choice(const std::string& text);
@@ -48,6 +50,7 @@ struct LineNeed {
   bool half = false;       ///< halves of spectra: whole tiles go through shared memory
   bool paired = false;     ///< of mirrored rows: two lines belong together
   bool turned = false;     ///< followed by the twiddle factors of a longer line
+  int extent = 0;          ///< not 0: two dimensions, the first of so many points
   std::int64_t lines = 0;  ///< of a group; 0: many
 };
 
@@ -64,6 +67,8 @@ constexpr int kMostThreads = 1024;
 constexpr int kMostResident = 32;
 /// Of tiles that are prefetched, in percent of what the GPU holds.
 constexpr int kMostDistance = 1000;
+/// Nanoseconds over which blocks begin.
+constexpr int kMostSpread = 100000;
 
 /// Limits of a device.
 struct Limits {

@@ -168,12 +168,16 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
         ErrorCode::size_overflow,
         fmt::format("a dense transform needs {} blocks of threads at once: make the batch smaller", tiles));
   }
-  const auto early = static_cast<unsigned>(kernel.resident / 2);  // others begin too late (measured)
-  device::Arguments arguments{call.input,   call.output,
-                              call.scratch, first_group,
-                              call.batch,   static_cast<unsigned>(tiles),
-                              early,        static_cast<unsigned>(kernel.distance),
-                              call.scale,   kernel.tables,
+  device::Arguments arguments{call.input,
+                              call.output,
+                              call.scratch,
+                              first_group,
+                              call.batch,
+                              static_cast<unsigned>(tiles),
+                              static_cast<unsigned>(kernel.resident),
+                              static_cast<unsigned>(kernel.distance),
+                              call.scale,
+                              kernel.tables,
                               call.kept};
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
@@ -201,7 +205,7 @@ std::int64_t Executable::columns_at_once() const noexcept {
   if (program_.kernels.size() != 3 || program_.turns != 2) return 0;
   const Step& step = program_.kernels[kernel_of_columns()].step;
   const auto flat = [](const Side& side) {
-    return side.inner == 1 && side.form == Form::complex && side.buffer != Buffer::scratch;
+    return side.inner == Digits(1) && side.form == Form::complex && side.buffer != Buffer::scratch;
   };
   return step.outer == 1 && step.turn.modulus == 0 && flat(step.in) && flat(step.out) ? step.line.lines : 0;
 }

@@ -28,10 +28,12 @@ class Layout {
   }
 
   Program program() {
-    if (!choice_.split.empty()) {
-      choice_.split.size() == 2 ? two_steps() : three_steps();
-    } else {
+    if (choice_.split.empty()) {
       grid();
+    } else if (grid_.rank() == 3) {
+      volume_in_two_steps();
+    } else {
+      choice_.split.size() == 2 ? two_steps() : three_steps();
     }
     finish();
     return std::move(program_);
@@ -48,10 +50,15 @@ class Layout {
     if (grid_.rank() == 3 && !problem_.contiguous()) refuse("volumes with strides");
     if (!choice_.ring && !turns_in_place(problem_, request_.single, split)) refuse("steps by turns in place");
     if (split.empty()) return;
-    if (grid_.rank() > 1 || problem_.real || !problem_.contiguous()) refuse("only complex lines are split");
+    if (grid_.rank() == 2 || problem_.real || !problem_.contiguous())
+      refuse("only complex lines and volumes are split");
+    const bool volume = grid_.rank() == 3;
     std::int64_t product = 1;
     for (const int factor : split) product *= factor;
-    if (split.size() < 2 || split.size() > 3 || product != grid_.row()) refuse("another length");
+    if (split.size() < 2 || split.size() > (volume ? 2 : 3) ||
+        product != (volume ? grid_.extents[1] : grid_.row()))
+      refuse("another length");
+    if (volume && choice_.at_once > 0) refuse("two steps by turns");
   }
 
   Step step(std::size_t index, std::int64_t points, std::int64_t outer, std::int64_t inner, bool load_by_line,
@@ -97,6 +104,7 @@ class Layout {
 
   void grid();
   Step rows(std::size_t index, bool by_turns) const;
+  void volume_in_two_steps();
   void two_steps();
   void three_steps();
 
@@ -241,7 +249,7 @@ void Layout::grid() {
   if (by_plane) after.group = across_.back() * half_values_;
   set_sides(row, turning, after);
   // Columns of a plane.
-  const std::int64_t pitch = middle.inner;
+  const std::int64_t pitch = middle.inner.stride;
   Step column =
       step(count - 2, across_.back(), count == 3 && !by_plane ? across_[0] : 1, row_values_, true, true);
   Side tall = turning;
@@ -275,6 +283,36 @@ void Layout::grid() {
   }
   set_element(deep);
   add({deep, column, row}, turn_groups);
+}
+
+/// Z·Y·X points, Y = Y1·Y2, in two trips through memory: lines of two dimensions, Y1 and X, then, behind the
+/// twiddle factors between Y1 and Y2, Z and Y2. Both steps read or write long runs: what is between them lies
+/// in blocks of Y2 by as many neighbours along X as the second step has lines.
+void Layout::volume_in_two_steps() {
+  const std::int64_t depth = grid_.extents[0], width = grid_.row(), plane = grid_.extents[1] * width,
+                     volume = depth * plane;
+  const int y1 = choice_.split[0], y2 = choice_.split[1], beside = choice_.lines[1].lines;
+  const auto set_rows = [&](Step& s, int rows) {
+    if (s.method != Method::plain || !s.line.transforms_rows(rows) || s.stages()) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{} rows are transformed by radices of columns, then of rows", rows));
+    }
+    s.extent = rows;
+  };
+  if (width % beside != 0)
+    throw Error(ErrorCode::invalid_argument, fmt::format("rows of {} in groups of {}", width, beside));
+  Step first = step(0, y1 * width, depth, y2, false, false);
+  set_rows(first, y1);
+  first.turn = {.modulus = y1 * y2, .inner = 1};
+  first.in = {Buffer::input, volume, plane, width, {1, static_cast<int>(width), y2 * width}};
+  first.out = {Buffer::scratch, volume, plane, beside, {1, beside, y2 * beside}};
+  Step second = step(1, y2 * depth, y1, width, true, true);
+  set_rows(second, static_cast<int>(depth));
+  second.in = {Buffer::scratch, volume, y2 * width, {1, beside, y2 * beside}, {beside, y2, plane}};
+  second.out = {Buffer::output, volume, width, 1, {y1 * width, y2, plane}};
+  program_.scratch_values = volume * problem_.batch;
+  program_.kernels = {{first, choice_.min_blocks, problem_.batch},
+                      {second, choice_.min_blocks, problem_.batch}};
 }
 
 /// N = N1·N2: lines of N1 points N2 apart, a turn, lines of N2 points; results N1 apart (the four-step

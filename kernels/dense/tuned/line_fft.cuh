@@ -9,6 +9,7 @@
 //   kLoadByLine, kStoreByLine  whether neighbouring threads hold neighbouring lines, not points, before and
 //                              after the first exchange
 //   kTwiddles                  twiddle factors as powers of one or two roots, or all from the table
+//   kExtent                    not 0: two dimensions, of so many rows, columns first
 //   kTwiddleFree               none at all: a DFT of as many dimensions as there are factors, which passes
 //                              compute in place (Burrus and Eschenbacher 1981); Strides are the places
 //                              between neighbours of a dimension
@@ -112,20 +113,49 @@ struct Pass {
   static constexpr int kRounds = (M + Line::kThreads - 1) / Line::kThreads;
   using Real = typename Line::Real;
 
+  /// Of two dimensions the second one's passes work on rows, and the first one's on columns, as many as a row
+  /// has points, which lie beside each other.
+  static constexpr bool kOfRows = Line::kExtent > 0 && kBefore >= Line::kExtent;
+  static constexpr int kRow = kOfRows ? Line::kLength / Line::kExtent : Line::kLength;
+  static constexpr int kRowM = kRow / R;  ///< butterflies of a row, and the distance of their inputs
+  static constexpr int kBeside = Line::kExtent > 0 && !kOfRows ? Line::kLength / Line::kExtent : 1;
+  static constexpr int kOwnBefore = kOfRows ? kBefore / Line::kExtent : kBefore;  ///< of the dimension
+  static constexpr int kOutputs = kOwnBefore * kBeside;  ///< the distance of a butterfly's outputs
+
   static __device__ __forceinline__ bool has(int thread, int round) {
     return (M % Line::kThreads == 0) || thread + round * Line::kThreads < M;
   }
-  /// Butterfly `thread + round·kThreads` reads the positions first + k·M = thread + add …
+  static __device__ constexpr int position(int butterfly) {
+    return kOfRows ? butterfly / kRowM * kRow + butterfly % kRowM : butterfly;
+  }
+  /// Butterfly `thread + round·kThreads` reads the positions first + k·kRowM = position(thread) + add …
   static __device__ __forceinline__ int first(int thread, int round) {
-    return thread + round * Line::kThreads;
+    return position(thread + round * Line::kThreads);
   }
-  static __device__ constexpr int add(int round, int k) { return round * Line::kThreads + k * M; }
-  /// … and writes first_output + k·kBefore.
+  static __device__ constexpr int add(int round, int k) {
+    return position(round * Line::kThreads) + k * kRowM;
+  }
+  /// … and writes first_output + k·kOutputs.
   static __device__ __forceinline__ int first_output(int thread, int round) {
-    const int j = first(thread, round);
-    return kBefore == 1 ? j * R : (j / kBefore) * (kBefore * R) + j % kBefore;
+    int j = thread + round * Line::kThreads, row = 0;
+    if constexpr (kOfRows) {
+      row = j / kRowM * kRow;
+      j %= kRowM;
+    }
+    return row + (kOutputs == 1 ? j * R : (j / kOutputs) * (kOutputs * R) + j % kOutputs);
   }
-  static constexpr bool kAlignedOutput = kBefore == 1 && Line::kPadEvery > 0 &&
+  /// Whether a digit of `fold` carries in any sum position(thread) + add.
+  static __device__ constexpr bool carries(int fold) {
+    int most = 0, added = 0;
+    for (int thread = 0; thread < Line::kThreads; ++thread) {
+      if (position(thread) % fold > most) most = position(thread) % fold;
+    }
+    for (int i = 0; i < kRounds * R; ++i) {
+      if (add(i / R, i % R) % fold > added) added = add(i / R, i % R) % fold;
+    }
+    return most + added >= fold;
+  }
+  static constexpr bool kAlignedOutput = kOutputs == 1 && kRow == Line::kLength && Line::kPadEvery > 0 &&
                                          R % (Line::kPadEvery > 0 ? Line::kPadEvery : 1) == 0;
 
   /// Of a grid: the butterfly's coordinates in the dimensions before, the first one fastest, then those in
@@ -142,19 +172,19 @@ struct Pass {
   /// Where input k of a butterfly is found in shared memory, and where output k goes.
   static __device__ __forceinline__ int input_place(int thread, int round, int k, int line) {
     if constexpr (Line::kTwiddleFree) return place_in_grid(thread, round, k, line);
-    return place<Line>(first(thread, round), k * M, line);
+    return place<Line>(first(thread, round), k * kRowM, line);
   }
   static __device__ __forceinline__ int output_place(int thread, int round, int k, int line) {
     if constexpr (Line::kTwiddleFree) return place_in_grid(thread, round, k, line);
-    return place<Line>(first_output(thread, round), k * kBefore, line, kAlignedOutput);
+    return place<Line>(first_output(thread, round), k * kOutputs, line, kAlignedOutput);
   }
 
-  /// x_k *= w^k with w = exp(−2πi q/(kBefore R)), q the butterfly's place in its group.
+  /// x_k *= w^k with w = exp(−2πi q/(kOwnBefore R)), q the butterfly's place in its group.
   static __device__ __forceinline__ void turn(Real* re, Real* im, int thread, int round,
                                               const Complex<Real>* __restrict__ roots) {
-    if constexpr (kBefore > 1 && !Line::kTwiddleFree) {
-      const int q = (thread + round * Line::kThreads) % kBefore;
-      constexpr int kStep = Line::kLength / (kBefore * R);
+    if constexpr (kOwnBefore > 1 && !Line::kTwiddleFree) {
+      const int q = (thread + round * Line::kThreads) % kOutputs / kBeside;
+      constexpr int kStep = Line::kLength / (kOwnBefore * R);
       if constexpr (Line::kTwiddles != Twiddles::table) {
         Real wr[R], wi[R];
 #pragma unroll
@@ -216,6 +246,19 @@ constexpr int registers_of() {
   }
 }
 
+/// Between the passes of rows that lie within one warp each, none of the block.
+template <class Line, int I, int J>
+__device__ __forceinline__ void exchange_barrier() {
+  using P = Pass<Line, I>;
+  constexpr int kThreadsOfRow = P::kRowM;
+  if constexpr (P::kOfRows && kThreadsOfRow == Pass<Line, J>::kRowM && 32 % kThreadsOfRow == 0 &&
+                Line::kThreads % kThreadsOfRow == 0 && !Line::kLoadByLine && !Line::kStoreByLine) {
+    __syncwarp();
+  } else {
+    line_barrier<Line>();
+  }
+}
+
 /// From the outputs of pass I to the inputs of pass J, and perhaps to another seat; Get and Set reach one
 /// part of a value, or the whole of it.
 template <class Line, int I, int J, class T, class Get, class Set>
@@ -228,7 +271,7 @@ __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const 
 #pragma unroll
     for (int k = 0; k < P::R; ++k) shared[P::output_place(from.thread, b, k, from.line)] = get(b * P::R + k);
   }
-  line_barrier<Line>();
+  exchange_barrier<Line, I, J>();
   using Q = Pass<Line, J>;
 #pragma unroll
   for (int b = 0; b < Q::kRounds; ++b) {
@@ -243,12 +286,12 @@ template <class Line, int I, int J, bool kGuard>
 __device__ __forceinline__ void exchange(typename Line::Real* re, typename Line::Real* im, void* shared,
                                          const Seat& from, const Seat& to) {
   using Real = typename Line::Real;
-  if constexpr (kGuard) line_barrier<Line>();
+  if constexpr (kGuard) exchange_barrier<Line, I, J>();
   if constexpr (Line::kSplit) {
     auto* half = static_cast<Real*>(shared);
     swap_through<Line, I, J>(
         half, from, to, [&](int i) { return re[i]; }, [&](int i, Real x) { re[i] = x; });
-    line_barrier<Line>();
+    exchange_barrier<Line, I, J>();
     swap_through<Line, I, J>(
         half, from, to, [&](int i) { return im[i]; }, [&](int i, Real x) { im[i] = x; });
   } else {

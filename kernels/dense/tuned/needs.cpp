@@ -14,7 +14,11 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
   const Grid grid(problem);
   std::vector<LineNeed> needs;
   const bool half = problem.real && grid.row() % 2 == 0;
-  if (split.size() == 2) {
+  if (split.size() == 2 && grid.rank() == 3) {
+    const auto depth = static_cast<int>(grid.extents[0]), width = static_cast<int>(grid.row());
+    needs = {{.points = split[0] * width, .extent = split[0]},
+             {.points = split[1] * depth, .by_line = true, .extent = depth, .lines = width}};
+  } else if (split.size() == 2) {
     needs = {{.points = split[0], .by_line = true, .turned = true, .lines = split[1]},
              {.points = split[1], .exchanged = true, .lines = split[0]}};
   } else if (split.size() == 3) {

@@ -44,11 +44,15 @@ struct LineChoice {
   bool early = false;   ///< see Kernel::begins_early()
   int resident = 0;     ///< blocks that a multiprocessor holds at most; 0: as many as fit
   int distance = 0;     ///< see Kernel::prefetches(): percent of the blocks that the GPU holds; 0: not
+  int spread = 0;       ///< see Kernel::spreads(): nanoseconds; 0: not
   Caching caching{};
 
   int length() const;
   int registers() const;  ///< points that a thread holds
   bool coprime() const;   ///< no two radices have a common factor
+  /// Whether it transforms `extent` rows: the first radices are theirs, and threads share the butterflies of
+  /// a row, or of rows, evenly.
+  bool transforms_rows(int extent) const;
   /// Whether Rader's permutations go through places of shared memory that are computed for them (places.hpp):
   /// of a staged line without twiddle factors that has a block for itself.
   bool has_places(Method method) const {
@@ -60,11 +64,24 @@ struct LineChoice {
 enum class Buffer : std::uint8_t { input, output, scratch };
 enum class Form : std::uint8_t { complex, pairs, real, half_pairs, half };
 
+/// Where the i-th of what is counted lies: i·stride, or (i mod fold)·stride + i/fold·over.
+struct Digits {
+  std::int64_t stride = 1;
+  int fold = 0;  ///< 0: one digit
+  std::int64_t over = 0;
+
+  Digits(std::int64_t all = 1) : stride(all) {}  // NOLINT: a stride alone is the usual case
+  Digits(std::int64_t first, int count, std::int64_t next) : stride(first), fold(count), over(next) {}
+  std::int64_t at(std::int64_t i) const;
+  friend bool operator==(const Digits&, const Digits&) = default;
+};
+
 struct Side {
   Buffer buffer = Buffer::input;
-  std::int64_t group = 0, outer = 0, inner = 1, element = 1;  ///< strides, in elements
-  int slots = 0;                                              ///< of a ring of groups; 0: none
-  std::int64_t offset = 0;                                    ///< of the buffer's part, in elements
+  std::int64_t group = 0, outer = 0;  ///< strides, in elements
+  Digits inner, element;              ///< of lines beside each other, and of a line's elements
+  int slots = 0;                      ///< of a ring of groups; 0: none
+  std::int64_t offset = 0;            ///< of the buffer's part, in elements
   Form form = Form::complex;
   bool between = false;  ///< steps by turns: one leaves it for the other in the L2 cache
 };
@@ -88,6 +105,9 @@ struct Step {
   bool vector = true;                      ///< pairs are read and written as one
   std::int64_t pair_stride = 1;            ///< between the samples of a pair
   bool load_by_line = false, store_by_line = false;
+  /// Not 0: a line is two dimensions, the first of so many rows, which are the second one. A turn is by the
+  /// output of the first.
+  int extent = 0;
   bool swap_in = false, swap_out = false, scale = false;
   Turn turn;
 
@@ -123,6 +143,9 @@ struct Kernel {
   /// Whether blocks bring the input of a later tile to the L2 cache once they have read their own, so that
   /// memory is kept busy while they compute: of complex numbers or pairs that are neighbours in memory.
   bool prefetches() const;
+  /// Whether the blocks that a launch begins with begin one after the other, so that not all of them read,
+  /// then all compute: over `line.spread` nanoseconds.
+  bool spreads() const { return step.line.spread > 0; }
   std::size_t shared_bytes(bool single) const;
 };
 

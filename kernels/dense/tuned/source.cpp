@@ -42,6 +42,10 @@ const char* name(ElementType type) {
   return kNames[static_cast<int>(type)];
 }
 
+/// Threads of a multiprocessor that the compiler is asked to leave registers for, 40 each at least: a
+/// choice's blocks may be more than its largest kernel can have.
+constexpr int kMostAtOnce = 65536 / 40;
+
 /// A struct of types and constants that templates take.
 class Policy {
  public:
@@ -95,6 +99,7 @@ std::string line_source(const std::string& name, const Step& step, bool single, 
   policy.constant("kLoadByLine", step.load_by_line);
   policy.constant("kStoreByLine", step.store_by_line);
   policy.constant("kTwiddles", tuned::name(line.twiddles));
+  policy.constant("kExtent", step.extent);
   policy.constant("kTwiddleFree", step.twiddle_free());
   if (step.twiddle_free()) {
     const std::vector<int> strides = grid_strides(line, step.has_places(), single);
@@ -103,9 +108,15 @@ std::string line_source(const std::string& name, const Step& step, bool single, 
   return policy.text();
 }
 
+std::string digits_source(const Digits& digits) {
+  if (digits.fold == 0) return fmt::format("Digits<{}ll>", digits.stride);
+  return fmt::format("Digits<{}ll, {}, {}ll>", digits.stride, digits.fold, digits.over);
+}
+
 std::string side_source(const Side& side) {
-  return fmt::format("Side<{}, {}ll, {}ll, {}ll, {}ll, {}, {}ll, {}>", name(side.buffer), side.group,
-                     side.outer, side.inner, side.element, side.slots, side.offset, side.between);
+  return fmt::format("Side<{}, {}ll, {}ll, {}, {}, {}, {}ll, {}>", name(side.buffer), side.group, side.outer,
+                     digits_source(side.inner), digits_source(side.element), side.slots, side.offset,
+                     side.between);
 }
 
 std::size_t exchange_bytes(const Step& step, bool single) {
@@ -158,6 +169,7 @@ std::string step_source(const Kernel& kernel, bool single) {
   policy.constant("kExchangeBytes", static_cast<int>(exchange_bytes(step, single)));
   policy.constant("kBeginEarly", kernel.begins_early());
   policy.constant("kPrefetch", kernel.prefetches());
+  policy.constant("kSpread", kernel.step.line.spread);
   policy.constant("kLoads", name(step.line.caching.loads));
   policy.constant("kStreaming", step.line.caching.streaming);
   return line_source("Line0", step, single, false) + (back ? line_source("Back0", step, single, true) : "") +
@@ -187,8 +199,23 @@ bool LineChoice::coprime() const {
   return true;
 }
 
+bool LineChoice::transforms_rows(int extent) const {
+  int product = 1;
+  std::size_t i = 0;
+  for (; i < radices.size() && product < extent; ++i) product *= radices[i];
+  if (product != extent || i == radices.size()) return false;
+  return std::all_of(radices.begin() + static_cast<std::ptrdiff_t>(i), radices.end(), [&](int radix) {
+    const int of_row = length() / extent / radix;
+    return threads % of_row == 0 || of_row % threads == 0;
+  });
+}
+
 int Turn::bits() const {
   return modulus == 0 ? 0 : (std::bit_width(static_cast<std::uint64_t>(modulus)) + 1) / 2;
+}
+
+std::int64_t Digits::at(std::int64_t i) const {
+  return fold == 0 ? i * stride : i % fold * stride + i / fold * over;
 }
 
 std::int64_t Step::tiles() const {
@@ -215,7 +242,8 @@ bool Kernel::reads_ahead() const {
   };
   return step.line.ahead && step.in.form == Form::pairs && step.vector && step.load_by_line &&
          step.in.inner == 2 && step.method == Method::plain && !step.stages() &&
-         whole(step.line.lines, 2 * sample) && whole(step.in.element, sample);
+         whole(step.line.lines, 2 * sample) && step.in.element.fold == 0 &&
+         whole(step.in.element.stride, sample);
 }
 
 bool Kernel::begins_early() const {
@@ -226,7 +254,7 @@ bool Kernel::begins_early() const {
 bool Kernel::prefetches() const {
   const bool pairs = step.in.form == Form::pairs && step.vector;
   return step.line.distance > 0 && (pairs || step.in.form == Form::complex) && !reads_ahead() &&
-         (step.load_by_line ? step.in.inner : step.in.element) == (pairs ? 2 : 1);
+         (step.load_by_line ? step.in.inner : step.in.element).stride == (pairs ? 2 : 1);
 }
 
 std::string source_of(const Kernel& kernel, bool single) {
@@ -235,7 +263,8 @@ std::string source_of(const Kernel& kernel, bool single) {
       "extern \"C\" __global__ void __launch_bounds__({}, {}) sfft_kernel(const __grid_constant__ "
       "sfft::device::Arguments "
       "a) {{\n  sfft::device::run_step<sfft::device::Step0>(a);\n}}\n",
-      step_source(kernel, single), kernel.threads(), kernel.min_blocks);
+      step_source(kernel, single), kernel.threads(),
+      std::clamp(kMostAtOnce / kernel.threads(), 1, kernel.min_blocks));
 }
 
 }  // namespace sfft::detail::tuned

@@ -22,6 +22,7 @@
 //                           memory, while they transform one
 //   kBeginEarly             blocks bring their input to the L2 cache while the kernel before ends
 //   kPrefetch               blocks bring the input of a later tile to the L2 cache
+//   kSpread                 not 0: nanoseconds over which the first blocks begin
 //   kLoads, kStreaming      how memory is read, and whether what is read or written once is marked so
 #pragma once
 
@@ -39,16 +40,34 @@ enum class Load { complex, pairs, real, half_pairs, half };
 enum class Store { complex, pairs, real, half_pairs, half };
 enum class Method { plain, bluestein, rader };
 
-template <Buffer kBufferOf, long long kGroupStride, long long kOuterStride, long long kInnerStride,
-          long long kElementStride, int kSlotCount, long long kOffset, bool kBetweenSteps>
+/// Where the i-th of what is counted lies (program.hpp).
+template <long long kStrideOf, int kFoldOf = 0, long long kOver = 0>
+struct Digits {
+  static constexpr long long kStride = kStrideOf;
+  static constexpr int kFold = kFoldOf;
+  static constexpr long long kPlain = kFold == 0 ? kStride : 0;  ///< the only stride
+  template <class I>
+  static __device__ constexpr long long at(I i) {
+    if constexpr (kFold == 0) {
+      return i * kStride;
+    } else {
+      const auto n = static_cast<unsigned>(i);
+      return n % kFold * kStride + n / kFold * kOver;
+    }
+  }
+};
+
+template <Buffer kBufferOf, long long kGroupStride, long long kOuterStride, class InnerOf, class ElementOf,
+          int kSlotCount, long long kOffset, bool kBetweenSteps>
 struct Side {
+  using Inner = InnerOf;      ///< lines beside each other
+  using Element = ElementOf;  ///< elements of a line
   static constexpr Buffer kBuffer = kBufferOf;
   static constexpr bool kBetween = kBetweenSteps;  ///< by turns: to be found in the L2 cache
-  static constexpr long long kElement = kElementStride, kNextLine = kInnerStride;
   /// Of a line. A ring keeps kSlotCount groups.
   static __device__ __forceinline__ long long place(long long group, long long outer, long long inner) {
     if constexpr (kSlotCount > 0) group %= kSlotCount;
-    return kOffset + group * kGroupStride + outer * kOuterStride + inner * kInnerStride;
+    return kOffset + group * kGroupStride + outer * kOuterStride + Inner::at(inner);
   }
 };
 
@@ -232,13 +251,19 @@ class Tile {
   /// that are neighbours, of a line or, point by point, of all lines.
   __device__ __forceinline__ void prefetch() const {
     constexpr int kUnit = Step::kLoad == Load::pairs ? sizeof(Samples) : sizeof(Vector), kLineOfCache = 128;
-    constexpr int kRun = (Line::kLoadByLine ? Line::kLines : kPoints) * kUnit;
+    using Element = typename Step::In::Element;
+    constexpr int kBeside = Line::kLoadByLine ? Line::kLines : 1;
+    constexpr bool kFolded = Element::kFold > 0 && Element::kStride == kBeside;
+    constexpr int kPointsOfRun = kFolded ? Element::kFold : Line::kLoadByLine ? 1 : kPoints;
+    constexpr int kRuns = kPoints / kPointsOfRun;  ///< of a line, or of lines side by side
+    constexpr int kRun = kBeside * kPointsOfRun * kUnit;
     constexpr int kParts = (kRun + kLineOfCache - 1) / kLineOfCache;
-    const int runs = Line::kLoadByLine ? kPoints : lines_;
+    const int runs = Line::kLoadByLine ? kRuns : kRuns * lines_;
     for (int i = static_cast<int>(threadIdx.x); i < kParts * runs; i += kBlock) {
       const int run = i / kParts, part = i % kParts * kLineOfCache;
       if (Line::kLoadByLine && !kWhole && part >= lines_ * kUnit) continue;
-      const int line = Line::kLoadByLine ? 0 : run, j = Line::kLoadByLine ? run : 0;
+      const int line = Line::kLoadByLine ? 0 : run / kRuns;
+      const int j = (Line::kLoadByLine ? run : run % kRuns) * kPointsOfRun;
       if constexpr (Step::kLoad == Load::pairs) {
         prefetch_l2(reinterpret_cast<const char*>(samples(line, j)) + part);
       } else {
@@ -280,8 +305,10 @@ class Tile {
   __device__ __forceinline__ void store(int line, int first, Value z, int add = 0) const {
     if constexpr (Step::kSwapOut) z = {z.im, z.re};
     if constexpr (Step::kScale) z = {z.re * scale_, z.im * scale_};
-    const long long at = place<typename Step::Out>(line, false) + first * Step::Out::kElement;
-    const long long beyond = add * Step::Out::kElement;
+    using Element = typename Step::Out::Element;
+    constexpr bool kApart = is_apart<Element, Line::Radix::kCount - 1>();
+    const long long at = place<typename Step::Out>(line, false) + Element::at(kApart ? first : first + add);
+    const long long beyond = kApart ? Element::at(add) : 0;
     if constexpr (Step::kStore == Store::pairs) {
       Real* samples = static_cast<Real*>(to_) + at + beyond;
       if constexpr (Step::kVector) {
@@ -303,10 +330,19 @@ class Tile {
   }
 
  private:
+  /// first + add of what a pass addresses: `add` is a constant, which costs no arithmetic where no digit
+  /// carries.
+  template <class Element, int kPass>
+  static constexpr bool is_apart() {
+    return Element::kFold == 0 || !Pass<Line, kPass>::carries(Element::kFold);
+  }
+
   template <class T>
   __device__ __forceinline__ const T* read(int line, int first, int add, bool mirrored = false) const {
+    using Element = typename Step::In::Element;
+    constexpr bool kApart = is_apart<Element, 0>();
     return static_cast<const T*>(from_) + place<typename Step::In>(line, mirrored) +
-           first * Step::In::kElement + add * Step::In::kElement;
+           Element::at(kApart ? first : first + add) + (kApart ? Element::at(add) : 0);
   }
 
   /// Of a line's first element, or of its mirror's.

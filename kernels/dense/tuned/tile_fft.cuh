@@ -2,17 +2,9 @@
 #pragma once
 
 #include "kernels/dense/tuned/places.cuh"
+#include "kernels/dense/tuned/turn.cuh"
 
 namespace sfft::device {
-
-template <class Real>
-__device__ __forceinline__ Complex<Real> times(const Complex<Real>& a, const Complex<Real>& b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-template <class Real>
-__device__ __forceinline__ Complex<Real> conjugate(const Complex<Real>& z) {
-  return {z.re, -z.im};
-}
 
 template <class Step>
 class TileFft {
@@ -30,8 +22,8 @@ class TileFft {
   /// Lines that follow each other without gaps are staged as they lie.
   static constexpr bool kFlat = !kHalfIn && !kHalfOut && Step::kMirrorRows == 0 &&
                                 Step::kLoad == Load::complex && Step::kStore == Store::complex &&
-                                Step::In::kElement == 1 && Step::Out::kElement == 1 &&
-                                Step::In::kNextLine == kPoints && Step::Out::kNextLine == kPoints;
+                                Step::In::Element::kPlain == 1 && Step::Out::Element::kPlain == 1 &&
+                                Step::In::Inner::kPlain == kPoints && Step::Out::Inner::kPlain == kPoints;
 
  public:
   static __device__ __forceinline__ void run(const Arguments& a, unsigned tile, void* shared) {
@@ -52,7 +44,7 @@ class TileFft {
     if constexpr (Step::kMethod == Method::plain) {
       leave_stage();
       transform<Line, kStageIn>(re, im, shared, from, to, roots);
-      if constexpr (Step::kTurnModulus > 0) turn(memory, tables, to, re, im);
+      if constexpr (Step::kTurnModulus > 0) Turns<Step>::apply(memory, tables, to, re, im);
       write(memory, tables, shared, to, re, im, Value{0, 0});
     } else {
       convolve(memory, tables, shared, from, to, re, im);
@@ -245,40 +237,6 @@ class TileFft {
     }
   }
 
-  static __device__ __forceinline__ Value root(const StepTables& tables, unsigned long long exponent) {
-    const auto* coarse = static_cast<const Value*>(tables.coarse);
-    const auto* fine = static_cast<const Value*>(tables.fine);
-    constexpr unsigned kMask = (1u << Step::kTurnBits) - 1;
-    const auto index = static_cast<unsigned>(exponent);
-    return times(coarse[index >> Step::kTurnBits], fine[index & kMask]);
-  }
-
-  /// The twiddle factors of a long line: w^(v j) times powers of w^(v M), M apart.
-  static __device__ __forceinline__ void turn(const Tile<Step>& memory, const StepTables& tables,
-                                              const Seat& own, Real* re, Real* im) {
-    const auto v = static_cast<unsigned long long>(memory.turn_of(memory.readable(own.line)));
-    Value power[Last::R];
-#pragma unroll
-    for (int k = 1; k < Last::R; ++k) {
-      if (Power<Line, Last::R>::part(k) == 0) power[k] = root(tables, v * static_cast<unsigned>(k * Last::M));
-    }
-#pragma unroll
-    for (int k = 2; k < Last::R; ++k) {
-      const int part = Power<Line, Last::R>::part(k);
-      if (part != 0) power[k] = times(power[part], power[k - part]);
-    }
-#pragma unroll
-    for (int b = 0; b < Last::kRounds; ++b) {
-      if (!Last::has(own.thread, b)) break;
-      const Value first = root(tables, v * static_cast<unsigned>(Last::first(own.thread, b)));
-#pragma unroll
-      for (int k = 0; k < Last::R; ++k) {
-        const Value w = k == 0 ? first : times(first, power[k]);
-        detail::multiply(re[b * Last::R + k], im[b * Last::R + k], w.re, w.im);
-      }
-    }
-  }
-
   /// Bluestein (1970): x_j c_j convolved with 1/c, c_j = exp(−πi j²/n). Rader (1968): a cyclic convolution of
   /// n − 1 points in the order of powers of a generator; x_0 goes apart.
   static __device__ __forceinline__ void convolve(const Tile<Step>& memory, const StepTables& tables,
@@ -309,9 +267,9 @@ class TileFft {
       if constexpr (Step::kMethod == Method::bluestein) {
         if (position < kPoints) z = times(z, (chirp + at)[add]);
         if (Step::kTurnModulus > 0 && position < kPoints)
-          z = times(z,
-                    root(tables, static_cast<unsigned long long>(memory.turn_of(memory.readable(to.line))) *
-                                     static_cast<unsigned>(position)));
+          z = times(z, Turns<Step>::root(
+                           tables, static_cast<unsigned long long>(memory.turn_of(memory.readable(to.line))) *
+                                       static_cast<unsigned>(position)));
       } else {
         z = {z.re + first.re, z.im + first.im};
       }
@@ -345,7 +303,7 @@ class TileFft {
       if (!End::has(own.thread, b)) break;
 #pragma unroll
       for (int k = 0; k < End::R; ++k) {
-        const int first = own.thread, add = End::add(b, k);
+        const int first = End::position(own.thread), add = End::add(b, k);
         if (k * End::M >= kPoints || (Step::kMethod == Method::bluestein && first + add >= kPoints)) continue;
         const Value z{re[b * End::R + k], im[b * End::R + k]};
         if constexpr (Step::kPlaces) {
