@@ -246,7 +246,7 @@ TEST(TunedEmulation, VolumesInTwoSteps) {
                 volume(Shape({15, 12, 20}), 2, "4.3", "4.5.4 t20 l1 | 5.3.3 t15 l4 m v800"),
                 volume(Shape({15, 12, 20}), 1, "2.6", "2.4.5 t20 l2 d25 v800 | 15.6 t4 l20 d25"),
                 volume(Shape({12, 18, 30}), 1, "6.3", "6.30 t18 l1 b | 12.3 t12 l6 a"),
-                volume(Shape({12, 18, 30}), 1, "6.3", "3.2.5.6 t30 l3 | 4.3.3 t36 l5 s")});
+                volume(Shape({12, 18, 30}), 1, "6.3", "3.2.6.5 t27 l3 | 4.3.3 t36 l5 s")});
 }
 
 }  // namespace

@@ -128,12 +128,9 @@ struct Pass {
   static __device__ constexpr int position(int butterfly) {
     return kOfRows ? butterfly / kRowM * kRow + butterfly % kRowM : butterfly;
   }
-  /// Butterfly `thread + round·kThreads` reads the positions first + k·kRowM = position(thread) + add …
+  /// Butterfly `thread + round·kThreads` reads the positions first + k·kRowM …
   static __device__ __forceinline__ int first(int thread, int round) {
     return position(thread + round * Line::kThreads);
-  }
-  static __device__ constexpr int add(int round, int k) {
-    return position(round * Line::kThreads) + k * kRowM;
   }
   /// … and writes first_output + k·kOutputs.
   static __device__ __forceinline__ int first_output(int thread, int round) {
@@ -144,11 +141,19 @@ struct Pass {
     }
     return row + (kOutputs == 1 ? j * R : (j / kOutputs) * (kOutputs * R) + j % kOutputs);
   }
-  /// Whether a digit of `fold` carries in any sum position(thread) + add.
+  /// The same as base + add, a constant as far as rounds lie alike.
+  static constexpr bool kAlike = !kOfRows || Line::kThreads % kRowM == 0 || kRowM % Line::kThreads == 0;
+  static __device__ constexpr int base(int thread, int round) {
+    return position(kAlike ? thread : thread + round * Line::kThreads);
+  }
+  static __device__ constexpr int add(int round, int k) {
+    return (kAlike ? position(round * Line::kThreads) : 0) + k * kRowM;
+  }
+  /// Whether a digit of `fold` carries in any sum base + add.
   static __device__ constexpr bool carries(int fold) {
     int most = 0, added = 0;
-    for (int thread = 0; thread < Line::kThreads; ++thread) {
-      if (position(thread) % fold > most) most = position(thread) % fold;
+    for (int j = 0; j < (kAlike ? Line::kThreads : M); ++j) {
+      if (position(j) % fold > most) most = position(j) % fold;
     }
     for (int i = 0; i < kRounds * R; ++i) {
       if (add(i / R, i % R) % fold > added) added = add(i / R, i % R) % fold;

@@ -50,8 +50,7 @@ struct LineChoice {
   int length() const;
   int registers() const;  ///< points that a thread holds
   bool coprime() const;   ///< no two radices have a common factor
-  /// Whether it transforms `extent` rows: the first radices are theirs, and threads share the butterflies of
-  /// a row, or of rows, evenly.
+  /// Whether it transforms a grid of `extent` rows: the first radices are those of columns.
   bool transforms_rows(int extent) const;
   /// Whether Rader's permutations go through places of shared memory that are computed for them (places.hpp):
   /// of a staged line without twiddle factors that has a block for itself.

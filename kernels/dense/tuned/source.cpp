@@ -203,11 +203,7 @@ bool LineChoice::transforms_rows(int extent) const {
   int product = 1;
   std::size_t i = 0;
   for (; i < radices.size() && product < extent; ++i) product *= radices[i];
-  if (product != extent || i == radices.size()) return false;
-  return std::all_of(radices.begin() + static_cast<std::ptrdiff_t>(i), radices.end(), [&](int radix) {
-    const int of_row = length() / extent / radix;
-    return threads % of_row == 0 || of_row % threads == 0;
-  });
+  return product == extent && i < radices.size();
 }
 
 int Turn::bits() const {

@@ -303,7 +303,7 @@ class TileFft {
       if (!End::has(own.thread, b)) break;
 #pragma unroll
       for (int k = 0; k < End::R; ++k) {
-        const int first = End::position(own.thread), add = End::add(b, k);
+        const int first = End::base(own.thread, b), add = End::add(b, k);
         if (k * End::M >= kPoints || (Step::kMethod == Method::bluestein && first + add >= kPoints)) continue;
         const Value z{re[b * End::R + k], im[b * End::R + k]};
         if constexpr (Step::kPlaces) {
