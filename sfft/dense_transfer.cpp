@@ -183,7 +183,7 @@ void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
       slot.out.template as<std::complex<Real>>(),
       static_cast<Real>(pass.inverse ? scales_.inverse : scales_.forward), slot.workspace.data()};
   for (const bool arriving : {true, false}) {
-    const bool columns = arriving != pass.inverse;
+    const bool columns = arriving != phases_->planes_first(pass.inverse);
     const std::int64_t all = columns ? plane : planes, most = columns ? columns_of_part : planes_of_part;
     for (std::int64_t first = 0; first < all; first += most) {
       const std::int64_t count = std::min(most, all - first), values = columns ? 1 : plane;

@@ -39,8 +39,8 @@ constexpr ElementType own_type(const DenseProblem& problem) noexcept {
 
 /// A transform of one complex volume in two phases, for callers whose input still arrives while the first one
 /// runs and whose output leaves during the second: across the planes, for some columns of all planes, and
-/// plane by plane. Forward the columns come first, inverse the planes. Arrays are of the whole volume, in
-/// device memory; `scale` multiplies what the second phase writes.
+/// plane by plane. Arrays are of the whole volume, in device memory; `scale` multiplies what the second phase
+/// writes.
 template <class Real>
 class GpuPhases {
  public:
@@ -53,7 +53,8 @@ class GpuPhases {
   };
 
   virtual ~GpuPhases() = default;
-  /// Parts of the columns begin at multiples of this.
+  virtual bool planes_first(bool inverse) const noexcept = 0;
+  /// Parts of the columns begin at multiples of this; all columns: they are one part.
   virtual std::int64_t columns_at_once() const noexcept = 0;
   virtual void columns(const Volume& volume, std::int64_t first, std::int64_t count,
                        CUstream_st* stream) const = 0;

@@ -108,8 +108,8 @@ inline void emulate(const detail::tuned::Program& program, const EmulatedKernels
       arguments.first_group = launch.first;
       arguments.lines = batch;
       arguments.tiles = static_cast<unsigned>(blocks);
-      arguments.resident = 4;
-      arguments.distance = 2;
+      arguments.early = arguments.distance = 2;
+      arguments.spread = 4;
       arguments.scale = call.scale;
       arguments.tables = tables.of(kernel.step);
       // Blocks that stay do the work of several.

@@ -30,7 +30,8 @@ struct Arguments {
   long long first_group;  ///< of this launch: transforms, planes, …
   long long lines;        ///< of a step that has as many as the batch
   unsigned tiles;         ///< of this launch
-  unsigned resident;      ///< blocks that the GPU holds at once
+  unsigned early;         ///< blocks that prefetch, where a step begins early
+  unsigned spread;        ///< blocks that begin one after the other, where a step spreads
   unsigned distance;      ///< to the tile that a block prefetches, where a step does
   double scale;           ///< of the result
   StepTables tables;

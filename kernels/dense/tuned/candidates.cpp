@@ -18,6 +18,7 @@ constexpr std::size_t kAlike = 2;             ///< candidates that differ in the
 constexpr std::size_t kOfSet = 8;             ///< candidates that share their radices
 /// Of the work of Rader's convolutions, where their permutations meet no bank twice (measured: half, 1021).
 constexpr double kWithPlaces = 0.6;
+constexpr int kMostOfLine = 32, kMostOfGrid = 48;  ///< floats' points of a thread: tiles of grids are large
 constexpr int kCoalesced = 16;  ///< neighbouring points that one access to memory reads well
 
 /// Arithmetic of a butterfly, a point: 5 log2 R for powers of two, more for others.
@@ -246,7 +247,8 @@ std::vector<LineChoice> candidates(const LineNeed& need, bool single, const Limi
       std::sort(radices.begin(), radices.end());
       do {
         if (need.exchanged && radices.size() < 2) continue;
-        for (const int threads : thread_counts(radices, length, single ? 32 : 16)) {
+        const int points = (need.extent > 0 ? kMostOfGrid : kMostOfLine) / (single ? 1 : 2);
+        for (const int threads : thread_counts(radices, length, points)) {
           const LineChoice line{.radices = radices, .threads = threads};
           if (need.extent > 0 && !line.transforms_rows(need.extent)) continue;
           if (line.registers() <= kMostRegisters / (single ? 1 : 2))

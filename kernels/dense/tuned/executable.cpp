@@ -161,6 +161,9 @@ Executable::Lanes& Executable::lanes_for(cuda::Stream stream) const {
   return *lanes_.back();
 }
 
+/// Waves of blocks of a launch that wins more than its first blocks lose by waiting.
+constexpr std::int64_t kWorthSpreading = 3;
+
 void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
                         cuda::Stream stream) const {
   if (tiles > 0x7fffffff) {
@@ -168,17 +171,19 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
         ErrorCode::size_overflow,
         fmt::format("a dense transform needs {} blocks of threads at once: make the batch smaller", tiles));
   }
-  device::Arguments arguments{call.input,
-                              call.output,
-                              call.scratch,
-                              first_group,
-                              call.batch,
-                              static_cast<unsigned>(tiles),
-                              static_cast<unsigned>(kernel.resident),
-                              static_cast<unsigned>(kernel.distance),
-                              call.scale,
-                              kernel.tables,
-                              call.kept};
+  device::Arguments arguments{};
+  arguments.input = call.input;
+  arguments.output = call.output;
+  arguments.scratch = call.scratch;
+  arguments.first_group = first_group;
+  arguments.lines = call.batch;
+  arguments.tiles = static_cast<unsigned>(tiles);
+  arguments.early = static_cast<unsigned>(kernel.resident / 2);  // others begin too late (measured)
+  arguments.spread = static_cast<unsigned>(tiles > kWorthSpreading * kernel.resident ? kernel.resident : 0);
+  arguments.distance = static_cast<unsigned>(kernel.distance);
+  arguments.scale = call.scale;
+  arguments.tables = kernel.tables;
+  arguments.kept = call.kept;
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   attribute.value.programmaticStreamSerializationAllowed = 1;
@@ -202,6 +207,7 @@ void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream s
 }
 
 std::int64_t Executable::columns_at_once() const noexcept {
+  if (program_.volume_in_two) return program_.kernels[0].step.in.group;
   if (program_.kernels.size() != 3 || program_.turns != 2) return 0;
   const Step& step = program_.kernels[kernel_of_columns()].step;
   const auto flat = [](const Side& side) {
@@ -212,12 +218,19 @@ std::int64_t Executable::columns_at_once() const noexcept {
 
 void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t count,
                              cuda::Stream stream) const {
+  if (program_.volume_in_two) return run_kernel(1, call, stream);
   const Loaded& kernel = kernels_[kernel_of_columns()];
   const std::size_t offset = static_cast<std::size_t>(first) * value_bytes_;
   Call part = call;
   part.input = static_cast<const std::byte*>(call.input) + offset;
   part.output = static_cast<std::byte*>(call.output) + offset;
   launch(kernel, part, 0, (count + kernel.lines - 1) / kernel.lines, stream);
+}
+
+void Executable::run_planes(const Call& call, std::int64_t first, std::int64_t count,
+                            cuda::Stream stream) const {
+  if (!program_.volume_in_two) return run_turns(call, first, count, stream);
+  launch(kernels_[0], call, first, kernels_[0].tiles * count, stream);
 }
 
 void Executable::run_turns(const Call& call, std::int64_t first_group, std::int64_t groups,

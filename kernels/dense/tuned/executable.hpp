@@ -67,11 +67,12 @@ class Executable {
   void run(const Call& call, cuda::Stream stream) const;
   /// One of the kernels, for all groups.
   void run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const;
-  /// Not 0: a program of lines across planes and of planes by turns, which may run in parts: the columns of a
-  /// part begin at a multiple of this, its planes are groups.
+  /// Not 0: a program of lines across planes and of planes by turns, or of a volume in two steps, which may
+  /// run in parts: the columns of a part begin at a multiple of this, its planes are groups.
   std::int64_t columns_at_once() const noexcept;
+  bool planes_first() const noexcept { return program_.volume_in_two || program_.turns_from == 0; }
   void run_columns(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
-  void run_turns(const Call& call, std::int64_t first_group, std::int64_t groups, cuda::Stream stream) const;
+  void run_planes(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
   /// Blocks of a kernel that the GPU holds at once.
   std::int64_t resident(std::size_t kernel) const { return kernels_.at(kernel).resident; }
@@ -93,6 +94,7 @@ class Executable {
   void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
               cuda::Stream stream) const;
   void run_once(const Call& call, cuda::Stream stream) const;
+  void run_turns(const Call& call, std::int64_t first_group, std::int64_t groups, cuda::Stream stream) const;
   /// The kernel beside those by turns.
   std::size_t kernel_of_columns() const noexcept { return program_.turns_from == 0 ? 2 : 0; }
 

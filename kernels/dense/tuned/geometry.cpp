@@ -286,8 +286,10 @@ void Layout::grid() {
 }
 
 /// Z·Y·X points, Y = Y1·Y2, in two trips through memory: lines of two dimensions, Y1 and X, then, behind the
-/// twiddle factors between Y1 and Y2, Z and Y2. Both steps read or write long runs: what is between them lies
-/// in blocks of Y2 by as many neighbours along X as the second step has lines.
+/// twiddle factors between Y1 and Y2, Z and Y2. What is between them lies in blocks of Y2 by as many
+/// neighbours along X as the second step has lines, which it reads as a whole: only what the first one writes
+/// and the second one writes has rows as short as that. Bits of the five steps of Nukada et al. (2008), by
+/// larger tiles: the two transforms of Y stay in the tiles of those of X and of Z.
 void Layout::volume_in_two_steps() {
   const std::int64_t depth = grid_.extents[0], width = grid_.row(), plane = grid_.extents[1] * width,
                      volume = depth * plane;
@@ -301,18 +303,19 @@ void Layout::volume_in_two_steps() {
   };
   if (width % beside != 0)
     throw Error(ErrorCode::invalid_argument, fmt::format("rows of {} in groups of {}", width, beside));
-  Step first = step(0, y1 * width, depth, y2, false, false);
+  Step first = step(0, y1 * width, 1, y2, false, false);
   set_rows(first, y1);
   first.turn = {.modulus = y1 * y2, .inner = 1};
-  first.in = {Buffer::input, volume, plane, width, {1, static_cast<int>(width), y2 * width}};
-  first.out = {Buffer::scratch, volume, plane, beside, {1, beside, y2 * beside}};
+  first.in = {Buffer::input, plane, 0, width, {1, static_cast<int>(width), y2 * width}};
+  first.out = {Buffer::scratch, plane, 0, beside, {1, beside, y2 * beside}};
   Step second = step(1, y2 * depth, y1, width, true, true);
   set_rows(second, static_cast<int>(depth));
   second.in = {Buffer::scratch, volume, y2 * width, {1, beside, y2 * beside}, {beside, y2, plane}};
   second.out = {Buffer::output, volume, width, 1, {y1 * width, y2, plane}};
   program_.scratch_values = volume * problem_.batch;
-  program_.kernels = {{first, choice_.min_blocks, problem_.batch},
+  program_.kernels = {{first, choice_.min_blocks, problem_.batch * depth},
                       {second, choice_.min_blocks, problem_.batch}};
+  program_.volume_in_two = true;
 }
 
 /// N = N1·N2: lines of N1 points N2 apart, a turn, lines of N2 points; results N1 apart (the four-step

@@ -23,7 +23,8 @@ struct Request {
 /// the engine cannot do the problem; `why` says so.
 std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& split,
                                const Limits& limits, std::string& why);
-/// Splits of a 1D signal that no block can hold, best first; one empty split for all others.
+/// Splits of a 1D signal that no block can hold, and of the columns of complex volumes, best first; one empty
+/// split for what may do without.
 std::vector<std::vector<int>> splits_of(const DenseProblem& problem, bool single, const Limits& limits);
 /// Whether steps by turns may do without a ring: those of contiguous complex numbers, in rows of whole cache
 /// lines, and the last two of three factors.

@@ -28,14 +28,13 @@ template <class Step>
 __device__ __forceinline__ void run_step(const Arguments& a) {
   extern __shared__ __align__(16) unsigned char shared[];
   if constexpr (Step::kBeginEarly) {
-    // Half of those that the GPU holds: others begin too late (measured).
-    if (blockIdx.x < a.resident / 2) Tile<Step>(a, blockIdx.x).prefetch();
+    if (blockIdx.x < a.early) Tile<Step>(a, blockIdx.x).prefetch();
   }
   wait_for_previous_kernel();
   if constexpr (Step::kBeginEarly) let_next_kernel_start();
   if constexpr (Step::kSpread > 0) {
     constexpr unsigned kPhases = 8;
-    if (blockIdx.x < a.resident) {
+    if (blockIdx.x < a.spread) {
       sleep_nanoseconds(blockIdx.x % kPhases * (Step::kSpread / kPhases));
       __syncthreads();
     }

@@ -40,7 +40,7 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
     return {};
   }
   for (const LineNeed& need : needs) {
-    if (!fits(need.points, single, limits)) {
+    if (need.extent == 0 && !fits(need.points, single, limits)) {
       why = fmt::format("lines of {} points fit no block", need.points);
       return {};
     }
@@ -48,8 +48,42 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
   return needs;
 }
 
+namespace {
+
+/// Of the columns of a volume of complex numbers whose steps both fit a block: smallest tiles first, and the
+/// two best only. The second step needs half a cache line of neighbours.
+std::vector<std::vector<int>> splits_of_volume(const DenseProblem& problem, const Grid& grid, bool single,
+                                               const Limits& limits) {
+  if (problem.real || !problem.contiguous()) return {};
+  const std::int64_t depth = grid.extents[0], height = grid.extents[1], width = grid.row(),
+                     beside = line_values(single) / 2, bytes = single ? 8 : 16;
+  std::vector<std::pair<std::int64_t, std::vector<int>>> ranked;
+  for (std::int64_t a = 2; 2 * a <= height && width % beside == 0; ++a) {
+    const std::int64_t b = height / a, first = a * width, second = b * depth * beside;
+    const std::int64_t tile = std::max(first, second);
+    if (height % a != 0 || depth < 2 || tile * bytes > static_cast<std::int64_t>(limits.shared_bytes) ||
+        fft_lengths(static_cast<int>(first), true).front() != first ||
+        fft_lengths(static_cast<int>(b * depth), false).front() != b * depth)
+      continue;
+    ranked.push_back({tile, {static_cast<int>(a), static_cast<int>(b)}});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::vector<std::vector<int>> splits;
+  for (std::size_t i = 0; i < std::min<std::size_t>(ranked.size(), 2); ++i)
+    splits.push_back(std::move(ranked[i].second));
+  return splits;
+}
+
+}  // namespace
+
 std::vector<std::vector<int>> splits_of(const DenseProblem& problem, bool single, const Limits& limits) {
   const Grid grid(problem);
+  if (grid.rank() == 3) {
+    std::vector<std::vector<int>> splits = splits_of_volume(problem, grid, single, limits);
+    splits.push_back({});
+    return splits;
+  }
   if (grid.rank() > 1 ||
       (fits(row_length(problem, grid), single, limits) && (problem.real || grid.row() <= (1 << 13))))
     return {{}};

@@ -155,6 +155,7 @@ struct Program {
   int turns = 0, turns_from = 0, at_once = 0, streams = 1;
   std::int64_t scratch_values = 0;  ///< complex
   bool one_by_one = false;          ///< runs once for every transform of the batch
+  bool volume_in_two = false;       ///< steps, of which the first has the planes as groups
 };
 
 /// CUDA source of one kernel, a function `sfft_kernel`.

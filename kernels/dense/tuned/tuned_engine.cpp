@@ -144,13 +144,14 @@ class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
     return inverse ? *inverse_ : *forward_.at(own_type<Real>(problem_));
   }
   std::int64_t columns_at_once() const noexcept override { return executable(false).columns_at_once(); }
+  bool planes_first(bool inverse) const noexcept override { return executable(inverse).planes_first(); }
   void columns(const Volume& volume, std::int64_t first, std::int64_t count,
                CUstream_st* stream) const override {
     executable(volume.inverse).run_columns(call(volume), first, count, stream);
   }
   void planes(const Volume& volume, std::int64_t first, std::int64_t count,
               CUstream_st* stream) const override {
-    executable(volume.inverse).run_turns(call(volume), first, count, stream);
+    executable(volume.inverse).run_planes(call(volume), first, count, stream);
   }
   Call call(const Volume& volume) const {
     return call(volume.from, volume.to, volume.scale, volume.workspace);

@@ -227,7 +227,7 @@ class Tuner {
 
   std::vector<Choice> with_turns(const Choice& base) const {
     std::vector<Choice> all;
-    if (problem_.real && problem_.shape.rank() == 3) return all;
+    if (problem_.shape.rank() == 3 && (problem_.real || !base.split.empty())) return all;
     const std::int64_t group = group_values(problem_, base) * (kSingle ? 8 : 16);
     for (const std::int64_t bytes : {1ll << 20, 2ll << 20, 4ll << 20, 8ll << 20, 16ll << 20}) {
       for (int streams = 1; streams <= 4; ++streams) {
@@ -273,8 +273,12 @@ Choice choose_by_rules(const DenseProblem& problem, bool single) {
     for (const LineNeed& need : needs) {
       const std::vector<LineChoice> best = candidates(need, single, limits, 1);
       if (best.empty()) continue;
-      choice.lines.push_back(best.front());
-      choice.lines.back().twiddles = Twiddles::two_roots;
+      LineChoice& line = choice.lines.emplace_back(best.front());
+      line.twiddles = Twiddles::two_roots;
+      if (alone_on_multiprocessor(line, single)) {
+        line.distance = kUsualDistance;
+        line.spread = kUsualSpread;
+      }
     }
     if (!needs.empty() && choice.lines.size() == needs.size()) return choice;
   }

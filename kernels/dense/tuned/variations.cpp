@@ -27,7 +27,15 @@ std::vector<int> residents(const LineChoice& line, bool single) {
   return counts;
 }
 
+/// Blocks of one wave read for some microseconds before all of them compute.
+constexpr int kSpreads[] = {0, 4000, 8000, 12000};
+
 }  // namespace
+
+bool alone_on_multiprocessor(const LineChoice& line, bool single) {
+  constexpr int kBytes = 80 << 10;
+  return line.length() * line.lines * (single ? 8 : 16) > kBytes;
+}
 
 Choice with_caching(Choice choice, const Caching& caching) {
   for (LineChoice& line : choice.lines) line.caching = caching;
@@ -100,6 +108,16 @@ std::vector<Choice> refinements(const Choice& base, bool real, bool single) {
     try_all(&LineChoice::caching, kCachings);
     try_all(&LineChoice::resident, residents(line, single));
     try_all(&LineChoice::distance, kDistances);
+    if (alone_on_multiprocessor(line, single)) {
+      for (const int distance : kDistances) {
+        line.distance = distance;
+        for (const int spread : kSpreads) {
+          line.spread = spread;
+          add(varied);
+        }
+      }
+      line = base.lines[step];
+    }
     if (!real && base.lines.size() == 1) try_all(&LineChoice::early, std::array{false, true});
     if (real && base.lines.size() > 1 && step == 0) {
       line.ahead = true;
