@@ -117,7 +117,7 @@ TEST_F(DenseKernelsCuda, EveryWayToUseTheCachesIsRight) {
   expect_every_caching_right<std::uint16_t>(Shape({33, 40}), 2);
   expect_every_caching_right<float>(Shape({32, 25}), 3);
   expect_every_caching_right<double>(Shape({24, 36}), 2);
-  expect_every_caching_right<std::complex<float>>(Shape({20, 24, 32}), 1);
+  expect_every_caching_right<std::complex<float>>(Shape({20, 24, 30}), 1);
   expect_every_caching_right<std::complex<float>>(Shape(1 << 20), 1);
 }
 
@@ -210,7 +210,7 @@ TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
 
 /// Forward, and there and back in place.
 template <class Real>
-void expect_turns_in_place_right(const Shape& shape, std::int64_t batch, const std::string& kernel) {
+void expect_in_place_right(const Shape& shape, std::int64_t batch, const std::string& kernel) {
   using C = std::complex<Real>;
   const Named<Real> named(shape, false, batch);
   const auto plan = named.plan(kernel);
@@ -230,11 +230,30 @@ void expect_turns_in_place_right(const Shape& shape, std::int64_t batch, const s
 TEST_F(DenseKernelsCuda, StepsByTurnsInPlaceAreRight) {
   const std::string head = "once 3 streams 2 ring 0 blocks 1 chunk 16 split ";
   const std::string volume = "- | 6.5 t6 l32 d12 m | 6.4 t6 l16 m n | 8.4 t8 l4 d50 o";
-  expect_turns_in_place_right<float>(Shape({30, 24, 32}), 2, head + volume);
-  expect_turns_in_place_right<double>(Shape({30, 24, 32}), 1, head + volume);
-  expect_turns_in_place_right<float>(Shape({24, 48}), 50, head + "- | 6.4 t6 l16 m o | 8.6 t8 l4 n o");
-  expect_turns_in_place_right<float>(Shape(64 * 30 * 24), 2,
-                                     head + "64.30.24 | 8.8 t8 l16 e8 d25 | 6.5 t6 l16 m n | 6.4 t6 l16 m o");
+  expect_in_place_right<float>(Shape({30, 24, 32}), 2, head + volume);
+  expect_in_place_right<double>(Shape({30, 24, 32}), 1, head + volume);
+  expect_in_place_right<float>(Shape({24, 48}), 50, head + "- | 6.4 t6 l16 m o | 8.6 t8 l4 n o");
+  expect_in_place_right<float>(Shape(64 * 30 * 24), 2,
+                               head + "64.30.24 | 8.8 t8 l16 e8 d25 | 6.5 t6 l16 m n | 6.4 t6 l16 m o");
+}
+
+TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
+  const auto kernel = [](const std::string& split, const std::string& lines) {
+    return "once 0 streams 1 blocks 2 chunk 16 split " + split + " | " + lines;
+  };
+  const Shape cube({64, 64, 64}), odd({15, 12, 20}), even({16, 32, 48});
+  // More tiles than a GPU holds blocks at once several times over.
+  expect_in_place_right<float>(cube, 40,
+                               kernel("16.4", "16.8.8 t64 l1 e8 d25 v800 | 8.8.4 t16 l8 e4 m d50 v4000"));
+  expect_in_place_right<double>(cube, 3, kernel("8.8", "8.8.8 t64 l1 a | 8.8.8 t64 l4 m d12 w"));
+  expect_in_place_right<float>(even, 2, kernel("8.4", "8.12.4 t48 l2 e8 n | 16.4 t16 l16 m o"));
+  expect_in_place_right<float>(even, 1, kernel("4.8", "4.6.8 t24 l4 e4 b | 16.2.4 t16 l12 s m"));
+  // Digits that carry, idle threads, rows that threads do not share evenly.
+  expect_in_place_right<float>(odd, 2, kernel("4.3", "4.5.4 t20 l1 | 5.3.3 t15 l4 m v800"));
+  expect_in_place_right<float>(odd, 1, kernel("2.6", "2.4.5 t20 l2 d25 | 15.6 t4 l20 d25"));
+  expect_in_place_right<double>(Shape({12, 18, 30}), 1, kernel("6.3", "3.2.6.5 t27 l3 | 4.3.3 t36 l5"));
+  const Named<float> named(cube, false, 2);
+  named.expect_forward_right<std::complex<float>>(named.plan(to_text(named.by_rules())));
 }
 
 TEST_F(DenseKernelsCuda, EveryRadixIsRight) {
@@ -296,15 +315,14 @@ TEST_F(DenseKernelsCuda, BlocksOfAMultiprocessorMayBeLimited) {
   EXPECT_EQ(resident(" r32"), most);
 }
 
-/// Copied and transformed by parts: several of the columns and of the planes, the last ones shorter.
-TEST_F(DenseKernelsCuda, VolumesInPageLockedMemoryRunInPhases) {
+/// Copied and transformed by parts: several of the columns, or all, and several planes, the last ones
+/// shorter.
+void expect_phases_right(const std::string& kernel, std::int64_t columns_at_once) {
   using C = std::complex<float>;
-  const Named<float> named(Shape({90, 160, 300}), false, 1);
-  const std::string kernel =
-      "once 4 streams 3 blocks 1 chunk 16 split - | 10.9 t10 l16 m | 16.10 t16 l16 m | 15.20 t20 l4";
+  const Named<float> named(Shape({90, 160, 304}), false, 1);
   const auto engine = detail::make_tuned_engine<float>(named.problem(), kernel, false);
   ASSERT_NE(engine->phases(), nullptr);
-  EXPECT_EQ(engine->phases()->columns_at_once(), 16);
+  EXPECT_EQ(engine->phases()->columns_at_once(), columns_at_once);
   const auto plan = named.plan(kernel);
   const auto x = named.signals<C>(6);
   const detail::cuda::PinnedBuffer signal(x.size() * sizeof(C)), spectrum(x.size() * sizeof(C));
@@ -321,6 +339,13 @@ TEST_F(DenseKernelsCuda, VolumesInPageLockedMemoryRunInPhases) {
   }
   plan.inverse(out, out);
   EXPECT_LE(relative_l2(values(out), x), 2 * named.bound()) << "in place";
+}
+
+TEST_F(DenseKernelsCuda, VolumesInPageLockedMemoryRunInPhases) {
+  expect_phases_right(
+      "once 4 streams 3 blocks 1 chunk 16 split - | 10.9 t10 l16 m | 16.10 t16 l16 m | 16.19 t19 l4", 16);
+  expect_phases_right(
+      "once 0 streams 1 blocks 1 chunk 16 split 20.8 | 20.16.19 t320 l1 e20 | 10.9.8 t90 l8 m", 160 * 304);
 }
 
 TEST_F(DenseKernelsCuda, BytesMayHaveKernelsOfTheirOwn) {

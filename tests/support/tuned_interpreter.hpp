@@ -115,7 +115,7 @@ class TunedInterpreter {
     for (std::size_t k = 0; k < n; ++k) {
       double re = 0, im = 0;
       for (std::size_t j = 0; j < n; ++j) {
-        const std::size_t at = j / n2 * (k / n2) % n1 * n2 + j % n2 * (k % n2) % n2 * n1;
+        const std::size_t at = (j / n2 * (k / n2) * n2 + j % n2 * (k % n2) * n1) % n;
         re += x[j].real() * w[at].real() - x[j].imag() * w[at].imag();
         im += x[j].real() * w[at].imag() + x[j].imag() * w[at].real();
       }

@@ -27,7 +27,7 @@ bool same(const Choice& a, const Choice& b) {
 TEST(TunedChoice, TextRoundTrip) {
   const std::string documented =
       "once 2 streams 3 ring 0 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s q b n | 10.8.12 t96 l9 e16 p1 "
-      "r4 d25 c x f o";
+      "r4 d25 v8000 c x f o";
   ASSERT_TRUE(detail::tuned::parse_choice(documented));
   EXPECT_EQ(to_text(*detail::tuned::parse_choice(documented)), documented);
   int flags = 0;
@@ -50,6 +50,7 @@ TEST(TunedChoice, TextRoundTrip) {
       line.across = flags % 4 == 2;
       line.resident = flags % 33;
       line.distance = flags % 4 * 12;
+      line.spread = flags % 3 * 500;
       line.caching = {static_cast<detail::tuned::Loads>(flags / 2 % 3), flags % 3 == 0};
       choice.lines.push_back(line);
     }
@@ -153,8 +154,9 @@ void expect_possible(const LineNeed& need, bool single, const Limits& limits, bo
   for (const LineChoice& line : all) {
     step.line = line;
     const Kernel kernel{step};
+    const int usual = need.extent > 0 ? 48 : 32;
     const int registers =
-        std::max(single ? 32 : 16, *std::max_element(line.radices.begin(), line.radices.end()));
+        std::max(single ? usual : usual / 2, *std::max_element(line.radices.begin(), line.radices.end()));
     EXPECT_NE(std::find(lengths.begin(), lengths.end(), line.length()), lengths.end());
     EXPECT_LE(line.threads * line.lines, 1024);
     EXPECT_LE(kernel.threads(), 1024);
@@ -162,6 +164,8 @@ void expect_possible(const LineNeed& need, bool single, const Limits& limits, bo
     EXPECT_LE(kernel.shared_bytes(single), limits.shared_bytes) << need.points;
     EXPECT_TRUE(!need.paired || line.lines % 2 == 0);
     EXPECT_TRUE(!need.exchanged || line.radices.size() > 1);
+    EXPECT_TRUE(need.extent == 0 || (line.transforms_rows(need.extent) && line.length() == need.points));
+    EXPECT_TRUE(need.extent == 0 || need.lines % line.lines == 0);
     Choice choice;
     choice.lines = {line};
     EXPECT_TRUE(detail::tuned::parse_choice(to_text(choice))) << to_text(choice);
@@ -193,6 +197,9 @@ TEST(TunedChoice, CandidatesKeepWhatTheKernelsRelyOn) {
         expect_possible({.points = n, .by_line = true, .exchanged = true, .turned = true}, single, limits,
                         false);
         expect_possible({.points = n, .exchanged = true, .lines = 16}, single, limits, false);
+        if (n % 30 != 0) continue;
+        expect_possible({.points = n, .turned = true, .extent = n / 15}, single, limits, true);
+        expect_possible({.points = n, .by_line = true, .extent = 10, .lines = 24}, single, limits, true);
       }
     }
   }

@@ -155,6 +155,56 @@ TEST(TunedGeometry, Volumes) {
   }
 }
 
+TEST(TunedGeometry, VolumesInTwoSteps) {
+  for (const auto& [shape, split] : {std::pair{Shape({3, 4, 16}), std::vector{2, 2}},
+                                     {Shape({4, 12, 16}), {3, 4}},
+                                     {Shape({4, 12, 16}), {6, 2}},
+                                     {Shape({5, 6, 24}), {2, 3}},
+                                     {Shape({10, 6, 8}), {3, 2}}}) {
+    for (const std::int64_t batch : {1, 3}) {
+      for (const bool single : {true, false}) {
+        const DenseProblem problem = dense_problem(shape, false, batch);
+        const Choice choice = rule_choice(problem, single, split);
+        expect_right(problem, choice, single);
+        const auto program = lay_out({problem, single}, choice);
+        EXPECT_EQ(program.kernels.size(), 2u);
+        EXPECT_EQ(program.scratch_values, batch * shape.points());
+      }
+    }
+  }
+  const DenseProblem volume = dense_problem(Shape({4, 12, 16}), false);
+  const Choice choice = rule_choice(volume, true, {3, 4});
+  const auto expect_refused = [&](const DenseProblem& problem, const Choice& unfit) {
+    EXPECT_THROW(lay_out({problem}, unfit), Error) << name_of(problem, unfit);
+  };
+  expect_refused(volume, by_turns(choice, 1, 2));
+  expect_refused(dense_problem(Shape({4, 12, 16}), true), choice);
+  expect_refused(dense_problem(Shape({4, 12, 16}), false, 1, {{193, 16, 1}, 800}), choice);
+  expect_refused(dense_problem(Shape({4, 24, 16}), false), choice);
+  expect_refused(dense_problem(Shape({12, 16}), false), choice);
+  Choice rows = choice, beside = choice, whole = choice;
+  std::swap(rows.lines[0].radices.front(), rows.lines[0].radices.back());
+  beside.lines[1].lines = 3;
+  whole.lines[1].radices = {16};
+  expect_refused(volume, rows);
+  expect_refused(volume, beside);
+  expect_refused(volume, whole);
+}
+
+TEST(TunedGeometry, SplitsOfVolumes) {
+  const auto splits = [](const Shape& shape, bool real = false) {
+    return splits_of(dense_problem(shape, real), true, kHopper);
+  };
+  using Splits = std::vector<std::vector<int>>;
+  EXPECT_EQ(splits(Shape({64, 64, 64})), (Splits{{16, 4}, {32, 2}, {}}));
+  EXPECT_EQ(splits(Shape({256, 256, 256})), (Splits{{32, 8}, {64, 4}, {}}));
+  EXPECT_EQ(splits(Shape({384, 384, 384})), (Splits{{48, 8}, {64, 6}, {}}));
+  for (const Shape& shape : {Shape({512, 512, 512}), Shape({64, 61, 64}), Shape({64, 64, 60}),
+                             Shape({61, 64, 64}), Shape({64, 64, 61 * 8})})
+    EXPECT_EQ(splits(shape), Splits{{}}) << shape.to_string();
+  EXPECT_EQ(splits(Shape({64, 64, 64}), true), Splits{{}});
+}
+
 TEST(TunedGeometry, TurnsInPlace) {
   for (const Shape& shape : {Shape({6, 16}), Shape({19, 32}), Shape({5, 7, 16}), Shape({6, 4, 32})}) {
     for (const std::int64_t batch : {1, 3}) {

@@ -74,6 +74,18 @@ TEST(TunedVariations, PrefetchAtSeveralDistances) {
   }
 }
 
+TEST(TunedVariations, BeginOneAfterTheOtherWhereABlockIsAlone) {
+  const auto spread = [](const LineChoice& line) { return line.spread > 0; };
+  const auto both = [](const LineChoice& line) { return line.spread > 0 && line.distance > 0; };
+  for (const char* text : kChoices)
+    EXPECT_EQ(count(refinements(*parse_choice(text), false, true), spread), 0);
+  const auto all = refinements(
+      *parse_choice("once 0 streams 1 blocks 1 chunk 16 split 32.8 | 32.16.16 t256 l1 | 16.16.8 t128 l8 m"),
+      false, true);
+  EXPECT_EQ(count(all, spread), 12);
+  EXPECT_EQ(count(all, both), 9);
+}
+
 TEST(TunedVariations, LeaveOutWhatChangesNothing) {
   const auto early = [](const LineChoice& line) { return line.early; };
   const auto ahead = [](const LineChoice& line) { return line.ahead; };
