@@ -125,8 +125,12 @@ void time_all(Timer& timer, Ways& ways, const DenseCase& what, const DenseInput&
       int repetitions = repetitions_of(what);
       Work reload;
       if (peer.consumes_input()) {
-        repetitions = std::min(repetitions, repetitions_in_place(what.problem));
-        reload = [&](cudaStream_t stream) { peer.load(input.tiny(), stream); };
+        // One more, not timed, so that it is warm as the others are.
+        repetitions = std::clamp(repetitions_in_place(what.problem) - 1, 1, repetitions);
+        reload = [&](cudaStream_t stream) {
+          peer.load(input.tiny(), stream);
+          peer.enqueue(stream);
+        };
       }
       const Work work = [&](cudaStream_t stream) { peer.enqueue(stream); };
       const Timing timing = timer.warm(work, repetitions, kReplays, reload);

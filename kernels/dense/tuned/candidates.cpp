@@ -58,7 +58,7 @@ std::vector<std::vector<int>> factorisations(int length, bool single) {
 }
 
 /// Operations a point, with idle threads counted as busy ones; an exchange costs about as much as radix 8.
-double cost(const LineChoice& line) {
+double cost(const LineChoice& line, bool grid = false) {
   const int length = line.length();
   double sum = 14.0 * static_cast<double>(line.radices.size() - 1);
   for (const int radix : line.radices) {
@@ -66,7 +66,7 @@ double cost(const LineChoice& line) {
     sum += work(radix) * rounds * line.threads * radix / length;
   }
   const int registers = line.registers();
-  if (registers > 16) sum *= 1 + 0.012 * (registers - 16);
+  if (registers > 16) sum *= 1 + (grid ? 0.004 : 0.012) * (registers - 16);
   if (registers < 6) sum *= 1 + 0.05 * (6 - registers);
   return sum;
 }
@@ -122,7 +122,7 @@ double memory_cost(const LineNeed& need, Method method, const LineChoice& line, 
   if (blocks == 0) return 10;
   const double used = static_cast<double>(need.points) * line.lines * (single ? 8 : 16) * blocks;
   double cost = 1 + 40960.0 / used;
-  if (blocks == 1) cost *= 1.3;
+  if (blocks == 1) cost *= need.extent > 0 ? 1.1 : 1.3;  // of grids it prefetches
   if (need.by_line || need.exchanged) {
     const int run = line.lines * (single ? 8 : 16);
     if (run < 128) cost *= run < 64 ? 1.4 : 1.08;
@@ -152,10 +152,17 @@ std::vector<int> line_counts(const LineNeed& need, Method method, int threads, b
   return counts;
 }
 
+/// The first radix of rows (LineChoice::transforms_rows()), or 0.
+int even_radix_of_rows(const LineChoice& line, int extent) {
+  std::size_t i = 0;
+  for (int product = 1; product < extent; ++i) product *= line.radices[i];
+  return line.radices[i] % 2 == 0 ? line.radices[i] : 0;
+}
+
 /// The ways to put tiles of one line choice into memory.
 void variants(const LineNeed& need, Method method, const LineChoice& base, bool single, const Limits& limits,
               std::vector<Ranked>& out) {
-  const double arithmetic = cost(base) / 120 * base.length() / need.points;
+  const double arithmetic = cost(base, need.extent > 0) / 120 * base.length() / need.points;
   for (const int n : line_counts(need, method, base.threads, single)) {
     LineChoice line = base;
     line.lines = n;
@@ -163,6 +170,8 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
     // The first pass writes radices[0] places apart: padding where that comes back to the same banks.
     const int first = base.radices[0], banks = static_cast<int>(line_values(single));
     if (line.position_major ? n < banks && first * n % banks == 0 : first % 2 == 0) line.pad_every = first;
+    // Of grids what rows exchange; tiles of neighbours leave the rest to the L1 cache (measured).
+    if (need.extent > 0) line.pad_every = need.by_line ? 0 : even_radix_of_rows(line, need.extent);
     line.pad = need.exchanged ? 1 : 0;
     const bool rows = !need.by_line && !need.exchanged && !need.half;
     for (const bool staged : {false, true}) {
