@@ -18,6 +18,8 @@ constexpr std::size_t kAlike = 2;             ///< candidates that differ in the
 constexpr std::size_t kOfSet = 8;             ///< candidates that share their radices
 /// Of the work of Rader's convolutions, where their permutations meet no bank twice (measured: half, 1021).
 constexpr double kWithPlaces = 0.6;
+/// Points of a grid from which on exchanges cost more than few threads do (measured).
+constexpr int kLargeGrid = 2048;
 constexpr int kMostOfLine = 32, kMostOfGrid = 48;  ///< floats' points of a thread: tiles of grids are large
 constexpr int kCoalesced = 16;  ///< neighbouring points that one access to memory reads well
 
@@ -58,7 +60,7 @@ std::vector<std::vector<int>> factorisations(int length, bool single) {
 }
 
 /// Operations a point, with idle threads counted as busy ones; an exchange costs about as much as radix 8.
-double cost(const LineChoice& line, bool grid = false) {
+double cost(const LineChoice& line, bool large = false) {
   const int length = line.length();
   double sum = 14.0 * static_cast<double>(line.radices.size() - 1);
   for (const int radix : line.radices) {
@@ -66,7 +68,7 @@ double cost(const LineChoice& line, bool grid = false) {
     sum += work(radix) * rounds * line.threads * radix / length;
   }
   const int registers = line.registers();
-  if (registers > 16) sum *= 1 + (grid ? 0.004 : 0.012) * (registers - 16);
+  if (registers > 16) sum *= 1 + (large ? 0.004 : 0.012) * (registers - 16);
   if (registers < 6) sum *= 1 + 0.05 * (6 - registers);
   return sum;
 }
@@ -75,13 +77,6 @@ struct Ranked {
   double cost;
   LineChoice line;
 };
-
-bool good(int length) {
-  for (const int prime : {2, 3, 5, 7, 11, 13, 17}) {
-    while (length % prime == 0) length /= prime;
-  }
-  return length == 1;
-}
 
 bool prime(int n) {
   for (int d = 2; d * d <= n; ++d) {
@@ -162,7 +157,8 @@ int even_radix_of_rows(const LineChoice& line, int extent) {
 /// The ways to put tiles of one line choice into memory.
 void variants(const LineNeed& need, Method method, const LineChoice& base, bool single, const Limits& limits,
               std::vector<Ranked>& out) {
-  const double arithmetic = cost(base, need.extent > 0) / 120 * base.length() / need.points;
+  const double arithmetic =
+      cost(base, need.extent > 0 && base.length() >= kLargeGrid) / 120 * base.length() / need.points;
   for (const int n : line_counts(need, method, base.threads, single)) {
     LineChoice line = base;
     line.lines = n;
@@ -198,6 +194,13 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
 
 }  // namespace
 
+bool has_radices(int length) {
+  for (const int prime : {2, 3, 5, 7, 11, 13, 17}) {
+    while (length % prime == 0) length /= prime;
+  }
+  return length == 1;
+}
+
 std::vector<int> thread_counts(const std::vector<int>& radices, int length, int most_registers) {
   std::vector<int> counts;
   // A thread holds the points of one butterfly at least.
@@ -222,13 +225,13 @@ std::optional<Method> method_of(int points, int length, bool turned) {
 }
 
 std::vector<int> fft_lengths(int points, bool turned) {
-  if (good(points)) return {points};
+  if (has_radices(points)) return {points};
   std::vector<int> lengths;
-  if (good(points - 1) && method_of(points, points - 1, turned)) lengths.push_back(points - 1);
+  if (has_radices(points - 1) && method_of(points, points - 1, turned)) lengths.push_back(points - 1);
   const int least = 2 * points - 1;
   std::vector<std::pair<double, int>> ranked;
   for (int m = least; m <= std::min(least + least / 6 + 8, kMostLength); ++m) {
-    if (good(m)) ranked.push_back({best_cost(m) * m, m});
+    if (has_radices(m)) ranked.push_back({best_cost(m) * m, m});
   }
   std::sort(ranked.begin(), ranked.end());
   for (std::size_t i = 0; i < std::min(ranked.size(), kBluesteinLengths); ++i)
@@ -239,8 +242,8 @@ std::vector<int> fft_lengths(int points, bool turned) {
 bool fits(int points, bool single, const Limits& limits) {
   if (points < 2 || points > (1 << 14)) return false;
   int length = points;
-  if (!good(points)) length = prime(points) && good(points - 1) ? points - 1 : 2 * points - 1;
-  while (!good(length)) ++length;
+  if (!has_radices(points)) length = prime(points) && has_radices(points - 1) ? points - 1 : 2 * points - 1;
+  while (!has_radices(length)) ++length;
   const auto whole = static_cast<std::size_t>(length) * (single ? 8 : 16);
   return length <= kMostLength / (single ? 1 : 2) && whole / 2 <= limits.shared_bytes;
 }

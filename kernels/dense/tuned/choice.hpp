@@ -50,7 +50,7 @@ struct LineNeed {
   bool half = false;       ///< halves of spectra: whole tiles go through shared memory
   bool paired = false;     ///< of mirrored rows: two lines belong together
   bool turned = false;     ///< followed by the twiddle factors of a longer line
-  int extent = 0;          ///< not 0: two dimensions, the first of so many points
+  int extent = 0;          ///< not 0: a grid of so many rows, see Step
   std::int64_t lines = 0;  ///< of a group; 0: many
 };
 
@@ -69,6 +69,8 @@ constexpr int kMostResident = 32;
 constexpr int kMostDistance = 1000;
 /// Nanoseconds over which blocks begin.
 constexpr int kMostSpread = 100000;
+/// Of a tile of a grid: what a multiprocessor's registers hold beside the rest.
+constexpr std::int64_t kMostGridBytes = 192 << 10;
 
 /// Limits of a device.
 struct Limits {
@@ -78,6 +80,8 @@ struct Limits {
 /// Threads of a line that leave few idle, ascending; each holds at most `most_registers` points, or one
 /// butterfly.
 std::vector<int> thread_counts(const std::vector<int>& radices, int length, int most_registers);
+/// Whether a length is a product of the radices.
+bool has_radices(int length);
 /// FFTs by which lines of `points` can be transformed: their own where there are radices for it, else those
 /// of convolutions. Twiddle factors of a longer line (`turned`) cannot follow Rader's.
 std::vector<int> fft_lengths(int points, bool turned);

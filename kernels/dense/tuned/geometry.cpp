@@ -287,9 +287,9 @@ void Layout::grid() {
 
 /// Z·Y·X points, Y = Y1·Y2, in two trips through memory: lines of two dimensions, Y1 and X, then, behind the
 /// twiddle factors between Y1 and Y2, Z and Y2. What is between them lies in blocks of Y2 by as many
-/// neighbours along X as the second step has lines, which it reads as a whole: only what the first one writes
-/// and the second one writes has rows as short as that. Bits of the five steps of Nukada et al. (2008), by
-/// larger tiles: the two transforms of Y stay in the tiles of those of X and of Z.
+/// neighbours along X as the second step has lines: what is as short as these neighbours is written, never
+/// read. Nukada et al. (2008) split Y and Z and make five steps of what registers hold; tiles in shared
+/// memory hold X with one part of Y, and Z with the other.
 void Layout::volume_in_two_steps() {
   const std::int64_t depth = grid_.extents[0], width = grid_.row(), plane = grid_.extents[1] * width,
                      volume = depth * plane;
@@ -303,6 +303,8 @@ void Layout::volume_in_two_steps() {
   };
   if (width % beside != 0)
     throw Error(ErrorCode::invalid_argument, fmt::format("rows of {} in groups of {}", width, beside));
+  if (y1 * width > kMostLength || y2 * depth > kMostLength)
+    throw Error(ErrorCode::invalid_argument, fmt::format("grids of {} and {}", y1 * width, y2 * depth));
   Step first = step(0, y1 * width, 1, y2, false, false);
   set_rows(first, y1);
   first.turn = {.modulus = y1 * y2, .inner = 1};

@@ -51,21 +51,20 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
 namespace {
 
 /// Of the columns of a volume of complex numbers whose steps both fit a block: smallest tiles first, and the
-/// two best only. The second step needs half a cache line of neighbours.
+/// two best only. The second step has half a cache line of neighbours.
 std::vector<std::vector<int>> splits_of_volume(const DenseProblem& problem, const Grid& grid, bool single,
                                                const Limits& limits) {
-  if (problem.real || !problem.contiguous()) return {};
-  const std::int64_t depth = grid.extents[0], height = grid.extents[1], width = grid.row(),
-                     beside = line_values(single) / 2, bytes = single ? 8 : 16;
+  const std::int64_t beside = line_values(single) / 2, bytes = single ? 8 : 16,
+                     most = std::min(kMostGridBytes, static_cast<std::int64_t>(limits.shared_bytes)) / bytes;
+  const std::int64_t depth = grid.extents[0], height = grid.extents[1], width = grid.row();
+  const bool factored = std::all_of(grid.extents.begin(), grid.extents.end(), [&](std::int64_t n) {
+    return n > 1 && n <= most && has_radices(static_cast<int>(n));
+  });
+  if (problem.real || !problem.contiguous() || !factored || width % beside != 0) return {};
   std::vector<std::pair<std::int64_t, std::vector<int>>> ranked;
-  for (std::int64_t a = 2; 2 * a <= height && width % beside == 0; ++a) {
-    const std::int64_t b = height / a, first = a * width, second = b * depth * beside;
-    const std::int64_t tile = std::max(first, second);
-    if (height % a != 0 || depth < 2 || tile * bytes > static_cast<std::int64_t>(limits.shared_bytes) ||
-        fft_lengths(static_cast<int>(first), true).front() != first ||
-        fft_lengths(static_cast<int>(b * depth), false).front() != b * depth)
-      continue;
-    ranked.push_back({tile, {static_cast<int>(a), static_cast<int>(b)}});
+  for (std::int64_t a = 2; 2 * a <= height; ++a) {
+    const std::int64_t b = height / a, tile = std::max(a * width, b * depth * beside);
+    if (height % a == 0 && tile <= most) ranked.push_back({tile, {static_cast<int>(a), static_cast<int>(b)}});
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& x, const auto& y) { return x.first < y.first; });

@@ -44,7 +44,9 @@ struct LineChoice {
   bool early = false;   ///< see Kernel::begins_early()
   int resident = 0;     ///< blocks that a multiprocessor holds at most; 0: as many as fit
   int distance = 0;     ///< see Kernel::prefetches(): percent of the blocks that the GPU holds; 0: not
-  int spread = 0;       ///< see Kernel::spreads(): nanoseconds; 0: not
+  /// Nanoseconds over which the blocks that a launch begins with begin, so that not all of them read, then
+  /// all compute.
+  int spread = 0;
   Caching caching{};
 
   int length() const;
@@ -142,9 +144,6 @@ struct Kernel {
   /// Whether blocks bring the input of a later tile to the L2 cache once they have read their own, so that
   /// memory is kept busy while they compute: of complex numbers or pairs that are neighbours in memory.
   bool prefetches() const;
-  /// Whether the blocks that a launch begins with begin one after the other, so that not all of them read,
-  /// then all compute: over `line.spread` nanoseconds.
-  bool spreads() const { return step.line.spread > 0; }
   std::size_t shared_bytes(bool single) const;
 };
 
@@ -155,7 +154,7 @@ struct Program {
   int turns = 0, turns_from = 0, at_once = 0, streams = 1;
   std::int64_t scratch_values = 0;  ///< complex
   bool one_by_one = false;          ///< runs once for every transform of the batch
-  bool volume_in_two = false;       ///< steps, of which the first has the planes as groups
+  bool volume_in_two = false;       ///< a volume in two steps, the first of planes, which are its groups
 };
 
 /// CUDA source of one kernel, a function `sfft_kernel`.
