@@ -140,6 +140,10 @@ class TunedInterpreter {
     using enum detail::tuned::Buffer;
     return side.buffer == input ? input_ : (side.buffer == output ? output_ : scratch_);
   }
+  static std::int64_t at(const detail::tuned::Digits& digits, std::int64_t i) {
+    if (digits.fold == 0) return i * digits.stride;
+    return i % digits.fold * digits.stride + i / digits.fold * digits.over;
+  }
   /// Of element j, of a line or of the line that mirrors it.
   std::int64_t place(const detail::tuned::Side& side, const Line& line, std::int64_t j, bool mirrored) const {
     std::int64_t group = line.group, outer = line.outer, row = line.inner;
@@ -150,8 +154,8 @@ class TunedInterpreter {
     }
     using enum detail::tuned::Buffer;
     const std::int64_t start = side.buffer == input ? input_at_ : (side.buffer == output ? output_at_ : 0);
-    return start + side.offset + group * side.group + outer * side.outer + side.inner.at(row) +
-           side.element.at(j);
+    return start + side.offset + group * side.group + outer * side.outer + at(side.inner, row) +
+           at(side.element, j);
   }
   /// Of the second sample of a pair.
   std::int64_t partner(std::int64_t at) const {

@@ -164,7 +164,8 @@ void expect_possible(const LineNeed& need, bool single, const Limits& limits, bo
     EXPECT_LE(kernel.shared_bytes(single), limits.shared_bytes) << need.points;
     EXPECT_TRUE(!need.paired || line.lines % 2 == 0);
     EXPECT_TRUE(!need.exchanged || line.radices.size() > 1);
-    EXPECT_TRUE(need.extent == 0 || (line.transforms_rows(need.extent) && line.length() == need.points));
+    EXPECT_TRUE(need.extent == 0 ||
+                (line.radices_of_columns(need.extent) > 0 && line.length() == need.points));
     EXPECT_TRUE(need.extent == 0 || need.lines % line.lines == 0);
     Choice choice;
     choice.lines = {line};

@@ -147,13 +147,6 @@ std::vector<int> line_counts(const LineNeed& need, Method method, int threads, b
   return counts;
 }
 
-/// The first radix of rows (LineChoice::transforms_rows()), or 0.
-int even_radix_of_rows(const LineChoice& line, int extent) {
-  std::size_t i = 0;
-  for (int product = 1; product < extent; ++i) product *= line.radices[i];
-  return line.radices[i] % 2 == 0 ? line.radices[i] : 0;
-}
-
 /// The ways to put tiles of one line choice into memory.
 void variants(const LineNeed& need, Method method, const LineChoice& base, bool single, const Limits& limits,
               std::vector<Ranked>& out) {
@@ -167,7 +160,10 @@ void variants(const LineNeed& need, Method method, const LineChoice& base, bool 
     const int first = base.radices[0], banks = static_cast<int>(line_values(single));
     if (line.position_major ? n < banks && first * n % banks == 0 : first % 2 == 0) line.pad_every = first;
     // Of grids what rows exchange; tiles of neighbours leave the rest to the L1 cache (measured).
-    if (need.extent > 0) line.pad_every = need.by_line ? 0 : even_radix_of_rows(line, need.extent);
+    if (need.extent > 0) {
+      const int of_rows = line.radices[line.radices_of_columns(need.extent)];
+      line.pad_every = need.by_line || of_rows % 2 != 0 ? 0 : of_rows;
+    }
     line.pad = need.exchanged ? 1 : 0;
     const bool rows = !need.by_line && !need.exchanged && !need.half;
     for (const bool staged : {false, true}) {
@@ -259,10 +255,10 @@ std::vector<LineChoice> candidates(const LineNeed& need, bool single, const Limi
       std::sort(radices.begin(), radices.end());
       do {
         if (need.exchanged && radices.size() < 2) continue;
+        if (need.extent > 0 && LineChoice{.radices = radices}.radices_of_columns(need.extent) == 0) continue;
         const int points = (need.extent > 0 ? kMostOfGrid : kMostOfLine) / (single ? 1 : 2);
         for (const int threads : thread_counts(radices, length, points)) {
           const LineChoice line{.radices = radices, .threads = threads};
-          if (need.extent > 0 && !line.transforms_rows(need.extent)) continue;
           if (line.registers() <= kMostRegisters / (single ? 1 : 2))
             variants(need, method, line, single, limits, ranked);
         }

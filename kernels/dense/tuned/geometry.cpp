@@ -295,7 +295,7 @@ void Layout::volume_in_two_steps() {
                      volume = depth * plane;
   const int y1 = choice_.split[0], y2 = choice_.split[1], beside = choice_.lines[1].lines;
   const auto set_rows = [&](Step& s, int rows) {
-    if (s.method != Method::plain || !s.line.transforms_rows(rows) || s.stages()) {
+    if (s.method != Method::plain || s.line.radices_of_columns(rows) == 0 || s.stages()) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} rows are transformed by radices of columns, then of rows", rows));
     }

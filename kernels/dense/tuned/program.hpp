@@ -52,8 +52,9 @@ struct LineChoice {
   int length() const;
   int registers() const;  ///< points that a thread holds
   bool coprime() const;   ///< no two radices have a common factor
-  /// Whether it transforms a grid of `extent` rows: the first radices are those of columns.
-  bool transforms_rows(int extent) const;
+  /// The radices of columns in a grid of `extent` rows, ahead of those of rows; 0: it transforms no such
+  /// grid.
+  std::size_t radices_of_columns(int extent) const;
   /// Whether Rader's permutations go through places of shared memory that are computed for them (places.hpp):
   /// of a staged line without twiddle factors that has a block for itself.
   bool has_places(Method method) const {
@@ -73,7 +74,6 @@ struct Digits {
 
   Digits(std::int64_t all = 1) : stride(all) {}  // NOLINT: a stride alone is the usual case
   Digits(std::int64_t first, int count, std::int64_t next) : stride(first), fold(count), over(next) {}
-  std::int64_t at(std::int64_t i) const;
   friend bool operator==(const Digits&, const Digits&) = default;
 };
 

@@ -199,19 +199,15 @@ bool LineChoice::coprime() const {
   return true;
 }
 
-bool LineChoice::transforms_rows(int extent) const {
+std::size_t LineChoice::radices_of_columns(int extent) const {
   int product = 1;
-  std::size_t i = 0;
-  for (; i < radices.size() && product < extent; ++i) product *= radices[i];
-  return product == extent && i < radices.size();
+  std::size_t count = 0;
+  for (; count < radices.size() && product < extent; ++count) product *= radices[count];
+  return product == extent && count < radices.size() ? count : 0;
 }
 
 int Turn::bits() const {
   return modulus == 0 ? 0 : (std::bit_width(static_cast<std::uint64_t>(modulus)) + 1) / 2;
-}
-
-std::int64_t Digits::at(std::int64_t i) const {
-  return fold == 0 ? i * stride : i % fold * stride + i / fold * over;
 }
 
 std::int64_t Step::tiles() const {
