@@ -109,7 +109,8 @@ inline void emulate(const detail::tuned::Program& program, const EmulatedKernels
       arguments.lines = batch;
       arguments.tiles = static_cast<unsigned>(blocks);
       arguments.early = arguments.distance = 2;
-      arguments.spread = 4;
+      arguments.resident = 4;
+      arguments.per_multiprocessor = 0.5f;
       arguments.scale = call.scale;
       arguments.tables = tables.of(kernel.step);
       // Blocks that stay do the work of several.

@@ -51,6 +51,7 @@ TEST(TunedChoice, TextRoundTrip) {
       line.resident = flags % 33;
       line.distance = flags % 4 * 12;
       line.spread = flags % 3 * 500;
+      line.stagger = flags % 5 * 100;
       line.caching = {static_cast<detail::tuned::Loads>(flags / 2 % 3), flags % 3 == 0};
       choice.lines.push_back(line);
     }

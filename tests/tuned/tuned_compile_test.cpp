@@ -106,7 +106,7 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
     const auto compiled = detail::tuned::compile(list, architecture);
     ASSERT_EQ(compiled.size(), list.size());
     for (const char* seldom : {"kReadAhead = true", "kBeginEarly = true", "kPrefetch = true",
-                               "kAcross = true", "kSpread = 800", "kExtent = 64"}) {
+                               "kAcross = true", "kDelay = true", "kExtent = 64"}) {
       EXPECT_TRUE(
           std::any_of(list.begin(), list.end(),
                       [&](const std::string& source) { return source.find(seldom) != std::string::npos; }))

@@ -86,6 +86,16 @@ TEST(TunedVariations, BeginOneAfterTheOtherWhereABlockIsAlone) {
   EXPECT_EQ(count(all, both), 9);
 }
 
+TEST(TunedVariations, BeginOneAfterTheOtherOnAMultiprocessor) {
+  const auto staggered = [](const LineChoice& line) { return line.stagger > 0; };
+  for (const char* text : kChoices) {
+    const Choice base = *parse_choice(text);
+    const std::size_t steps = base.lines.size();
+    // Two values, for every step alone and, of several, for all of them.
+    EXPECT_EQ(count(refinements(base, false, true), staggered), steps == 1 ? 2 : 2 * steps + 2) << text;
+  }
+}
+
 TEST(TunedVariations, LeaveOutWhatChangesNothing) {
   const auto early = [](const LineChoice& line) { return line.early; };
   const auto ahead = [](const LineChoice& line) { return line.ahead; };

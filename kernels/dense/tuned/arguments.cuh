@@ -7,6 +7,8 @@ namespace sfft::device {
 
 /// Bytes that steps which read ahead copy to shared memory at once.
 constexpr int kWord = 16;
+/// Of blocks that begin one after the other.
+constexpr unsigned kPhases = 8;
 
 /// Tables of a step, in device memory, complex numbers of the plan's precision unless it says otherwise.
 struct StepTables {
@@ -27,13 +29,15 @@ struct Arguments {
   const void* input;
   void* output;
   void* scratch;
-  long long first_group;  ///< of this launch: transforms, planes, …
-  long long lines;        ///< of a step that has as many as the batch
-  unsigned tiles;         ///< of this launch
-  unsigned early;         ///< blocks that prefetch, where a step begins early
-  unsigned spread;        ///< blocks that begin one after the other, where a step spreads
-  unsigned distance;      ///< to the tile that a block prefetches, where a step does
-  double scale;           ///< of the result
+  long long first_group;     ///< of this launch: transforms, planes, …
+  long long lines;           ///< of a step that has as many as the batch
+  unsigned tiles;            ///< of this launch
+  unsigned early;            ///< blocks that prefetch, where a step begins early
+  unsigned resident;         ///< blocks that the GPU holds at once
+  unsigned spread, stagger;  ///< clock cycles, where a step delays blocks (program.hpp)
+  float per_multiprocessor;  ///< 1/multiprocessors
+  unsigned distance;         ///< to the tile that a block prefetches, where a step does
+  double scale;              ///< of the result
   StepTables tables;
   KeptPart kept;  ///< of a step that keeps a part of its results
 };

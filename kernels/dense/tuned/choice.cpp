@@ -53,6 +53,7 @@ std::string to_text(const LineChoice& line) {
   if (line.resident > 0) text += fmt::format(" r{}", line.resident);
   if (line.distance > 0) text += fmt::format(" d{}", line.distance);
   if (line.spread > 0) text += fmt::format(" v{}", line.spread);
+  if (line.stagger > 0) text += fmt::format(" g{}", line.stagger);
   for (const Flag& flag : kFlags) {
     if (flag.is_set(line)) text += fmt::format(" {}", flag.letter);
   }
@@ -99,7 +100,10 @@ bool take(const std::string& word, LineChoice& line) {
       return value >= 1 && value <= kMostDistance;
     case 'v':
       line.spread = value;
-      return value >= 1 && value <= kMostSpread;
+      return value >= 1 && value <= kMostDelay;
+    case 'g':
+      line.stagger = value;
+      return value >= 1 && value <= kMostDelay;
     default:
       break;
   }

@@ -26,8 +26,8 @@ struct Choice {
 
 /// "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1", "ring 0"
 /// where there is none: of every step the radices, threads, lines, pad_every, pad, resident (r4), distance
-/// (d25), spread (v4000), and m position_major, s split, c staged, x across, q ahead, b early; twiddle
-/// factors a of two roots, w of the table; caching n past_l1, f prefetch, o streaming.
+/// (d25), spread (v7000), stagger (g350), and m position_major, s split, c staged, x across, q ahead, b
+/// early; twiddle factors a of two roots, w of the table; caching n past_l1, f prefetch, o streaming.
 std::string to_text(const Choice& choice);
 /// Nothing for a text that is none, or whose numbers no kernel could have.
 std::optional<Choice> parse_choice(const std::string& text);
@@ -67,8 +67,8 @@ constexpr int kMostThreads = 1024;
 constexpr int kMostResident = 32;
 /// Of tiles that are prefetched, in percent of what the GPU holds.
 constexpr int kMostDistance = 1000;
-/// Nanoseconds over which blocks begin.
-constexpr int kMostSpread = 100000;
+/// Clock cycles of a spread or a stagger.
+constexpr int kMostDelay = 100000;
 /// Of a tile of a grid: what a multiprocessor's registers hold beside the rest.
 constexpr std::int64_t kMostGridBytes = 192 << 10;
 

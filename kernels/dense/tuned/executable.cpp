@@ -112,6 +112,7 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
     : program_(std::move(program)),
       value_bytes_(single ? 8 : 16),
       scratch_bytes_(static_cast<std::size_t>(program_.scratch_values) * value_bytes_),
+      multiprocessors_(device.multiprocessors),
       overlap_(device.overlap) {
   for (std::size_t i = 0; i < program_.kernels.size(); ++i) {
     const Kernel& kernel = program_.kernels[i];
@@ -119,6 +120,8 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
     loaded.groups = kernel.groups;
     loaded.tiles = kernel.step.tiles();
     loaded.lines = kernel.step.line.lines;
+    loaded.spread = static_cast<unsigned>(kernel.step.line.spread);
+    loaded.stagger = static_cast<unsigned>(kernel.step.line.stagger);
     loaded.threads = static_cast<unsigned>(kernel.threads());
     loaded.shared_bytes = kernel.shared_bytes(single);
     if (!images[i].empty()) {
@@ -161,7 +164,7 @@ Executable::Lanes& Executable::lanes_for(cuda::Stream stream) const {
   return *lanes_.back();
 }
 
-/// Waves of blocks of a launch that wins more than its first blocks lose by waiting.
+/// Waves of blocks of a launch that wins more than its first blocks lose by waiting for a spread.
 constexpr std::int64_t kWorthSpreading = 3;
 
 void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
@@ -179,7 +182,10 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
   arguments.lines = call.batch;
   arguments.tiles = static_cast<unsigned>(tiles);
   arguments.early = static_cast<unsigned>(kernel.resident / 2);  // others begin too late (measured)
-  arguments.spread = static_cast<unsigned>(tiles > kWorthSpreading * kernel.resident ? kernel.resident : 0);
+  arguments.resident = static_cast<unsigned>(kernel.resident);
+  arguments.per_multiprocessor = 1.0f / static_cast<float>(multiprocessors_);
+  arguments.spread = tiles > kWorthSpreading * kernel.resident ? kernel.spread : 0;
+  arguments.stagger = kernel.stagger;
   arguments.distance = static_cast<unsigned>(kernel.distance);
   arguments.scale = call.scale;
   arguments.tables = kernel.tables;

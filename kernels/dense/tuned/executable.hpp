@@ -89,6 +89,7 @@ class Executable {
     bool stays = false;         ///< its blocks, for many tiles
     std::int64_t resident = 0;  ///< blocks that the GPU holds at once
     std::int64_t distance = 0;  ///< see Arguments
+    unsigned spread = 0, stagger = 0;
   };
 
   void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
@@ -109,6 +110,7 @@ class Executable {
   std::size_t value_bytes_;  ///< complex
   std::vector<Loaded> kernels_;
   std::size_t scratch_bytes_ = 0;
+  int multiprocessors_;
   bool overlap_ = false;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Lanes>> lanes_;  ///< more than one only while graphs are captured

@@ -16,11 +16,17 @@ __device__ __forceinline__ void let_next_kernel_start() {
 #endif
 }
 
-__device__ __forceinline__ void sleep_nanoseconds(unsigned count) {
-#if __CUDA_ARCH__ >= 700
-  __nanosleep(count);
-#else
-  (void)count;
+/// Holds the first blocks back: those of neighbouring multiprocessors begin one after the other, and those of
+/// the same one do. Every thread waits by itself; a barrier, or a division by their number, costs as much as is
+/// won.
+__device__ __forceinline__ void delay(const Arguments& a) {
+  if (blockIdx.x >= a.resident) return;
+#ifdef __CUDA_ARCH__
+  const auto before = static_cast<unsigned>((static_cast<float>(blockIdx.x) + 0.5f) * a.per_multiprocessor);
+  const unsigned cycles = before * a.stagger + blockIdx.x % kPhases * (a.spread / kPhases);
+  const auto begin = static_cast<unsigned>(clock());
+  while (static_cast<unsigned>(clock()) - begin < cycles) {
+  }
 #endif
 }
 
@@ -32,13 +38,7 @@ __device__ __forceinline__ void run_step(const Arguments& a) {
   }
   wait_for_previous_kernel();
   if constexpr (Step::kBeginEarly) let_next_kernel_start();
-  if constexpr (Step::kSpread > 0) {
-    constexpr unsigned kPhases = 8;
-    if (blockIdx.x < a.spread) {
-      sleep_nanoseconds(blockIdx.x % kPhases * (Step::kSpread / kPhases));
-      __syncthreads();
-    }
-  }
+  if constexpr (Step::kDelay) delay(a);
   if constexpr (Step::kReadAhead) {
     TileFft<Step>::run_ahead(a, shared);
   } else {

@@ -44,9 +44,10 @@ struct LineChoice {
   bool early = false;   ///< see Kernel::begins_early()
   int resident = 0;     ///< blocks that a multiprocessor holds at most; 0: as many as fit
   int distance = 0;     ///< see Kernel::prefetches(): percent of the blocks that the GPU holds; 0: not
-  /// Nanoseconds over which the blocks that a launch begins with begin, so that not all of them read, then
-  /// all compute.
-  int spread = 0;
+  /// Clock cycles by which blocks that a launch begins with are held back, so that not all of them read, then
+  /// all compute: over which those of neighbouring multiprocessors begin (of launches of several waves), and
+  /// from one block of a multiprocessor to its next.
+  int spread = 0, stagger = 0;
   Caching caching{};
 
   int length() const;
@@ -144,6 +145,7 @@ struct Kernel {
   /// Whether blocks bring the input of a later tile to the L2 cache once they have read their own, so that
   /// memory is kept busy while they compute: of complex numbers or pairs that are neighbours in memory.
   bool prefetches() const;
+  bool delays() const;  ///< whether the first blocks begin one after the other
   std::size_t shared_bytes(bool single) const;
 };
 

@@ -169,7 +169,7 @@ std::string step_source(const Kernel& kernel, bool single) {
   policy.constant("kExchangeBytes", static_cast<int>(exchange_bytes(step, single)));
   policy.constant("kBeginEarly", kernel.begins_early());
   policy.constant("kPrefetch", kernel.prefetches());
-  policy.constant("kSpread", kernel.step.line.spread);
+  policy.constant("kDelay", kernel.delays());
   policy.constant("kLoads", name(step.line.caching.loads));
   policy.constant("kStreaming", step.line.caching.streaming);
   return line_source("Line0", step, single, false) + (back ? line_source("Back0", step, single, true) : "") +
@@ -247,6 +247,10 @@ bool Kernel::prefetches() const {
   const bool pairs = step.in.form == Form::pairs && step.vector;
   return step.line.distance > 0 && (pairs || step.in.form == Form::complex) && !reads_ahead() &&
          (step.load_by_line ? step.in.inner : step.in.element).stride == (pairs ? 2 : 1);
+}
+
+bool Kernel::delays() const {
+  return step.line.spread > 0 || step.line.stagger > 0;
 }
 
 std::string source_of(const Kernel& kernel, bool single) {

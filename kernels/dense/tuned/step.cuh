@@ -22,7 +22,7 @@
 //                           memory, while they transform one
 //   kBeginEarly             blocks bring their input to the L2 cache while the kernel before ends
 //   kPrefetch               blocks bring the input of a later tile to the L2 cache
-//   kSpread                 not 0: nanoseconds over which the first blocks begin
+//   kDelay                  the first blocks begin one after the other
 //   kLoads, kStreaming      how memory is read, and whether what is read or written once is marked so
 #pragma once
 

@@ -28,7 +28,8 @@ std::vector<int> residents(const LineChoice& line, bool single) {
 }
 
 /// Blocks of one wave read for some microseconds before all of them compute.
-constexpr int kSpreads[] = {0, 4000, 8000, 12000};
+constexpr int kSpreads[] = {0, 7000, 14000, 21000};
+constexpr int kStaggers[] = {0, 200, 400};
 
 }  // namespace
 
@@ -89,6 +90,11 @@ std::vector<Choice> refinements(const Choice& base, bool real, bool single) {
     add(choice);
   }
   for (const Caching& caching : kCachings) add(with_caching(base, caching));
+  for (const int stagger : kStaggers) {
+    Choice choice = base;
+    for (LineChoice& line : choice.lines) line.stagger = stagger;
+    add(choice);
+  }
   Choice accurate = base;
   for (LineChoice& line : accurate.lines) line.twiddles = Twiddles::two_roots;
   add(accurate);
@@ -108,6 +114,7 @@ std::vector<Choice> refinements(const Choice& base, bool real, bool single) {
     try_all(&LineChoice::caching, kCachings);
     try_all(&LineChoice::resident, residents(line, single));
     try_all(&LineChoice::distance, kDistances);
+    try_all(&LineChoice::stagger, kStaggers);
     if (alone_on_multiprocessor(line, single)) {
       for (const int distance : kDistances) {
         line.distance = distance;

@@ -15,7 +15,7 @@ std::vector<Choice> neighbours(const Choice& base);
 /// Whether a block that holds such a tile has a multiprocessor for itself, or nearly so: nothing hides its
 /// loads but what it does about it.
 bool alone_on_multiprocessor(const LineChoice& line, bool single);
-constexpr int kUsualDistance = 25, kUsualSpread = 8000;  ///< what it does
+constexpr int kUsualDistance = 25, kUsualSpread = 14000;  ///< what it does
 
 /// One thing at a time: registers, caches, twiddle factors, padding, blocks, prefetching, beginning early,
 /// reading ahead; together with prefetching, when blocks begin.
