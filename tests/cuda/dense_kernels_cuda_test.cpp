@@ -197,7 +197,7 @@ void expect_line_right(std::int64_t n, const std::string& line, std::int64_t bat
 TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
   // More tiles than a GPU holds blocks, the last one in part.
   expect_line_right<float>(120, "12.10 t12 l4 e12 d25", 30001);
-  expect_line_right<double>(120, "12.10 t12 l4 e12 d100 b", 30001);
+  expect_line_right<double>(120, "12.10 t12 l4 e12 d100 g300 b", 30001);
   expect_line_right<float>(127, "18.7 t7 l16 d35 c x", 30001);
   const std::string rest = " | 5.8 t8 l4 d50";
   const Named<float> frames(Shape({24, 80}), true, 2000);
@@ -244,7 +244,7 @@ TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
   const Shape cube({64, 64, 64}), odd({15, 12, 20}), even({16, 32, 48});
   // More tiles than a GPU holds blocks at once several times over.
   expect_in_place_right<float>(cube, 40,
-                               kernel("16.4", "16.8.8 t64 l1 e8 d25 v800 | 8.8.4 t16 l8 e4 d50 v4000 m"));
+                               kernel("16.4", "16.8.8 t64 l1 e8 d25 v800 g300 | 8.8.4 t16 l8 e4 d50 v4000 m"));
   expect_in_place_right<double>(cube, 3, kernel("8.8", "8.8.8 t64 l1 a | 8.8.8 t64 l4 d12 m w"));
   expect_in_place_right<float>(even, 2, kernel("8.4", "8.12.4 t48 l2 e8 n | 16.4 t16 l16 m o"));
   expect_in_place_right<float>(even, 1, kernel("4.8", "4.6.8 t24 l4 e4 b | 16.2.4 t16 l12 m s"));
@@ -254,6 +254,12 @@ TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
   expect_in_place_right<double>(Shape({12, 18, 30}), 1, kernel("6.3", "3.2.6.5 t27 l3 | 4.3.3 t36 l5"));
   const Named<float> named(cube, false, 2);
   named.expect_forward_right<std::complex<float>>(named.plan(to_text(named.by_rules())));
+}
+
+TEST_F(DenseKernelsCuda, LargeVolumesGoOneByOne) {
+  expect_in_place_right<float>(Shape({512, 256, 256}), 2,
+                               "once 0 streams 1 blocks 1 chunk 16 split 32.8 | 32.16.16 t256 l1 e16 g2000 | "
+                               "32.16.8 t256 l4 v7000 g2000 m");
 }
 
 TEST_F(DenseKernelsCuda, EveryRadixIsRight) {

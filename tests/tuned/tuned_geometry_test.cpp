@@ -172,6 +172,8 @@ TEST(TunedGeometry, VolumesInTwoSteps) {
       }
     }
   }
+  const DenseProblem large = dense_problem(Shape({512, 256, 256}), false, 3);
+  EXPECT_EQ(lay_out({large}, rule_choice(large, true, {32, 8})).scratch_values, large.shape.points());
   const DenseProblem volume = dense_problem(Shape({4, 12, 16}), false);
   const Choice choice = rule_choice(volume, true, {3, 4});
   const auto expect_refused = [&](const DenseProblem& problem, const Choice& unfit) {
@@ -188,6 +190,9 @@ TEST(TunedGeometry, VolumesInTwoSteps) {
   whole.lines[1].radices = {16};
   expect_refused(volume, rows);
   expect_refused(volume, beside);
+  expect_refused(volume, whole);
+  whole = choice;
+  whole.ring = false;
   expect_refused(volume, whole);
 }
 

@@ -213,7 +213,7 @@ void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream s
 }
 
 std::int64_t Executable::columns_at_once() const noexcept {
-  if (program_.volume_in_two) return program_.kernels[0].step.in.group;
+  if (program_.volume_in_two()) return program_.kernels[0].step.in.group;
   if (program_.kernels.size() != 3 || program_.turns != 2) return 0;
   const Step& step = program_.kernels[kernel_of_columns()].step;
   const auto flat = [](const Side& side) {
@@ -224,7 +224,7 @@ std::int64_t Executable::columns_at_once() const noexcept {
 
 void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t count,
                              cuda::Stream stream) const {
-  if (program_.volume_in_two) return run_kernel(1, call, stream);
+  if (program_.volume_in_two()) return run_kernel(1, call, stream);
   const Loaded& kernel = kernels_[kernel_of_columns()];
   const std::size_t offset = static_cast<std::size_t>(first) * value_bytes_;
   Call part = call;
@@ -235,7 +235,7 @@ void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t 
 
 void Executable::run_planes(const Call& call, std::int64_t first, std::int64_t count,
                             cuda::Stream stream) const {
-  if (!program_.volume_in_two) return run_turns(call, first, count, stream);
+  if (!program_.volume_in_two()) return run_turns(call, first, count, stream);
   launch(kernels_[0], call, first, kernels_[0].tiles * count, stream);
 }
 

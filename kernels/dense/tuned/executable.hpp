@@ -70,7 +70,7 @@ class Executable {
   /// Not 0: a program of lines across planes and of planes by turns, or of a volume in two steps, which may
   /// run in parts: the columns of a part begin at a multiple of this, its planes are groups.
   std::int64_t columns_at_once() const noexcept;
-  bool planes_first() const noexcept { return program_.volume_in_two || program_.turns_from == 0; }
+  bool planes_first() const noexcept { return program_.volume_in_two() || program_.turns_from == 0; }
   void run_columns(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
   void run_planes(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }

@@ -156,7 +156,9 @@ struct Program {
   int turns = 0, turns_from = 0, at_once = 0, streams = 1;
   std::int64_t scratch_values = 0;  ///< complex
   bool one_by_one = false;          ///< runs once for every transform of the batch
-  bool volume_in_two = false;       ///< a volume in two steps, the first of planes, which are its groups
+
+  /// A volume in two steps, the first of planes, which are its groups.
+  bool volume_in_two() const { return kernels.size() == 2 && kernels[0].step.extent > 0; }
 };
 
 /// CUDA source of one kernel, a function `sfft_kernel`.
