@@ -243,8 +243,8 @@ TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
   };
   const Shape cube({64, 64, 64}), odd({15, 12, 20}), even({16, 32, 48});
   // More tiles than a GPU holds blocks at once several times over.
-  expect_in_place_right<float>(cube, 40,
-                               kernel("16.4", "16.8.8 t64 l1 e8 d25 v800 g300 | 8.8.4 t16 l8 e4 d50 v4000 m"));
+  expect_in_place_right<float>(
+      cube, 40, kernel("16.4", "16.8.8 t64 l1 e8 d25 v800 g300 | 8.8.4 t16 l8 e4 d50 v4000 m"));
   expect_in_place_right<double>(cube, 3, kernel("8.8", "8.8.8 t64 l1 a | 8.8.8 t64 l4 d12 m w"));
   expect_in_place_right<float>(even, 2, kernel("8.4", "8.12.4 t48 l2 e8 n | 16.4 t16 l16 m o"));
   expect_in_place_right<float>(even, 1, kernel("4.8", "4.6.8 t24 l4 e4 b | 16.2.4 t16 l12 m s"));
