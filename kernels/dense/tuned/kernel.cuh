@@ -17,8 +17,8 @@ __device__ __forceinline__ void let_next_kernel_start() {
 }
 
 /// Holds the first blocks back: those of neighbouring multiprocessors begin one after the other, and those of
-/// the same one do. Every thread waits by itself; a barrier, or a division by their number, costs as much as
-/// is won.
+/// the same one do. Every thread waits by itself, and nothing is divided: with a barrier and a division
+/// nothing was won (measured).
 __device__ __forceinline__ void delay(const Arguments& a) {
   if (blockIdx.x >= a.resident) return;
 #ifdef __CUDA_ARCH__
