@@ -27,7 +27,8 @@ std::vector<int> residents(const LineChoice& line, bool single) {
   return counts;
 }
 
-/// Blocks of one wave read for some microseconds before all of them compute.
+/// Clock cycles. Blocks of one wave read for some microseconds before all of them compute, those of one
+/// multiprocessor for less.
 constexpr int kSpreads[] = {0, 7000, 14000, 21000};
 constexpr int kStaggers[] = {0, 200, 400};
 
