@@ -27,7 +27,7 @@ bool same(const Choice& a, const Choice& b) {
 TEST(TunedChoice, TextRoundTrip) {
   const std::string documented =
       "once 2 streams 3 ring 0 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s q b n | 10.8.12 t96 l9 e16 p1 "
-      "r4 d25 v8000 c x f o";
+      "r4 d25 v7000 g350 c x f o";
   ASSERT_TRUE(detail::tuned::parse_choice(documented));
   EXPECT_EQ(to_text(*detail::tuned::parse_choice(documented)), documented);
   int flags = 0;

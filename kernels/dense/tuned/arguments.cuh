@@ -7,8 +7,6 @@ namespace sfft::device {
 
 /// Bytes that steps which read ahead copy to shared memory at once.
 constexpr int kWord = 16;
-/// Of blocks that begin one after the other.
-constexpr unsigned kPhases = 8;
 
 /// Tables of a step, in device memory, complex numbers of the plan's precision unless it says otherwise.
 struct StepTables {

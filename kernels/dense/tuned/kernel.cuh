@@ -22,6 +22,7 @@ __device__ __forceinline__ void let_next_kernel_start() {
 __device__ __forceinline__ void delay(const Arguments& a) {
   if (blockIdx.x >= a.resident) return;
 #ifdef __CUDA_ARCH__
+  constexpr unsigned kPhases = 8;  // of a spread
   const auto before = static_cast<unsigned>((static_cast<float>(blockIdx.x) + 0.5f) * a.per_multiprocessor);
   const unsigned cycles = before * a.stagger + blockIdx.x % kPhases * (a.spread / kPhases);
   const auto begin = static_cast<unsigned>(clock());
