@@ -58,8 +58,7 @@ std::size_t DenseExecutor<Real>::scratch_bytes() const noexcept {
 
 template <class Real>
 void DenseExecutor<Real>::execute(const void* frame, ElementType type, const Real*,
-                                  std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                                  cpu::ExecutionStats& stats, std::byte* scratch) const noexcept {
+                                  std::span<std::complex<Real>> values, cpu::ExecutionStats& stats, std::byte* scratch) const noexcept {
   auto* spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
   const std::size_t points = plan_.spectrum_points();
   const std::size_t used = (points * sizeof(std::complex<Real>) + 63) / 64 * 64;
@@ -75,11 +74,10 @@ void DenseExecutor<Real>::execute(const void* frame, ElementType type, const Rea
   for (std::size_t i = 0; i < picks_.size(); ++i) {
     const std::complex<Real> value = spectrum[picks_[i].at];
     values[i] = picks_[i].conjugate ? std::conj(value) : value;
-    standard_error[i] = 0;
     held += picks_[i].multiplicity * std::norm(std::complex<double>(value));
   }
   stats.finite = std::isfinite(total);
-  stats.tail_energy = std::max(0.0, total - held);
+  stats.scale = std::max(0.0, total - held);
 }
 
 template class DenseExecutor<float>;

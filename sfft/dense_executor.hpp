@@ -26,8 +26,7 @@ class DenseExecutor final : public cpu::Executor<Real> {
   std::size_t reference_reals() const noexcept override { return 0; }
   void gather_reference(const void*, ElementType, Real*) const noexcept override {}
   void execute(const void* frame, ElementType type, const Real* reference,
-               std::span<std::complex<Real>> values, std::span<Real> standard_error,
-               cpu::ExecutionStats& stats, std::byte* scratch) const noexcept override;
+               std::span<std::complex<Real>> values, cpu::ExecutionStats& stats, std::byte* scratch) const noexcept override;
 
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 

@@ -15,8 +15,10 @@
 #include "sfft/plan_impl.hpp"
 #include "template/comb_planner.hpp"
 #include "template/cost_model.hpp"
+#include "template/error_table.hpp"
 #include "template/flat_planner.hpp"
 #include "template/support_set.hpp"
+#include "template/witness.hpp"
 
 namespace sfft::detail {
 
@@ -57,10 +59,8 @@ class Designer {
     PlanInfo& info = design_->info;
     design_->threads = thread_count(options_.threads);
     design_->mean_coefficient = support_.mean_coefficient;
-    design_->multiplicity.assign(static_cast<std::size_t>(support_.k), 1.0);
-    for (const SupportMember& member : support_.members) {
-      if (member.conjugate) design_->multiplicity[static_cast<std::size_t>(member.coefficient)] = 2;
-    }
+    design_->errors = exact_errors(support_);
+    if (data_.real) note_self_conjugates();
     on_device_ = options_.backend == Backend::cuda;
     info.backend = on_device_ ? Backend::cuda : Backend::cpu;
     design_->batch = options_.batch;
@@ -70,6 +70,7 @@ class Designer {
     prior_ = make_prior(data_, support_, info.reference);
     choose();
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
+    finish_errors();
     info.bucket_count = info.buckets[0] * info.buckets[1] * info.buckets[2];
     info.samples_fraction = static_cast<double>(info.samples) / static_cast<double>(data_.shape.points());
     for (Rejection& other : rejected_) {
@@ -81,6 +82,37 @@ class Designer {
   }
 
  private:
+  void note_self_conjugates() {
+    std::vector<char> paired(static_cast<std::size_t>(support_.k), 0);
+    for (const SupportMember& member : support_.members) {
+      if (member.conjugate) paired[static_cast<std::size_t>(member.coefficient)] = 1;
+    }
+    for (std::int64_t i = 0; i < support_.k; ++i) {
+      if (!paired[static_cast<std::size_t>(i)] && i != support_.mean_coefficient)
+        design_->self_conjugate.push_back(i);
+    }
+  }
+
+  void finish_errors() {
+    const ErrorTable& errors = design_->errors;
+    if (errors.unbiased()) {
+      for (const double gain : errors.gain) design_->root_gain.push_back(static_cast<Real>(std::sqrt(gain)));
+    } else {
+      design_->fit.assign(errors.fit.begin(), errors.fit.end());
+    }
+  }
+
+  /// Check samples for a sparse path whose rows make the errors `rows`.
+  void use_witness(RowErrors rows) {
+    design_->errors = make_error_table(support_, std::move(rows));
+    if (options_.witness == Witness::none) return;
+    witness_ = make_witness(support_, !prior_.least_squares(), options_.seed);
+    add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon());
+    design_->info.witness_samples = static_cast<std::int64_t>(witness_.samples.size());
+    design_->info.samples += design_->info.witness_samples;
+    if (!on_device_) design_->witness = cpu::Witness<Real>(witness_);
+  }
+
   bool forced(Path path) const { return options_.path == path; }
 
   void choose() {
@@ -232,6 +264,8 @@ class Designer {
     info.predicted_error = comb_->predicted_error;
     info.noise_gain = comb_->noise_gain;
     info.reason = std::move(reason);
+    use_witness(
+        {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
     if (on_device_) return set_device(make_device_plan<Real>(comb_->data, support_, data_, options_));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
@@ -247,6 +281,7 @@ class Designer {
     info.predicted_error = flat_error_;
     info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
     info.reason = std::move(reason);
+    use_witness({flat_->noise_gain, {}, {}, 1});
     if (on_device_) return set_device(make_device_plan<Real>(*flat_, support_, data_, options_));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
@@ -290,6 +325,7 @@ class Designer {
   std::optional<CombPlan> comb_;
   std::optional<FlatPlanData> flat_;
   double flat_us_ = 0, flat_error_ = 0;
+  WitnessData witness_;
 };
 
 /// Microseconds from a host frame to a host spectrum and through a GPU, beside the transform itself:

@@ -6,7 +6,7 @@
 #include <limits>
 #include <thread>
 
-#include "kernels/common/account.hpp"
+#include "kernels/cpu/account_kernels.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan_impl.hpp"
 
@@ -99,6 +99,10 @@ void PlanImpl<Real>::set_reference(const SignalView& frame,
   if (reals == 0) return;  // direct and dense paths are exact without
   reference_samples.resize(reals);
   design->executor->gather_reference(frame.data(), frame.type(), reference_samples.data());
+  if (!design->witness.empty()) {
+    reference_witness.resize(kWitnessReals);
+    design->witness.read(frame.data(), frame.type(), reference_witness.data());
+  }
   reference_values.clear();
   reference_values.reserve(coefficients.size());
   for (const std::complex<double>& value : coefficients) reference_values.emplace_back(value);
@@ -116,13 +120,49 @@ void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
   spectrum.transferred_bytes = 0;
 }
 
+/// Adds the reference, if there is one, and says how wrong the values are.
 template <class Real>
-void put_account(const Account& account, Spectrum<Real>& spectrum) noexcept {
+void PlanImpl<Real>::give_account(const SignalView& frame, const cpu::ExecutionStats& stats,
+                                  Spectrum<Real>& spectrum) const noexcept {
+  const cpu::AccountKernels<Real>& kernels = cpu::account_kernels<Real>();
+  const ErrorTable& errors = design->errors;
+  const std::size_t k = spectrum.values.size();
+  const auto count = static_cast<std::int64_t>(k);
+  Real* const reals = reinterpret_cast<Real*>(spectrum.values.data());
+  AccountSums sums;
+  sums.scale = stats.scale;
+  sums.finite = stats.finite;
+  if (!design->fit.empty()) sums.fit = kernels.weighted_norm(reals, design->fit.data(), count);
+  if (!design->witness.empty()) {
+    const Real* reference = reference_witness.empty() ? nullptr : reference_witness.data();
+    const auto seen = design->witness.compare(frame.data(), frame.type(), reference, spectrum.values);
+    sums.witness = seen.residue;
+    sums.witness_samples = seen.samples;
+  }
+  if (!reference_samples.empty()) {
+    for (std::size_t i = 0; i < k; ++i) spectrum.values[i] += reference_values[i];
+  }
+  const auto power = [&](std::int64_t i) {
+    return std::norm(std::complex<double>(spectrum.values[static_cast<std::size_t>(i)]));
+  };
+  sums.norm = kernels.norm(reals, 2 * count);
+  if (design->mean_coefficient >= 0) sums.norm = std::max(0.0, sums.norm - power(design->mean_coefficient));
+  sums.held = errors.model.halves * sums.norm;
+  for (const std::int64_t i : design->self_conjugate) sums.held = std::max(0.0, sums.held - power(i));
+  const Ratios ratios = account_ratios(errors.model, sums, std::numeric_limits<Real>::epsilon());
+  const Account account = make_account(ratios);
   spectrum.error_l2 = account.error_l2;
   spectrum.relative_error = account.relative_error;
   spectrum.tail_energy = account.tail_energy;
   spectrum.residual = account.residual;
   spectrum.finite = account.finite;
+  if (!design->root_gain.empty()) {
+    kernels.scaled_errors(static_cast<Real>(std::sqrt(ratios.gain_scale)), design->root_gain.data(), count,
+                          spectrum.standard_error.data());
+  } else {
+    kernels.standard_errors(ratios.gain_scale, errors.gain.data(), ratios.bias_scale, errors.bias.data(),
+                            count, spectrum.standard_error.data());
+  }
 }
 
 template <class Real>
@@ -131,36 +171,12 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
   const Real* reference = reference_samples.empty() ? nullptr : reference_samples.data();
   cpu::ExecutionStats stats;
   if (pool != nullptr) {
-    design->executor->execute_shared(frame.data(), frame.type(), reference, spectrum.values,
-                                     spectrum.standard_error, stats, scratch, *pool);
+    design->executor->execute_shared(frame.data(), frame.type(), reference, spectrum.values, stats, scratch,
+                                     *pool);
   } else {
-    design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error,
-                              stats, scratch);
+    design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, stats, scratch);
   }
-  AccountSums sums;
-  const std::size_t k = spectrum.values.size();
-  if (reference != nullptr) {
-    for (std::size_t i = 0; i < k; ++i) spectrum.values[i] += reference_values[i];
-  }
-  for (std::size_t i = 0; i < k; ++i) {
-    const double re = spectrum.values[i].real();
-    const double im = spectrum.values[i].imag();
-    const double se = spectrum.standard_error[i];
-    sums.error += se * se;
-    sums.norm += re * re + im * im;
-    sums.held += design->multiplicity[i] * (re * re + im * im);
-  }
-  if (design->mean_coefficient >= 0) {
-    const auto i = static_cast<std::size_t>(design->mean_coefficient);
-    const double se = spectrum.standard_error[i];
-    const double power = std::norm(std::complex<double>(spectrum.values[i]));
-    sums.error = std::max(0.0, sums.error - se * se);
-    sums.norm = std::max(0.0, sums.norm - power);
-    sums.held = std::max(0.0, sums.held - power);
-  }
-  sums.tail = stats.tail_energy;
-  sums.finite = stats.finite;
-  put_account(make_account(sums, std::numeric_limits<Real>::epsilon()), spectrum);
+  give_account(frame, stats, spectrum);
 }
 
 template class PlanImpl<float>;
@@ -311,7 +327,10 @@ std::string Plan<Real>::explain() const {
     text += fmt::format("buckets    {} ({})\n", comb ? grid : fmt::format("{}", info.bucket_count),
                         info.bucket_count);
     text += fmt::format("{:<10} {}\n", comb ? "delays" : "lines", info.delays);
-    text += fmt::format("samples    {} ({:.3g} % of the frame)\n", info.samples, 100 * info.samples_fraction);
+    text +=
+        fmt::format("samples    {} ({:.3g} % of the frame){}\n", info.samples, 100 * info.samples_fraction,
+                    info.witness_samples > 0 ? fmt::format(", {} of them a witness", info.witness_samples)
+                                             : ", no witness");
     text += fmt::format("error      {:.3g} predicted{}, noise gain at most {:.3g}\n", info.predicted_error,
                         info.reference ? " of the change since the reference" : "", info.noise_gain);
   }

@@ -32,6 +32,14 @@ enum class Transfer : std::uint8_t {
   mapped,     ///< kernels read the samples in place, over the bus
 };
 
+/// How a plan notices energy outside its template that its buckets cannot tell from the template's.
+enum class Witness : std::uint8_t {
+  /// Some thirty samples scattered over the frame, which recovery does not use, are compared with what the
+  /// coefficients predict there; what they do not explain raises the reported errors (docs/accuracy.md).
+  scattered,
+  none,  ///< nothing is compared: up to a third faster where k is small, and blind to what aliases exactly
+};
+
 struct PlanOptions {
   /// automatic: the CPU, or a GPU where one is there and predicted to transform frames in host memory faster.
   /// enqueue() wants cuda.
@@ -49,7 +57,8 @@ struct PlanOptions {
   double max_samples = 0;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
-  int threads = 1;              ///< of the host that planning and one execute() call may use; 0: one per core
+  Witness witness = Witness::scattered;  ///< of comb and flat-window plans; the others read every sample
+  int threads = 1;  ///< of the host that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
   std::uint64_t seed = 1;                   ///< of the delay and permutation search: same seed, same plan
 };
@@ -66,8 +75,9 @@ struct PlanInfo {
   Backend backend = Backend::cpu;
   std::array<std::int64_t, 3> buckets{1, 1, 1};  ///< B_d per dimension (comb); {1,1,B} for flat windows
   std::int64_t bucket_count = 0;                 ///< product of buckets
-  std::int64_t delays = 0;      ///< r (comb) or sampled lines (flat window); 0 for direct and dense
-  std::int64_t samples = 0;     ///< distinct sample reads per frame
+  std::int64_t delays = 0;   ///< r (comb) or sampled lines (flat window); 0 for direct and dense
+  std::int64_t samples = 0;  ///< sample reads per frame, those of the witness included
+  std::int64_t witness_samples = 0;
   double samples_fraction = 0;  ///< samples / N
   bool reference = false;       ///< transforms the difference to a reference frame
   double predicted_us = 0;      ///< by the cost model, one core

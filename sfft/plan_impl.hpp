@@ -7,8 +7,10 @@
 #include <new>
 #include <vector>
 
+#include "kernels/common/error_table.hpp"
 #include "kernels/cpu/executor.hpp"
 #include "kernels/cpu/thread_pool.hpp"
+#include "kernels/cpu/witness.hpp"
 #include "sfft/device_plan.hpp"
 #include "sfft/plan.hpp"
 #include "template/template_data.hpp"
@@ -53,7 +55,12 @@ struct PlanDesign {
   PlanInfo info;
   int threads = 1;
   std::int64_t mean_coefficient = -1;  ///< index of f = 0 in the support, or -1
-  std::vector<double> multiplicity;    ///< 2 where a real spectrum holds a distinct conjugate
+  std::vector<std::int64_t>
+      self_conjugate;  ///< indices of a real signal's coefficients with f = −f, f = 0 apart
+  ErrorTable errors;
+  std::vector<Real> root_gain;                          ///< of errors.gain, where the rows are unbiased
+  std::vector<Real> fit;                                ///< errors.fit, where they are not
+  cpu::Witness<Real> witness;                           ///< of the cpu backend; empty: none
   std::unique_ptr<const cpu::Executor<Real>> executor;  ///< of the cpu backend
   std::unique_ptr<const DevicePlan<Real>> device;       ///< of the cuda backend
   int batch = 1;
@@ -68,6 +75,7 @@ class PlanImpl {
  public:
   std::shared_ptr<const PlanDesign<Real>> design;
   std::vector<Real> reference_samples;  ///< in the executor's order; empty: no reference
+  std::vector<Real> reference_witness;  ///< the witness's samples of the reference
   std::vector<std::complex<Real>> reference_values;
   std::shared_ptr<const DeviceReference> device_reference;  ///< the same on the cuda backend
 
@@ -76,6 +84,8 @@ class PlanImpl {
   void check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const;
   void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
            cpu::ThreadPool* pool) const noexcept;
+  void give_account(const SignalView& frame, const cpu::ExecutionStats& stats,
+                    Spectrum<Real>& spectrum) const noexcept;
   void prepare(Spectrum<Real>& spectrum) const;
 };
 

@@ -16,10 +16,6 @@ using Complex = std::complex<double>;
 constexpr int kMax = static_cast<int>(CombModel::kMaxDelays);
 using Matrix = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2 * kMax, kMax>;
 
-/// A change between frames is a few moving things, not noise with the envelope's spectrum; on recordings the
-/// true error exceeds the modelled one by up to twice. Errors reported for changes are a quarter larger.
-constexpr double kChangeMargin = 1.25 * 1.25;
-
 /// How far the nearest aliases are looked at one by one, per rank; what is beyond adds up incoherently.
 constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
 
@@ -27,9 +23,10 @@ constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
 
 /// Weights and errors of one group's own coefficients.
 struct CombModel::Solution {
-  Matrix weights;             ///< members × r, for FFTs scaled by N/B
-  std::vector<double> noise;  ///< E|error|² from the tail, unit scale
-  std::vector<double> bias;   ///< E|error|² from shrinking and from the group's other members
+  Matrix weights;                ///< members × r, for FFTs scaled by N/B
+  std::vector<double> noise;     ///< E|error|² from the tail, unit scale
+  std::vector<double> bias;      ///< E|error|² from shrinking and from the group's other members
+  std::vector<double> response;  ///< E|estimate|² from the group's members
 };
 
 /// exp(2πi q τ_d / L_d) for the steps q to the nearest aliases, so that an alias costs no sine.
@@ -211,6 +208,7 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
 
   solution.noise.assign(static_cast<std::size_t>(c), 0.0);
   solution.bias.assign(static_cast<std::size_t>(c), 0.0);
+  solution.response.assign(static_cast<std::size_t>(c), 0.0);
   if (c == 1 && group.aliases.empty()) {  // alone in white noise: the matched filter, shrunk
     const double shrink = static_cast<double>(r) + (power(0) > 0 ? group.far_tail / power(0) : 0.0);
     solution.weights = response.adjoint() / shrink;
@@ -218,6 +216,7 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
     solution.noise[0] =
         white_ ? std::max(0.0, aliases() * kept / shrink - kept * kept) : group.far_tail * kept / shrink;
     solution.bias[0] = power(0) * (1 - kept) * (1 - kept);
+    solution.response[0] = power(0) * kept * kept;
     return true;
   }
 
@@ -264,9 +263,13 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
         white_ ? std::max(0.0, aliases() * solution.weights.row(i).squaredNorm() - leak.row(i).squaredNorm())
                : coloured.row(i).squaredNorm();
     double bias = 0;
-    for (Eigen::Index m = 0; ridge && m < c; ++m)
+    double response_power = 0;
+    for (Eigen::Index m = 0; ridge && m < c; ++m) {
       bias += power(m) * std::norm(leak(i, m) - (i == m ? 1.0 : 0.0));
+      response_power += power(m) * std::norm(leak(i, m));
+    }
     solution.bias[static_cast<std::size_t>(i)] = bias;
+    solution.response[static_cast<std::size_t>(i)] = response_power;
   }
   return true;
 }
@@ -323,6 +326,7 @@ CombData CombModel::build(std::span<const Delay> delays) {
   data.weights.resize(k * r);
   data.noise_gain.resize(k);
   data.bias.resize(k);
+  data.response.resize(k);
   const double unscaled = aliases();
   Solution solution;
   const StepPhases steps(delays, strides_);
@@ -339,9 +343,9 @@ CombData CombModel::build(std::span<const Delay> delays) {
         data.weights[coefficient * r + j] =
             solution.weights(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) * unscaled;
       }
-      data.noise_gain[coefficient] =
-          prior_.common_scale ? kChangeMargin * (solution.noise[i] + solution.bias[i]) : solution.noise[i];
-      data.bias[coefficient] = prior_.common_scale ? 0 : solution.bias[i];
+      data.noise_gain[coefficient] = solution.noise[i];
+      data.bias[coefficient] = solution.bias[i];
+      data.response[coefficient] = solution.response[i];
     }
   }
 

@@ -163,8 +163,8 @@ void CombExecutor<Real>::gather_reference(const void* frame, ElementType type,
 }
 
 template <class Real>
-void CombExecutor<Real>::recover(std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                                 ExecutionStats& stats, const Real* scratch) const noexcept {
+void CombExecutor<Real>::recover(std::span<std::complex<Real>> values, ExecutionStats& stats,
+                                 const Real* scratch) const noexcept {
   const RecoverKernels<Real>& kernels = recover_kernels<Real>();
   const auto k = static_cast<std::int64_t>(bucket_.size());
   double power = 0;
@@ -185,29 +185,27 @@ void CombExecutor<Real>::recover(std::span<std::complex<Real>> values, std::span
   }
   const double scale = power * power_unit_;
   stats.finite = std::isfinite(scale);
-  stats.tail_energy = scale * data_.tail_energy_per_scale;
-  kernels.standard_errors(scale, data_.noise_gain.data(), data_.bias.data(), k, standard_error.data());
+  stats.scale = scale;
 }
 
 template <class Real>
 void CombExecutor<Real>::execute(const void* frame, ElementType type, const Real* reference,
-                                 std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                                 ExecutionStats& stats, std::byte* scratch) const noexcept {
+                                 std::span<std::complex<Real>> values, ExecutionStats& stats,
+                                 std::byte* scratch) const noexcept {
   Real* reals = reinterpret_cast<Real*>(scratch);
   for (const Group& group : groups_) transform_group(group, frame, type, reference, reals);
-  recover(values, standard_error, stats, reals);
+  recover(values, stats, reals);
 }
 
 template <class Real>
 void CombExecutor<Real>::execute_shared(const void* frame, ElementType type, const Real* reference,
-                                        std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                                        ExecutionStats& stats, std::byte* scratch,
-                                        ThreadPool& pool) const noexcept {
+                                        std::span<std::complex<Real>> values, ExecutionStats& stats,
+                                        std::byte* scratch, ThreadPool& pool) const noexcept {
   Real* reals = reinterpret_cast<Real*>(scratch);
   pool.run(static_cast<std::int64_t>(groups_.size()), [&](std::int64_t g, int) {
     transform_group(groups_[static_cast<std::size_t>(g)], frame, type, reference, reals);
   });
-  recover(values, standard_error, stats, reals);
+  recover(values, stats, reals);
 }
 
 template class CombExecutor<float>;

@@ -21,11 +21,11 @@ class CombExecutor final : public Executor<Real> {
   std::size_t reference_reals() const noexcept override;
   void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept override;
   void execute(const void* frame, ElementType type, const Real* reference,
-               std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
+               std::span<std::complex<Real>> values, ExecutionStats& stats,
                std::byte* scratch) const noexcept override;
   void execute_shared(const void* frame, ElementType type, const Real* reference,
-                      std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                      ExecutionStats& stats, std::byte* scratch, ThreadPool& pool) const noexcept override;
+                      std::span<std::complex<Real>> values, ExecutionStats& stats, std::byte* scratch,
+                      ThreadPool& pool) const noexcept override;
 
  private:
   struct Group {
@@ -43,7 +43,7 @@ class CombExecutor final : public Executor<Real> {
                    Real* im) const noexcept;
   void transform_group(const Group& group, const void* frame, ElementType type, const Real* reference,
                        Real* scratch) const noexcept;
-  void recover(std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
+  void recover(std::span<std::complex<Real>> values, ExecutionStats& stats,
                const Real* scratch) const noexcept;
 
   CombData data_;  ///< without the weights, which the groups hold

@@ -19,8 +19,8 @@ DirectExecutor<Real>::DirectExecutor(const Shape& shape, std::span<const std::in
 
 template <class Real>
 void DirectExecutor<Real>::execute(const void* frame, ElementType type, const Real*,
-                                   std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                                   ExecutionStats& stats, std::byte* scratch) const noexcept {
+                                   std::span<std::complex<Real>> values, ExecutionStats& stats,
+                                   std::byte* scratch) const noexcept {
   Real* re = reinterpret_cast<Real*>(scratch);
   Real* im = re + samples_;
   // A real frame's gather fills re and im from two offsets; the second copy is cleared below.
@@ -31,7 +31,6 @@ void DirectExecutor<Real>::execute(const void* frame, ElementType type, const Re
   Real finite = 0;
   for (std::size_t t = 0; t < samples_; ++t) finite += (re[t] - re[t]) + (im[t] - im[t]);
   stats.finite = finite == 0;
-  stats.tail_energy = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Real* c = &cos_[i * samples_];
     const Real* s = &sin_[i * samples_];
@@ -42,7 +41,6 @@ void DirectExecutor<Real>::execute(const void* frame, ElementType type, const Re
       sum_im += re[t] * s[t] + im[t] * c[t];
     }
     values[i] = {sum_re, sum_im};
-    standard_error[i] = 0;
   }
 }
 

@@ -16,7 +16,7 @@ class DirectExecutor final : public Executor<Real> {
   std::size_t reference_reals() const noexcept override { return 0; }
   void gather_reference(const void*, ElementType, Real*) const noexcept override {}
   void execute(const void* frame, ElementType type, const Real* reference,
-               std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
+               std::span<std::complex<Real>> values, ExecutionStats& stats,
                std::byte* scratch) const noexcept override;
 
  private:

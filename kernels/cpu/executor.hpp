@@ -14,8 +14,8 @@ class ThreadPool;
 
 /// What one execution found out beside the coefficients.
 struct ExecutionStats {
-  double tail_energy = 0;  ///< estimated Σ|X[f]|² outside the template, both halves of a real spectrum
-  bool finite = true;      ///< false when a sample that was read is NaN or infinite
+  double scale = 0;    ///< of the tail, in the unit of the plan's ErrorModel
+  bool finite = true;  ///< false when a sample that was read is NaN or infinite
 };
 
 /// One path for one plan. Immutable; execute() is thread-safe with one scratch a thread, never allocates and
@@ -34,17 +34,17 @@ class Executor {
   virtual void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept = 0;
 
   /// Transforms the frame minus the reference (nullptr: zero) at the template's k frequencies, in support
-  /// order. `values` and `standard_error` have k elements.
+  /// order. `values` has k elements.
   virtual void execute(const void* frame, ElementType type, const Real* reference,
-                       std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                       ExecutionStats& stats, std::byte* scratch) const noexcept = 0;
+                       std::span<std::complex<Real>> values, ExecutionStats& stats,
+                       std::byte* scratch) const noexcept = 0;
 
   /// The same with the pool's threads sharing the frame; executors that cannot share ignore the pool.
   virtual void execute_shared(const void* frame, ElementType type, const Real* reference,
-                              std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                              ExecutionStats& stats, std::byte* scratch, ThreadPool& pool) const noexcept {
+                              std::span<std::complex<Real>> values, ExecutionStats& stats, std::byte* scratch,
+                              ThreadPool& pool) const noexcept {
     static_cast<void>(pool);
-    execute(frame, type, reference, values, standard_error, stats, scratch);
+    execute(frame, type, reference, values, stats, scratch);
   }
 };
 

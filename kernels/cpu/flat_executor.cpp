@@ -42,7 +42,6 @@ FlatExecutor<Real>::FlatExecutor(const FlatPlanData& data)
   }
   weights_.assign(static_cast<std::size_t>(rows_ * row_reals_ * (real_ ? 4 : 2)), Real(0));
   for (std::int64_t row = 0; row < rows_; ++row) pack_row(data, row);
-  for (const double gain : data.noise_gain) root_gain_.push_back(static_cast<Real>(std::sqrt(gain)));
   // Recovery keeps what the probes read where the taps were.
   taps_reals_ = array_reals<Real>(std::max(window_.size(), static_cast<std::size_t>(data.probes())));
   bucket_reals_ = array_reals<Real>(
@@ -133,8 +132,8 @@ void FlatExecutor<Real>::transform(const void* frame, ElementType type, const Re
 }
 
 template <class Real>
-void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                                 ExecutionStats& stats, Real* scratch) const noexcept {
+void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, ExecutionStats& stats,
+                                 Real* scratch) const noexcept {
   const FlatRecoverKernels<Real>& kernels = flat_recover_kernels<Real>();
   Real* re = scratch + 2 * taps_reals_ + (fft_.result_in_scratch() ? 2 * bucket_reals_ : 0);
   Real* im = re + bucket_reals_;
@@ -169,18 +168,16 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, std::span
   for (const std::complex<Real>& value : values)
     finite += (value.real() - value.real()) + (value.imag() - value.imag());
   stats.finite = finite == 0 && std::isfinite(tail);
-  stats.tail_energy = tail;
-  kernels.standard_errors(static_cast<Real>(std::sqrt(tail)), root_gain_.data(), coefficients_,
-                          standard_error.data());
+  stats.scale = tail;
 }
 
 template <class Real>
 void FlatExecutor<Real>::execute(const void* frame, ElementType type, const Real* reference,
-                                 std::span<std::complex<Real>> values, std::span<Real> standard_error,
-                                 ExecutionStats& stats, std::byte* scratch) const noexcept {
+                                 std::span<std::complex<Real>> values, ExecutionStats& stats,
+                                 std::byte* scratch) const noexcept {
   Real* reals = reinterpret_cast<Real*>(scratch);
   transform(frame, type, reference, reals);
-  recover(values, standard_error, stats, reals);
+  recover(values, stats, reals);
 }
 
 template class FlatExecutor<float>;

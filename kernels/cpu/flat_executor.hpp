@@ -22,15 +22,14 @@ class FlatExecutor final : public Executor<Real> {
   std::size_t reference_reals() const noexcept override;
   void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept override;
   void execute(const void* frame, ElementType type, const Real* reference,
-               std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
+               std::span<std::complex<Real>> values, ExecutionStats& stats,
                std::byte* scratch) const noexcept override;
 
  private:
   void list_offsets(const FlatPlanData& data);
   void pack_row(const FlatPlanData& data, std::int64_t row);
   void transform(const void* frame, ElementType type, const Real* reference, Real* scratch) const noexcept;
-  void recover(std::span<std::complex<Real>> values, std::span<Real> standard_error, ExecutionStats& stats,
-               Real* scratch) const noexcept;
+  void recover(std::span<std::complex<Real>> values, ExecutionStats& stats, Real* scratch) const noexcept;
 
   bool real_;
   std::int64_t lanes_, buckets_, folds_, row_buckets_, rows_, coefficients_;
@@ -39,7 +38,6 @@ class FlatExecutor final : public Executor<Real> {
   std::vector<Real> window_;           ///< tap × lane
   std::vector<std::int32_t> start_, mirror_;  ///< of each row in the bucket array
   std::vector<Real> weights_;                 ///< as FlatRecoverKernels says
-  std::vector<Real> root_gain_;
   std::vector<std::int64_t> self_conjugate_;
   SmallFft<Real> fft_;
   std::size_t taps_reals_, bucket_reals_;  ///< of one array in scratch: two of taps, four of buckets

@@ -20,8 +20,6 @@ struct FlatRecoverKernels {
   /// α_im, β_re, β_im of `length` reals each at weights + i*4*length.
   void (*read_real)(const Real* re, const Real* im, const std::int32_t* start, const std::int32_t* mirror,
                     const Real* weights, std::int64_t length, std::int64_t rows, Real* values);
-  /// error_i = scale * root_gain_i.
-  void (*standard_errors)(Real scale, const Real* root_gain, std::int64_t k, Real* error);
 };
 
 template <class Real>

@@ -146,12 +146,7 @@ void read_real(const Real* re, const Real* im, const std::int32_t* start, const 
 }
 
 template <class Real>
-void standard_errors(Real scale, const Real* root_gain, std::int64_t k, Real* error) {
-  for (std::int64_t i = 0; i < k; ++i) error[i] = scale * root_gain[i];
-}
-
-template <class Real>
-constexpr FlatRecoverKernels<Real> kTable{read_complex<Real>, read_real<Real>, standard_errors<Real>};
+constexpr FlatRecoverKernels<Real> kTable{read_complex<Real>, read_real<Real>};
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 // Chooses the instruction set of every stage's kernels.
+#include "kernels/cpu/account_kernels.hpp"
 #include "kernels/cpu/bucket_power.hpp"
 #include "kernels/cpu/flat_recover.hpp"
 #include "kernels/cpu/isa.hpp"
@@ -22,6 +23,8 @@ namespace sfft::detail::cpu {
   const FlatRecoverKernels<double>& flat_recover_table_double() noexcept; \
   const BucketPowerKernels<float>& bucket_power_table_float() noexcept;   \
   const BucketPowerKernels<double>& bucket_power_table_double() noexcept; \
+  const AccountKernels<float>& account_table_float() noexcept;            \
+  const AccountKernels<double>& account_table_double() noexcept;          \
   const LocateKernels<float>& locate_table_float() noexcept;              \
   const LocateKernels<double>& locate_table_double() noexcept;            \
   const LayoutKernels<float>& layout_table_float() noexcept;              \
@@ -30,6 +33,7 @@ namespace sfft::detail::cpu {
 SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
 #undef SFFT_DECLARE
 
+SFFT_DEFINE_KERNELS(AccountKernels, account)
 SFFT_DEFINE_KERNELS(PermuteKernels, permute)
 SFFT_DEFINE_KERNELS(RecoverKernels, recover)
 SFFT_DEFINE_KERNELS(SubsampleKernels, subsample)

@@ -1,4 +1,4 @@
-// Stage "recover" of the comb path: the k×r multiply-add, the tail's power, the standard errors.
+// Stage "recover" of the comb path: the k×r multiply-add and the tail's power.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,6 @@ struct RecoverKernels {
                        Real* values);
   /// Σ_i weight_i (re_i² + im_i²) over count elements. Any NaN makes it NaN, weight 0 or not.
   double (*weighted_power)(const Real* re, const Real* im, const Real* weight, std::int64_t count);
-  /// error_i = sqrt(scale * gain_i + bias_i).
-  void (*standard_errors)(double scale, const double* gain, const double* bias, std::int64_t k, Real* error);
 };
 
 template <class Real>

@@ -107,14 +107,8 @@ double weighted_power(const Real* re, const Real* im, const Real* weight, std::i
 }
 
 template <class Real>
-void standard_errors(double scale, const double* gain, const double* bias, std::int64_t k, Real* error) {
-  for (std::int64_t i = 0; i < k; ++i)
-    error[i] = static_cast<Real>(__builtin_sqrt(scale * gain[i] + bias[i]));
-}
-
-template <class Real>
 constexpr RecoverKernels<Real> kTable{recover_complex_entry<Real>, recover_real_entry<Real>,
-                                      weighted_power<Real>, standard_errors<Real>};
+                                      weighted_power<Real>};
 
 }  // namespace
 

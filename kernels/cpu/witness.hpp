@@ -1,0 +1,45 @@
+// The witness of a plan on the CPU: scattered samples against what the coefficients predict there.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/common/witness_data.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft::detail::cpu {
+
+/// Immutable; thread-safe; allocates nothing after construction. Costs 2k vector multiply-adds and a read of
+/// each sample.
+template <class Real>
+class Witness {
+ public:
+  Witness() = default;
+  explicit Witness(const WitnessData& data);
+
+  bool empty() const noexcept { return samples_.empty(); }
+
+  /// The witness's samples of a frame, kWitnessReals of them, as read() has them.
+  void read(const void* frame, ElementType type, Real* samples) const noexcept;
+
+  struct Seen {
+    double residue = 0;  ///< mean |x − x̂|², of a complex sample both parts together
+    double samples = 0;  ///< mean |x|²
+  };
+  /// Compares the samples of a frame (less `reference`, kWitnessReals samples, unless it is null) with what
+  /// `values` (of the difference, then) predict.
+  Seen compare(const void* frame, ElementType type, const Real* reference,
+               std::span<const std::complex<Real>> values) const noexcept;
+
+ private:
+  bool complex_ = false, trimmed_ = false;
+  std::vector<std::int64_t> samples_;
+  std::vector<Real> columns_;  ///< 2k × kWitnessReals
+};
+
+extern template class Witness<float>;
+extern template class Witness<double>;
+
+}  // namespace sfft::detail::cpu
