@@ -1,0 +1,111 @@
+// bench_trust: whether errors can be trusted. Parses, calls, writes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+
+#include "bench/trust/commands.hpp"
+#include "sfft/sfft.hpp"
+#include "sfft_commit.hpp"
+
+namespace {
+
+using namespace sfft::trust;
+
+constexpr const char* kDescription =
+    "Compares what the library says of its errors with the truth, over populations of streams and signals.\n"
+    "bench/trust/README.md says what each sub-command measures and what it wants to see.";
+
+CLI::App* add_video(CLI::App& app, VideoOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("video", "Video streams as sfft-video transforms them: reported over true error");
+  command->add_option("--frames", options.frames, "Frames pushed per stream")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--every", options.every, "Compare every n-th frame")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--learn-frames", options.learn_frames, "Learn from so many first frames")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--accuracy", options.accuracy, "TrackerOptions::accuracy")->capture_default_str();
+  command->add_flag("--reference,!--no-reference", options.reference,
+                    "Difference against a reference frame (default)");
+  command->add_flag("--synthetic,!--no-synthetic", options.synthetic, "The synthetic streams (default)");
+  command->add_option("--only", options.only, "Only families whose name contains this");
+  command->add_option("--recording", options.recordings, "Recordings to measure too");
+  command->add_flag("--quick", options.quick, "One stream per family, 100 frames");
+  return command;
+}
+
+CLI::App* add_streams(CLI::App& app, StreamsOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("streams", "Signal streams through Tracker<float>: frames beyond twice the report");
+  command->add_option("--count", options.count, "Streams")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
+  command->add_option("--frames", options.frames, "Frames pushed per stream")
+      ->check(CLI::Range(20, 100000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--accuracy", options.accuracy, "TrackerOptions::accuracy of the second way")
+      ->capture_default_str();
+  command->add_option("--only", options.only, "Only families whose name contains this");
+  command->add_flag("--verbose", options.verbose, "A line per stream");
+  command->add_flag("--quick", options.quick, "60 streams");
+  return command;
+}
+
+CLI::App* add_tone(CLI::App& app, ToneOptions& options) {
+  CLI::App* command = app.add_subcommand("tone", "Known support: whether a new tone outside it is seen");
+  command
+      ->add_option("--count", options.count,
+                   "Places for tones of the template's size; a tenth for other questions")
+      ->check(CLI::Range(100, 1000000000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--only", options.only, "Only configurations whose name contains this");
+  command->add_flag("--quick", options.quick, "2000 places, no signal above 2^17 points");
+  return command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{kDescription, "bench_trust"};
+  app.require_subcommand(1);
+  std::string json;
+  app.add_option("--json", json, "Write what was measured to this file");
+  app.fallthrough();
+  VideoOptions video;
+  StreamsOptions streams;
+  ToneOptions tone;
+  const CLI::App* video_command = add_video(app, video);
+  const CLI::App* streams_command = add_streams(app, streams);
+  const CLI::App* tone_command = add_tone(app, tone);
+  CLI11_PARSE(app, argc, argv);
+  if (video.quick) video.frames = 100;
+  if (streams.quick) streams.count = 60;
+  if (tone.quick) tone.count = 2000;
+
+  std::string command_line = "bench_trust";
+  for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
+  fmt::print("{} (sfft {}, commit {})\n\n", command_line, sfft::version(), SFFT_COMMIT);
+  try {
+    nlohmann::json results;
+    if (video_command->parsed()) results = run_video(video);
+    if (streams_command->parsed()) results = run_streams(streams);
+    if (tone_command->parsed()) results = run_tone(tone);
+    results["command"] = command_line;
+    results["commit"] = SFFT_COMMIT;
+    if (!json.empty() && !(std::ofstream(json) << results.dump(1) << '\n')) {
+      fmt::print(stderr, "bench_trust: cannot write {}\n", json);
+      return 3;
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_trust: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,40 @@
+// Images that look like photographs to a Fourier transform, and where video streams take their pixels from.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/trust/random.hpp"
+
+namespace sfft::trust {
+
+/// Grey values, row-major.
+struct Image {
+  std::int64_t rows = 0, columns = 0;
+  std::vector<float> values;
+
+  Image() = default;
+  Image(std::int64_t height, std::int64_t width)
+      : rows(height), columns(width), values(static_cast<std::size_t>(height * width)) {}
+  float& at(std::int64_t row, std::int64_t column) {
+    return values[static_cast<std::size_t>(row * columns + column)];
+  }
+  float at(std::int64_t row, std::int64_t column) const {
+    return values[static_cast<std::size_t>(row * columns + column)];
+  }
+  /// Bilinear; the image repeats in both directions.
+  float sample(double row, double column) const;
+};
+
+/// A random field whose amplitudes fall as 1/f^exponent, under some rectangles and disks with sharp edges,
+/// scaled to mean about 110 and values within 10 … 245. Natural images have exponents near 1.
+Image natural_scene(std::int64_t rows, std::int64_t columns, double exponent, int edges, Random& random);
+
+/// The `rows` by `columns` at (row, column) of a canvas, to fractions of a pixel.
+void crop(const Image& canvas, double row, double column, Image& out);
+
+/// Blends a disk with a soft edge of one pixel into the image. Weight 1 replaces what is there.
+void draw_disk(Image& image, double row, double column, double radius, float value, float weight = 1);
+void draw_rectangle(Image& image, double row, double column, double height, double width, float value);
+
+}  // namespace sfft::trust

@@ -1,0 +1,20 @@
+// The population of video streams: families, and parameters drawn from stated distributions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/trust/stream.hpp"
+
+namespace sfft::trust {
+
+/// Some fifty streams of one seed; another seed is another population of the same distributions. README.md
+/// has the table of families.
+std::vector<StreamRecipe> video_population(std::uint64_t seed);
+
+/// A recording through sfft-video's decoder. Throws sfft::video::InputError when it cannot be opened, and
+/// sfft::Error in builds without the video library.
+StreamRecipe recording(const std::string& path);
+
+}  // namespace sfft::trust
