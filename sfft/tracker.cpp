@@ -8,7 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "sfft/calibration.hpp"
 #include "sfft/error.hpp"
+#include "sfft/stream_memory.hpp"
 #include "template/template_data.hpp"
 
 namespace sfft {
@@ -23,6 +25,8 @@ const char* to_string(TrackAction action) noexcept {
       return "relearned";
     case TrackAction::dense:
       return "dense";
+    case TrackAction::calibrated:
+      return "calibrated";
   }
   return "unknown";
 }
@@ -34,6 +38,13 @@ namespace {
 /// Frames after a refresh whose errors set the level that later ones are compared with.
 constexpr std::size_t kBaselineFrames = 16;
 constexpr int kLongestHold = 256;
+/// A larger relative error is of no use to anyone, whatever was asked for.
+constexpr double kUselessError = 0.5;
+/// A difference pays when it has less than this share of the energy that frames have outside the support, and
+/// no longer when it has this much.
+constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
+/// Below this relative error there is nothing to gain.
+constexpr double kExact = 1e-5;
 
 void check(const TrackerOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
@@ -41,21 +52,33 @@ void check(const TrackerOptions& options) {
   if (!(options.drift > 1)) invalid(fmt::format("drift = {} must be above 1", options.drift));
   if (options.patience < 1) invalid(fmt::format("patience = {} must be at least 1", options.patience));
   if (options.hold < 1) invalid(fmt::format("hold = {} must be at least 1", options.hold));
+  if (options.calibrate < 0)
+    invalid(fmt::format("calibrate = {} must be a number of frames, or 0 for never", options.calibrate));
   if (!(options.relearn_below >= 0 && options.relearn_below <= 1)) {
     invalid(fmt::format("relearn_below = {} must be in [0, 1]", options.relearn_below));
   }
 }
 
+std::vector<double> multiplicities(const Template& tmpl) {
+  std::vector<double> out;
+  for (const std::int64_t flat : tmpl.support())
+    out.push_back(tmpl.is_real() && conjugate_index(tmpl.shape(), flat) != flat ? 2 : 1);
+  return out;
+}
+
 /// Energy of a spectrum's coefficients without f = 0, both halves of a real signal's.
 double held_energy(const Template& tmpl, std::span<const std::complex<double>> values) {
+  const std::vector<double> multiplicity = multiplicities(tmpl);
   double held = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::int64_t flat = tmpl.support()[i];
-    if (flat == 0) continue;
-    const bool pair = tmpl.is_real() && conjugate_index(tmpl.shape(), flat) != flat;
-    held += (pair ? 2 : 1) * std::norm(values[i]);
+    if (tmpl.support()[i] != 0) held += multiplicity[i] * std::norm(values[i]);
   }
   return held;
+}
+
+template <class Real>
+std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
+  return {spectrum.values.begin(), spectrum.values.end()};
 }
 
 }  // namespace
@@ -64,20 +87,24 @@ template <class Real>
 class TrackerImpl {
  public:
   TrackerImpl(const Template& tmpl, const TrackerOptions& options)
-      : options_(options), plan_(tmpl, plan_options()), hold_(options.hold) {
+      : options_(options),
+        plan_(tmpl, plan_options(options.reference)),
+        calibration_(options.calibrate),
+        hold_(options.hold) {
     install(plan_);
+    remember_reference();
   }
 
   const TrackedFrame<Real>& push(const SignalView& frame);
 
   const Plan<Real>& plan() const noexcept { return plan_; }
-  std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0;
+  std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0;
 
  private:
-  PlanOptions plan_options() const {
+  PlanOptions plan_options(bool reference) const {
     check(options_);
     PlanOptions options = options_.plan;
-    options.use_reference = options_.reference;
+    options.use_reference = reference;
     if (options.accuracy == 0) options.accuracy = options_.accuracy;
     return options;
   }
@@ -89,10 +116,18 @@ class TrackerImpl {
     options.threads = options_.plan.threads;
     return options;
   }
+  bool differencing() const { return plan_.info().reference; }
   void install(Plan<Real> plan);
+  void remember_reference();
   void transform_densely(const SignalView& frame);
-  void take_first_reference(const SignalView& frame);
-  bool stale(double error);
+  void transform_sparsely(const SignalView& frame);
+  void compare(const SignalView& frame);
+  bool reconsider_reference(const SignalView& frame, double error);
+  void take_reference(const SignalView& frame);
+  void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
+  bool unacceptable(double error);
+  bool suspect(double error);
+  bool drifted(double error);
   bool relearn_if_better(const SignalView& frame);
   void renew(const SignalView& frame);
   double baseline() const;
@@ -102,7 +137,12 @@ class TrackerImpl {
   std::optional<Plan<Real>> dense_;  ///< the same template, transformed densely
   Workspace<Real> workspace_, dense_workspace_;
   TrackedFrame<Real> result_;
+  Spectrum<Real> sparse_;  ///< of a frame that is compared
   std::int64_t frames_ = 0;
+
+  Calibration calibration_;
+  StreamMemory memory_;  ///< the reference, or the last frame transformed densely
+  int looks_ = 0;        ///< frames compared to see whether frames repeat
 
   std::vector<double> levels_;  ///< reported errors of the first frames after the last renewal
   std::string stale_reason_;
@@ -118,8 +158,18 @@ void TrackerImpl<Real>::install(Plan<Real> plan) {
   plan_ = std::move(plan);
   workspace_ = plan_.make_workspace();
   dense_.reset();
+  calibration_.restart();
   levels_.clear();
   levels_.reserve(kBaselineFrames);
+}
+
+template <class Real>
+void TrackerImpl<Real>::remember_reference() {
+  const TemplateData& data = *plan_.source().data();
+  if (!differencing() || data.reference.empty()) return memory_.forget();
+  memory_.keep(SignalView(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
+                          data.reference_type, data.shape),
+               data.values);
 }
 
 template <class Real>
@@ -131,32 +181,92 @@ void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
   dense_->execute(frame, result_.spectrum, dense_workspace_);
 }
 
-/// The template came without a reference: this frame becomes it, and tells the amplitudes when the template
-/// is a bare support.
+/// Compares the sparse spectrum of a frame with the exact one, which becomes the result; renews what is
+/// stale.
 template <class Real>
-void TrackerImpl<Real>::take_first_reference(const SignalView& frame) {
+void TrackerImpl<Real>::compare(const SignalView& frame) {
+  sparse_ = std::move(result_.spectrum);
+  result_.spectrum = {};
   transform_densely(frame);
-  if (!result_.spectrum.finite) return;
+  if (!result_.spectrum.finite) {  // by a sample that the plan does not read
+    result_.spectrum = std::move(sparse_);
+    return;
+  }
+  double error = 0, norm = 0;
+  for (std::size_t i = 0; i < sparse_.values.size(); ++i) {
+    if ((*sparse_.support)[i] == 0) continue;
+    const std::complex<double> truth(result_.spectrum.values[i]);
+    error += std::norm(std::complex<double>(sparse_.values[i]) - truth);
+    norm += std::norm(truth);
+  }
+  const double relative = norm > 0 ? std::sqrt(error / norm) : 0;
+  calibration_.compared(std::sqrt(error), sparse_.error_l2, sparse_.relative_error);
+  ++calibrated_count;
+  result_.action = TrackAction::calibrated;
+  result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
+                               relative, sparse_.relative_error);
+  if (unacceptable(relative) || drifted(relative)) return renew(frame);
+  if (reconsider_reference(frame, relative)) return;
+  ++since_renewal_;
+}
+
+/// Takes a reference where frames repeat and gives it up where they do not. The frame has just been
+/// transformed densely; `error` is what the plan's was.
+template <class Real>
+bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double error) {
+  if (!options_.reference) return false;
+  const std::vector<std::complex<double>> values = in_double(result_.spectrum);
+  const double tail = result_.spectrum.tail_energy;
+  if (differencing()) {
+    if (memory_.empty()) return false;
+    const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
+    if (!(change.outside > kRepeatsNoMore * tail)) return false;
+    memory_.forget();
+    install(Plan<Real>(plan_.source(), plan_options(false)));
+    result_.reason += "; frames do not repeat: transformed without a reference from here on";
+    return true;
+  }
+  ++looks_;
+  const bool repeats =
+      !memory_.empty() && error > kExact &&
+      memory_.change(frame, values, multiplicities(plan_.source())).outside < kRepeats * tail;
+  if (!repeats) {
+    memory_.keep(frame, values);
+    return false;
+  }
+  take_reference(frame);
+  return true;
+}
+
+/// Envelopes and powers from a frame, for a template that is a bare support.
+template <class Real>
+void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& frame) const {
+  if (!data.power.empty()) return;
+  LearnOptions again;
+  again.k = data.k();
+  again.threads = options_.plan.threads;
+  again.backend = options_.learn.backend;
+  again.device = options_.learn.device;
+  const Template learned = learn(frame, again);
+  data.tail_envelope = learned.data()->tail_envelope;
+  data.change_envelope = learned.data()->change_envelope;
+  data.tail_energy = result_.spectrum.tail_energy;
+  for (const std::complex<double>& value : data.values) data.power.push_back(std::norm(value));
+}
+
+/// Frames repeat: this one, just transformed densely, becomes what the following ones are compared with.
+template <class Real>
+void TrackerImpl<Real>::take_reference(const SignalView& frame) {
   auto data = std::make_shared<TemplateData>(*plan_.source().data());
   data->reference_type = frame.type();
   data->reference.resize(frame.bytes());
   std::memcpy(data->reference.data(), frame.data(), frame.bytes());
-  data->values.assign(result_.spectrum.values.begin(), result_.spectrum.values.end());
-  if (data->power.empty()) {
-    LearnOptions again;
-    again.k = data->k();
-    again.threads = options_.plan.threads;
-    again.backend = options_.learn.backend;
-    again.device = options_.learn.device;
-    const Template learned = learn(frame, again);
-    data->tail_envelope = learned.data()->tail_envelope;
-    data->change_envelope = learned.data()->change_envelope;
-    data->tail_energy = result_.spectrum.tail_energy;
-    for (const std::complex<double>& value : data->values) data->power.push_back(std::norm(value));
-  }
-  install(Plan<Real>(Template(std::move(data)), plan_options()));
+  data->values = in_double(result_.spectrum);
+  learn_amplitudes(*data, frame);
+  install(Plan<Real>(Template(std::move(data)), plan_options(true)));
+  remember_reference();
   result_.action = TrackAction::refreshed;
-  result_.reason = "the first frame is the reference";
+  result_.reason = "frames repeat: transformed as differences to this one from here on";
 }
 
 template <class Real>
@@ -167,20 +277,33 @@ double TrackerImpl<Real>::baseline() const {
   return sorted[kBaselineFrames / 2];
 }
 
-/// Whether this frame's error asks for a dense transform; the reason is left in stale_reason_.
+/// Whether an error is too large for any frame; the reason is left in stale_reason_.
 template <class Real>
-bool TrackerImpl<Real>::stale(double error) {
-  if (options_.accuracy > 0 && error > options_.accuracy) {
-    stale_reason_ =
-        fmt::format("reported error {:.3g} is above the accuracy {:.3g}", error, options_.accuracy);
-    return true;
-  }
-  const double level = baseline();
+bool TrackerImpl<Real>::unacceptable(double error) {
+  const bool asked = options_.accuracy > 0;
+  const double limit = asked ? options_.accuracy : kUselessError;
+  if (error <= limit) return false;
+  stale_reason_ = fmt::format("reported error {:.3g} is above {} {:.3g}", error,
+                              asked ? "the accuracy" : "what is of use to anyone,", limit);
+  return true;
+}
+
+/// Whether reported errors have risen above their level for good.
+template <class Real>
+bool TrackerImpl<Real>::suspect(double error) {
+  const bool above = drifted(error);
   if (levels_.size() < kBaselineFrames) levels_.push_back(error);
-  stale_in_a_row_ = level > 0 && error > options_.drift * level ? stale_in_a_row_ + 1 : 0;
-  if (stale_in_a_row_ < options_.patience || since_renewal_ < hold_) return false;
-  stale_reason_ = fmt::format("reported error {:.3g} is above {:.3g} times its level of {:.3g} for {} frames",
-                              error, options_.drift, level, stale_in_a_row_);
+  stale_in_a_row_ = above ? stale_in_a_row_ + 1 : 0;
+  return stale_in_a_row_ >= options_.patience && since_renewal_ >= hold_;
+}
+
+/// Whether an error is above the level of the first frames; the reason is left in stale_reason_.
+template <class Real>
+bool TrackerImpl<Real>::drifted(double error) {
+  const double level = baseline();
+  if (!(level > 0 && error > options_.drift * level)) return false;
+  stale_reason_ =
+      fmt::format("error {:.3g} is above {:.3g} times its level of {:.3g}", error, options_.drift, level);
   return true;
 }
 
@@ -191,17 +314,16 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   LearnOptions learn_options = options_.learn;
   if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0)
     learn_options.k = source.k();
-  learn_options.reference = options_.reference;
+  learn_options.reference = differencing();
   learn_options.threads = options_.plan.threads;
   const Template fresh = learn(frame, learn_options);
-  const std::vector<std::complex<double>> values(result_.spectrum.values.begin(),
-                                                 result_.spectrum.values.end());
-  const double held = held_energy(source, values);
+  const double held = held_energy(source, in_double(result_.spectrum));
   const double fresh_held = held_energy(fresh, fresh.values());
   if (!(held < options_.relearn_below * fresh_held)) return false;
   result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", stale_reason_,
                                100 * held / fresh_held);
-  install(Plan<Real>(fresh, plan_options()));
+  install(Plan<Real>(fresh, plan_options(differencing())));
+  remember_reference();
   transform_densely(frame);  // the result is on the template in force after this frame
   return true;
 }
@@ -212,13 +334,21 @@ void TrackerImpl<Real>::renew(const SignalView& frame) {
   const bool soon = since_renewal_ < 2 * hold_;
   result_.action = TrackAction::dense;
   result_.reason = stale_reason_;
-  if (since_renewal_ >= hold_ && relearn_if_better(frame)) {
+  if (!differencing() && reconsider_reference(frame, 1)) {
+    ++refreshed_count;
+  } else if (plan_.source().power().empty()) {
+    // Least squares, which a bare support asks for, does not work here: what amplitudes are like helps.
+    auto data = std::make_shared<TemplateData>(*plan_.source().data());
+    data->values = in_double(result_.spectrum);
+    learn_amplitudes(*data, frame);
+    install(Plan<Real>(Template(std::move(data)), plan_options(false)));
+  } else if (since_renewal_ >= hold_ && relearn_if_better(frame)) {
     result_.action = TrackAction::relearned;
     ++relearned_count;
-  } else if (options_.reference && plan_.info().reference) {
-    const std::vector<std::complex<double>> values(result_.spectrum.values.begin(),
-                                                   result_.spectrum.values.end());
+  } else if (differencing() && !reconsider_reference(frame, 1)) {
+    const std::vector<std::complex<double>> values = in_double(result_.spectrum);
     plan_ = plan_.with_reference(frame, values);
+    memory_.keep(frame, values);
     levels_.clear();
     result_.action = TrackAction::refreshed;
     ++refreshed_count;
@@ -233,45 +363,56 @@ void TrackerImpl<Real>::renew(const SignalView& frame) {
 }
 
 template <class Real>
+void TrackerImpl<Real>::transform_sparsely(const SignalView& frame) {
+  Spectrum<Real>& spectrum = result_.spectrum;
+  plan_.execute(frame, spectrum, workspace_);
+  if (plan_.info().path == Path::dense) {
+    ++dense_count;
+    result_.action = TrackAction::dense;
+    result_.reason = plan_.info().reason;
+    return;
+  }
+  if (!spectrum.finite) {
+    result_.reason = "a sample is NaN or infinite";
+    return;
+  }
+  const bool look = options_.reference && !differencing() && looks_ < 2 && spectrum.relative_error > kExact;
+  const bool due = calibration_.due(spectrum.relative_error) || (look && options_.calibrate > 0);
+  const double factor = calibration_.factor();
+  const double error = factor * spectrum.relative_error;
+  if (due || unacceptable(error) || suspect(error)) return compare(frame);
+  if (factor != 1) {
+    spectrum.error_l2 *= factor;
+    spectrum.relative_error = error;
+    for (Real& one : spectrum.standard_error) one *= static_cast<Real>(factor);
+  }
+  ++since_renewal_;
+  dense_in_a_row_ = 0;
+  if (since_renewal_ > 4 * hold_) hold_ = options_.hold;
+}
+
+template <class Real>
 const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
   result_.index = frames_;
   result_.action = TrackAction::sparse;
   result_.reason.clear();
-  const bool always_dense = plan_.info().path == Path::dense;
-  if (options_.reference && !plan_.source().has_reference()) {
-    take_first_reference(frame);
-    if (!result_.spectrum.finite)
-      result_.reason = "a sample is NaN or infinite; the frame is not taken as the reference";
-  } else if (skip_sparse_ > 0) {
+  if (skip_sparse_ > 0) {
     --skip_sparse_;
     transform_densely(frame);
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = "sparse transforms missed the accuracy on the frames before";
-    if (skip_sparse_ == 0 && result_.spectrum.finite &&
-        plan_.info().reference) {  // try again from a fresh reference
-      const std::vector<std::complex<double>> values(result_.spectrum.values.begin(),
-                                                     result_.spectrum.values.end());
+    if (skip_sparse_ == 0 && result_.spectrum.finite && differencing()) {  // try again from a fresh reference
+      const std::vector<std::complex<double>> values = in_double(result_.spectrum);
       plan_ = plan_.with_reference(frame, values);
+      memory_.keep(frame, values);
       dense_in_a_row_ = 0;
     }
   } else {
-    plan_.execute(frame, result_.spectrum, workspace_);
-    if (always_dense) {
-      ++dense_count;
-      result_.action = TrackAction::dense;
-      result_.reason = plan_.info().reason;
-    } else if (!result_.spectrum.finite) {
-      result_.reason = "a sample is NaN or infinite";
-    } else if (stale(result_.spectrum.relative_error)) {
-      transform_densely(frame);
-      if (result_.spectrum.finite) renew(frame);
-    } else {
-      ++since_renewal_;
-      dense_in_a_row_ = 0;
-      if (since_renewal_ > 4 * hold_) hold_ = options_.hold;
-    }
+    transform_sparsely(frame);
   }
+  result_.differencing = differencing();
+  result_.calibration = calibration_.factor();
   ++frames_;
   return result_;
 }
@@ -314,6 +455,11 @@ std::int64_t Tracker<Real>::relearned() const noexcept {
 template <class Real>
 std::int64_t Tracker<Real>::dense_fallbacks() const noexcept {
   return impl_->dense_count;
+}
+
+template <class Real>
+std::int64_t Tracker<Real>::calibrated() const noexcept {
+  return impl_->calibrated_count;
 }
 
 template class Tracker<float>;

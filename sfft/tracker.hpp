@@ -23,16 +23,26 @@ enum class TrackAction : std::uint8_t {
   refreshed,  ///< transformed densely; becomes the new reference, the support stays
   relearned,  ///< transformed densely; a new template was learned from it
   dense,      ///< transformed densely; the template stays (not sparse, or not worth replacing)
+  /// Transformed both ways, to compare the reported error with the true one; the result is the exact one.
+  calibrated,
 };
 SFFT_EXPORT const char* to_string(TrackAction action) noexcept;
 
 struct TrackerOptions {
   PlanOptions plan{};
-  LearnOptions learn{};   ///< for relearning; all zero: the template's own k
-  bool reference = true;  ///< difference against a reference frame (the template's, or the first pushed)
-  /// Largest reported relative error that is accepted; a frame above it is transformed again densely. 0: no
-  /// absolute limit, only `drift`.
+  LearnOptions learn{};  ///< for relearning; all zero: the template's own k
+  /// Transform differences to a reference frame where that is right: from the start when the template holds
+  /// one, else as soon as frames are seen to repeat, and no longer than they do. False: never. Recordings of
+  /// a fixed camera repeat; tones whose phases advance do not.
+  bool reference = true;
+  /// Largest reported relative error that is accepted; a frame above it is transformed again densely. 0:
+  /// half, beyond which a spectrum is of no use.
   double accuracy = 0;
+  /// Frames between comparisons with a dense transform in the long run, from which reported errors are
+  /// calibrated; the first few come sooner (2, 8, 32, 128 frames after a new plan, and when errors change
+  /// level). Nothing is compared where errors are negligible. 0: never, and no reference is taken or given up
+  /// either.
+  int calibrate = 256;
   /// A frame is stale when its reported error is above `drift` times the median of the first frames after
   /// the last refresh, for `patience` frames in a row.
   double drift = 3;
@@ -49,8 +59,10 @@ template <class Real>
 struct TrackedFrame {
   Spectrum<Real> spectrum;  ///< on the template in force after this frame
   TrackAction action = TrackAction::sparse;
-  std::string reason;      ///< why, when action is not sparse
-  std::int64_t index = 0;  ///< frames pushed before this one
+  std::string reason;         ///< why, when action is not sparse
+  bool differencing = false;  ///< the following frames are transformed as differences to a reference
+  double calibration = 1;     ///< what reported errors of sparse frames are multiplied by
+  std::int64_t index = 0;     ///< frames pushed before this one
 };
 
 /// Takes frames in order. Not thread-safe: one tracker a stream. Blocks; may allocate when it relearns.
@@ -71,6 +83,7 @@ class SFFT_EXPORT Tracker {
   std::int64_t refreshed() const noexcept;
   std::int64_t relearned() const noexcept;
   std::int64_t dense_fallbacks() const noexcept;
+  std::int64_t calibrated() const noexcept;  ///< frames compared with a dense transform
 
  private:
   std::unique_ptr<detail::TrackerImpl<Real>> impl_;

@@ -73,12 +73,14 @@ TEST(Tracker, UnattainableAccuracySettlesOnDense) {
   EXPECT_GE(dense, 20) << "most frames go straight to dense";
 }
 
-TEST(Tracker, TakesItsFirstFrameAsReferenceWhenItHasNone) {
+TEST(Tracker, TakesAReferenceWhereFramesRepeat) {
   const auto first = test::film_frame(kRows, kColumns, 0);
   const std::vector<std::int64_t> support{0, 1, 2, 130, 260};
   Tracker<float> tracker(Template::from_support(kShape, true, support), {.plan = {.path = Path::comb}});
   const auto& tracked = tracker.push(SignalView(first, kShape));
-  EXPECT_EQ(tracked.action, TrackAction::refreshed);
+  EXPECT_FALSE(tracked.differencing) << "one frame cannot show that frames repeat";
+  EXPECT_EQ(tracker.push(SignalView(first, kShape)).action, TrackAction::refreshed);
+  EXPECT_TRUE(tracked.differencing);
   EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(first, tracker.current_template())), 1e-5);
   EXPECT_TRUE(tracker.current_template().has_reference());
   EXPECT_EQ(tracker.push(SignalView(first, kShape)).action, TrackAction::sparse);
