@@ -32,7 +32,8 @@ std::vector<Way> ways(double accuracy) {
 
 /// Of one family in one way.
 struct Tally {
-  std::int64_t streams = 0, frames = 0, sparse = 0, beyond = 0, relative_beyond = 0, bad_streams = 0;
+  std::int64_t streams = 0, frames = 0, sparse = 0, beyond = 0, sparse_beyond = 0, relative_beyond = 0,
+               bad_streams = 0;
   double worst = 0;
   std::vector<double> ratios;
 
@@ -41,13 +42,14 @@ struct Tally {
     frames += summary.frames;
     sparse += summary.sparse;
     beyond += summary.beyond_twice;
+    sparse_beyond += summary.sparse_beyond;
     relative_beyond += summary.relative_beyond;
     bad_streams += summary.coverage() < 1 - kLargestShare;
     worst = std::max(worst, summary.worst_true);
     if (summary.ratio == summary.ratio) ratios.push_back(summary.ratio);
   }
   double share() const { return frames > 0 ? AccountSummary::share(beyond, frames) : 0; }
-  double sparse_share() const { return sparse > 0 ? AccountSummary::share(beyond, sparse) : 0; }
+  double sparse_share() const { return sparse > 0 ? AccountSummary::share(sparse_beyond, sparse) : 0; }
   bool kept() const { return share() <= kLargestShare && sparse_share() <= kLargestShare; }
 };
 
