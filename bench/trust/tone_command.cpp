@@ -32,19 +32,44 @@ const char* title(Question question) {
   return "";
 }
 
+/// Enough of a long list of values for its quantiles: every one at first, then every second, fourth, …
+class Values {
+ public:
+  void add(double value) {
+    if (seen_++ % stride_ != 0) return;
+    values_.push_back(static_cast<float>(value));
+    if (values_.size() < kMost) return;
+    for (std::size_t i = 0; 2 * i < kMost; ++i) values_[i] = values_[2 * i];
+    values_.resize(kMost / 2);
+    stride_ *= 2;
+  }
+  /// NaN of none.
+  double quantile(double share) const {
+    if (values_.empty()) return std::nan("");
+    std::vector<float> sorted = values_;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1 << 16;
+  std::vector<float> values_;
+  std::uint64_t seen_ = 0, stride_ = 1;
+};
+
 /// Results of one cell of a table.
 struct Tally {
   std::int64_t places = 0, silent = 0, unseen = 0, unnoticed = 0;
-  std::vector<double> true_errors, reported, ratios;
+  Values true_errors, reported, ratios;
 
   void add(const ToneResult& result) {
     ++places;
     silent += result.silent();
     unseen += !result.seen();
     unnoticed += !result.noticed();
-    true_errors.push_back(result.true_l2 / result.norm);
-    reported.push_back(result.reported_l2 / result.norm);
-    if (!result.harmless()) ratios.push_back(result.reported_l2 / result.true_l2);
+    true_errors.add(result.true_l2 / result.norm);
+    reported.add(result.reported_l2 / result.norm);
+    if (!result.harmless()) ratios.add(result.reported_l2 / result.true_l2);
   }
 };
 
@@ -196,8 +221,8 @@ void Run::run() {
                        {"silent", tally.silent},
                        {"unseen", tally.unseen},
                        {"unnoticed", tally.unnoticed},
-                       {"true_error", median(tally.true_errors)},
-                       {"reported_error", median(tally.reported)}});
+                       {"true_error", tally.true_errors.quantile(0.5)},
+                       {"reported_error", tally.reported.quantile(0.5)}});
     }
   }
 }
@@ -210,12 +235,10 @@ void Run::print() const {
       const auto percent = [&](std::int64_t part) {
         return fmt::format("{:.3g}%", 100 * AccountSummary::share(part, tally.places));
       };
-      std::vector<double> sorted = tally.ratios;
-      std::sort(sorted.begin(), sorted.end());
-      const double lowest = sorted.empty() ? std::nan("") : sorted[sorted.size() / 100];
       fmt::print("{:<26} {:>8} {:>8} {:>8} {:>8} {:>9.2g} {:>9.2g} {:>9.2g} {:>9.2g}\n", label.substr(2),
                  tally.places, percent(tally.silent), percent(tally.unseen), percent(tally.unnoticed),
-                 median(tally.true_errors), median(tally.reported), median(tally.ratios), lowest);
+                 tally.true_errors.quantile(0.5), tally.reported.quantile(0.5), tally.ratios.quantile(0.5),
+                 tally.ratios.quantile(0.01));
     }
   }
 }
