@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numbers>
-#include <set>
 #include <utility>
 
 #include "bench/trust/signal_stream.hpp"
