@@ -25,6 +25,7 @@ AccountSummary summarise(const std::vector<FrameRecord>& frames) {
     summary.dense += frame.dense;
     summary.sparse += !frame.dense;
     summary.beyond_twice += !errors.covered();
+    summary.sparse_beyond += !frame.dense && !errors.covered();
     summary.relative_beyond += !errors.relative_covered();
     summary.worst_true = std::max(summary.worst_true, errors.true_relative());
     if (frame.dense) continue;

@@ -24,6 +24,7 @@ struct AccountSummary {
   std::int64_t sparse = 0, dense = 0, refreshed = 0, relearned = 0;
   std::int64_t rounding_only = 0;    ///< sparse, and right to rounding
   std::int64_t beyond_twice = 0;     ///< true error above twice the report
+  std::int64_t sparse_beyond = 0;    ///< of them sparse frames
   std::int64_t relative_beyond = 0;  ///< the same of the relative errors
   std::int64_t settled = 0;          ///< first frame after which no frame is sparse; -1: the last one is
   double ratio = std::numeric_limits<double>::quiet_NaN();           ///< median of reported/true, L2
@@ -33,7 +34,7 @@ struct AccountSummary {
   double worst_true = 0;  ///< relative, over all frames
 
   double coverage() const { return frames > 0 ? 1 - share(beyond_twice, frames) : 1; }
-  double sparse_coverage() const { return sparse > 0 ? 1 - share(beyond_twice, sparse) : 1; }
+  double sparse_coverage() const { return sparse > 0 ? 1 - share(sparse_beyond, sparse) : 1; }
   static double share(std::int64_t part, std::int64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
   }

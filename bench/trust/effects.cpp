@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <numbers>
+#include <vector>
 
 namespace sfft::trust {
 

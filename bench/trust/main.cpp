@@ -66,7 +66,7 @@ CLI::App* add_tone(CLI::App& app, ToneOptions& options) {
       ->capture_default_str();
   command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
   command->add_option("--only", options.only, "Only configurations whose name contains this");
-  command->add_flag("--quick", options.quick, "2000 places, no signal above 2^17 points");
+  command->add_flag("--quick", options.quick, "2000 places, short signals alone");
   return command;
 }
 

@@ -14,8 +14,7 @@ std::int64_t wrap(std::int64_t index, std::int64_t extent) {
   return index < 0 ? index + extent : index;
 }
 
-/// Shifts and scales so that three standard deviations fill the range of a camera.
-void normalise(Image& image) {
+void normalise(Image& image, double wanted_mean, double contrast) {
   double mean = 0;
   double power = 0;
   for (const float value : image.values) {
@@ -24,9 +23,35 @@ void normalise(Image& image) {
   }
   const auto count = static_cast<double>(image.values.size());
   mean /= count;
-  const double scale = 40 / std::sqrt(std::max(power / count - mean * mean, 1e-30));
+  const double scale = contrast / std::sqrt(std::max(power / count - mean * mean, 1e-30));
   for (float& value : image.values) {
-    value = std::clamp(static_cast<float>(110 + scale * (value - mean)), 10.0F, 245.0F);
+    value = std::clamp(static_cast<float>(wanted_mean + scale * (value - mean)), 0.0F, 255.0F);
+  }
+}
+
+/// A separable Gaussian; the image repeats.
+void blur(Image& image, double sigma) {
+  const auto reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
+  std::vector<float> weights;
+  float sum = 0;
+  for (std::int64_t i = -reach; i <= reach; ++i) {
+    const double distance = static_cast<double>(i) / sigma;
+    weights.push_back(static_cast<float>(std::exp(-distance * distance / 2)));
+    sum += weights.back();
+  }
+  for (const bool down : {true, false}) {
+    const Image sharp = image;
+    for (std::int64_t r = 0; r < image.rows; ++r) {
+      for (std::int64_t c = 0; c < image.columns; ++c) {
+        float value = 0;
+        for (std::int64_t i = -reach; i <= reach; ++i) {
+          const float source =
+              down ? sharp.at(wrap(r + i, image.rows), c) : sharp.at(r, wrap(c + i, image.columns));
+          value += weights[static_cast<std::size_t>(i + reach)] * source;
+        }
+        image.at(r, c) = value / sum;
+      }
+    }
   }
 }
 
@@ -75,21 +100,22 @@ float Image::sample(double row, double column) const {
   return upper + down * (lower - upper);
 }
 
-Image natural_scene(std::int64_t rows, std::int64_t columns, double exponent, int edges, Random& random) {
-  Image image = power_law_field(rows, columns, exponent, random);
-  normalise(image);
+Image natural_scene(std::int64_t rows, std::int64_t columns, const SceneSettings& settings, Random& random) {
+  Image image = power_law_field(rows, columns, settings.exponent, random);
+  normalise(image, settings.mean, settings.contrast);
   const auto extent = static_cast<double>(std::min(rows, columns));
-  for (int i = 0; i < edges; ++i) {
+  for (int i = 0; i < settings.edges; ++i) {
     const double row = random.uniform(0, static_cast<double>(rows));
     const double column = random.uniform(0, static_cast<double>(columns));
     const double size = random.log_uniform(0.04, 0.3) * extent;
-    const auto value = static_cast<float>(random.uniform(20, 235));
+    const auto value = static_cast<float>(random.uniform(5, 250));
     if (random.chance(0.5)) {
       draw_disk(image, row, column, size / 2, value, 0.7F);
     } else {
       draw_rectangle(image, row, column, size, size * random.uniform(0.4, 2.5), value);
     }
   }
+  if (settings.blur > 0) blur(image, settings.blur);
   return image;
 }
 

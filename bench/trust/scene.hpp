@@ -26,9 +26,15 @@ struct Image {
   float sample(double row, double column) const;
 };
 
-/// A random field whose amplitudes fall as 1/f^exponent, under some rectangles and disks with sharp edges,
-/// scaled to mean about 110 and values within 10 … 245. Natural images have exponents near 1.
-Image natural_scene(std::int64_t rows, std::int64_t columns, double exponent, int edges, Random& random);
+/// What a scene is drawn with.
+struct SceneSettings {
+  double exponent = 1;   ///< amplitudes fall as 1/f^exponent; natural images have exponents near 1
+  int edges = 12;        ///< rectangles and disks with sharp edges
+  double mean = 110;     ///< grey value
+  double contrast = 40;  ///< standard deviation of the field; what leaves 0 … 255 is clipped
+  double blur = 0;       ///< of the lens: standard deviation in pixels
+};
+Image natural_scene(std::int64_t rows, std::int64_t columns, const SceneSettings& settings, Random& random);
 
 /// The `rows` by `columns` at (row, column) of a canvas, to fractions of a pixel.
 void crop(const Image& canvas, double row, double column, Image& out);

@@ -1,5 +1,7 @@
 #include "bench/trust/signal_stream.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <utility>
 

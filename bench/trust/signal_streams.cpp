@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numbers>
-#include <set>
 #include <utility>
 
 #include "bench/trust/signal_stream.hpp"
@@ -82,27 +83,44 @@ void phases_random(Draft& draft) {
   };
 }
 
+/// Once up or down by `factor` and then constant, or there and back again and again.
+std::function<double(std::int64_t)> amplitude_course(Random& random, double factor, double frames,
+                                                     bool back) {
+  const double start =
+      random.chance(0.5) ? 0 : 0.5;  // of a course there and back: at the bottom, or at the top
+  return [=](std::int64_t index) {
+    const double along = static_cast<double>(index) / frames;
+    if (!back) return std::pow(factor, std::min(along, 1.0));
+    const auto exponent = [&](double t) { return 0.5 - 0.5 * std::cos(2 * kPi * (start + t)); };
+    return std::pow(factor, exponent(along) - exponent(0));
+  };
+}
+
 void common_amplitude(Draft& draft) {
   maybe_turn_phases(draft);
   const double factor = draft.random.chance(0.5) ? 100 : 0.01;
   const double frames = draft.random.uniform(0.3, 1) * static_cast<double>(draft.frames);
+  const bool back = draft.random.chance(0.4);
+  const auto course = amplitude_course(draft.random, factor, frames, back);
   draft.settings.evolve = [=](std::vector<Tone>& tones, std::int64_t index, Random&) {
-    if (static_cast<double>(index) > frames) return;
-    for (Tone& tone : tones) tone.amplitude *= std::pow(factor, 1 / frames);
+    for (Tone& tone : tones) tone.amplitude *= course(index) / course(index - 1);
   };
-  draft.words += fmt::format(", times {} in {:.0f} frames", factor, frames);
+  draft.words += fmt::format(", times {} in {:.0f} frames{}", factor, frames, back ? ", there and back" : "");
 }
 
 void own_amplitudes(Draft& draft) {
   maybe_turn_phases(draft);
-  std::vector<double> factors;
-  const auto frames = static_cast<double>(draft.frames);
+  const bool back = draft.random.chance(0.4);
+  std::vector<std::function<double(std::int64_t)>> courses;
   for (std::size_t i = 0; i < draft.settings.tones.size(); ++i) {
-    factors.push_back(std::pow(draft.random.log_uniform(0.01, 100), 1 / frames));
+    const double frames = draft.random.uniform(0.3, 1) * static_cast<double>(draft.frames);
+    courses.push_back(amplitude_course(draft.random, draft.random.log_uniform(0.01, 100), frames, back));
   }
-  draft.settings.evolve = [=](std::vector<Tone>& tones, std::int64_t, Random&) {
-    for (std::size_t i = 0; i < tones.size(); ++i) tones[i].amplitude *= factors[i];
+  draft.settings.evolve = [=](std::vector<Tone>& tones, std::int64_t index, Random&) {
+    for (std::size_t i = 0; i < tones.size(); ++i)
+      tones[i].amplitude *= courses[i](index) / courses[i](index - 1);
   };
+  if (back) draft.words += ", there and back";
 }
 
 void births_and_deaths(Draft& draft) {
@@ -198,6 +216,31 @@ void chirps(Draft& draft) {
   draft.words += fmt::format(", {} tones by {:.2g} bins per frame", moving, rate);
 }
 
+/// A machine room: everything a little.
+void mixture(Draft& draft) {
+  turn_phases(draft);
+  const double jitter = draft.random.log_uniform(0.01, 0.2);
+  const double rate = draft.random.log_uniform(0.01, 0.1);
+  const auto free = [draft](const std::vector<Tone>& tones, Random& random) {
+    return draft.free_frequency(tones, random);
+  };
+  draft.settings.evolve = [=](std::vector<Tone>& tones, std::int64_t, Random& random) {
+    for (Tone& tone : tones) tone.amplitude *= std::exp(jitter * random.normal());
+    if (random.chance(rate)) {
+      tones.push_back({free(tones, random), random.uniform(0.7, 1.5), random.phase(), random.uniform(-1, 1)});
+    }
+    if (random.chance(rate)) {
+      Tone& moved = tones[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(tones.size())))];
+      moved.frequency = free(tones, random);
+    }
+  };
+  const double hum = draft.random.log_uniform(3, 50);
+  draft.settings.noise_gain = [=](std::int64_t index) {
+    return 1 + 0.5 * std::sin(2 * kPi * static_cast<double>(index) / hum);
+  };
+  draft.words += fmt::format(", jitter {:.2g}, {:.2g} births and moves per frame", jitter, rate);
+}
+
 using Family = std::pair<std::string, void (*)(Draft&)>;
 const std::vector<Family>& families() {
   static const std::vector<Family> list{
@@ -213,6 +256,7 @@ const std::vector<Family>& families() {
       {"growing interferer", growing_interferer},
       {"noise level changes", noise_changes},
       {"chirps", chirps},
+      {"mixture", mixture},
   };
   return list;
 }

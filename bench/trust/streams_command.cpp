@@ -30,9 +30,10 @@ std::vector<Way> ways(double accuracy) {
           {"reference = false", no_reference}};
 }
 
-/// Of one family in one way.
+/// What the streams of one family showed in one way of tracking.
 struct Tally {
-  std::int64_t streams = 0, frames = 0, sparse = 0, beyond = 0, relative_beyond = 0, bad_streams = 0;
+  std::int64_t streams = 0, frames = 0, sparse = 0, beyond = 0, sparse_beyond = 0, relative_beyond = 0,
+               bad_streams = 0;
   double worst = 0;
   std::vector<double> ratios;
 
@@ -41,13 +42,15 @@ struct Tally {
     frames += summary.frames;
     sparse += summary.sparse;
     beyond += summary.beyond_twice;
+    sparse_beyond += summary.sparse_beyond;
     relative_beyond += summary.relative_beyond;
     bad_streams += summary.coverage() < 1 - kLargestShare;
     worst = std::max(worst, summary.worst_true);
     if (summary.ratio == summary.ratio) ratios.push_back(summary.ratio);
   }
   double share() const { return frames > 0 ? AccountSummary::share(beyond, frames) : 0; }
-  double sparse_share() const { return sparse > 0 ? AccountSummary::share(beyond, sparse) : 0; }
+  double sparse_share() const { return sparse > 0 ? AccountSummary::share(sparse_beyond, sparse) : 0; }
+  bool relative_kept() const { return relative_beyond <= kLargestShare * frames; }
   bool kept() const { return share() <= kLargestShare && sparse_share() <= kLargestShare; }
 };
 
@@ -84,7 +87,8 @@ void print(const std::vector<Way>& each, const std::vector<std::map<std::string,
                  family, tally.streams, tally.frames, tally.sparse, 100 * tally.share(),
                  100 * tally.sparse_share(),
                  100 * AccountSummary::share(tally.relative_beyond, std::max<std::int64_t>(1, tally.frames)),
-                 tally.bad_streams, ratio, 100 * tally.worst, tally.kept() ? "" : "  ABOVE 5 %");
+                 tally.bad_streams, ratio, 100 * tally.worst,
+                 tally.kept() ? tally.relative_kept() ? "" : "  RELATIVE ABOVE 5 %" : "  ABOVE 5 %");
       rows.push_back({{"way", each[w].name},
                       {"family", family},
                       {"streams", tally.streams},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 #include "bench/trust/account.hpp"
 
@@ -60,14 +61,7 @@ ToneCase<Real>::ToneCase(const ToneSettings& settings)
   samples_ = base_;
 
   Truth truth(settings.shape, settings.real);
-  if (settings.real) {
-    std::vector<double> parts(base_.size());
-    std::transform(base_.begin(), base_.end(), parts.begin(),
-                   [](const auto& sample) { return sample.real(); });
-    truth.transform({parts, settings.shape});
-  } else {
-    truth.transform({base_, settings.shape});
-  }
+  transform(base_, truth);
   std::vector<double> magnitudes;
   for (const std::int64_t f : plan_->source().support()) {
     exact_.push_back(truth.at(f));
@@ -115,6 +109,33 @@ SignalView ToneCase<Real>::view(const std::vector<std::complex<double>>& samples
     complex_samples_[t] = {static_cast<Real>(samples[t].real()), static_cast<Real>(samples[t].imag())};
   }
   return {complex_samples_, settings_.shape};
+}
+
+template <class Real>
+void ToneCase<Real>::transform(const std::vector<std::complex<double>>& samples, Truth& truth) const {
+  if (!settings_.real) return truth.transform({samples, settings_.shape});
+  std::vector<double> parts(samples.size());
+  std::transform(samples.begin(), samples.end(), parts.begin(),
+                 [](const auto& sample) { return sample.real(); });
+  truth.transform({parts, settings_.shape});
+}
+
+template <class Real>
+void ToneCase<Real>::check_reference(Random& random) {
+  const AddedTone tone{places_.draw(PlaceKind::random, random), std::polar(typical_, random.phase())};
+  samples_ = base_;
+  const auto at_tone = [&](const std::vector<std::complex<double>>& samples, Truth& truth) {
+    transform(samples, truth);
+    return truth.at(tone.flat);
+  };
+  Truth truth(settings_.shape, settings_.real);
+  const std::complex<double> before = at_tone(base_, truth);
+  add_tone(tone);
+  double error = std::norm(at_tone(samples_, truth) - before - tone.value);
+  for (std::size_t i = 0; i < exact_.size(); ++i) {
+    error += std::norm(truth.at((*spectrum_.support)[i]) - exact_[i]);
+  }
+  if (!(std::sqrt(error) <= 1e-11 * norm_)) throw std::logic_error("a tone is not where it was put");
 }
 
 /// Runs of the last dimension share a table; each run is turned by the phase of where it starts.

@@ -52,6 +52,9 @@ class ToneCase {
   explicit ToneCase(const ToneSettings& settings);
 
   ToneResult measure(const std::vector<AddedTone>& tones);
+  /// Adds a tone and transforms the whole frame densely: what measure() takes for the truth has to be there.
+  /// Throws std::logic_error.
+  void check_reference(Random& random);
 
   const Places& places() const { return places_; }
   const PlanInfo& plan() const { return plan_->info(); }
@@ -62,6 +65,7 @@ class ToneCase {
   std::vector<std::complex<double>> synthesise() const;
   void add_noise(std::vector<std::complex<double>>& samples, std::uint64_t part) const;
   SignalView view(const std::vector<std::complex<double>>& samples);
+  void transform(const std::vector<std::complex<double>>& samples, Truth& truth) const;
   void add_tone(const AddedTone& tone);
 
   ToneSettings settings_;

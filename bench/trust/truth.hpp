@@ -1,8 +1,8 @@
 // The independent reference: a dense double-precision transform, looked at where a spectrum's support is.
 #pragma once
 
+#include <cmath>
 #include <complex>
-#include <span>
 #include <vector>
 
 #include "sfft/sfft.hpp"

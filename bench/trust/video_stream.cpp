@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sfft::trust {
 
@@ -17,7 +18,7 @@ class VideoStream : public Stream {
     };
     for (std::size_t i = 0; i <= settings_.cuts.size(); ++i) {
       Random random(settings_.seed, 1000 + i);
-      canvases_.push_back(natural_scene(larger(0), larger(1), settings_.exponent, settings_.edges, random));
+      canvases_.push_back(natural_scene(larger(0), larger(1), settings_.scene, random));
     }
   }
 

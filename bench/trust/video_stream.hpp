@@ -20,8 +20,7 @@ struct VideoSettings {
   Shape shape{240, 320};
   ElementType type = ElementType::u8;  ///< u8, u16 (256 times finer) or f32 (neither rounded nor clipped)
   double margin = 1;                   ///< the canvas is this many times as high and wide as the picture
-  double exponent = 1;                 ///< of the scene's 1/f law
-  int edges = 12;
+  SceneSettings scene;
   Path2D path;                     ///< empty: the camera stands still
   std::vector<std::int64_t> cuts;  ///< frames where another scene begins
   std::vector<Effect> effects;

@@ -27,8 +27,11 @@ class Population {
     const auto& size = sizes[random_.below(3)];
     settings.shape = Shape{size[0], size[1]};
     settings.type = type;
-    settings.exponent = random_.uniform(0.8, 1.3);
-    settings.edges = static_cast<int>(random_.integer(4, 24));
+    settings.scene.exponent = random_.uniform(0.8, 1.3);
+    settings.scene.edges = static_cast<int>(random_.integer(2, 24));
+    settings.scene.mean = random_.uniform(60, 190);
+    settings.scene.contrast = random_.log_uniform(8, 70);
+    settings.scene.blur = random_.chance(0.5) ? random_.uniform(0.4, 1.5) : 0;
     settings.seed = random_.bits();
     return settings;
   }
