@@ -37,7 +37,7 @@ bool Calibration::due(double reported) {
 
 void Calibration::compared(double true_l2, double reported_l2, double reported) {
   last_ = frames_;
-  while (next_ <= frames_) next_ = std::min(4 * next_, next_ + interval_);
+  while (next_ <= frames_) next_ = std::min(2 * next_, next_ + interval_);
   elsewhere_ = 0;
   level_ = reported;
   if (!(reported_l2 > 0)) return;

@@ -32,7 +32,7 @@ struct ErrorModel {
 
 /// The witness speaks up at this many times the energy that the fitted scales predict. Under Gaussian noise
 /// that happens less than once in ten thousand frames.
-constexpr double kWitnessLimit = 3;
+constexpr double kWitnessLimit = 2.25;
 /// Of unexplained energy, the share that is put down to the support; the rest to the tail. A frequency
 /// outside the template that hides in a bucket of c frequencies moves them by at most its own size where c
 /// = 1.
