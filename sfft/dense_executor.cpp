@@ -57,13 +57,13 @@ std::size_t DenseExecutor<Real>::scratch_bytes() const noexcept {
 }
 
 template <class Real>
-void DenseExecutor<Real>::execute(const void* frame, ElementType type, const Real*,
+void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*,
                                   std::span<std::complex<Real>> values, std::span<Real> standard_error,
                                   cpu::ExecutionStats& stats, std::byte* scratch) const noexcept {
   auto* spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
   const std::size_t points = plan_.spectrum_points();
   const std::size_t used = (points * sizeof(std::complex<Real>) + 63) / 64 * 64;
-  plan_.forward(SignalView(frame, static_cast<std::size_t>(shape_.points()), type, shape_),
+  plan_.forward(SignalView(frame.data, static_cast<std::size_t>(shape_.points()), type, shape_),
                 {spectrum, points}, {scratch + used, plan_.workspace_bytes()});
   double total = 0;
   if (real_) {

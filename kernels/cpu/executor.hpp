@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/common/region.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {
@@ -30,17 +31,20 @@ class Executor {
 
   /// Length of the array of reference samples, in the executor's own sample order; 0: it cannot difference.
   virtual std::size_t reference_reals() const noexcept = 0;
-  /// Fills that array from a reference frame.
+  /// Fills that array from a contiguous reference frame.
   virtual void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept = 0;
+
+  /// Whether execute() takes regions of larger arrays, not contiguous frames alone.
+  virtual bool takes_regions() const noexcept { return true; }
 
   /// Transforms the frame minus the reference (nullptr: zero) at the template's k frequencies, in support
   /// order. `values` and `standard_error` have k elements.
-  virtual void execute(const void* frame, ElementType type, const Real* reference,
+  virtual void execute(FrameData frame, ElementType type, const Real* reference,
                        std::span<std::complex<Real>> values, std::span<Real> standard_error,
                        ExecutionStats& stats, std::byte* scratch) const noexcept = 0;
 
   /// The same with the pool's threads sharing the frame; executors that cannot share ignore the pool.
-  virtual void execute_shared(const void* frame, ElementType type, const Real* reference,
+  virtual void execute_shared(FrameData frame, ElementType type, const Real* reference,
                               std::span<std::complex<Real>> values, std::span<Real> standard_error,
                               ExecutionStats& stats, std::byte* scratch, ThreadPool& pool) const noexcept {
     static_cast<void>(pool);
