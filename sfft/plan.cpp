@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "kernels/common/account.hpp"
+#include "kernels/common/region.hpp"
 #include "sfft/error.hpp"
+#include "sfft/exclusive.hpp"
 #include "sfft/plan_impl.hpp"
 
 namespace sfft {
@@ -39,6 +41,27 @@ void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& des
   for (AlignedBuffer& buffer : scratch) {
     if (buffer.size() < scratch_bytes) buffer = AlignedBuffer(scratch_bytes);
   }
+}
+
+template <class Real>
+void WorkspaceImpl<Real>::fit_copies(const cpu::Executor<Real>& executor,
+                                     std::span<const SignalView> frames) {
+  if (executor.takes_regions()) return;
+  std::size_t bytes = 0;
+  for (const SignalView& frame : frames) bytes = std::max(bytes, frame.contiguous() ? 0 : frame.bytes());
+  if (bytes == 0) return;
+  copies.resize(std::max(copies.size(), scratch.size()));
+  for (AlignedBuffer& copy : copies) {
+    if (copy.size() < bytes) copy = AlignedBuffer(bytes);
+  }
+}
+
+template <class Real>
+SignalView WorkspaceImpl<Real>::readable(const cpu::Executor<Real>& executor, const SignalView& frame,
+                                         std::size_t thread) const noexcept {
+  if (frame.contiguous() || executor.takes_regions()) return frame;
+  copy_elements(frame, copies[thread].data());
+  return copied(frame, copies[thread].data());
 }
 
 template <class Real>
@@ -90,6 +113,11 @@ void PlanImpl<Real>::set_reference(const SignalView& frame,
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} reference coefficients for a template of {}",
                                                        coefficients.size(), design->source.k()));
   }
+  if (!frame.contiguous()) {
+    std::vector<std::byte> copy(frame.bytes());
+    copy_elements(frame, copy.data());
+    return set_reference(copied(frame, copy.data()), coefficients);
+  }
   if (design->device) {
     if (design->device->takes_reference())
       device_reference = design->device->make_reference(frame, coefficients);
@@ -131,11 +159,11 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
   const Real* reference = reference_samples.empty() ? nullptr : reference_samples.data();
   cpu::ExecutionStats stats;
   if (pool != nullptr) {
-    design->executor->execute_shared(frame.data(), frame.type(), reference, spectrum.values,
-                                     spectrum.standard_error, stats, scratch, *pool);
+    design->executor->execute_shared(frame, frame.type(), reference, spectrum.values, spectrum.standard_error,
+                                     stats, scratch, *pool);
   } else {
-    design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, spectrum.standard_error,
-                              stats, scratch);
+    design->executor->execute(frame, frame.type(), reference, spectrum.values, spectrum.standard_error, stats,
+                              scratch);
   }
   AccountSums sums;
   const std::size_t k = spectrum.values.size();
@@ -168,6 +196,12 @@ template class PlanImpl<double>;
 
 }  // namespace detail
 
+namespace {
+constexpr const char* kWorkspaceInUse =
+    "the workspace is in use by another thread: give each thread a workspace of its own, from "
+    "make_workspace()";
+}
+
 template <class Real>
 Workspace<Real>::Workspace() : impl_(std::make_unique<detail::WorkspaceImpl<Real>>()) {}
 template <class Real>
@@ -178,9 +212,21 @@ template <class Real>
 Workspace<Real>& Workspace<Real>::operator=(Workspace&&) noexcept = default;
 
 template <class Real>
+detail::WorkspaceImpl<Real>& Workspace<Real>::impl() const {
+  if (impl_ == nullptr) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the workspace was moved from: use the one it went to, or make another with make_workspace()");
+  }
+  return *impl_;
+}
+
+template <class Real>
 std::size_t Workspace<Real>::bytes() const noexcept {
+  if (impl_ == nullptr) return 0;
   std::size_t total = 0;
   for (const detail::AlignedBuffer& buffer : impl_->scratch) total += buffer.size();
+  for (const detail::AlignedBuffer& buffer : impl_->copies) total += buffer.size();
   return total + (impl_->device ? impl_->device->bytes() : 0);
 }
 
@@ -205,24 +251,30 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
                 fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
   }
   for (const SignalView& frame : frames) impl_->check(frame);
+  detail::WorkspaceImpl<Real>& own = workspace.impl();
+  const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
   const int threads = impl_->design->threads;
-  detail::WorkspaceImpl<Real>& own = *workspace.impl_;
   own.fit(impl_->design);
   if (impl_->design->device) {
     impl_->design->device->execute(frames, spectra, impl_->device_reference.get(), *own.device,
                                    own.pool.get());
     return;
   }
+  const detail::cpu::Executor<Real>& executor = *impl_->design->executor;
+  own.fit_copies(executor, frames);
   if (threads > 1 && frames.size() > 1) {
     own.pool->run(static_cast<std::int64_t>(frames.size()), [&](std::int64_t i, int thread) {
       const auto at = static_cast<std::size_t>(i);
-      impl_->run(frames[at], spectra[at], own.scratch[static_cast<std::size_t>(thread)].data(), nullptr);
+      const auto own_thread = static_cast<std::size_t>(thread);
+      impl_->run(own.readable(executor, frames[at], own_thread), spectra[at], own.scratch[own_thread].data(),
+                 nullptr);
     });
     return;
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    impl_->run(frames[i], spectra[i], own.scratch[0].data(), threads > 1 ? own.pool.get() : nullptr);
+    impl_->run(own.readable(executor, frames[i], 0), spectra[i], own.scratch[0].data(),
+               threads > 1 ? own.pool.get() : nullptr);
   }
 }
 
@@ -244,7 +296,8 @@ template <class Real>
 void Plan<Real>::enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
                          Workspace<Real>& workspace, CUstream_st* stream) const {
   impl_->check(frames, spectra);
-  detail::WorkspaceImpl<Real>& own = *workspace.impl_;
+  detail::WorkspaceImpl<Real>& own = workspace.impl();
+  const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   if (own.device_design != impl_->design) {
     throw Error(
         ErrorCode::invalid_argument,
