@@ -33,6 +33,9 @@ class DenseExecutor final : public cpu::Executor<Real> {
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 
  private:
+  /// Σ|X|² of the whole grid.
+  double energy(std::span<const std::complex<Real>> spectrum) const noexcept;
+
   Shape shape_;
   bool real_;
   dense::Plan<Real> plan_;

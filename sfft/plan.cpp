@@ -11,6 +11,7 @@
 #include "sfft/error.hpp"
 #include "sfft/exclusive.hpp"
 #include "sfft/plan_impl.hpp"
+#include "sfft/scaled_account.hpp"
 
 namespace sfft {
 
@@ -189,6 +190,7 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
   sums.tail = stats.tail_energy;
   sums.finite = stats.finite;
   put_account(make_account(sums, std::numeric_limits<Real>::epsilon()), spectrum);
+  if (stats.exponent != 0) put_scaled_account(*design, stats, spectrum);
 }
 
 template class PlanImpl<float>;

@@ -137,6 +137,7 @@ void DirectExecutor<Real>::execute(FrameData frame, ElementType type, const Real
   }
   stats.finite = finite == 0;
   stats.tail_energy = 0;
+  if (stats.finite) stats.exponent = power_exponent(largest);
   for (std::size_t i = 0; i < standard_error.size(); ++i)
     standard_error[i] = static_cast<Real>(rounding_[i] * largest);
 }

@@ -1,6 +1,8 @@
 // What every path looks like from above: samples of one frame in, coefficients with errors out.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,16 @@ class ThreadPool;
 struct ExecutionStats {
   double tail_energy = 0;  ///< estimated Σ|X[f]|² outside the template, both halves of a real spectrum
   bool finite = true;      ///< false when a sample that was read is NaN or infinite
+  /// Not 0: powers of these samples leave the range of double, and tail_energy is in units of 4^exponent.
+  int exponent = 0;
 };
+
+/// The exponent for values up to `largest`, finite; 0 where their squares, and those of their rounding, are
+/// well within double's range.
+inline int power_exponent(double largest) noexcept {
+  if (!(largest > 0) || (largest > 1e-100 && largest < 1e100)) return 0;
+  return std::clamp(std::ilogb(largest), -1000, 1000);  // so that the power of two is a number, too
+}
 
 /// One path for one plan. Immutable; execute() is thread-safe with one scratch a thread, never allocates and
 /// never throws.
