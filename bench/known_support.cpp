@@ -44,7 +44,7 @@ template <class Real>
 void sparse_warm(benchmark::State& state, std::shared_ptr<Case<Real>> input) {
   auto workspace = input->plan.make_workspace();
   auto spectrum = input->plan.make_spectrum();
-  const SignalView frame(input->samples);
+  const SignalView frame = SignalView::line(input->samples);
   for (auto _ : state) {
     input->plan.execute(frame, spectrum, workspace);
     benchmark::DoNotOptimize(spectrum.values.data());
@@ -56,7 +56,7 @@ template <class Real>
 void sparse_cold(benchmark::State& state, std::shared_ptr<Case<Real>> input) {
   auto workspace = input->plan.make_workspace();
   auto spectrum = input->plan.make_spectrum();
-  const SignalView frame(input->samples);
+  const SignalView frame = SignalView::line(input->samples);
   for (auto _ : state) {
     evict_caches();
     const auto start = std::chrono::steady_clock::now();

@@ -25,10 +25,10 @@ void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_d
       const double sigma = std::sqrt(static_cast<double>(k) * std::pow(10, -snr_db / 10));
       const auto first = truth.samples<float>(sigma, static_cast<std::uint64_t>(1000 + seed));
       const auto frame = truth.samples<float>(sigma, static_cast<std::uint64_t>(2000 + seed));
-      const Template tmpl = learn(SignalView(first), {.k = k});
+      const Template tmpl = learn(SignalView::line(first), {.k = k});
       learned_right += std::equal(truth.support.begin(), truth.support.end(), tmpl.support().begin());
       const Plan<float> plan(tmpl, {.max_samples = max_samples});
-      const Spectrum<float> spectrum = plan.execute(SignalView(frame));
+      const Spectrum<float> spectrum = plan.execute(SignalView::line(frame));
       samples = static_cast<double>(plan.info().samples);
       // m samples, orthogonal columns: E|error|² = N² sigma²/m a coefficient.
       const double floor = static_cast<double>(n) * sigma / std::sqrt(samples);

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "kernels/common/region.hpp"
 #include "kernels/dense/engine.hpp"
 #include "sfft/dense_runner.hpp"
 #include "sfft/error.hpp"
@@ -184,7 +185,10 @@ void Plan<Real>::forward(const SignalView& signal, std::span<std::complex<Real>>
     throw Error(ErrorCode::shape_mismatch, fmt::format("the signal is {}, the plan is for {}",
                                                        signal.shape().to_string(), shape().to_string()));
   }
-  forward(signal.data(), signal.type(), spectrum, workspace);
+  if (signal.contiguous()) return forward(signal.data(), signal.type(), spectrum, workspace);
+  const Scratch copy({}, signal.bytes());
+  sfft::detail::copy_elements(signal, copy.data());
+  forward(copy.data(), signal.type(), spectrum, workspace);
 }
 
 template <class Real>

@@ -72,22 +72,26 @@ class Impl;
 /// |---------|--------------------|---------------------------------------|
 /// | complex | (n1, …, nD)        | (n1, …, nD)                           |
 /// | real    | (n1, …, nD)        | (n1, …, nD/2 + 1): half spectrum      |
-/// Immutable; execution is thread-safe and allocates its scratch per call unless a workspace is given. Real
-/// inverse transforms expect the symmetry that forward ones give: what is not symmetric in their input has no
-/// defined result. `tuned` has no kernels for dimensions above 16,384 points but complex 1D ones with good
-/// factors, nor for volumes in strides or a last dimension of a real signal below 4.
-/// Throws backend_unavailable for an engine this build or machine lacks, or that cannot do the shape.
+/// Immutable; copies share, and moving is copying. Execution is thread-safe and allocates its scratch per
+/// call unless a workspace is given: bytes that no two calls under way may share, and nothing can check that.
+/// Real inverse transforms expect the symmetry that forward ones give: what is not symmetric in their input
+/// has no defined result. `tuned` has no kernels for dimensions above 16,384 points but complex 1D ones with
+/// good factors, nor for volumes in strides or a last dimension of a real signal below 4. Throws
+/// backend_unavailable for an engine this build or machine lacks, or that cannot do the shape.
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
   Plan(const Shape& shape, bool real, const Options& options = {});
+  Plan(const Plan&) noexcept = default;  // declared, so that nothing is ever moved from
+  Plan& operator=(const Plan&) noexcept = default;
 
   std::size_t signal_points() const noexcept;    ///< batch × N
   std::size_t spectrum_points() const noexcept;  ///< of forward output, the whole batch
   std::size_t workspace_bytes() const noexcept;  ///< 64-byte aligned host scratch of one execution
 
-  /// One signal, contiguous, any element type; complex ones only for a complex plan. `spectrum` holds
-  /// spectrum_points() values. Blocks. For plans of batch 1 without strides.
+  /// One signal of any element type; complex ones only for a complex plan. `spectrum` holds
+  /// spectrum_points() values. Blocks. For plans of batch 1 without strides. A region of a larger array is
+  /// copied into memory of the call first: plans with strides read such signals in place.
   void forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
                std::span<std::byte> workspace = {}) const;
   /// The batch, in the plan's strides; `signals` is in host memory and as long as they say. A plan on a GPU

@@ -57,27 +57,49 @@ std::size_t DenseExecutor<Real>::scratch_bytes() const noexcept {
 }
 
 template <class Real>
-void DenseExecutor<Real>::execute(const void* frame, ElementType type, const Real*,
-                                  std::span<std::complex<Real>> values, cpu::ExecutionStats& stats, std::byte* scratch) const noexcept {
+void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*,
+                                  std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
+                                  std::byte* scratch) const noexcept {
   auto* spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
   const std::size_t points = plan_.spectrum_points();
   const std::size_t used = (points * sizeof(std::complex<Real>) + 63) / 64 * 64;
-  plan_.forward(SignalView(frame, static_cast<std::size_t>(shape_.points()), type, shape_),
+  plan_.forward(SignalView(frame.data, static_cast<std::size_t>(shape_.points()), type, shape_),
                 {spectrum, points}, {scratch + used, plan_.workspace_bytes()});
-  double total = 0;
-  if (real_) {
-    total = half_spectrum_energy(spectrum, points, shape_[shape_.rank() - 1]);
-  } else {
-    for (std::size_t i = 0; i < points; ++i) total += std::norm(std::complex<double>(spectrum[i]));
-  }
-  double held = 0;
   for (std::size_t i = 0; i < picks_.size(); ++i) {
     const std::complex<Real> value = spectrum[picks_[i].at];
     values[i] = picks_[i].conjugate ? std::conj(value) : value;
-    held += picks_[i].multiplicity * std::norm(std::complex<double>(value));
   }
+  double total = energy({spectrum, points});
+  // Too little or too much for powers, or nothing at all, or no numbers: seldom, so that it may take its
+  // time.
+  if (!(total > 1e-200 && total < 1e200)) {
+    double largest = 0;
+    for (std::size_t i = 0; i < points; ++i) {
+      largest = std::max({largest, std::abs(static_cast<double>(spectrum[i].real())),
+                          std::abs(static_cast<double>(spectrum[i].imag()))});
+    }
+    stats.exponent = std::isfinite(largest) ? cpu::power_exponent(largest) : 0;
+    const double unit = std::ldexp(1.0, -stats.exponent);
+    // Of NaN the power stays NaN.
+    if (stats.exponent != 0) {
+      for (std::size_t i = 0; i < points; ++i)
+        spectrum[i] = std::complex<Real>(std::complex<double>(spectrum[i]) * unit);
+      total = energy({spectrum, points});
+    }
+  }
+  double held = 0;
+  for (const DensePick& pick : picks_)
+    held += pick.multiplicity * std::norm(std::complex<double>(spectrum[pick.at]));
   stats.finite = std::isfinite(total);
   stats.scale = std::max(0.0, total - held);
+}
+
+template <class Real>
+double DenseExecutor<Real>::energy(std::span<const std::complex<Real>> spectrum) const noexcept {
+  if (real_) return half_spectrum_energy(spectrum.data(), spectrum.size(), shape_[shape_.rank() - 1]);
+  double total = 0;
+  for (const std::complex<Real>& value : spectrum) total += std::norm(std::complex<double>(value));
+  return total;
 }
 
 template class DenseExecutor<float>;

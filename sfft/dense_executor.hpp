@@ -25,12 +25,16 @@ class DenseExecutor final : public cpu::Executor<Real> {
   std::size_t scratch_bytes() const noexcept override;
   std::size_t reference_reals() const noexcept override { return 0; }
   void gather_reference(const void*, ElementType, Real*) const noexcept override {}
-  void execute(const void* frame, ElementType type, const Real* reference,
-               std::span<std::complex<Real>> values, cpu::ExecutionStats& stats, std::byte* scratch) const noexcept override;
+  bool takes_regions() const noexcept override { return false; }
+  void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
+               std::byte* scratch) const noexcept override;
 
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 
  private:
+  /// Σ|X|² of the whole grid.
+  double energy(std::span<const std::complex<Real>> spectrum) const noexcept;
+
   Shape shape_;
   bool real_;
   dense::Plan<Real> plan_;

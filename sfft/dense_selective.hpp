@@ -38,10 +38,13 @@ class SelectiveImpl;
 /// the others. With the engine `tuned` the last step of the transform tests its results while they are in
 /// registers, and the spectrum is stored nowhere; other engines store it in the workspace and select then.
 /// Signals are what a Plan of the same arguments takes, of the plan's own type or, for real ones, u8 and u16.
-/// Immutable; execution is thread-safe. Throws what Plan throws.
+/// Immutable; copies share, and moving is copying. Execution is thread-safe. Throws what Plan throws.
 template <class Real>
 class SFFT_EXPORT SelectivePlan {
  public:
+  SelectivePlan(const SelectivePlan&) noexcept = default;  // declared, so that nothing is ever moved from
+  SelectivePlan& operator=(const SelectivePlan&) noexcept = default;
+
   /// All X with |X| > magnitude, which each call gives. Compared as |X|² in the plan's precision; NaN is
   /// kept.
   static SelectivePlan above(const Shape& shape, bool real, const Options& options = {});

@@ -295,7 +295,9 @@ class Designer {
     info.reason = std::move(reason);
     if (on_device_) return set_device(make_direct_device_plan<Real>(support_, data_, options_));
     info.engine = "sum";
-    design_->executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
+    auto executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
+    design_->errors = make_error_table(support_, {executor->rounding_power(), {}, {}, 0});
+    design_->executor = std::move(executor);
   }
 
   void use_dense(std::string reason) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/common/direct_table.hpp"
+#include "kernels/common/region.hpp"
 #include "kernels/cpu/thread_pool.hpp"
 #include "kernels/cuda/dense_executor.hpp"
 #include "kernels/cuda/direct.hpp"
@@ -140,9 +141,10 @@ class OwnPlan final : public DevicePlan<Real> {
     const auto& indices = executor_->sample_indices();
     const bool sparse = !indices.empty();
     const void* mapped = nullptr;
-    if (sparse && (transfer_ == Transfer::automatic || transfer_ == Transfer::mapped))
+    const bool region = !frames[0].contiguous();  // kernels read frames in place only where they have no gaps
+    if (sparse && !region && (transfer_ == Transfer::automatic || transfer_ == Transfer::mapped))
       mapped = cuda::mapped_address(frames[0].data());
-    if (transfer_ == Transfer::mapped && sparse && mapped == nullptr) {
+    if (transfer_ == Transfer::mapped && sparse && !region && mapped == nullptr) {
       throw Error(ErrorCode::invalid_argument,
                   "Transfer::mapped needs page-locked frames: allocate them with cudaHostAlloc, or use "
                   "Transfer::automatic");
@@ -173,7 +175,12 @@ class OwnPlan final : public DevicePlan<Real> {
       own.ring->copy(slot, slot.device.data(), slot.host.data(), count * frame_bytes);
     } else {
       for (std::size_t i = 0; i < count; ++i) {
-        own.ring->copy(slot, slot.device.data() + i * frame_bytes, frames[i].data(), frame_bytes);
+        const void* from = frames[i].data();
+        if (!frames[i].contiguous()) {
+          copy_elements(frames[i], slot.host.data() + i * frame_bytes);
+          from = slot.host.data() + i * frame_bytes;
+        }
+        own.ring->copy(slot, slot.device.data() + i * frame_bytes, from, frame_bytes);
       }
     }
     DeviceFrames device{slot.device.data(), type, static_cast<std::int64_t>(count),
@@ -193,7 +200,7 @@ class OwnPlan final : public DevicePlan<Real> {
     const auto bytes = static_cast<std::ptrdiff_t>(frames[0].bytes());
     std::size_t count = 1;
     while (count < frames.size() && count < static_cast<std::size_t>(most) &&
-           frames[count].type() == frames[0].type() &&
+           frames[count].type() == frames[0].type() && frames[count].contiguous() &&
            static_cast<const std::byte*>(frames[count].data()) -
                    static_cast<const std::byte*>(frames[0].data()) ==
                static_cast<std::ptrdiff_t>(count) * bytes) {
@@ -204,7 +211,6 @@ class OwnPlan final : public DevicePlan<Real> {
 
   /// The samples of every frame, one frame's behind the other's.
   void gather(std::span<const SignalView> frames, std::byte* compact, cpu::ThreadPool* pool) const {
-    const auto type = static_cast<cuda::Element>(frames[0].type());
     const auto& indices = executor_->sample_indices();
     const std::size_t frame_bytes = element_bytes(frames[0].type()) * indices.size();
     // A part wants to be worth waking a thread for.
@@ -213,7 +219,7 @@ class OwnPlan final : public DevicePlan<Real> {
     const auto copy = [&](std::int64_t task, int) {
       const std::size_t frame = static_cast<std::size_t>(task) / parts;
       const std::size_t part = static_cast<std::size_t>(task) % parts;
-      cuda::copy_samples(frames[frame].data(), type, indices, indices.size() * part / parts,
+      cuda::copy_samples(frames[frame], indices, indices.size() * part / parts,
                          indices.size() * (part + 1) / parts, compact + frame * frame_bytes);
     };
     const auto tasks = static_cast<std::int64_t>(frames.size() * parts);

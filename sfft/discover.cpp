@@ -230,7 +230,7 @@ Discovery from_dense(const Template& tmpl, Backend backend, const DiscoverOption
 
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why) {
-  HostSamples samples(signal.data(), signal.type());
+  HostSamples samples(signal, signal.type());
   return discover_or_explain({samples, signal.shape(), Backend::cpu}, options, why);
 }
 

@@ -30,6 +30,8 @@ const char* to_string(ErrorCode code) noexcept {
       return "device";
     case ErrorCode::out_of_memory:
       return "out_of_memory";
+    case ErrorCode::in_use:
+      return "in_use";
   }
   return "unknown";
 }

@@ -21,6 +21,7 @@ enum class ErrorCode {
   backend_unavailable,  ///< the backend or engine is not in this build or not on this machine
   device,               ///< the GPU or its driver failed
   out_of_memory,        ///< host or device memory; the sentence says how much was needed
+  in_use,               ///< a workspace or a tracker that another thread is using at this moment
 };
 
 /// Thrown by every function of the library that fails. `what()` is one sentence that names the offending

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
+#include "kernels/common/region.hpp"
 #include "sfft/discover_impl.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning.hpp"
@@ -165,7 +165,7 @@ std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, 
 void keep_reference(TemplateData& data, const SignalView& frame) {
   data.reference_type = frame.type();
   data.reference.resize(frame.bytes());
-  std::memcpy(data.reference.data(), frame.data(), frame.bytes());
+  detail::copy_elements(frame, data.reference.data());
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

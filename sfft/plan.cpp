@@ -6,8 +6,10 @@
 #include <limits>
 #include <thread>
 
+#include "kernels/common/region.hpp"
 #include "kernels/cpu/account_kernels.hpp"
 #include "sfft/error.hpp"
+#include "sfft/exclusive.hpp"
 #include "sfft/plan_impl.hpp"
 
 namespace sfft {
@@ -39,6 +41,27 @@ void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& des
   for (AlignedBuffer& buffer : scratch) {
     if (buffer.size() < scratch_bytes) buffer = AlignedBuffer(scratch_bytes);
   }
+}
+
+template <class Real>
+void WorkspaceImpl<Real>::fit_copies(const cpu::Executor<Real>& executor,
+                                     std::span<const SignalView> frames) {
+  if (executor.takes_regions()) return;
+  std::size_t bytes = 0;
+  for (const SignalView& frame : frames) bytes = std::max(bytes, frame.contiguous() ? 0 : frame.bytes());
+  if (bytes == 0) return;
+  copies.resize(std::max(copies.size(), scratch.size()));
+  for (AlignedBuffer& copy : copies) {
+    if (copy.size() < bytes) copy = AlignedBuffer(bytes);
+  }
+}
+
+template <class Real>
+SignalView WorkspaceImpl<Real>::readable(const cpu::Executor<Real>& executor, const SignalView& frame,
+                                         std::size_t thread) const noexcept {
+  if (frame.contiguous() || executor.takes_regions()) return frame;
+  copy_elements(frame, copies[thread].data());
+  return copied(frame, copies[thread].data());
 }
 
 template <class Real>
@@ -90,6 +113,11 @@ void PlanImpl<Real>::set_reference(const SignalView& frame,
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} reference coefficients for a template of {}",
                                                        coefficients.size(), design->source.k()));
   }
+  if (!frame.contiguous()) {
+    std::vector<std::byte> copy(frame.bytes());
+    copy_elements(frame, copy.data());
+    return set_reference(copied(frame, copy.data()), coefficients);
+  }
   if (design->device) {
     if (design->device->takes_reference())
       device_reference = design->device->make_reference(frame, coefficients);
@@ -120,9 +148,10 @@ void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
   spectrum.transferred_bytes = 0;
 }
 
-/// Adds the reference, if there is one, and says how wrong the values are.
+/// Adds the reference, if there is one, and says how wrong the values are. Values and sums are in units of
+/// 2^stats.exponent where `frame` has been scaled, the result is not.
 template <class Real>
-void PlanImpl<Real>::give_account(const SignalView& frame, const cpu::ExecutionStats& stats,
+void PlanImpl<Real>::give_account(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
                                   Spectrum<Real>& spectrum) const noexcept {
   const cpu::AccountKernels<Real>& kernels = cpu::account_kernels<Real>();
   const ErrorTable& errors = design->errors;
@@ -135,54 +164,101 @@ void PlanImpl<Real>::give_account(const SignalView& frame, const cpu::ExecutionS
   if (!design->fit.empty()) sums.fit = kernels.weighted_norm(reals, design->fit.data(), count);
   if (!design->witness.empty()) {
     const Real* reference = reference_witness.empty() ? nullptr : reference_witness.data();
-    const auto seen = design->witness.compare(frame.data(), frame.type(), reference, spectrum.values);
+    const auto seen = design->witness.compare(frame, type, reference, spectrum.values);
     sums.witness = seen.residue;
     sums.witness_samples = seen.samples;
   }
   if (!reference_samples.empty()) {
     for (std::size_t i = 0; i < k; ++i) spectrum.values[i] += reference_values[i];
   }
-  const auto power = [&](std::int64_t i) {
-    return std::norm(std::complex<double>(spectrum.values[static_cast<std::size_t>(i)]));
+  // Exact paths leave values as they are, whatever their powers.
+  const double unit = std::ldexp(1.0, frame.unit == 1 ? -stats.exponent : 0);
+  const auto power = [&](std::size_t i) {
+    return std::norm(std::complex<double>(spectrum.values[i]) * unit);
   };
-  sums.norm = kernels.norm(reals, 2 * count);
-  if (design->mean_coefficient >= 0) sums.norm = std::max(0.0, sums.norm - power(design->mean_coefficient));
+  if (unit == 1) {
+    sums.norm = kernels.norm(reals, 2 * count);
+  } else {
+    for (std::size_t i = 0; i < k; ++i) sums.norm += power(i);
+  }
+  if (design->mean_coefficient >= 0)
+    sums.norm = std::max(0.0, sums.norm - power(static_cast<std::size_t>(design->mean_coefficient)));
   sums.held = errors.model.halves * sums.norm;
-  for (const std::int64_t i : design->self_conjugate) sums.held = std::max(0.0, sums.held - power(i));
+  for (const std::int64_t i : design->self_conjugate)
+    sums.held = std::max(0.0, sums.held - power(static_cast<std::size_t>(i)));
   const Ratios ratios = account_ratios(errors.model, sums, std::numeric_limits<Real>::epsilon());
   const Account account = make_account(ratios);
-  spectrum.error_l2 = account.error_l2;
+  spectrum.error_l2 = std::ldexp(account.error_l2, stats.exponent);
   spectrum.relative_error = account.relative_error;
-  spectrum.tail_energy = account.tail_energy;
+  spectrum.tail_energy = std::ldexp(account.tail_energy, 2 * stats.exponent);
   spectrum.residual = account.residual;
   spectrum.finite = account.finite;
   if (!design->root_gain.empty()) {
-    kernels.scaled_errors(static_cast<Real>(std::sqrt(ratios.gain_scale)), design->root_gain.data(), count,
+    const double scale = std::ldexp(std::sqrt(ratios.gain_scale), stats.exponent);
+    kernels.scaled_errors(static_cast<Real>(scale), design->root_gain.data(), count,
                           spectrum.standard_error.data());
   } else {
-    kernels.standard_errors(ratios.gain_scale, errors.gain.data(), ratios.bias_scale, errors.bias.data(),
-                            count, spectrum.standard_error.data());
+    kernels.standard_errors(std::ldexp(ratios.gain_scale, 2 * stats.exponent), errors.gain.data(),
+                            std::ldexp(ratios.bias_scale, 2 * stats.exponent), errors.bias.data(), count,
+                            spectrum.standard_error.data());
   }
+}
+
+/// Whether powers of values like these are safe in the arithmetic of a sparse path, those of rounding
+/// included.
+template <class Real>
+bool PlanImpl<Real>::powers_fit(const Spectrum<Real>& spectrum) const noexcept {
+  constexpr bool kSingle = sizeof(Real) == sizeof(float);
+  constexpr double kLeast = kSingle ? 1e-9 : 1e-130, kMost = kSingle ? 1e14 : 1e130;
+  const double norm =
+      spectrum.error_l2 > 0 && spectrum.relative_error > 0 ? spectrum.error_l2 / spectrum.relative_error : 0;
+  const double sample = norm / static_cast<double>(design->source.shape().points());
+  return sample > kLeast && sample < kMost;
 }
 
 template <class Real>
 void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
                          cpu::ThreadPool* pool) const noexcept {
   const Real* reference = reference_samples.empty() ? nullptr : reference_samples.data();
+  const ElementType type = frame.type();
   cpu::ExecutionStats stats;
-  if (pool != nullptr) {
-    design->executor->execute_shared(frame.data(), frame.type(), reference, spectrum.values, stats, scratch,
-                                     *pool);
-  } else {
-    design->executor->execute(frame.data(), frame.type(), reference, spectrum.values, stats, scratch);
+  const auto execute = [&](FrameData data) {
+    if (pool != nullptr) {
+      design->executor->execute_shared(data, type, reference, spectrum.values, stats, scratch, *pool);
+    } else {
+      design->executor->execute(data, type, reference, spectrum.values, stats, scratch);
+    }
+    give_account(data, type, stats, spectrum);
+  };
+  execute(frame);
+  const bool sparse = design->info.path == Path::comb || design->info.path == Path::flat_window;
+  if (!sparse || reference != nullptr || powers_fit(spectrum)) return;
+  // Once more, the samples brought to a size whose powers are numbers.
+  Real largest = 0;
+  for (const std::complex<Real>& value : spectrum.values)
+    largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
+  if (!(largest > 0) || !std::isfinite(largest)) return;
+  constexpr int kReach = std::numeric_limits<Real>::max_exponent - 2;
+  stats.exponent = std::clamp(std::ilogb(largest), -kReach, kReach);
+  FrameData scaled(frame);
+  scaled.unit = std::ldexp(1.0, -stats.exponent);
+  execute(scaled);
+  for (std::complex<Real>& value : spectrum.values) {
+    value = {static_cast<Real>(std::ldexp(value.real(), stats.exponent)),
+             static_cast<Real>(std::ldexp(value.imag(), stats.exponent))};
   }
-  give_account(frame, stats, spectrum);
 }
 
 template class PlanImpl<float>;
 template class PlanImpl<double>;
 
 }  // namespace detail
+
+namespace {
+constexpr const char* kWorkspaceInUse =
+    "the workspace is in use by another thread: give each thread a workspace of its own, from "
+    "make_workspace()";
+}
 
 template <class Real>
 Workspace<Real>::Workspace() : impl_(std::make_unique<detail::WorkspaceImpl<Real>>()) {}
@@ -194,9 +270,21 @@ template <class Real>
 Workspace<Real>& Workspace<Real>::operator=(Workspace&&) noexcept = default;
 
 template <class Real>
+detail::WorkspaceImpl<Real>& Workspace<Real>::impl() const {
+  if (impl_ == nullptr) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the workspace was moved from: use the one it went to, or make another with make_workspace()");
+  }
+  return *impl_;
+}
+
+template <class Real>
 std::size_t Workspace<Real>::bytes() const noexcept {
+  if (impl_ == nullptr) return 0;
   std::size_t total = 0;
   for (const detail::AlignedBuffer& buffer : impl_->scratch) total += buffer.size();
+  for (const detail::AlignedBuffer& buffer : impl_->copies) total += buffer.size();
   return total + (impl_->device ? impl_->device->bytes() : 0);
 }
 
@@ -221,24 +309,30 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
                 fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
   }
   for (const SignalView& frame : frames) impl_->check(frame);
+  detail::WorkspaceImpl<Real>& own = workspace.impl();
+  const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
   const int threads = impl_->design->threads;
-  detail::WorkspaceImpl<Real>& own = *workspace.impl_;
   own.fit(impl_->design);
   if (impl_->design->device) {
     impl_->design->device->execute(frames, spectra, impl_->device_reference.get(), *own.device,
                                    own.pool.get());
     return;
   }
+  const detail::cpu::Executor<Real>& executor = *impl_->design->executor;
+  own.fit_copies(executor, frames);
   if (threads > 1 && frames.size() > 1) {
     own.pool->run(static_cast<std::int64_t>(frames.size()), [&](std::int64_t i, int thread) {
       const auto at = static_cast<std::size_t>(i);
-      impl_->run(frames[at], spectra[at], own.scratch[static_cast<std::size_t>(thread)].data(), nullptr);
+      const auto own_thread = static_cast<std::size_t>(thread);
+      impl_->run(own.readable(executor, frames[at], own_thread), spectra[at], own.scratch[own_thread].data(),
+                 nullptr);
     });
     return;
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    impl_->run(frames[i], spectra[i], own.scratch[0].data(), threads > 1 ? own.pool.get() : nullptr);
+    impl_->run(own.readable(executor, frames[i], 0), spectra[i], own.scratch[0].data(),
+               threads > 1 ? own.pool.get() : nullptr);
   }
 }
 
@@ -260,7 +354,8 @@ template <class Real>
 void Plan<Real>::enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
                          Workspace<Real>& workspace, CUstream_st* stream) const {
   impl_->check(frames, spectra);
-  detail::WorkspaceImpl<Real>& own = *workspace.impl_;
+  detail::WorkspaceImpl<Real>& own = workspace.impl();
+  const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   if (own.device_design != impl_->design) {
     throw Error(
         ErrorCode::invalid_argument,

@@ -24,7 +24,7 @@ struct WorkspaceImpl;
 }  // namespace detail
 
 /// How samples of frames in host memory reach the GPU. `mapped` needs page-locked frames (cudaHostAlloc,
-/// cudaHostRegister); others are gathered.
+/// cudaHostRegister); others are gathered, and so are regions of larger arrays.
 enum class Transfer : std::uint8_t {
   automatic,  ///< mapped where frames are page-locked, else gather
   whole,      ///< the frame is copied
@@ -117,7 +117,9 @@ struct DeviceSpectra {
 
 /// Scratch memory of one thread's executions. Made by Plan::make_workspace(); not shared between threads
 /// that run at the same time, nor between streams. Owns the worker threads of plans with threads > 1, and a
-/// GPU plan's stream, page-locked ring and device scratch.
+/// GPU plan's stream, page-locked ring and device scratch. A call that meets a workspace which another thread
+/// is using throws in_use, one that is given a workspace which was moved from invalid_argument; of work that
+/// enqueue() left on a stream the workspace knows nothing.
 template <class Real>
 class SFFT_EXPORT Workspace {
  public:
@@ -125,9 +127,9 @@ class SFFT_EXPORT Workspace {
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
-  std::size_t bytes() const noexcept;
+  std::size_t bytes() const noexcept;  ///< 0 when moved from
 
-  detail::WorkspaceImpl<Real>& impl() const noexcept { return *impl_; }
+  detail::WorkspaceImpl<Real>& impl() const;  ///< throws invalid_argument when moved from
 
  private:
   template <class>
@@ -137,17 +139,21 @@ class SFFT_EXPORT Workspace {
 
 /// A transform of frames at a template's support: gather a few samples, small FFTs, one small matrix.
 /// Real is float or double, the arithmetic of execution; planning is in double. Immutable and shareable
-/// between threads; copies share. Sources: Chen and Li (LCPC 2014) for the flat-window path, docs/concepts.md
-/// for the comb path.
+/// between threads; copies share, and moving is copying: there is no empty plan. Sources: Chen and Li (LCPC
+/// 2014) for the flat-window path, docs/concepts.md for the comb path.
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
   explicit Plan(const Template& tmpl, const PlanOptions& options = {});
+  Plan(const Plan&) noexcept = default;  // declared, so that nothing is ever moved from
+  Plan& operator=(const Plan&) noexcept = default;
 
   /// Transforms frames[i] into spectra[i]; host memory, blocks until done. Frames have the template's shape,
-  /// any element type (complex only for a complex template). After the first call with a given workspace and
-  /// spectra nothing is allocated. Throws shape_mismatch, type_mismatch, invalid_argument before anything is
-  /// written; NaN and infinities in a frame are reported in that frame's spectrum (finite = false) alone.
+  /// any element type (complex only for a complex template), and may be regions of larger arrays: sparse and
+  /// direct plans read those in place, dense ones a copy in the workspace, GPU ones gather or copy them.
+  /// After the first call with a given workspace and spectra nothing is allocated. Throws shape_mismatch,
+  /// type_mismatch, invalid_argument, in_use before anything is written; NaN and infinities in a frame are
+  /// reported in that frame's spectrum (finite = false) alone.
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                Workspace<Real>& workspace) const;
   void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const;
@@ -158,7 +164,8 @@ class SFFT_EXPORT Plan {
   /// null is the legacy default stream), returns at once, never allocates or synchronises, and can be
   /// captured into a graph. One plan serves any number of streams, each with a workspace from
   /// make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a CPU plan) and device
-  /// (the launch failed) before anything runs; a fault while it runs shows at the stream's next
+  /// (the launch failed) before anything runs, in_use while another thread is in a call with the workspace; a
+  /// fault while it runs shows at the stream's next
   /// synchronisation.
   void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra, Workspace<Real>& workspace,
                CUstream_st* stream) const;
@@ -167,7 +174,7 @@ class SFFT_EXPORT Plan {
   Spectrum<Real> make_spectrum() const;  ///< of the right size, so that execute() need not allocate
 
   /// The same plan with another reference frame; `coefficients` are its exact X at the support. Costs r·B
-  /// reads and no planning.
+  /// reads and no planning, and a copy of a frame that is a region.
   Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
   Plan without_reference() const;
 

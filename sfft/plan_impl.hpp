@@ -1,6 +1,7 @@
 // Behind sfft::Plan: the design (chosen once, shared) and the reference (swappable).
 #pragma once
 
+#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <memory>
@@ -43,8 +44,15 @@ struct WorkspaceImpl {
   std::vector<AlignedBuffer> scratch;     ///< one a thread
   std::unique_ptr<DeviceWorkspace> device;
   std::shared_ptr<const PlanDesign<Real>> device_design;  ///< that the device part was made for
+  std::vector<AlignedBuffer> copies;  ///< one a thread, of regions for executors that want them contiguous
+  std::atomic<bool> in_use{false};    ///< by a call under way
 
   void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
+  /// Room for a copy of any of the frames, for each thread, where the executor wants one.
+  void fit_copies(const cpu::Executor<Real>& executor, std::span<const SignalView> frames);
+  /// The frame, or the thread's copy of it.
+  SignalView readable(const cpu::Executor<Real>& executor, const SignalView& frame,
+                      std::size_t thread) const noexcept;
 };
 
 /// What does not change when the reference does.
@@ -84,8 +92,9 @@ class PlanImpl {
   void check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const;
   void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
            cpu::ThreadPool* pool) const noexcept;
-  void give_account(const SignalView& frame, const cpu::ExecutionStats& stats,
+  void give_account(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
                     Spectrum<Real>& spectrum) const noexcept;
+  bool powers_fit(const Spectrum<Real>& spectrum) const noexcept;
   void prepare(Spectrum<Real>& spectrum) const;
 };
 

@@ -1,8 +1,9 @@
 #include "sfft/stream_memory.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
+
+#include "kernels/common/region.hpp"
 
 namespace sfft::detail {
 
@@ -46,7 +47,7 @@ double square_distance(const void* a, const void* b, ElementType type, std::size
 void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values) {
   type_ = frame.type();
   frame_.resize(frame.bytes());
-  std::memcpy(frame_.data(), frame.data(), frame.bytes());
+  copy_elements(frame, frame_.data());
   values_.assign(values.begin(), values.end());
 }
 
@@ -59,9 +60,14 @@ auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<
   Change change;
   for (std::size_t i = 0; i < values.size(); ++i)
     change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
-  const auto points = static_cast<std::size_t>(frame.shape().points());
-  const double all =
-      static_cast<double>(points) * square_distance(frame.data(), frame_.data(), type_, points);
+  const Shape& shape = frame.shape();
+  const auto columns = static_cast<std::size_t>(shape[shape.rank() - 1]);
+  double distance = 0;
+  for_each_row(frame, [&](const std::byte* row, std::int64_t i) {
+    const std::size_t start = static_cast<std::size_t>(i) * columns * element_bytes(type_);
+    distance += square_distance(row, frame_.data() + start, type_, columns);
+  });
+  const double all = static_cast<double>(shape.points()) * distance;
   change.outside = std::max(0.0, all - change.support);
   return change;
 }

@@ -44,9 +44,13 @@ struct LearnOptions {
 
 /// The support S of a signal (k flat indices), its shape, whether the signal is real, and what the learning
 /// frames told about amplitudes: values at S, power outside S as a smooth envelope, optionally a reference
-/// frame. Immutable; copies share their data, and one template may be used from many threads.
+/// frame. Immutable; copies share their data, and one template may be used from many threads. Moving is
+/// copying: there is no empty template.
 class SFFT_EXPORT Template {
  public:
+  Template(const Template&) noexcept = default;  // declared, so that nothing is ever moved from
+  Template& operator=(const Template&) noexcept = default;
+
   /// A template from known frequencies: `support` holds distinct flat row-major indices in [0, N), in any
   /// order. For `real`, at most one of each conjugate pair (ErrorCode::invalid_support otherwise). Nothing is
   /// known about amplitudes: plans assume an exactly sparse signal.

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <utility>
 
+#include "kernels/common/region.hpp"
 #include "sfft/calibration.hpp"
 #include "sfft/error.hpp"
+#include "sfft/exclusive.hpp"
 #include "sfft/stream_memory.hpp"
 #include "template/template_data.hpp"
 
@@ -99,6 +101,7 @@ class TrackerImpl {
 
   const Plan<Real>& plan() const noexcept { return plan_; }
   std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0;
+  std::atomic<bool> in_use{false};  ///< by a push under way
 
  private:
   PlanOptions plan_options(bool reference) const {
@@ -260,7 +263,7 @@ void TrackerImpl<Real>::take_reference(const SignalView& frame) {
   auto data = std::make_shared<TemplateData>(*plan_.source().data());
   data->reference_type = frame.type();
   data->reference.resize(frame.bytes());
-  std::memcpy(data->reference.data(), frame.data(), frame.bytes());
+  copy_elements(frame, data->reference.data());
   data->values = in_double(result_.spectrum);
   learn_amplitudes(*data, frame);
   install(Plan<Real>(Template(std::move(data)), plan_options(true)));
@@ -433,33 +436,44 @@ template <class Real>
 Tracker<Real>& Tracker<Real>::operator=(Tracker&&) noexcept = default;
 
 template <class Real>
+detail::TrackerImpl<Real>& Tracker<Real>::impl() const {
+  if (impl_ == nullptr) {
+    throw Error(ErrorCode::invalid_argument,
+                "the tracker was moved from: use the one it went to, or make another from a template");
+  }
+  return *impl_;
+}
+template <class Real>
 const TrackedFrame<Real>& Tracker<Real>::push(const SignalView& frame) {
-  return impl_->push(frame);
+  detail::TrackerImpl<Real>& own = impl();
+  const detail::Exclusive exclusive(
+      own.in_use, "the tracker is in use by another thread: frames come in order, so push them from one");
+  return own.push(frame);
 }
 template <class Real>
-const Template& Tracker<Real>::current_template() const noexcept {
-  return impl_->plan().source();
+const Template& Tracker<Real>::current_template() const {
+  return impl().plan().source();
 }
 template <class Real>
-const Plan<Real>& Tracker<Real>::plan() const noexcept {
-  return impl_->plan();
+const Plan<Real>& Tracker<Real>::plan() const {
+  return impl().plan();
 }
 template <class Real>
 std::int64_t Tracker<Real>::refreshed() const noexcept {
-  return impl_->refreshed_count;
+  return impl_ == nullptr ? 0 : impl_->refreshed_count;
 }
 template <class Real>
 std::int64_t Tracker<Real>::relearned() const noexcept {
-  return impl_->relearned_count;
+  return impl_ == nullptr ? 0 : impl_->relearned_count;
 }
 template <class Real>
 std::int64_t Tracker<Real>::dense_fallbacks() const noexcept {
-  return impl_->dense_count;
+  return impl_ == nullptr ? 0 : impl_->dense_count;
 }
 
 template <class Real>
 std::int64_t Tracker<Real>::calibrated() const noexcept {
-  return impl_->calibrated_count;
+  return impl_ == nullptr ? 0 : impl_->calibrated_count;
 }
 
 template class Tracker<float>;

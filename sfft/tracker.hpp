@@ -65,7 +65,8 @@ struct TrackedFrame {
   std::int64_t index = 0;     ///< frames pushed before this one
 };
 
-/// Takes frames in order. Not thread-safe: one tracker a stream. Blocks; may allocate when it relearns.
+/// Takes frames in order. Not thread-safe: one tracker a stream. Blocks; may allocate when it relearns. Of a
+/// tracker that was moved from the counters are 0; every other function throws invalid_argument.
 template <class Real>
 class SFFT_EXPORT Tracker {
  public:
@@ -75,17 +76,19 @@ class SFFT_EXPORT Tracker {
   Tracker& operator=(Tracker&&) noexcept;
 
   /// Transforms the next frame. The result stays valid until the next push. NaN frames are reported and
-  /// neither become a reference nor count as drift.
+  /// neither become a reference nor count as drift. Throws what Plan::execute() throws, in_use too when two
+  /// threads push at once.
   const TrackedFrame<Real>& push(const SignalView& frame);
 
-  const Template& current_template() const noexcept;
-  const Plan<Real>& plan() const noexcept;
+  const Template& current_template() const;
+  const Plan<Real>& plan() const;
   std::int64_t refreshed() const noexcept;
   std::int64_t relearned() const noexcept;
   std::int64_t dense_fallbacks() const noexcept;
   std::int64_t calibrated() const noexcept;  ///< frames compared with a dense transform
 
  private:
+  detail::TrackerImpl<Real>& impl() const;
   std::unique_ptr<detail::TrackerImpl<Real>> impl_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "sfft/error.hpp"
 
 namespace sfft {
@@ -74,16 +76,73 @@ const char* to_string(ElementType type) noexcept {
   return "unknown";
 }
 
-SignalView::SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape)
-    : data_(data), shape_(shape), type_(type) {
+namespace {
+
+std::array<std::int64_t, 3> row_major(const Shape& shape) noexcept {
+  std::array<std::int64_t, 3> strides{1, 1, 1};
+  for (int d = shape.rank() - 2; d >= 0; --d) {
+    const auto at = static_cast<std::size_t>(d);
+    strides[at] = strides[at + 1] * shape[d + 1];
+  }
+  return strides;
+}
+
+void check(const void* data, ElementType type) {
   if (static_cast<std::uint8_t>(type) > static_cast<std::uint8_t>(ElementType::c128)) {
     throw Error(ErrorCode::invalid_argument, "unknown element type");
   }
+  if (data == nullptr) throw Error(ErrorCode::invalid_argument, "the signal's data pointer is null");
+}
+
+}  // namespace
+
+SignalView::SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape)
+    : data_(data), shape_(shape), type_(type), strides_(row_major(shape)) {
   if (count != static_cast<std::size_t>(shape.points())) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("shape {} needs {} samples, the span holds {}",
                                                        shape.to_string(), shape.points(), count));
   }
-  if (data == nullptr) throw Error(ErrorCode::invalid_argument, "the signal's data pointer is null");
+  check(data, type);
+}
+
+SignalView::SignalView(const void* first, ElementType type, const Shape& shape,
+                       std::span<const std::int64_t> strides)
+    : data_(first), shape_(shape), type_(type), strides_(row_major(shape)) {
+  check(first, type);
+  if (strides.size() != static_cast<std::size_t>(shape.rank())) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{} strides for a signal of {} dimensions: give one each", strides.size(), shape.rank()));
+  }
+  // What the dimensions so far span, from the first element to behind the last.
+  std::int64_t span = 1;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    const auto at = static_cast<std::size_t>(d);
+    if (shape[d] == 1) {
+      strides_[at] = span;
+      continue;
+    }
+    if (d == shape.rank() - 1 && strides[at] != 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("the last dimension has stride {}: its elements must be neighbours, stride 1",
+                              strides[at]));
+    }
+    if (strides[at] < span) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("stride {} of dimension {} is below the {} elements that the ones inside it "
+                              "span: strides are in elements, not in bytes",
+                              strides[at], d, span));
+    }
+    const auto bytes = static_cast<std::int64_t>(element_bytes(type));
+    if (strides[at] > (std::numeric_limits<std::int64_t>::max() / bytes - span) / (shape[d] - 1)) {
+      throw Error(ErrorCode::size_overflow,
+                  fmt::format("stride {} of dimension {} puts its last element out of what can be addressed",
+                              strides[at], d));
+    }
+    if (strides[at] != strides_[at]) contiguous_ = false;
+    strides_[at] = strides[at];
+    span += (shape[d] - 1) * strides[at];
+  }
 }
 
 const char* to_string(Backend backend) noexcept {

@@ -83,8 +83,12 @@ concept Sample = requires {
   element_type_of<T>::value;
 };
 
-/// A view of one contiguous, row-major signal in host memory: it owns nothing. The constructors check that
-/// the span holds exactly shape.points() elements (ErrorCode::shape_mismatch) and that it is not null.
+/// A view of one row-major signal in host memory: it owns nothing. Either the signal is contiguous, or it is
+/// a region of a larger array, whose rows lie further apart than they are long.
+///
+/// The constructors of a contiguous signal check that the span holds exactly shape.points() elements
+/// (ErrorCode::shape_mismatch) and that it is not null. A vector tells nothing of rows and columns: give the
+/// shape with it, or say that it is one-dimensional with line().
 class SFFT_EXPORT SignalView {
  public:
   template <Sample T>
@@ -95,15 +99,52 @@ class SFFT_EXPORT SignalView {
   template <Sample T>
   SignalView(const std::vector<T>& samples, const Shape& shape)
       : SignalView(std::span<const T>(samples), shape) {}
-  template <Sample T>
-  SignalView(const std::vector<T>& samples)  // NOLINT: a vector is a 1D signal
-      : SignalView(std::span<const T>(samples), Shape(static_cast<std::int64_t>(samples.size()))) {}
   /// `count` elements of `type` at `data`.
   SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape);
 
-  const void* data() const noexcept { return data_; }
+  /// A one-dimensional signal as long as the samples.
+  template <Sample T>
+  static SignalView line(std::span<const T> samples) {
+    return {samples, Shape(static_cast<std::int64_t>(samples.size()))};
+  }
+  template <Sample T>
+  static SignalView line(std::span<T> samples) {
+    return line(std::span<const T>(samples));
+  }
+  template <Sample T>
+  static SignalView line(const std::vector<T>& samples) {
+    return line(std::span<const T>(samples));
+  }
+  /// Deleted: write SignalView(samples, Shape{rows, columns}), or SignalView::line(samples) for a signal of
+  /// one dimension. An image in a vector would be taken for one long line without a word.
+  template <Sample T>
+  SignalView(const std::vector<T>& samples) = delete;  // NOLINT: stands for the implicit conversion
+
+  /// A region of a larger array, `first` its first element: `row_pitch` elements from one row's start to the
+  /// next's, `plane_pitch` from one plane's (0: as many rows as the shape has). Of an OpenCV matrix of bytes,
+  /// whole or a region: rows(m.ptr<std::uint8_t>(), {m.rows, m.cols}, m.step1()). Throws what the next
+  /// constructor throws.
+  template <Sample T>
+  static SignalView rows(const T* first, const Shape& shape, std::int64_t row_pitch,
+                         std::int64_t plane_pitch = 0) {
+    const std::int64_t plane = plane_pitch != 0 || shape.rank() < 3 ? plane_pitch : shape[1] * row_pitch;
+    const std::array<std::int64_t, 3> strides{plane, row_pitch, 1};
+    return {first, element_type_of<T>::value, shape,
+            std::span(strides).last(static_cast<std::size_t>(shape.rank()))};
+  }
+  /// The same with a stride in elements for each dimension, slowest first; the last is 1. Strides of
+  /// dimensions with a single element do not matter. Throws invalid_argument for a null pointer and for rows
+  /// or planes that overlap, size_overflow for a region that cannot be addressed. Nobody can check that the
+  /// memory is there: every element of the region is read, nothing between its rows is.
+  SignalView(const void* first, ElementType type, const Shape& shape, std::span<const std::int64_t> strides);
+
+  const void* data() const noexcept { return data_; }  ///< the first element
   const Shape& shape() const noexcept { return shape_; }
   ElementType type() const noexcept { return type_; }
+  /// Elements from one index of the dimension to the next.
+  std::int64_t stride(int dimension) const noexcept { return strides_[static_cast<std::size_t>(dimension)]; }
+  bool contiguous() const noexcept { return contiguous_; }
+  /// Of the elements, without what lies between the rows of a region.
   std::size_t bytes() const noexcept {
     return static_cast<std::size_t>(shape_.points()) * element_bytes(type_);
   }
@@ -112,6 +153,8 @@ class SFFT_EXPORT SignalView {
   const void* data_;
   Shape shape_;
   ElementType type_;
+  bool contiguous_ = true;
+  std::array<std::int64_t, 3> strides_{1, 1, 1};
 };
 
 /// Where a plan runs. `automatic` is the CPU until a GPU backend is present and faster.

@@ -1,6 +1,7 @@
 // The one way in which blind discovery reads a signal, wherever it lies.
 #pragma once
 
+#include "kernels/common/region.hpp"
 #include "kernels/common/sample_set.hpp"
 #include "sfft/types.hpp"
 
@@ -26,12 +27,12 @@ class SampleReader {
 /// Of a signal in host memory, which must outlive it.
 class HostSamples final : public SampleReader {
  public:
-  HostSamples(const void* signal, ElementType type) : SampleReader(type), signal_(signal) {}
+  HostSamples(FrameData signal, ElementType type) : SampleReader(type), signal_(signal) {}
   void read(const SampleSet& set, float* re, float* im) override;
   void read(const SampleSet& set, double* re, double* im) override;
 
  private:
-  const void* signal_;
+  FrameData signal_;
 };
 
 }  // namespace sfft::detail

@@ -35,6 +35,13 @@ std::int64_t grid_rank(const Shape& shape) {
   return shape.rank();
 }
 
+std::array<std::int64_t, 3> row_major_strides(const Shape& shape) {
+  std::array<std::int64_t, 3> strides{1, 1, 1};
+  for (int d = shape.rank() - 2; d >= 0; --d)
+    strides[static_cast<std::size_t>(d)] = strides[static_cast<std::size_t>(d + 1)] * shape[d + 1];
+  return strides;
+}
+
 }  // namespace
 
 template <class Real>
@@ -50,15 +57,14 @@ CombExecutor<Real>::CombExecutor(const CombData& data, int groups) : data_(data)
   power_unit_ = *std::max_element(data.bucket_weight.begin(), data.bucket_weight.end());
   const double per_unit = power_unit_ > 0 ? 1 / power_unit_ : 0;
 
-  std::array<std::int64_t, 3> strides{1, 1, 1};
-  for (int d = data.shape.rank() - 2; d >= 0; --d)
-    strides[static_cast<std::size_t>(d)] = strides[static_cast<std::size_t>(d + 1)] * data.shape[d + 1];
+  const std::array<std::int64_t, 3> strides = row_major_strides(data.shape);
   const std::int64_t group_count = std::clamp<std::int64_t>(groups, 1, lanes);
   std::size_t reference_offset = 0;
   for (std::int64_t g = 0, first_lane = 0; g < group_count; ++g) {
     const std::int64_t end_lane = lanes * (g + 1) / group_count;
     const std::int64_t own = end_lane - first_lane;
     Group group{own,
+                first_lane * per_lane,
                 {},
                 {},
                 {},
@@ -67,9 +73,7 @@ CombExecutor<Real>::CombExecutor(const CombData& data, int groups) : data_(data)
                 scratch_reals_,
                 reference_offset};
     for (std::int64_t j = first_lane * per_lane; j < end_lane * per_lane; ++j) {
-      std::int64_t offset = 0;
-      for (std::size_t d = 0; d < 3; ++d) offset += data.delays[static_cast<std::size_t>(j)][d] * strides[d];
-      group.offsets.push_back(offset);
+      group.offsets.push_back(offset(static_cast<std::size_t>(j), strides));
     }
     const std::int64_t block = own * per_lane * 2;
     group.weights.resize(static_cast<std::size_t>(k * block));
@@ -98,7 +102,7 @@ CombExecutor<Real>::CombExecutor(const CombData& data, int groups) : data_(data)
 
 template <class Real>
 std::size_t CombExecutor<Real>::scratch_bytes() const noexcept {
-  return scratch_reals_ * sizeof(Real);
+  return scratch_reals_ * sizeof(Real) + data_.delays.size() * sizeof(std::int64_t);
 }
 
 template <class Real>
@@ -107,8 +111,33 @@ std::size_t CombExecutor<Real>::reference_reals() const noexcept {
 }
 
 template <class Real>
-void CombExecutor<Real>::gather_slab(const Group& group, const void* frame, ElementType type, std::int64_t m0,
-                                     Real* re, Real* im) const noexcept {
+std::int64_t CombExecutor<Real>::offset(std::size_t delay,
+                                        const std::array<std::int64_t, 3>& strides) const noexcept {
+  std::int64_t sum = 0;
+  for (std::size_t d = 0; d < 3; ++d) sum += data_.delays[delay][d] * strides[d];
+  return sum;
+}
+
+template <class Real>
+typename CombExecutor<Real>::Layout CombExecutor<Real>::layout(FrameData frame,
+                                                               Real* scratch) const noexcept {
+  std::array<std::int64_t, 3> strides = row_major_strides(data_.shape);
+  std::int64_t* offsets = nullptr;
+  if (frame.region != nullptr) {
+    for (int d = 0; d < data_.shape.rank(); ++d)
+      strides[static_cast<std::size_t>(d)] = frame.region->stride(d);
+    // Behind the groups' buffers.
+    offsets = reinterpret_cast<std::int64_t*>(scratch + scratch_reals_);
+    for (std::size_t j = 0; j < data_.delays.size(); ++j) offsets[j] = offset(j, strides);
+  }
+  return {
+      {data_.stride(0) * strides[0], data_.stride(1) * strides[1]}, offsets, static_cast<Real>(frame.unit)};
+}
+
+template <class Real>
+void CombExecutor<Real>::gather_slab(const Group& group, const void* frame, ElementType type,
+                                     const Layout& layout, std::int64_t m0, Real* re,
+                                     Real* im) const noexcept {
   // A slab is one m of the slowest dimension (all of a 1D grid): rows along the last dimension.
   const auto gather = permute_kernels<Real>().gather[static_cast<std::size_t>(type)];
   const Shape& shape = data_.shape;
@@ -116,19 +145,21 @@ void CombExecutor<Real>::gather_slab(const Group& group, const void* frame, Elem
   const std::int64_t row_buckets = data_.buckets[static_cast<std::size_t>(last)];
   const std::int64_t rows = shape.rank() == 3 ? data_.buckets[1] : 1;
   const auto bytes = static_cast<std::int64_t>(element_bytes(type));
+  const std::int64_t* offsets =
+      layout.offsets == nullptr ? group.offsets.data() : layout.offsets + group.first_delay;
   for (std::int64_t row = 0; row < rows; ++row) {
     std::int64_t start = 0;
-    if (shape.rank() >= 2) start = m0 * data_.stride(0) * shape[1];
-    if (shape.rank() == 3) start = (start + row * data_.stride(1)) * shape[2];
-    gather(static_cast<const std::byte*>(frame) + start * bytes, row_buckets, data_.stride(last),
-           group.offsets.data(), group.lanes, re + row * row_buckets * group.lanes,
-           im + row * row_buckets * group.lanes);
+    if (shape.rank() >= 2) start = m0 * layout.steps[0];
+    if (shape.rank() == 3) start += row * layout.steps[1];
+    gather(static_cast<const std::byte*>(frame) + start * bytes, row_buckets, data_.stride(last), offsets,
+           group.lanes, re + row * row_buckets * group.lanes, im + row * row_buckets * group.lanes);
   }
 }
 
 template <class Real>
 void CombExecutor<Real>::transform_group(const Group& group, const void* frame, ElementType type,
-                                         const Real* reference, Real* scratch) const noexcept {
+                                         const Layout& layout, const Real* reference,
+                                         Real* scratch) const noexcept {
   Real* re = scratch + group.scratch_offset;
   Real* im = re + group.buffer_reals;
   Real* other_re = im + group.buffer_reals;
@@ -138,11 +169,17 @@ void CombExecutor<Real>::transform_group(const Group& group, const void* frame, 
   const auto subtract = permute_kernels<Real>().subtract;
   for (std::int64_t m = 0; m < slabs; ++m) {
     const std::int64_t at = m * slab_reals;
-    gather_slab(group, frame, type, m, re + at, im + at);
+    gather_slab(group, frame, type, layout, m, re + at, im + at);
     if (reference != nullptr) {
       const Real* from = reference + group.reference_offset + 2 * at;
       subtract(re + at, from, slab_reals);
       subtract(im + at, from + slab_reals, slab_reals);
+    }
+    if (layout.unit != 1) {
+      for (std::int64_t i = at; i < at + slab_reals; ++i) {
+        re[i] *= layout.unit;
+        im[i] *= layout.unit;
+      }
     }
     group.fft.slab(m, re, im, other_re, other_im);
   }
@@ -152,12 +189,13 @@ void CombExecutor<Real>::transform_group(const Group& group, const void* frame, 
 template <class Real>
 void CombExecutor<Real>::gather_reference(const void* frame, ElementType type,
                                           Real* reference) const noexcept {
+  const Layout rows = layout(frame, nullptr);
   const std::int64_t slabs = data_.shape.rank() == 1 ? 1 : data_.buckets[0];
   for (const Group& group : groups_) {
     const std::int64_t slab_reals = data_.bucket_count() / slabs * group.lanes;
     for (std::int64_t m = 0; m < slabs; ++m) {
       Real* to = reference + group.reference_offset + 2 * m * slab_reals;
-      gather_slab(group, frame, type, m, to, to + slab_reals);
+      gather_slab(group, frame, type, rows, m, to, to + slab_reals);
     }
   }
 }
@@ -189,21 +227,23 @@ void CombExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
 }
 
 template <class Real>
-void CombExecutor<Real>::execute(const void* frame, ElementType type, const Real* reference,
+void CombExecutor<Real>::execute(FrameData frame, ElementType type, const Real* reference,
                                  std::span<std::complex<Real>> values, ExecutionStats& stats,
                                  std::byte* scratch) const noexcept {
   Real* reals = reinterpret_cast<Real*>(scratch);
-  for (const Group& group : groups_) transform_group(group, frame, type, reference, reals);
+  const Layout rows = layout(frame, reals);
+  for (const Group& group : groups_) transform_group(group, frame.data, type, rows, reference, reals);
   recover(values, stats, reals);
 }
 
 template <class Real>
-void CombExecutor<Real>::execute_shared(const void* frame, ElementType type, const Real* reference,
+void CombExecutor<Real>::execute_shared(FrameData frame, ElementType type, const Real* reference,
                                         std::span<std::complex<Real>> values, ExecutionStats& stats,
                                         std::byte* scratch, ThreadPool& pool) const noexcept {
   Real* reals = reinterpret_cast<Real*>(scratch);
+  const Layout rows = layout(frame, reals);
   pool.run(static_cast<std::int64_t>(groups_.size()), [&](std::int64_t g, int) {
-    transform_group(groups_[static_cast<std::size_t>(g)], frame, type, reference, reals);
+    transform_group(groups_[static_cast<std::size_t>(g)], frame.data, type, rows, reference, reals);
   });
   recover(values, stats, reals);
 }

@@ -1,6 +1,7 @@
 // Runs a comb plan on the CPU: permute → small FFT → recover.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,16 +21,16 @@ class CombExecutor final : public Executor<Real> {
   std::size_t scratch_bytes() const noexcept override;
   std::size_t reference_reals() const noexcept override;
   void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept override;
-  void execute(const void* frame, ElementType type, const Real* reference,
-               std::span<std::complex<Real>> values, ExecutionStats& stats,
-               std::byte* scratch) const noexcept override;
-  void execute_shared(const void* frame, ElementType type, const Real* reference,
+  void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
+               ExecutionStats& stats, std::byte* scratch) const noexcept override;
+  void execute_shared(FrameData frame, ElementType type, const Real* reference,
                       std::span<std::complex<Real>> values, ExecutionStats& stats, std::byte* scratch,
                       ThreadPool& pool) const noexcept override;
 
  private:
   struct Group {
     std::int64_t lanes;
+    std::int64_t first_delay;
     std::vector<std::int64_t> offsets;  ///< flat sample offset of each delay
     std::vector<Real> weights;          ///< k blocks, as RecoverKernels says
     std::vector<Real> power_weight;     ///< bucket × lane, largest 1
@@ -39,10 +40,20 @@ class CombExecutor final : public Executor<Real> {
     std::size_t reference_offset;  ///< in reals
   };
 
-  void gather_slab(const Group& group, const void* frame, ElementType type, std::int64_t m0, Real* re,
-                   Real* im) const noexcept;
-  void transform_group(const Group& group, const void* frame, ElementType type, const Real* reference,
-                       Real* scratch) const noexcept;
+  /// Where a frame's samples lie.
+  struct Layout {
+    std::array<std::int64_t, 2> steps;  ///< elements to the next bucket of the first two dimensions
+    const std::int64_t* offsets;        ///< of the delays of a region; nullptr: those of the groups
+    Real unit = 1;                      ///< as FrameData has it
+  };
+
+  std::int64_t offset(std::size_t delay, const std::array<std::int64_t, 3>& strides) const noexcept;
+  /// Of a region, the offsets go to `scratch`.
+  Layout layout(FrameData frame, Real* scratch) const noexcept;
+  void gather_slab(const Group& group, const void* frame, ElementType type, const Layout& layout,
+                   std::int64_t m0, Real* re, Real* im) const noexcept;
+  void transform_group(const Group& group, const void* frame, ElementType type, const Layout& layout,
+                       const Real* reference, Real* scratch) const noexcept;
   void recover(std::span<std::complex<Real>> values, ExecutionStats& stats,
                const Real* scratch) const noexcept;
 

@@ -1,11 +1,14 @@
 // What every path looks like from above: samples of one frame in, coefficients with errors out.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "kernels/common/region.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {
@@ -16,7 +19,16 @@ class ThreadPool;
 struct ExecutionStats {
   double scale = 0;    ///< of the tail, in the unit of the plan's ErrorModel
   bool finite = true;  ///< false when a sample that was read is NaN or infinite
+  /// Not 0: powers of these samples leave the range of numbers, and `scale` is in units of 4^exponent.
+  int exponent = 0;
 };
+
+/// The exponent for values up to `largest`, finite; 0 where their squares, and those of their rounding, are
+/// well within double's range.
+inline int power_exponent(double largest) noexcept {
+  if (!(largest > 0) || (largest > 1e-100 && largest < 1e100)) return 0;
+  return std::clamp(std::ilogb(largest), -1000, 1000);  // so that the power of two is a number, too
+}
 
 /// One path for one plan. Immutable; execute() is thread-safe with one scratch a thread, never allocates and
 /// never throws.
@@ -30,17 +42,20 @@ class Executor {
 
   /// Length of the array of reference samples, in the executor's own sample order; 0: it cannot difference.
   virtual std::size_t reference_reals() const noexcept = 0;
-  /// Fills that array from a reference frame.
+  /// Fills that array from a contiguous reference frame.
   virtual void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept = 0;
+
+  /// Whether execute() takes regions of larger arrays, not contiguous frames alone.
+  virtual bool takes_regions() const noexcept { return true; }
 
   /// Transforms the frame minus the reference (nullptr: zero) at the template's k frequencies, in support
   /// order. `values` has k elements.
-  virtual void execute(const void* frame, ElementType type, const Real* reference,
+  virtual void execute(FrameData frame, ElementType type, const Real* reference,
                        std::span<std::complex<Real>> values, ExecutionStats& stats,
                        std::byte* scratch) const noexcept = 0;
 
   /// The same with the pool's threads sharing the frame; executors that cannot share ignore the pool.
-  virtual void execute_shared(const void* frame, ElementType type, const Real* reference,
+  virtual void execute_shared(FrameData frame, ElementType type, const Real* reference,
                               std::span<std::complex<Real>> values, ExecutionStats& stats, std::byte* scratch,
                               ThreadPool& pool) const noexcept {
     static_cast<void>(pool);

@@ -7,6 +7,7 @@
 #include "kernels/common/lattice_line.hpp"
 #include "kernels/cpu/flat_recover.hpp"
 #include "kernels/cpu/permute.hpp"
+#include "kernels/cpu/region_gather.hpp"
 #include "kernels/cpu/subsample.hpp"
 
 namespace sfft::detail::cpu {
@@ -111,17 +112,27 @@ void FlatExecutor<Real>::gather_reference(const void* frame, ElementType type,
 }
 
 template <class Real>
-void FlatExecutor<Real>::transform(const void* frame, ElementType type, const Real* reference,
+void FlatExecutor<Real>::transform(FrameData frame, ElementType type, const Real* reference,
                                    Real* scratch) const noexcept {
   const PermuteKernels<Real>& permute = permute_kernels<Real>();
   const auto taps = static_cast<std::int64_t>(window_.size());
   Real* taps_re = scratch;
   Real* taps_im = taps_re + taps_reals_;
   // A line's taps are one row of the comb path's gather, all of them lanes.
-  permute.gather[static_cast<std::size_t>(type)](frame, 1, 0, offsets_.data(), taps, taps_re, taps_im);
+  if (frame.region != nullptr) {
+    gather_region(*frame.region, 0, offsets_.data(), taps, taps_re, taps_im);
+  } else {
+    permute.gather[static_cast<std::size_t>(type)](frame.data, 1, 0, offsets_.data(), taps, taps_re, taps_im);
+  }
   if (reference != nullptr) {
     permute.subtract(taps_re, reference, taps);
     permute.subtract(taps_im, reference + taps, taps);
+  }
+  if (frame.unit != 1) {
+    for (std::int64_t i = 0; i < taps; ++i) {
+      taps_re[i] *= static_cast<Real>(frame.unit);
+      taps_im[i] *= static_cast<Real>(frame.unit);
+    }
   }
   Real* re = taps_im + taps_reals_;
   Real* im = re + bucket_reals_;
@@ -172,7 +183,7 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
 }
 
 template <class Real>
-void FlatExecutor<Real>::execute(const void* frame, ElementType type, const Real* reference,
+void FlatExecutor<Real>::execute(FrameData frame, ElementType type, const Real* reference,
                                  std::span<std::complex<Real>> values, ExecutionStats& stats,
                                  std::byte* scratch) const noexcept {
   Real* reals = reinterpret_cast<Real*>(scratch);

@@ -21,14 +21,13 @@ class FlatExecutor final : public Executor<Real> {
   std::size_t scratch_bytes() const noexcept override;
   std::size_t reference_reals() const noexcept override;
   void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept override;
-  void execute(const void* frame, ElementType type, const Real* reference,
-               std::span<std::complex<Real>> values, ExecutionStats& stats,
-               std::byte* scratch) const noexcept override;
+  void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
+               ExecutionStats& stats, std::byte* scratch) const noexcept override;
 
  private:
   void list_offsets(const FlatPlanData& data);
   void pack_row(const FlatPlanData& data, std::int64_t row);
-  void transform(const void* frame, ElementType type, const Real* reference, Real* scratch) const noexcept;
+  void transform(FrameData frame, ElementType type, const Real* reference, Real* scratch) const noexcept;
   void recover(std::span<std::complex<Real>> values, ExecutionStats& stats, Real* scratch) const noexcept;
 
   bool real_;

@@ -5,6 +5,7 @@
 #include "kernels/common/witness_mean.hpp"
 #include "kernels/cpu/account_kernels.hpp"
 #include "kernels/cpu/permute.hpp"
+#include "kernels/cpu/region_gather.hpp"
 
 namespace sfft::detail::cpu {
 
@@ -28,17 +29,23 @@ Witness<Real>::Witness(const WitnessData& data)
 }
 
 template <class Real>
-void Witness<Real>::read(const void* frame, ElementType type, Real* samples) const noexcept {
-  permute_kernels<Real>().gather[static_cast<std::size_t>(type)](
-      frame, 1, 0, samples_.data(), kWitnessReals / 2, samples, samples + kWitnessReals / 2);
+void Witness<Real>::read(FrameData frame, ElementType type, Real* samples) const noexcept {
+  constexpr std::int64_t kLanes = kWitnessReals / 2;
+  if (frame.region != nullptr) {
+    gather_region(*frame.region, 0, samples_.data(), kLanes, samples, samples + kLanes);
+  } else {
+    permute_kernels<Real>().gather[static_cast<std::size_t>(type)](frame.data, 1, 0, samples_.data(), kLanes,
+                                                                   samples, samples + kLanes);
+  }
 }
 
 template <class Real>
-auto Witness<Real>::compare(const void* frame, ElementType type, const Real* reference,
+auto Witness<Real>::compare(FrameData frame, ElementType type, const Real* reference,
                             std::span<const std::complex<Real>> values) const noexcept -> Seen {
   alignas(64) Real residue[kWitnessReals];
   read(frame, type, residue);
   if (reference != nullptr) permute_kernels<Real>().subtract(residue, reference, kWitnessReals);
+  for (Real& x : residue) x *= static_cast<Real>(frame.unit);
   const int samples = complex_ ? kWitnessReals / 2 : kWitnessReals;
   Seen seen;
   for (const Real x : residue) seen.samples += static_cast<double>(x) * static_cast<double>(x);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/common/region.hpp"
 #include "kernels/common/witness_data.hpp"
 #include "sfft/types.hpp"
 
@@ -22,7 +23,7 @@ class Witness {
   bool empty() const noexcept { return samples_.empty(); }
 
   /// The witness's samples of a frame, kWitnessReals of them, as read() has them.
-  void read(const void* frame, ElementType type, Real* samples) const noexcept;
+  void read(FrameData frame, ElementType type, Real* samples) const noexcept;
 
   struct Seen {
     double residue = 0;  ///< mean |x − x̂|², of a complex sample both parts together
@@ -30,7 +31,7 @@ class Witness {
   };
   /// Compares the samples of a frame (less `reference`, kWitnessReals samples, unless it is null) with what
   /// `values` (of the difference, then) predict.
-  Seen compare(const void* frame, ElementType type, const Real* reference,
+  Seen compare(FrameData frame, ElementType type, const Real* reference,
                std::span<const std::complex<Real>> values) const noexcept;
 
  private:

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/common/region.hpp"
 #include "kernels/cuda/cell_sums.hpp"
 #include "kernels/cuda/device_support.hpp"
 #include "kernels/cuda/spectrum_power.hpp"
@@ -129,7 +130,10 @@ MeanSpectrum::Samples MeanSpectrum::samples(const void* frame, bool resident) {
 }
 
 std::complex<double> MeanSpectrum::add(const SignalView& frame) {
-  return add(frame.data(), false);
+  if (frame.contiguous()) return add(frame.data(), false);
+  std::vector<std::byte> copy(frame.bytes());
+  copy_elements(frame, copy.data());
+  return add(copy.data(), false);
 }
 
 std::complex<double> MeanSpectrum::add_resident(const void* frame, Stream after) {

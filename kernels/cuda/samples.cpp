@@ -1,5 +1,7 @@
 #include "kernels/cuda/samples.hpp"
 
+#include "kernels/common/region.hpp"
+
 namespace sfft::detail::cuda {
 
 namespace {
@@ -39,12 +41,17 @@ std::size_t element_size(Element type) noexcept {
   return size;
 }
 
-void copy_samples(const void* frame, Element type, const std::vector<std::int64_t>& indices,
-                  std::size_t first, std::size_t last, void* compact) noexcept {
-  with_type(type, [&](auto sample) {
+void copy_samples(const SignalView& frame, const std::vector<std::int64_t>& indices, std::size_t first,
+                  std::size_t last, void* compact) noexcept {
+  with_type(static_cast<Element>(frame.type()), [&](auto sample) {
     using T = decltype(sample);
-    const T* from = static_cast<const T*>(frame);
+    const T* from = static_cast<const T*>(frame.data());
     T* to = static_cast<T*>(compact);
+    if (!frame.contiguous()) {
+      const RegionIndex place(frame);
+      for (std::size_t i = first; i < last; ++i) to[i] = from[place(indices[i])];
+      return;
+    }
     for (std::size_t i = first; i < last; ++i) to[i] = from[indices[i]];
   });
 }

@@ -7,13 +7,17 @@
 
 #include "kernels/cuda/device_types.hpp"
 
+namespace sfft {
+class SignalView;
+}
+
 namespace sfft::detail::cuda {
 
 std::size_t element_size(Element type) noexcept;
 
 /// compact[i] = frame[indices[i]] for first <= i < last.
-void copy_samples(const void* frame, Element type, const std::vector<std::int64_t>& indices,
-                  std::size_t first, std::size_t last, void* compact) noexcept;
+void copy_samples(const SignalView& frame, const std::vector<std::int64_t>& indices, std::size_t first,
+                  std::size_t last, void* compact) noexcept;
 
 /// The samples of a reference as kernels subtract them, [lane][tap]: of a real frame two streams as one
 /// complex number, of a complex one the sample.

@@ -309,8 +309,9 @@ TEST_F(LearnGpu, RefusesWhatTheCpuRefuses) {
 TEST_F(LearnGpu, RefusesADeviceThatIsNotThere) {
   const std::vector<double> x(32, 1.0);
   for (const int device : {-1, 99}) {
-    EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .backend = Backend::cuda, .device = device}); }),
-              ErrorCode::backend_unavailable);
+    EXPECT_EQ(
+        code_of([&] { learn(SignalView::line(x), {.k = 2, .backend = Backend::cuda, .device = device}); }),
+        ErrorCode::backend_unavailable);
   }
 }
 
@@ -375,7 +376,7 @@ TEST_F(LearnGpu, OffsetsPast31Bits) {
   const std::int64_t points = (std::int64_t{1} << 21) * 1025;
   std::vector<std::uint8_t> train(static_cast<std::size_t>(points), 0);
   for (std::size_t i = 0; i < train.size(); i += 5) train[i] = 200;  // X at multiples of N/5 alone
-  const Template tmpl = learn(SignalView(train), {.k = 3, .backend = Backend::cuda});
+  const Template tmpl = learn(SignalView::line(train), {.k = 3, .backend = Backend::cuda});
   EXPECT_EQ(*tmpl.data()->support, (std::vector<std::int64_t>{0, points / 5, 2 * (points / 5)}));
   const double peak = 200 * static_cast<double>(points / 5);
   for (const std::complex<double>& value : tmpl.values()) EXPECT_LE(std::abs(value - peak), 1e-11 * peak);
@@ -387,7 +388,7 @@ TEST(LearnWithoutGpu, SaysWhy) {
   if (problem.empty()) return;
   const std::vector<double> x(32, 1.0);
   try {
-    learn(SignalView(x), {.k = 2, .backend = Backend::cuda});
+    learn(SignalView::line(x), {.k = 2, .backend = Backend::cuda});
     FAIL() << "learned without a GPU";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);

@@ -57,7 +57,7 @@ void compare(const cpu::Executor<Real>& host, const SparseExecutor<Real>& device
   const std::vector<std::int64_t>& indices = device.sample_indices();
   std::vector<T> compact(indices.size() * count);
   for (std::size_t i = 0; i < count; ++i) {
-    copy_samples(frames.data() + i * points, static_cast<Element>(type), indices, 0, indices.size(),
+    copy_samples({frames.data() + i * points, points, type, shape}, indices, 0, indices.size(),
                  compact.data() + i * indices.size());
   }
   const test::OnDevice<T> compact_there(compact);

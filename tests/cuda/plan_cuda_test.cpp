@@ -8,7 +8,9 @@
 
 #include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
+#include "template/template_data.hpp"
 #include "tests/support/gpu.hpp"
+#include "tests/support/region.hpp"
 #include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
@@ -149,6 +151,47 @@ TEST_F(PlanCuda, ReadsPageLockedFramesInPlace) {
   EXPECT_EQ(code_of([&] { mapped.execute(SignalView(film, shape)); }), ErrorCode::invalid_argument);
 }
 
+TEST_F(PlanCuda, RegionsGiveTheSameBits) {
+  const Shape shape{240, 320};
+  std::vector<std::vector<std::uint8_t>> films;
+  for (int t = 0; t < 5; ++t) films.push_back(test::film_frame(240, 320, t));
+  const test::Region<std::uint8_t> first(films[0], shape), second(films[2], shape), third(films[3], shape);
+  const Template tmpl = learn(SignalView(films[0], shape), {.k = 100, .reference = true});
+  const LearnOptions on_gpu{.k = 100, .reference = true, .backend = Backend::cuda};
+  EXPECT_EQ(*learn(first.view(), on_gpu).data()->support,
+            *learn(SignalView(films[0], shape), on_gpu).data()->support);
+  for (const Path path : {Path::comb, Path::flat_window, Path::dense}) {
+    for (const Transfer transfer :
+         {Transfer::automatic, Transfer::whole, Transfer::gather, Transfer::mapped}) {
+      PlanOptions options{.backend = Backend::cuda, .batch = 3, .path = path};
+      options.transfer = transfer;
+      const Plan<float> plan(tmpl, options);
+      if (transfer == Transfer::mapped && path != Path::dense) {
+        EXPECT_EQ(plan.execute(second.view()).values,
+                  Plan<float>(tmpl, {.backend = Backend::cuda, .batch = 3, .path = path})
+                      .execute(SignalView(films[2], shape))
+                      .values);
+        continue;
+      }
+      const std::vector<SignalView> mixed{SignalView(films[1], shape), second.view(), third.view(),
+                                          SignalView(films[4], shape)};
+      std::vector<SignalView> copies;
+      for (int t = 1; t < 5; ++t) copies.emplace_back(films[static_cast<std::size_t>(t)], shape);
+      std::vector<Spectrum<float>> got(4), expected(4);
+      auto workspace = plan.make_workspace();
+      plan.execute(copies, expected, workspace);
+      plan.execute(mixed, got, workspace);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        EXPECT_EQ(got[i].values, expected[i].values) << to_string(path) << ", frame " << i;
+        EXPECT_EQ(got[i].error_l2, expected[i].error_l2) << to_string(path) << ", frame " << i;
+      }
+      if (path == Path::dense) continue;
+      const auto renewed = plan.with_reference(first.view(), tmpl.values());
+      EXPECT_EQ(renewed.execute(second.view()).values, expected[1].values) << to_string(path);
+    }
+  }
+}
+
 /// enqueue(): many frames, two streams on one plan, captured into a graph, bit for bit the same every time.
 template <class Real>
 void check_enqueue(Path path) {
@@ -256,7 +299,8 @@ TEST_F(PlanCuda, ReportsNaNInItsOwnFrameAlone) {
     const auto signal = SparseSignal::random(shape, false, 5, 2);
     const auto good = signal.as<std::complex<float>>();
     const std::vector<std::complex<float>> bad(good.size(), {std::numeric_limits<float>::quiet_NaN(), 0});
-    const std::vector<SignalView> frames{SignalView(good), SignalView(bad), SignalView(good)};
+    const std::vector<SignalView> frames{SignalView::line(good), SignalView::line(bad),
+                                         SignalView::line(good)};
     const Plan<float> plan(Template::from_support(shape, false, signal.support),
                            {.backend = Backend::cuda, .batch = 3, .path = path});
     auto workspace = plan.make_workspace();

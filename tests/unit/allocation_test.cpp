@@ -6,6 +6,7 @@
 #include <new>
 
 #include "sfft/sfft.hpp"
+#include "tests/support/region.hpp"
 #include "tests/support/signals.hpp"
 
 namespace {
@@ -54,7 +55,7 @@ TEST(Execute, AllocatesNothing) {
       auto workspace = plan.make_workspace();
       auto spectrum = plan.make_spectrum();
       std::vector<Spectrum<float>> spectra(3, spectrum);
-      const SignalView frame(x);
+      const SignalView frame = SignalView::line(x);
       const std::vector<SignalView> frames(3, frame);
       plan.execute(frame, spectrum, workspace);
       plan.execute(frames, spectra, workspace);
@@ -66,6 +67,23 @@ TEST(Execute, AllocatesNothing) {
       }
       EXPECT_EQ(allocations - before, 0) << to_string(path) << ", " << threads << " threads";
     }
+  }
+}
+
+TEST(Execute, AllocatesNothingForRegions) {
+  for (const Path path : {Path::direct, Path::comb, Path::flat_window, Path::dense}) {
+    const Shape shape{path == Path::flat_window ? 31 : 32, 37};
+    const auto signal = test::SparseSignal::random(shape, false, 6, 1);
+    const auto x = signal.as<std::complex<float>>();
+    const test::Region<std::complex<float>> region(x, shape);
+    const Plan<float> plan(Template::from_support(shape, false, signal.support), {.path = path});
+    auto workspace = plan.make_workspace();
+    auto spectrum = plan.make_spectrum();
+    const SignalView frame = region.view();
+    plan.execute(frame, spectrum, workspace);
+    const long before = allocations;
+    for (int i = 0; i < 5; ++i) plan.execute(frame, spectrum, workspace);
+    EXPECT_EQ(allocations - before, 0) << to_string(path);
   }
 }
 

@@ -250,13 +250,13 @@ TEST(BlindSampler, CombsOfRealAndComplexSignals) {
 TEST(BlindDiscovery, ThreadsShareOnlyPlans) {
   const test::SparseSignal signal = test::SparseSignal::random(Shape{1 << 16}, false, 20, 5);
   const auto x = signal.as<std::complex<float>>();
-  const Discovery expected = discover(SignalView(x), {.k = 20});
+  const Discovery expected = discover(SignalView::line(x), {.k = 20});
   std::vector<std::thread> threads;
   std::vector<int> equal(4, 0);
   for (std::size_t t = 0; t < equal.size(); ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
-        const Discovery found = discover(SignalView(x), {.k = 20});
+        const Discovery found = discover(SignalView::line(x), {.k = 20});
         equal[t] += *found.support == *expected.support && found.values == expected.values ? 1 : 0;
       }
     });

@@ -90,7 +90,7 @@ TEST(Discover, RealSignalsGiveOneOfEachPair) {
 
 TEST(Discover, ReadsFewSamples) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 20}, false, 50, 4);
-  const Discovery discovery = discover(SignalView(signal.as<std::complex<float>>()), {.k = 50});
+  const Discovery discovery = discover(SignalView::line(signal.as<std::complex<float>>()), {.k = 50});
   expect_found(discovery, signal, kSingle);
   EXPECT_LE(discovery.samples, (1 << 20) / 64);
   EXPECT_EQ(discovery.path, Path::comb);
@@ -100,7 +100,7 @@ TEST(Discover, AnUnknownNumberOfFrequenciesIsFoundOut) {
   for (const std::int64_t k : {1, 7, 60, 400}) {
     const SparseSignal signal = SparseSignal::random(Shape{1 << 18}, false, k, 11);
     const Discovery discovery =
-        discover(SignalView(signal.as<std::complex<float>>()), {.fallback = Fallback::none});
+        discover(SignalView::line(signal.as<std::complex<float>>()), {.fallback = Fallback::none});
     SCOPED_TRACE(k);
     expect_found(discovery, signal, kSingle);
   }
@@ -108,14 +108,14 @@ TEST(Discover, AnUnknownNumberOfFrequenciesIsFoundOut) {
 
 TEST(Discover, FewerFrequenciesThanAskedForAreAllThereAre) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 9, 2);
-  expect_found(discover(SignalView(signal.samples()), {.k = 30, .fallback = Fallback::none}), signal,
+  expect_found(discover(SignalView::line(signal.samples()), {.k = 30, .fallback = Fallback::none}), signal,
                kDouble);
 }
 
 TEST(Discover, OfMoreFrequenciesTheLargestAreKept) {
   SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 30, 3);
   const std::vector<std::complex<double>> x = signal.samples();
-  const Discovery discovery = discover(SignalView(x), {.k = 20, .fallback = Fallback::none});
+  const Discovery discovery = discover(SignalView::line(x), {.k = 20, .fallback = Fallback::none});
   EXPECT_TRUE(discovery.verified) << discovery.reason;
   std::vector<double> sizes;
   for (const auto& value : signal.values) sizes.push_back(std::abs(value));
@@ -159,14 +159,14 @@ TEST(Discover, WhiteNoiseIsNotVerifiedAndTransformedDensely) {
   std::normal_distribution<float> normal;
   std::vector<std::complex<float>> x;
   for (int i = 0; i < (1 << 16); ++i) x.emplace_back(normal(generator), normal(generator));
-  const Discovery marked = discover(SignalView(x), {.k = 50, .fallback = Fallback::none});
+  const Discovery marked = discover(SignalView::line(x), {.k = 50, .fallback = Fallback::none});
   EXPECT_FALSE(marked.verified);
-  const Discovery discovery = discover(SignalView(x), {.k = 50});
+  const Discovery discovery = discover(SignalView::line(x), {.k = 50});
   EXPECT_TRUE(discovery.verified);
   EXPECT_EQ(discovery.path, Path::dense);
   EXPECT_TRUE(discovery.support_learned_densely);
   EXPECT_EQ(discovery.values.size(), 50u);
-  const Spectrum<double> spectrum = transform(SignalView(x), {.k = 50, .fallback = Fallback::none});
+  const Spectrum<double> spectrum = transform(SignalView::line(x), {.k = 50, .fallback = Fallback::none});
   EXPECT_FALSE(spectrum.verified);
 }
 
@@ -188,7 +188,8 @@ TEST(Discover, OneResidueClassModuloAPowerOfTwo) {
     }
     const SparseSignal signal = SparseSignal::with_support(Shape{1 << 20}, false, support, seed);
     const auto x = signal.as<std::complex<float>>();
-    const Discovery discovery = discover(SignalView(x), {.k = 24, .fallback = Fallback::none, .seed = seed});
+    const Discovery discovery =
+        discover(SignalView::line(x), {.k = 24, .fallback = Fallback::none, .seed = seed});
     expect_found(discovery, signal, kSingle);
     EXPECT_EQ(discovery.path, Path::flat_window);
   }
@@ -227,10 +228,12 @@ TEST(Discover, NeighboursAndGreatDifferencesInSize) {
   for (const Shape& shape : {Shape{1 << 17}, Shape{131071}}) {
     SparseSignal signal =
         SparseSignal::with_support(shape, false, {0, 1, 2, 3, 77, 78, 40000, 40001, 131070}, 6);
-    expect_found(discover(SignalView(signal.as<std::complex<float>>()), {.k = 9, .fallback = Fallback::none}),
-                 signal, kSingle);
+    expect_found(
+        discover(SignalView::line(signal.as<std::complex<float>>()), {.k = 9, .fallback = Fallback::none}),
+        signal, kSingle);
     signal.values[4] *= 1e6;
-    const Discovery discovery = discover(SignalView(signal.samples()), {.k = 9, .fallback = Fallback::none});
+    const Discovery discovery =
+        discover(SignalView::line(signal.samples()), {.k = 9, .fallback = Fallback::none});
     EXPECT_TRUE(discovery.verified) << discovery.reason;
     ASSERT_EQ(*discovery.support, signal.support);
     for (std::size_t i = 0; i < signal.values.size(); ++i)
@@ -241,8 +244,8 @@ TEST(Discover, NeighboursAndGreatDifferencesInSize) {
 TEST(Discover, SameSeedSameAnswer) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 20, 3);
   const auto x = with_noise(signal, 1, 7);
-  const Discovery a = discover(SignalView(x), {.k = 20, .fallback = Fallback::none, .seed = 9});
-  const Discovery b = discover(SignalView(x), {.k = 20, .fallback = Fallback::none, .seed = 9});
+  const Discovery a = discover(SignalView::line(x), {.k = 20, .fallback = Fallback::none, .seed = 9});
+  const Discovery b = discover(SignalView::line(x), {.k = 20, .fallback = Fallback::none, .seed = 9});
   EXPECT_EQ(*a.support, *b.support);
   EXPECT_EQ(a.values, b.values);
   EXPECT_EQ(a.samples, b.samples);
@@ -251,18 +254,18 @@ TEST(Discover, SameSeedSameAnswer) {
 TEST(Discover, NanIsAnErrorOrNotVerified) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<std::complex<float>> x(1 << 16, {nan, nan});
-  const Discovery marked = discover(SignalView(x), {.k = 5, .fallback = Fallback::none});
+  const Discovery marked = discover(SignalView::line(x), {.k = 5, .fallback = Fallback::none});
   EXPECT_FALSE(marked.verified);
   EXPECT_FALSE(marked.finite);
-  EXPECT_EQ(code_of([&] { discover(SignalView(x), {.k = 5}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { discover(SignalView::line(x), {.k = 5}); }), ErrorCode::invalid_argument);
 }
 
 TEST(Discover, ZeroSamplesAreNotVerified) {
   // One click: flat in frequency, and seen by nobody who reads a sample in ten.
   std::vector<std::complex<float>> x(1 << 16);
   x[12345] = 1;
-  EXPECT_FALSE(discover(SignalView(x), {.k = 5, .fallback = Fallback::none}).verified);
-  EXPECT_EQ(discover(SignalView(x), {.k = 5}).path, Path::dense);
+  EXPECT_FALSE(discover(SignalView::line(x), {.k = 5, .fallback = Fallback::none}).verified);
+  EXPECT_EQ(discover(SignalView::line(x), {.k = 5}).path, Path::dense);
 }
 
 TEST(Discover, TinySignalsAndFrequenciesEverywhere) {
@@ -274,13 +277,13 @@ TEST(Discover, TinySignalsAndFrequenciesEverywhere) {
       const std::vector<std::complex<double>> x = signal.samples();
       SCOPED_TRACE(std::to_string(k) + " of " + std::to_string(n));
       for (const std::int64_t wanted : {k, std::int64_t{0}}) {
-        const Discovery marked = discover(SignalView(x), {.k = wanted, .fallback = Fallback::none});
+        const Discovery marked = discover(SignalView::line(x), {.k = wanted, .fallback = Fallback::none});
         EXPECT_LE(marked.rounds, 24);
         if (!marked.verified) continue;
         EXPECT_EQ(*marked.support, signal.support);
         EXPECT_LE(test::relative_l2(marked.values, signal.values), 1e-10);
       }
-      const Discovery answer = discover(SignalView(x), {.k = k});
+      const Discovery answer = discover(SignalView::line(x), {.k = k});
       EXPECT_TRUE(answer.verified);
       EXPECT_EQ(*answer.support, signal.support);
       EXPECT_LE(test::relative_l2(answer.values, signal.values), 1e-10);
@@ -305,14 +308,14 @@ TEST(Discover, TransformGivesWhatDiscoveryFinds) {
 TEST(Discover, BadOptionsAreTypedErrors) {
   const std::vector<std::complex<float>> x(4096);
   const auto code = [&](const DiscoverOptions& options) {
-    return code_of([&] { discover(SignalView(x), options); });
+    return code_of([&] { discover(SignalView::line(x), options); });
   };
   EXPECT_EQ(code({.k = -1}), ErrorCode::invalid_argument);
   EXPECT_EQ(code({.k = 4097}), ErrorCode::invalid_argument);
   EXPECT_EQ(code({.k = 5, .accuracy = -1}), ErrorCode::invalid_argument);
   EXPECT_EQ(code({.k = 5, .noise_gain = 0.5}), ErrorCode::invalid_argument);
   EXPECT_EQ(code({.k = 5, .path = Path::direct}), ErrorCode::invalid_argument);
-  const Discovery large = discover(SignalView(x), {.k = 1024});
+  const Discovery large = discover(SignalView::line(x), {.k = 1024});
   EXPECT_EQ(large.path, Path::dense);
 }
 
@@ -321,21 +324,22 @@ TEST(Discover, BlindLearningMakesATemplate) {
   const SparseSignal signal = SparseSignal::random(shape, false, 20, 3);
   const auto x = with_noise(signal, 0.3, 1);
   const Template tmpl =
-      learn(SignalView(x), {.k = 20, .method = LearnMethod::blind, .fallback = Fallback::none});
+      learn(SignalView::line(x), {.k = 20, .method = LearnMethod::blind, .fallback = Fallback::none});
   EXPECT_EQ(support_of(tmpl), signal.support);
-  const Template dense = learn(SignalView(x), {.k = 20});
+  const Template dense = learn(SignalView::line(x), {.k = 20});
   EXPECT_NEAR(tmpl.energy_captured(), dense.energy_captured(), 0.02);
   const Plan<float> plan(tmpl);
-  const auto spectrum = plan.execute(SignalView(x));
+  const auto spectrum = plan.execute(SignalView::line(x));
   EXPECT_LE(test::relative_l2(spectrum.values, signal.values), 0.1);
 
   std::vector<std::complex<float>> noise = with_noise(SparseSignal{shape, false, {}, {}}, 1, 2);
   EXPECT_EQ(code_of([&] {
-              learn(SignalView(noise), {.k = 20, .method = LearnMethod::blind, .fallback = Fallback::none});
+              learn(SignalView::line(noise),
+                    {.k = 20, .method = LearnMethod::blind, .fallback = Fallback::none});
             }),
             ErrorCode::not_sparse);
-  EXPECT_EQ(learn(SignalView(noise), {.k = 20, .method = LearnMethod::blind}).k(), 20);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.energy = 0.9, .method = LearnMethod::blind}); }),
+  EXPECT_EQ(learn(SignalView::line(noise), {.k = 20, .method = LearnMethod::blind}).k(), 20);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.energy = 0.9, .method = LearnMethod::blind}); }),
             ErrorCode::invalid_argument);
 }
 

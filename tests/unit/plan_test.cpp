@@ -203,9 +203,9 @@ TYPED_TEST(PlanTest, NaNAndInfinityAreReportedAndDoNotLinger) {
     auto spectrum = plan.make_spectrum();
     for (const Real bad : {std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity()}) {
       const std::vector<std::complex<Real>> all(good.size(), {bad, 0});
-      plan.execute(SignalView(all), spectrum, workspace);
+      plan.execute(SignalView::line(all), spectrum, workspace);
       EXPECT_FALSE(spectrum.finite) << to_string(path);
-      plan.execute(SignalView(good), spectrum, workspace);
+      plan.execute(SignalView::line(good), spectrum, workspace);
       EXPECT_TRUE(spectrum.finite) << to_string(path);
       EXPECT_LE(test::relative_l2(spectrum.values, signal.values), plan_bound<Real>(shape))
           << to_string(path);
@@ -269,7 +269,7 @@ TEST(Plan, AsksForAccuracyAndGetsItOrDense) {
   std::mt19937 random(2);
   std::normal_distribution<double> noise(0, 1);
   for (auto& sample : x) sample += std::complex<double>(noise(random), noise(random));
-  const Template tmpl = learn(SignalView(x), {.k = 20});
+  const Template tmpl = learn(SignalView::line(x), {.k = 20});
   const Plan<double> loose(tmpl, {.accuracy = 0.2});
   EXPECT_EQ(loose.info().path, Path::comb);
   EXPECT_LE(loose.info().predicted_error, 0.2);
@@ -299,7 +299,7 @@ TEST(Plan, NoiseIsNotSparse) {
   std::normal_distribution<double> noise(0, 1);
   std::vector<float> x(1 << 14);
   for (float& sample : x) sample = static_cast<float>(noise(random));
-  const Template tmpl = learn(SignalView(x), {.k = 20});
+  const Template tmpl = learn(SignalView::line(x), {.k = 20});
   const Plan<float> plan(tmpl);
   EXPECT_EQ(plan.info().path, Path::dense) << plan.explain();
 }
@@ -316,12 +316,13 @@ TEST(Plan, ExplainsItself) {
 TEST(Transform, UnknownSupportSaysHowItWasFound) {
   const SparseSignal signal = SparseSignal::random(Shape{1000}, false, 5, 3);
   const auto x = signal.as<std::complex<float>>();
-  const Spectrum<double> spectrum = transform(SignalView(x), TransformOptions{.k = 5});
+  const Spectrum<double> spectrum = transform(SignalView::line(x), TransformOptions{.k = 5});
   EXPECT_EQ(*spectrum.support, signal.support);
   EXPECT_LE(test::relative_l2(spectrum.values, signal.values), plan_bound<float>(signal.shape));
   EXPECT_TRUE(spectrum.support_learned_densely);
   EXPECT_EQ(spectrum.path, Path::dense);
-  EXPECT_EQ(code_of([&] { transform(SignalView(x), TransformOptions{}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { transform(SignalView::line(x), TransformOptions{}); }),
+            ErrorCode::invalid_argument);
 }
 
 }  // namespace

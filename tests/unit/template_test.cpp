@@ -60,8 +60,8 @@ TEST(Learn, FindsTheSupportOfSparseSignals) {
 TEST(Learn, TiesGoToSmallerIndices) {
   std::vector<double> impulse(16, 0.0);
   impulse[0] = 1;  // |X| = 1 everywhere
-  EXPECT_EQ(support_of(learn(SignalView(impulse), {.k = 3})), (std::vector<std::int64_t>{0, 1, 2}));
-  EXPECT_EQ(support_of(learn(SignalView(impulse), {.k = 9})),
+  EXPECT_EQ(support_of(learn(SignalView::line(impulse), {.k = 3})), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(support_of(learn(SignalView::line(impulse), {.k = 9})),
             (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
@@ -70,9 +70,9 @@ TEST(Learn, EnergyKeepsTheFewestAndTheMean) {
   SparseSignal signal = SparseSignal::with_support(shape, false, {0, 3, 9, 20}, 1);
   signal.values = {{1000, 0}, {10, 0}, {0, 5}, {1, 0}};  // without the mean: 100, 25, 1
   const auto x = signal.samples();
-  EXPECT_EQ(support_of(learn(SignalView(x), {.energy = 0.7})), (std::vector<std::int64_t>{0, 3}));
-  EXPECT_EQ(support_of(learn(SignalView(x), {.energy = 0.9})), (std::vector<std::int64_t>{0, 3, 9}));
-  EXPECT_NEAR(learn(SignalView(x), {.energy = 0.7}).energy_captured(), 100.0 / 126, 1e-12);
+  EXPECT_EQ(support_of(learn(SignalView::line(x), {.energy = 0.7})), (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(support_of(learn(SignalView::line(x), {.energy = 0.9})), (std::vector<std::int64_t>{0, 3, 9}));
+  EXPECT_NEAR(learn(SignalView::line(x), {.energy = 0.7}).energy_captured(), 100.0 / 126, 1e-12);
 }
 
 TEST(Learn, EnergyOfAFlatSpectrumTakesThousands) {
@@ -102,7 +102,7 @@ TEST(Learn, ThresholdFindsTonesInNoise) {
   for (auto& sample : x) sample += std::complex<double>(noise(random), noise(random));
   std::vector<std::int64_t> expected{0};  // the mean is always kept
   expected.insert(expected.end(), signal.support.begin(), signal.support.end());
-  EXPECT_EQ(support_of(learn(SignalView(x), {.threshold_sigma = 8})), expected);
+  EXPECT_EQ(support_of(learn(SignalView::line(x), {.threshold_sigma = 8})), expected);
 }
 
 TEST(Learn, SeveralFramesAverageTheirPower) {
@@ -113,7 +113,7 @@ TEST(Learn, SeveralFramesAverageTheirPower) {
   second.values = {{1, 0}, {80, 0}};
   const auto a = first.samples();
   const auto b = second.samples();
-  const std::vector<SignalView> frames{SignalView(a), SignalView(b)};
+  const std::vector<SignalView> frames{SignalView::line(a), SignalView::line(b)};
   const Template tmpl = learn(frames, {.k = 2});
   EXPECT_EQ(support_of(tmpl), (std::vector<std::int64_t>{5, 50}));
   EXPECT_NEAR(tmpl.power()[0], (100.0 * 100 + 1) / 2, 1e-6);
@@ -122,39 +122,43 @@ TEST(Learn, SeveralFramesAverageTheirPower) {
 
 TEST(Learn, RefusesBadInput) {
   std::vector<double> x(32, 1.0);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = -1}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 18}); }), ErrorCode::invalid_argument)
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = -1}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 18}); }), ErrorCode::invalid_argument)
       << "17 distinct frequencies";
-  EXPECT_EQ(learn(SignalView(x), {.k = 17}).k(), 17);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .energy = 0.5}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.energy = 1.5}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.energy = std::nan("")}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.threshold_sigma = -2}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 1, .threads = -1}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(learn(SignalView::line(x), {.k = 17}).k(), 17);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 2, .energy = 0.5}); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.energy = 1.5}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.energy = std::nan("")}); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.threshold_sigma = -2}); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 1, .threads = -1}); }),
+            ErrorCode::invalid_argument);
   const std::vector<double> zero(32, 0.0);
-  EXPECT_EQ(code_of([&] { learn(SignalView(zero), {.energy = 0.5}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(learn(SignalView(zero), {.k = 3}).k(), 3);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(zero), {.energy = 0.5}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(learn(SignalView::line(zero), {.k = 3}).k(), 3);
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     x[7] = bad;
-    EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2}); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 2}); }), ErrorCode::invalid_argument);
   }
   EXPECT_EQ(code_of([&] { learn(std::span<const SignalView>(), {.k = 2}); }), ErrorCode::invalid_argument);
   const std::vector<double> shorter(16, 1.0);
-  const std::vector<SignalView> frames{SignalView(zero), SignalView(shorter)};
+  const std::vector<SignalView> frames{SignalView::line(zero), SignalView::line(shorter)};
   EXPECT_EQ(code_of([&] { learn(frames, {.k = 2}); }), ErrorCode::shape_mismatch);
 }
 
 TEST(Learn, RefusesPowersThatOverflow) {
   std::vector<double> x(32, 0.0);
   x[3] = 1e200;
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 2}); }), ErrorCode::invalid_argument);
 }
 
 TEST(Learn, SaysThatABuildHasNoGpuBackend) {
   if (SFFT_HAVE_CUDA) GTEST_SKIP() << "this build has one";
   const std::vector<double> x(32, 1.0);
-  EXPECT_EQ(code_of([&] { learn(SignalView(x), {.k = 2, .backend = Backend::cuda, .device = 99}); }),
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 2, .backend = Backend::cuda, .device = 99}); }),
             ErrorCode::backend_unavailable);
 }
 

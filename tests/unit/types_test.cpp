@@ -40,7 +40,7 @@ TEST(Shape, RefusesOverflow) {
 TEST(SignalView, ChecksLengthAndPointer) {
   const std::vector<float> x(12);
   EXPECT_EQ(SignalView(x, Shape{3, 4}).type(), ElementType::f32);
-  EXPECT_EQ(SignalView(x).shape(), Shape{12});
+  EXPECT_EQ(SignalView::line(x).shape(), Shape{12});
   EXPECT_EQ(code_of([&] { SignalView(x, Shape{13}); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([&] { SignalView(x, Shape{11}); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([] { SignalView(nullptr, 4, ElementType::u8, Shape{4}); }), ErrorCode::invalid_argument);

@@ -1,0 +1,152 @@
+// What is easily done wrong with the API is told, not computed: shared workspaces, objects that were moved.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "sfft/exclusive.hpp"
+#include "sfft/plan_impl.hpp"
+#include "sfft/sfft.hpp"
+#include "tests/support/signals.hpp"
+#include "tests/support/throws.hpp"
+
+namespace sfft {
+namespace {
+
+using test::code_of;
+using test::SparseSignal;
+
+const Shape kShape{64, 96};
+
+struct Fixture {
+  SparseSignal signal = SparseSignal::random(kShape, true, 12, 3);
+  std::vector<float> x = signal.as<float>();
+  Template tmpl = Template::from_support(kShape, true, signal.support);
+  Plan<float> plan{tmpl};
+  SignalView frame{x, kShape};
+};
+
+TEST(Workspace, InUseThrowsAndStaysUsable) {
+  const Fixture f;
+  auto workspace = f.plan.make_workspace();
+  Spectrum<float> spectrum;
+  {
+    const detail::Exclusive other(workspace.impl().in_use, "held by the test");
+    EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), ErrorCode::in_use);
+    EXPECT_EQ(spectrum.support, nullptr) << "nothing is written";
+  }
+  EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), std::nullopt);
+  EXPECT_EQ(spectrum.values, f.plan.execute(f.frame).values);
+  // A call that fails gives it back.
+  EXPECT_EQ(code_of([&] { f.plan.execute(SignalView::line(f.x), spectrum, workspace); }),
+            ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), std::nullopt);
+}
+
+TEST(Workspace, OfTwoThreadsGivesRightResultsOrThrows) {
+  const Fixture f;
+  const auto expected = f.plan.execute(f.frame).values;
+  std::vector<float> other = f.x;
+  for (float& sample : other) sample *= 3;
+  const auto expected_other = f.plan.execute(SignalView(other, kShape)).values;
+  auto shared = f.plan.make_workspace();
+  std::atomic<int> wrong{0}, done{0}, refused{0};
+  const auto run = [&](const std::vector<float>& x, const std::vector<std::complex<float>>& truth) {
+    Spectrum<float> spectrum = f.plan.make_spectrum();
+    for (int i = 0; i < 2000; ++i) {
+      const auto code = code_of([&] { f.plan.execute(SignalView(x, kShape), spectrum, shared); });
+      if (code) {
+        *code == ErrorCode::in_use ? ++refused : ++wrong;
+      } else {
+        ++done;
+        if (spectrum.values != truth) ++wrong;
+      }
+    }
+  };
+  std::thread first([&] { run(f.x, expected); }), second([&] { run(other, expected_other); });
+  first.join();
+  second.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(done + refused, 4000);
+  EXPECT_GE(done, 1);
+}
+
+TEST(Tracker, OfTwoThreadsCountsEveryFrameOrThrows) {
+  const Fixture f;
+  Tracker<float> tracker(f.tmpl, {.reference = false});
+  std::atomic<int> wrong{0}, done{0};
+  const auto run = [&] {
+    for (int i = 0; i < 500; ++i) {
+      const auto code = code_of([&] { tracker.push(f.frame); });
+      if (!code) ++done;
+      if (code && *code != ErrorCode::in_use) ++wrong;
+    }
+  };
+  std::thread first(run), second(run);
+  first.join();
+  second.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(tracker.push(f.frame).index, done);
+}
+
+TEST(Moved, WorkspacesThrow) {
+  const Fixture f;
+  auto workspace = f.plan.make_workspace();
+  auto other = std::move(workspace);
+  Spectrum<float> spectrum;
+  EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(workspace.impl()); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(workspace.bytes(), 0u);
+  EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, other); }), std::nullopt);
+  workspace = f.plan.make_workspace();  // and is one again
+  EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), std::nullopt);
+}
+
+TEST(Moved, TrackersThrow) {
+  const Fixture f;
+  Tracker<float> tracker(f.tmpl);
+  Tracker<float> other = std::move(tracker);
+  EXPECT_EQ(code_of([&] { tracker.push(f.frame); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { tracker.plan(); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { tracker.current_template(); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(tracker.refreshed() + tracker.relearned() + tracker.dense_fallbacks(), 0);
+  EXPECT_EQ(code_of([&] { other.push(f.frame); }), std::nullopt);
+}
+
+TEST(Moved, PlansAndTemplatesStayWhatTheyWere) {
+  Fixture f;
+  const Plan<float> plan = std::move(f.plan);
+  EXPECT_EQ(f.plan.execute(f.frame).values, plan.execute(f.frame).values);
+  EXPECT_EQ(f.plan.explain(), plan.explain());
+  EXPECT_EQ(f.plan.source().k(), 12);
+  const Template tmpl = std::move(f.tmpl);
+  EXPECT_EQ(f.tmpl.k(), tmpl.k());
+  EXPECT_EQ(f.tmpl.support().data(), tmpl.support().data());
+  static_assert(std::is_nothrow_move_constructible_v<Plan<float>> &&
+                std::is_nothrow_move_assignable_v<Template>);
+
+  dense::Plan<float> dense(kShape, true);
+  const dense::Plan<float> other = std::move(dense);
+  std::vector<std::complex<float>> a(dense.spectrum_points()), b(other.spectrum_points());
+  dense.forward(f.frame, a);
+  other.forward(f.frame, b);
+  EXPECT_EQ(a, b);
+
+  auto selective = dense::SelectivePlan<float>::above(kShape, true);
+  const auto kept = std::move(selective);
+  EXPECT_EQ(selective.forward_above(f.x.data(), ElementType::f32, 1.0f).indices,
+            kept.forward_above(f.x.data(), ElementType::f32, 1.0f).indices);
+}
+
+TEST(Moved, SpectraAreFilledAgain) {
+  const Fixture f;
+  Spectrum<float> spectrum = f.plan.make_spectrum();
+  const Spectrum<float> other = std::move(spectrum);
+  auto workspace = f.plan.make_workspace();
+  f.plan.execute(f.frame, spectrum, workspace);
+  EXPECT_EQ(*spectrum.support, f.signal.support);
+}
+
+}  // namespace
+}  // namespace sfft
