@@ -266,7 +266,9 @@ class Designer {
     info.reason = std::move(reason);
     use_witness(
         {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
-    if (on_device_) return set_device(make_device_plan<Real>(comb_->data, support_, data_, options_));
+    if (on_device_)
+      return set_device(
+          make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, options_));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
   }
@@ -282,7 +284,8 @@ class Designer {
     info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
     info.reason = std::move(reason);
     use_witness({flat_->noise_gain, {}, {}, 1});
-    if (on_device_) return set_device(make_device_plan<Real>(*flat_, support_, data_, options_));
+    if (on_device_)
+      return set_device(make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, options_));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
   }

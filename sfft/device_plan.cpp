@@ -36,7 +36,7 @@ namespace {
 
 template <class Real>
 struct Reference final : DeviceReference {
-  cuda::DeviceBuffer samples, values;
+  cuda::DeviceBuffer samples, witness, values;
 };
 
 template <class Real>
@@ -70,8 +70,11 @@ class OwnPlan final : public DevicePlan<Real> {
     const cuda::DeviceScope scope(device_);
     auto reference = std::make_shared<Reference<Real>>();
     const auto& indices = executor_->sample_indices();
-    reference->samples = cuda::upload(cuda::reference_samples<Real>(
-        frame.data(), static_cast<cuda::Element>(frame.type()), indices, executor_->taps()));
+    const auto type = static_cast<cuda::Element>(frame.type());
+    const std::int64_t last = executor_->witness_samples();
+    reference->samples =
+        cuda::upload(cuda::reference_samples<Real>(frame.data(), type, indices, executor_->taps(), last));
+    reference->witness = cuda::upload(cuda::reference_witness<Real>(frame.data(), type, indices, last));
     const std::vector<std::complex<Real>> values(coefficients.begin(), coefficients.end());
     reference->values = cuda::upload(values);
     return reference;
@@ -129,6 +132,7 @@ class OwnPlan final : public DevicePlan<Real> {
     if (reference != nullptr) {
       const auto& own = static_cast<const Reference<Real>&>(*reference);
       out.reference_samples = own.samples.template as<cuda::Complex<Real>>();
+      out.reference_witness = own.witness.template as<Real>();
       out.reference_values = own.values.template as<cuda::Complex<Real>>();
     }
     return out;
@@ -254,19 +258,21 @@ std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> ta
 }  // namespace
 
 template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, const SupportSet& support,
-                                                         const TemplateData& data,
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, const ErrorTable& errors,
+                                                         const WitnessData& witness,
+                                                         const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  return sparse_plan<Real>({comb, *data.support, flags_of(support)}, data, options);
+  return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
 }
 
 template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& flat, const SupportSet& support,
-                                                         const TemplateData& data,
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& flat, const ErrorTable& errors,
+                                                         const WitnessData& witness,
+                                                         const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  return sparse_plan<Real>({flat, flags_of(support)}, data, options);
+  return sparse_plan<Real>({flat, flags_of(support), errors, witness}, data, options);
 }
 
 template <class Real>

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "kernels/common/comb_data.hpp"
+#include "kernels/common/error_table.hpp"
 #include "kernels/common/flat_data.hpp"
+#include "kernels/common/witness_data.hpp"
 #include "sfft/plan.hpp"
 #include "template/support_set.hpp"
 #include "template/template_data.hpp"
@@ -61,13 +63,16 @@ std::string device_problem(int device);
 /// Throws backend_unavailable with device_problem().
 DeviceTraits device_traits(int device);
 
+/// `witness` may be empty.
 template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, const SupportSet& support,
-                                                         const TemplateData& data,
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, const ErrorTable& errors,
+                                                         const WitnessData& witness,
+                                                         const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options);
 template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& flat, const SupportSet& support,
-                                                         const TemplateData& data,
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& flat, const ErrorTable& errors,
+                                                         const WitnessData& witness,
+                                                         const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options);
 template <class Real>
 std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan(const SupportSet& support,
@@ -79,14 +84,16 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
                                                                const PlanOptions& options);
 
 /// For the sources that define these, one of which is in a build.
-#define SFFT_INSTANTIATE_DEVICE_PLANS(Real)                                             \
-  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
-      const CombData&, const SupportSet&, const TemplateData&, const PlanOptions&);     \
-  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(              \
-      const FlatPlanData&, const SupportSet&, const TemplateData&, const PlanOptions&); \
-  template std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan<Real>(       \
-      const SupportSet&, const TemplateData&, const PlanOptions&);                      \
-  template std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan<Real>(        \
+#define SFFT_INSTANTIATE_DEVICE_PLANS(Real)                                                               \
+  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(                                \
+      const CombData&, const ErrorTable&, const WitnessData&, const SupportSet&, const TemplateData&,     \
+      const PlanOptions&);                                                                                \
+  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(                                \
+      const FlatPlanData&, const ErrorTable&, const WitnessData&, const SupportSet&, const TemplateData&, \
+      const PlanOptions&);                                                                                \
+  template std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan<Real>(                         \
+      const SupportSet&, const TemplateData&, const PlanOptions&);                                        \
+  template std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan<Real>(                          \
       const SupportSet&, const TemplateData&, const PlanOptions&);
 
 }  // namespace sfft::detail

@@ -17,12 +17,14 @@ DeviceTraits device_traits(int) {
 }
 
 template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData&, const SupportSet&,
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData&, const ErrorTable&,
+                                                         const WitnessData&, const SupportSet&,
                                                          const TemplateData&, const PlanOptions&) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData&, const SupportSet&,
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData&, const ErrorTable&,
+                                                         const WitnessData&, const SupportSet&,
                                                          const TemplateData&, const PlanOptions&) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }

@@ -127,6 +127,7 @@ class TrackerImpl {
   void compare(const SignalView& frame);
   bool reconsider_reference(const SignalView& frame, double error);
   void take_reference(const SignalView& frame);
+  void refresh(const SignalView& frame);
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
   bool unacceptable(double error);
   bool suspect(double error);
@@ -146,6 +147,7 @@ class TrackerImpl {
   Calibration calibration_;
   StreamMemory memory_;  ///< the reference, or the last frame transformed densely
   int looks_ = 0;        ///< frames compared to see whether frames repeat
+  int departures_ = 0;   ///< comparisons in a row that found a frame unlike its reference
 
   std::vector<double> levels_;  ///< reported errors of the first frames after the last renewal
   std::string stale_reason_;
@@ -210,6 +212,7 @@ void TrackerImpl<Real>::compare(const SignalView& frame) {
                                relative, sparse_.relative_error);
   if (unacceptable(relative) || drifted(relative)) return renew(frame);
   if (reconsider_reference(frame, relative)) return;
+  if (departures_ > 0) refresh(frame);
   ++since_renewal_;
 }
 
@@ -223,7 +226,10 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
   if (differencing()) {
     if (memory_.empty()) return false;
     const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
-    if (!(change.outside > kRepeatsNoMore * tail)) return false;
+    departures_ = change.outside > kRepeatsNoMore * tail ? departures_ + 1 : 0;
+    // Once is a cut, after which frames may repeat again.
+    if (departures_ < 2) return false;
+    departures_ = 0;
     memory_.forget();
     install(Plan<Real>(plan_.source(), plan_options(false)));
     result_.reason += "; frames do not repeat: transformed without a reference from here on";
@@ -270,6 +276,14 @@ void TrackerImpl<Real>::take_reference(const SignalView& frame) {
   remember_reference();
   result_.action = TrackAction::refreshed;
   result_.reason = "frames repeat: transformed as differences to this one from here on";
+}
+
+/// A frame that has just been transformed densely becomes the reference of the same plan.
+template <class Real>
+void TrackerImpl<Real>::refresh(const SignalView& frame) {
+  const std::vector<std::complex<double>> values = in_double(result_.spectrum);
+  plan_ = plan_.with_reference(frame, values);
+  memory_.keep(frame, values);
 }
 
 template <class Real>
@@ -349,9 +363,7 @@ void TrackerImpl<Real>::renew(const SignalView& frame) {
     result_.action = TrackAction::relearned;
     ++relearned_count;
   } else if (differencing() && !reconsider_reference(frame, 1)) {
-    const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-    plan_ = plan_.with_reference(frame, values);
-    memory_.keep(frame, values);
+    refresh(frame);
     levels_.clear();
     result_.action = TrackAction::refreshed;
     ++refreshed_count;
@@ -406,9 +418,7 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
     result_.action = TrackAction::dense;
     result_.reason = "sparse transforms missed the accuracy on the frames before";
     if (skip_sparse_ == 0 && result_.spectrum.finite && differencing()) {  // try again from a fresh reference
-      const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-      plan_ = plan_.with_reference(frame, values);
-      memory_.keep(frame, values);
+      refresh(frame);
       dense_in_a_row_ = 0;
     }
   } else {

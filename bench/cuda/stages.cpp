@@ -9,6 +9,8 @@
 #include "kernels/cuda/sparse_executor.hpp"
 #include "sfft/sfft.hpp"
 #include "template/comb_planner.hpp"
+#include "template/error_table.hpp"
+#include "template/witness.hpp"
 
 namespace sfft::bench {
 
@@ -52,7 +54,13 @@ json time_stages(Timer& timer, const Input& input) {
   const cu::DeviceInfo& info = cu::device_info(0);
   const std::vector<std::int64_t> frequencies(input.tmpl.support().begin(), input.tmpl.support().end());
   const std::vector<std::uint8_t> flags(frequencies.size(), 0);
-  const auto make_tables = [&] { return cu::BinningTables<float>(data, frequencies, flags); };
+  detail::ErrorTable account = detail::make_error_table(
+      support, {data.noise_gain, data.bias, data.response, data.tail_energy_per_scale});
+  const detail::WitnessData witness = detail::make_witness(support, input.tmpl.has_reference(), 1);
+  detail::add_witness(account.model, support, 1.2e-7);
+  const auto make_tables = [&] {
+    return cu::BinningTables<float>(data, frequencies, flags, account, witness);
+  };
   const cu::BinningTables<float> tables = make_tables();
   const cu::Binning<float>& view = tables.view();
 
@@ -73,11 +81,12 @@ json time_stages(Timer& timer, const Input& input) {
   const std::int64_t grid_bytes = lines * view.points() * 8;
   const cu::DeviceBuffer first(static_cast<std::size_t>(grid_bytes)),
       second(static_cast<std::size_t>(grid_bytes)),
-      partials(static_cast<std::size_t>(input.count) * sizeof(cu::RecoverPartial) * cu::kMaxRecoverBlocks);
+      partials(static_cast<std::size_t>(input.count) * sizeof(cu::RecoverPartial) * cu::kMaxRecoverBlocks),
+      checks(static_cast<std::size_t>(input.count) * sizeof(float) * detail::kWitnessReals);
   const cu::SmallFft<float> fft(tables.grid().data(), static_cast<int>(tables.grid().size()),
                                 info.shared_bytes_per_block);
-  const std::int64_t samples = input.count * data.samples();
-  const std::int64_t weights = k * view.lanes * (view.real ? 16 : 8);
+  const std::int64_t samples = input.count * (data.samples() + view.witness.count);
+  const std::int64_t weights = k * (view.lanes * (view.real ? 16 : 8) + view.witness.count * 8);
 
   json row{{"group", "stages"},
            {"k", k},
@@ -98,13 +107,15 @@ json time_stages(Timer& timer, const Input& input) {
                          buckets.as<cu::BucketPair>(), s);
   });
   stage("permute", samples * static_cast<std::int64_t>(element_bytes(input.type)) + grid_bytes,
-        [&](cudaStream_t s) { cu::launch_permute(view, batch, first.as<cu::Complex<float>>(), s); });
+        [&](cudaStream_t s) {
+          cu::launch_permute(view, batch, first.as<cu::Complex<float>>(), checks.as<float>(), s);
+        });
   const cu::Complex<float>* spectra = nullptr;
   stage("small FFT", 2 * grid_bytes, [&](cudaStream_t s) {
     spectra = fft.execute(first.as<cu::Complex<float>>(), second.as<cu::Complex<float>>(), lines, s);
   });
   stage("recover", grid_bytes + weights + input.count * k * 12, [&](cudaStream_t s) {
-    cu::launch_recover(view, batch, spectra, partials.as<cu::RecoverPartial>(), s);
+    cu::launch_recover(view, batch, spectra, checks.as<float>(), partials.as<cu::RecoverPartial>(), s);
   });
   const cu::SparseExecutor<float> best(make_tables(), info, batch.count);
   const auto state = best.make_state(batch.count);

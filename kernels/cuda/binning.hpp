@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "kernels/common/account.hpp"
+#include "kernels/common/witness_data.hpp"
 #include "kernels/cuda/device_types.hpp"
 #include "kernels/cuda/fft_schedule.hpp"
 
@@ -14,6 +16,17 @@ constexpr int kMaxCombOffsets = 32;
 
 struct BucketPair {
   std::int32_t at, mirror;  ///< flat buckets of f and −f
+};
+
+/// A plan's check samples (kernels/common/witness_data.hpp).
+template <class Real>
+struct WitnessTable {
+  /// [sample][k]: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i, the imaginary part
+  /// of a complex one Σ_i rows.re im X̂_i − rows.im re X̂_i.
+  const Complex<Real>* rows = nullptr;
+  const std::int64_t* samples = nullptr;  ///< flat indices in a frame
+  int count = 0;                          ///< 32 for real frames, 16 for complex ones; 0: there is none
+  bool trimmed = false;
 };
 
 template <class Real>
@@ -41,12 +54,13 @@ struct Binning {
   /// further, those on conj Z[mirror].
   const unsigned char* alpha = nullptr;
   const Real* power_weight = nullptr;   ///< B, comb only: of |Z|² in the tail's scale, largest 1
-  const Real* gain = nullptr;           ///< k: E|X̂ − X|² = scale·gain + bias
+  const Real* gain = nullptr;           ///< k, as ErrorTable
   const Real* bias = nullptr;           ///< k
+  const Real* fit = nullptr;            ///< k; nullptr: no prior whose scale could be fitted
   const std::uint8_t* flags = nullptr;  ///< k
   double power_unit = 1;                ///< of power_weight; 1/probes for flat windows
-  double tail_per_scale = 1;
-  double gain_sum = 0, bias_sum = 0;  ///< without f = 0
+  ErrorModel errors;
+  WitnessTable<Real> witness;
 
   /// What the fused kernel copies to shared memory before it needs it, in sections of 16-byte multiples; the
   /// pointers above point into it too.
@@ -54,8 +68,8 @@ struct Binning {
   int passes_at = 0;  ///< FftPass[], the whole schedule
   int table_at = 0;   ///< twiddles of the later passes
   int bucket_at = 0;  ///< as `bucket`
-  int gain_at = 0;    ///< then bias and flags
-  int bias_at = 0, flags_at = 0;
+  int gain_at = 0;    ///< then bias, fit and flags
+  int bias_at = 0, fit_at = 0, flags_at = 0;
   int power_at = 0;  ///< as `power_weight`
   int lanes_at = 0;  ///< per lane: alpha, then beta
   int lane_bytes = 0;
@@ -77,6 +91,7 @@ struct Batch {
   std::int64_t frame_pitch = 0;  ///< elements from one frame to the next
   int count = 0;
   const Complex<Real>* reference_samples = nullptr;  ///< [lane][tap]; nullptr: none
+  const Real* reference_witness = nullptr;           ///< kWitnessReals, where there are reference_samples
   const Complex<Real>* reference_values = nullptr;   ///< k
   Complex<Real>* values = nullptr;                   ///< [frame][k]
   Real* standard_error = nullptr;                    ///< [frame][k]

@@ -13,7 +13,7 @@ template <class Real>
 struct BinningTables<Real>::Parts {
   std::vector<Complex<Real>> later_table;
   std::vector<BucketPair> buckets;
-  std::vector<Real> gain, bias;
+  std::vector<Real> gain, bias, fit;
   std::vector<Real> power_weight;
   std::vector<std::uint8_t> flags;
   std::vector<std::vector<Complex<Real>>> lanes;  ///< alpha, then beta
@@ -59,16 +59,38 @@ void BinningTables<Real>::set_weights(std::int64_t delays, const std::vector<std
 }
 
 template <class Real>
-void BinningTables<Real>::set_errors(const std::vector<double>& gain, const std::vector<double>& bias,
-                                     std::vector<std::uint8_t> flags, Parts& parts) {
-  for (std::size_t i = 0; i < gain.size(); ++i) {
-    if ((flags[i] & kMean) != 0) continue;
-    view_.gain_sum += gain[i];
-    view_.bias_sum += bias[i];
-  }
-  parts.gain = as_device<Real>(gain);
-  parts.bias = as_device<Real>(bias);
+void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::uint8_t> flags,
+                                     Parts& parts) {
+  view_.errors = errors.model;
+  parts.gain = as_device<Real>(errors.gain);
+  parts.bias = as_device<Real>(errors.bias);
+  if (!errors.unbiased()) parts.fit = as_device<Real>(errors.fit);
   parts.flags = std::move(flags);
+}
+
+/// Of a complex signal, rows of imaginary parts hold the same numbers as those of real parts.
+template <class Real>
+void BinningTables<Real>::set_witness(const WitnessData& witness) {
+  if (witness.empty()) return;
+  witness_samples_ = witness.samples;
+  const auto k = static_cast<std::size_t>(view_.k);
+  std::vector<Complex<Real>> rows;
+  rows.reserve(witness.samples.size() * k);
+  for (std::size_t i = 0; i < witness.samples.size() * k; ++i)
+    rows.push_back({static_cast<Real>(witness.rows[2 * i]), static_cast<Real>(witness.rows[2 * i + 1])});
+  view_.witness.rows = keep<Complex<Real>>(upload(rows));
+  view_.witness.samples = keep<std::int64_t>(upload(witness.samples));
+  view_.witness.count = static_cast<int>(witness.samples.size());
+  view_.witness.trimmed = witness.trimmed;
+}
+
+template <class Real>
+void BinningTables<Real>::set_compact_witness(std::int64_t streams) {
+  if (witness_samples_.empty()) return;
+  std::vector<std::int64_t> samples;
+  for (std::size_t s = 0; s < witness_samples_.size(); ++s)
+    samples.push_back(streams * view_.taps() + static_cast<std::int64_t>(s));
+  compact_.witness.samples = keep<std::int64_t>(upload(samples));
 }
 
 template <class Real>
@@ -87,6 +109,7 @@ void BinningTables<Real>::make_blob(const Parts& parts) {
   view_.bucket_at = append(parts.buckets);
   view_.gain_at = append(parts.gain);
   view_.bias_at = append(parts.bias);
+  view_.fit_at = append(parts.fit);
   view_.flags_at = append(parts.flags);
   view_.power_at = append(parts.power_weight);
   view_.lanes_at = static_cast<int>(blob.size());
@@ -96,6 +119,7 @@ void BinningTables<Real>::make_blob(const Parts& parts) {
   view_.bucket = reinterpret_cast<const BucketPair*>(view_.blob + view_.bucket_at);
   view_.gain = reinterpret_cast<const Real*>(view_.blob + view_.gain_at);
   view_.bias = reinterpret_cast<const Real*>(view_.blob + view_.bias_at);
+  if (!parts.fit.empty()) view_.fit = reinterpret_cast<const Real*>(view_.blob + view_.fit_at);
   view_.flags = view_.blob + view_.flags_at;
   if (!parts.power_weight.empty())
     view_.power_weight = reinterpret_cast<const Real*>(view_.blob + view_.power_at);
@@ -104,7 +128,8 @@ void BinningTables<Real>::make_blob(const Parts& parts) {
 
 template <class Real>
 BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
-                                   std::vector<std::uint8_t> flags)
+                                   std::vector<std::uint8_t> flags, const ErrorTable& errors,
+                                   const WitnessData& witness)
     : shape_(data.shape) {
   Parts parts;
   const int rank = data.shape.rank();
@@ -139,9 +164,9 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   copy_to_host(parts.buckets.data(), buckets.data(), buckets.bytes(), nullptr);
   synchronize(nullptr);
   set_weights(data.delay_count(), data.weights, parts);
-  set_errors(data.noise_gain, data.bias, std::move(flags), parts);
+  set_errors(errors, std::move(flags), parts);
+  set_witness(witness);
   view_.power_unit = *std::max_element(data.bucket_weight.begin(), data.bucket_weight.end());
-  view_.tail_per_scale = data.tail_energy_per_scale;
   std::vector<double> weights = data.bucket_weight;
   for (double& weight : weights) weight = view_.power_unit > 0 ? weight / view_.power_unit : 0;
   parts.power_weight = as_device<Real>(weights);
@@ -152,10 +177,12 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   compact_.strides[1] = view_.row_points;
   compact_.strides[2] = 1;
   for (std::int64_t j = 0; j < data.delay_count(); ++j) compact_.offsets[j] = j * data.bucket_count();
+  set_compact_witness(data.delay_count());
 }
 
 template <class Real>
-BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags)
+BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags,
+                                   const ErrorTable& errors, const WitnessData& witness)
     : shape_(data.shape) {
   Parts parts;
   view_.real = data.real;
@@ -185,7 +212,8 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
   }
   set_weights(data.delay_count(), data.weights, parts);
   for (const std::int64_t i : data.self_conjugate) flags[static_cast<std::size_t>(i)] |= kRealValue;
-  set_errors(data.noise_gain, std::vector<double>(data.noise_gain.size(), 0.0), std::move(flags), parts);
+  set_errors(errors, std::move(flags), parts);
+  set_witness(witness);
   make_blob(parts);
   view_.power_unit = data.probes() > 0 ? 1 / static_cast<double>(data.probes()) : 0;
 
@@ -193,21 +221,22 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
   std::vector<std::int64_t> identity(tap_offsets_.size());
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<std::int64_t>(i);
   compact_.tap_offsets = keep<std::int64_t>(upload(identity));
+  set_compact_witness(streams);
 }
 
 template <class Real>
 std::vector<std::int64_t> BinningTables<Real>::sample_indices() const {
-  if (view_.flat()) return tap_offsets_;
-  std::vector<std::int64_t> indices;
+  std::vector<std::int64_t> indices = tap_offsets_;
   const int streams = view_.lanes * (view_.real ? 2 : 1);
   const int rows = view_.fft.points / view_.row_points;
-  for (int j = 0; j < streams; ++j) {
+  for (int j = 0; j < streams && !view_.flat(); ++j) {
     for (int row = 0; row < rows; ++row) {
       const std::int64_t start = view_.offsets[j] + row / view_.rows_per_slab * view_.strides[0] +
                                  row % view_.rows_per_slab * view_.strides[1];
       for (int i = 0; i < view_.row_points; ++i) indices.push_back(start + i * view_.strides[2]);
     }
   }
+  indices.insert(indices.end(), witness_samples_.begin(), witness_samples_.end());
   return indices;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/common/comb_data.hpp"
+#include "kernels/common/error_table.hpp"
 #include "kernels/common/flat_data.hpp"
 #include "kernels/cuda/binning.hpp"
 #include "kernels/cuda/runtime.hpp"
@@ -17,10 +18,11 @@ namespace sfft::detail::cuda {
 template <class Real>
 class BinningTables {
  public:
-  /// `flags`: kDistinctConjugate and kMean of each coefficient.
+  /// `flags`: kDistinctConjugate and kMean of each coefficient. `witness` may be empty.
   BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
-                std::vector<std::uint8_t> flags);
-  BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags);
+                std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness);
+  BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags, const ErrorTable& errors,
+                const WitnessData& witness);
 
   const Binning<Real>& view() const noexcept { return view_; }
   /// The same plan reading compact frames: the samples of one frame in the order of sample_indices().
@@ -30,7 +32,7 @@ class BinningTables {
   const std::vector<std::int64_t>& grid() const noexcept { return grid_; }
 
   /// Flat sample index of every tap of every stream, stream slowest: a stream is a delay or line, a lane has
-  /// one of a complex frame and two of a real one.
+  /// one of a complex frame and two of a real one. The witness's samples come last.
   std::vector<std::int64_t> sample_indices() const;
   /// Elements of a reference: one complex number for every tap of every lane.
   std::int64_t reference_points() const noexcept {
@@ -46,15 +48,18 @@ class BinningTables {
   struct Parts;  ///< the tables on the host, before they become one blob
   void set_fft(const std::int64_t* grid, int rank, bool load_first, Parts& parts);
   void set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights, Parts& parts);
-  void set_errors(const std::vector<double>& gain, const std::vector<double>& bias,
-                  std::vector<std::uint8_t> flags, Parts& parts);
+  void set_errors(const ErrorTable& errors, std::vector<std::uint8_t> flags, Parts& parts);
   void make_blob(const Parts& parts);
+  void set_witness(const WitnessData& witness);
+  /// Compact frames end with the witness's samples.
+  void set_compact_witness(std::int64_t streams);
 
   Shape shape_;
   Binning<Real> view_, compact_;
   std::vector<std::int64_t> grid_;
   std::vector<DeviceBuffer> buffers_;
   std::vector<std::int64_t> tap_offsets_;  ///< of a flat window, as sample_indices()
+  std::vector<std::int64_t> witness_samples_;
 };
 
 }  // namespace sfft::detail::cuda

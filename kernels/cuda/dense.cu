@@ -34,7 +34,7 @@ __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpe
       const DensePick pick = spectrum.picks[i];
       Complex<Real> z = values[pick.at];
       if (pick.conjugate) z.im = -z.im;
-      finish_row(plan.k, {plan.gain, plan.bias, plan.flags}, batch, frame, static_cast<int>(i), z, sums);
+      finish_row(plan.k, error_tables(plan), batch, frame, static_cast<int>(i), z, sums);
       batch.standard_error[frame * plan.k + i] = 0;
       // With f = 0, for what is left of the total.
       const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
@@ -57,9 +57,15 @@ __global__ void account_kernel(const __grid_constant__ Binning<Real> plan,
   DensePartial own{};
   if (threadIdx.x < kDenseBlocks) own = partials[frame * kDenseBlocks + threadIdx.x];
   const double total = block_sum(own.total, total_scratch);
-  Sums sums{own.picked, own.norm, own.held};
+  Sums sums{own.picked, own.held, own.norm, 0};
   sums.over_block(scratch);
-  write_account(plan, batch, frame, total > sums.power ? total - sums.power : total - total, sums);
+  if (threadIdx.x >= 32) return;
+  AccountSums found;
+  found.scale = total > sums.power ? total - sums.power : total - total;
+  found.norm = sums.norm;
+  found.held = sums.held;
+  found.finite = found.scale - found.scale == 0;
+  write_account<Real>(batch, frame, ratios_of<Real>(plan.errors, found));
 }
 
 }  // namespace

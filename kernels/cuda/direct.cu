@@ -1,7 +1,6 @@
 #include "kernels/cuda/direct.hpp"
 
 #include "kernels/cuda/finish.cuh"
-#include "kernels/cuda/gather.cuh"
 
 namespace sfft::detail::cuda {
 
@@ -14,6 +13,7 @@ __global__ void direct_kernel(const __grid_constant__ Binning<Real> plan, std::i
                               const Complex<Real>* twiddles, const __grid_constant__ Batch<Real> batch) {
   extern __shared__ __align__(16) unsigned char direct_parts[];
   __shared__ Sums scratch[32];
+  __shared__ FinishMemory<Real> memory;
   auto* parts = reinterpret_cast<Complex<Real>*>(direct_parts);
   const std::int64_t frame = blockIdx.x;
   const T* samples = static_cast<const T*>(batch.frames) + frame * batch.frame_pitch;
@@ -32,8 +32,11 @@ __global__ void direct_kernel(const __grid_constant__ Binning<Real> plan, std::i
     if (lane == 0) parts[i] = sum;
   }
   __syncthreads();
-  finish_frame<Real>(
-      plan, {plan.gain, plan.bias, plan.flags}, batch, frame, 0, [&](int i) { return parts[i]; }, scratch);
+  BlockFinish<Real> block{};  // every sample was read: there is no witness
+  block.sums = scratch;
+  block.memory = &memory;
+  finish_frame<!IsComplex<T>::value, Real>(
+      plan, error_tables(plan), batch, frame, 0, [&](int i) { return parts[i]; }, block);
 }
 
 }  // namespace

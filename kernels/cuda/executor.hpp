@@ -53,8 +53,10 @@ class Executor {
   virtual const std::vector<std::int64_t>& sample_indices() const noexcept = 0;
   /// The same on compact frames.
   virtual void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const = 0;
-  /// Samples of a stream (sample_indices() holds whole streams); 0: the path is exact without a reference.
+  /// Samples of a stream; 0: the path is exact without a reference. sample_indices() holds whole streams,
+  /// then the witness's samples.
   virtual std::int64_t taps() const noexcept = 0;
+  virtual std::int64_t witness_samples() const noexcept { return 0; }
 
   virtual std::string describe() const = 0;  ///< "fused, 4 blocks of 256 threads"
 };

@@ -17,15 +17,25 @@ struct FusedLayout {
   int sums;    ///< of each warp of the cluster
   int powers;  ///< of each block of a cluster
   int parts;   ///< of a cluster: the sums of this block's rows from every block; else of groups: of every row
+  int finish;  ///< FinishMemory
+  int differences;  ///< the block's own coefficients, for the witness
+  int predicted;    ///< of each block of a cluster and each segment: what they predict of the witness
+  int segments;     ///< of a block's coefficients, which its warps take side by side
   int buffer0, buffer1;
   int head, head_bytes;    ///< the blob's first sections, as far as they are copied
   int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, where they are copied
-  int slice;               ///< rows that one block of a cluster finishes
+  int witness,
+      witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, likewise
+  int slice;          ///< rows that one block of a cluster finishes
   int total;
 };
 
 /// Everything that is copied ahead, if that fits beside the buffers; else what every pass needs.
 constexpr int kMostCopied = 48 << 10;
+/// The witness's rows are read once: copying them only hides the way there, and takes room from other blocks.
+constexpr int kMostWitness = 16 << 10;
+/// Coefficients that keep a warp busy.
+constexpr int kWorthSegment = 64;
 
 template <class Real>
 FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
@@ -43,6 +53,7 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
   layout.slice = (plan.rows + policy.cluster - 1) / policy.cluster;
   const bool parts = policy.cluster > 1 || policy.groups > 1;
   layout.parts = take(parts ? element * layout.slice * policy.cluster : 0);
+  layout.finish = take(sizeof(FinishMemory<Real>));
   layout.buffer0 = take(element * layout.pitch * policy.lanes_per_group);
   layout.buffer1 =
       plan.fft.passes > 1 ? take(element * layout.pitch * policy.lanes_per_group) : layout.buffer0;
@@ -52,6 +63,24 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
   layout.lanes_bytes = layout.head_bytes == plan.lanes_at ? own_lanes : 0;
   layout.head = take(layout.head_bytes);
   layout.lanes = take(layout.lanes_bytes);
+  if (plan.witness.count > 0) {
+    const int columns = policy.cluster > 1 ? layout.slice : plan.k;
+    const int warps = policy.threads / 32;
+    layout.segments = std::max(
+        1, std::min({warps / kWitnessChunks, columns / kWorthSegment, kMaxCluster / policy.cluster}));
+    layout.predicted = take(std::int64_t{layout.segments} * policy.cluster * kWitnessReals * sizeof(Real));
+    // The coefficients may lie where the last pass came from.
+    const bool room = plan.fft.passes > 1 && policy.lanes_per_group * layout.pitch >= plan.k;
+    layout.differences = parts  ? layout.parts
+                         : room ? (plan.fft.passes % 2 == 1 ? layout.buffer1 : layout.buffer0)
+                                : take(element * plan.k);
+    const std::int64_t rows = element * columns * plan.witness.count;
+    if (policy.groups == 1 && rows <= kMostWitness &&
+        rows + layout.head_bytes + layout.lanes_bytes <= kMostCopied) {
+      layout.witness_bytes = static_cast<int>(rows);
+      layout.witness = take(rows);
+    }
+  }
   layout.total = static_cast<int>(std::min<std::int64_t>(at, std::int64_t{1} << 30));
   return layout;
 }

@@ -8,10 +8,11 @@
 namespace sfft::detail::cuda {
 
 /// The gather and the first pass, lanes side by side so that delays that share a cache line share its load.
-/// Waits for the stream's previous kernel as late as it can.
-template <int R, class Real, class Source>
+/// Waits for the stream's previous kernel as late as it can, then calls `begin`, whose loads are under way
+/// with the first samples.
+template <int R, class Real, class Source, class Begin>
 __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const Source& source,
-                                            int first_lane, int lanes) {
+                                            int first_lane, int lanes, const Begin& begin) {
   const FftPass& pass = a.plan.fft.pass[0];
   const int side = a.policy.lanes_per_group;
   const int total = side * (a.plan.fft.points / R);
@@ -33,6 +34,7 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   int t = threadIdx.x;
   Place at = place(t);
   await_previous_kernel();
+  begin();
   for (; t < total; t += blockDim.x, at = place(t)) {
     if (at.lane >= lanes) continue;
     Complex<Real> z[R];
@@ -54,15 +56,16 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
 }
 
 /// The gather alone, for schedules that begin with a pass of radix 1: a few samples a thread under way at
-/// once.
-template <class Real, class Source>
+/// once. `begin` as above.
+template <class Real, class Source, class Begin>
 __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const Source& source,
-                                            int first_lane, int lanes) {
+                                            int first_lane, int lanes, const Begin& begin) {
   constexpr int kAhead = 4;
   const int side = a.policy.lanes_per_group;
   const int total = side * a.plan.fft.points;
   const FftPass& pass = a.plan.fft.pass[0];
   await_previous_kernel();
+  begin();
   for (int start = threadIdx.x; start < total; start += kAhead * blockDim.x) {
     Complex<Real> z[kAhead];
     int lane[kAhead] = {}, point[kAhead] = {};

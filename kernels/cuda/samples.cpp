@@ -58,11 +58,12 @@ void copy_samples(const SignalView& frame, const std::vector<std::int64_t>& indi
 
 template <class Real>
 std::vector<Complex<Real>> reference_samples(const void* frame, Element type,
-                                             const std::vector<std::int64_t>& indices, std::int64_t taps) {
+                                             const std::vector<std::int64_t>& indices, std::int64_t taps,
+                                             std::int64_t witness_samples) {
   std::vector<Complex<Real>> out;
   const bool real = type < Element::c64;
   const std::size_t length = static_cast<std::size_t>(taps);
-  const std::size_t streams = indices.size() / length;
+  const std::size_t streams = (indices.size() - static_cast<std::size_t>(witness_samples)) / length;
   with_type(type, [&](auto sample) {
     using T = decltype(sample);
     const T* from = static_cast<const T*>(frame);
@@ -75,10 +76,31 @@ std::vector<Complex<Real>> reference_samples(const void* frame, Element type,
   return out;
 }
 
-template std::vector<Complex<float>> reference_samples<float>(const void*, Element,
-                                                              const std::vector<std::int64_t>&, std::int64_t);
-template std::vector<Complex<double>> reference_samples<double>(const void*, Element,
-                                                                const std::vector<std::int64_t>&,
-                                                                std::int64_t);
+template <class Real>
+std::vector<Real> reference_witness(const void* frame, Element type, const std::vector<std::int64_t>& indices,
+                                    std::int64_t witness_samples) {
+  const auto count = static_cast<std::size_t>(witness_samples);
+  const bool real = type < Element::c64;
+  std::vector<Real> out(real ? count : 2 * count);
+  with_type(type, [&](auto sample) {
+    using T = decltype(sample);
+    const T* from = static_cast<const T*>(frame);
+    for (std::size_t s = 0; s < count; ++s) {
+      const T x = from[indices[indices.size() - count + s]];
+      const Complex<Real> parts = pair<Real>(x, x);
+      out[s] = parts.re;
+      if (!real) out[count + s] = parts.im;
+    }
+  });
+  return out;
+}
+
+#define SFFT_INSTANTIATE(Real)                                                                               \
+  template std::vector<Complex<Real>> reference_samples<Real>(                                               \
+      const void*, Element, const std::vector<std::int64_t>&, std::int64_t, std::int64_t);                   \
+  template std::vector<Real> reference_witness<Real>(const void*, Element, const std::vector<std::int64_t>&, \
+                                                     std::int64_t);
+SFFT_INSTANTIATE(float)
+SFFT_INSTANTIATE(double)
 
 }  // namespace sfft::detail::cuda

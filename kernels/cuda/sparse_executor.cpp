@@ -37,7 +37,8 @@ std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
   state->frames = frames;
   if (policy_) return state;
   const auto taps = static_cast<std::size_t>(tables_.reference_points()) * sizeof(Complex<Real>);
-  const std::size_t frame_bytes = 2 * aligned(taps) + sizeof(RecoverPartial) * kMaxRecoverBlocks;
+  const std::size_t frame_bytes =
+      2 * aligned(taps) + sizeof(RecoverPartial) * kMaxRecoverBlocks + kWitnessReals * sizeof(Real);
   const auto fit = std::max<std::int64_t>(1, kRoundBytes / static_cast<std::int64_t>(frame_bytes));
   state->frames = static_cast<int>(std::min<std::int64_t>(frames, fit));
   state->scratch = DeviceBuffer(static_cast<std::size_t>(state->frames) * frame_bytes);
@@ -75,12 +76,14 @@ void SparseExecutor<Real>::launch_staged(const Binning<Real>& plan, const Batch<
   auto* data = state.scratch.template as<Complex<Real>>();
   auto* other = reinterpret_cast<Complex<Real>*>(state.scratch.data() + half);
   auto* partials = reinterpret_cast<RecoverPartial*>(state.scratch.data() + 2 * half);
-  launch_permute(plan, batch, data, stream);
+  auto* witness =
+      reinterpret_cast<Real*>(partials + static_cast<std::size_t>(state.frames) * kMaxRecoverBlocks);
+  launch_permute(plan, batch, data, witness, stream);
   if (plan.flat()) {
     launch_subsample(plan, lines, data, other, stream);
     std::swap(data, other);
   }
-  launch_recover(plan, batch, fft_->execute(data, other, lines, stream), partials, stream);
+  launch_recover(plan, batch, fft_->execute(data, other, lines, stream), witness, partials, stream);
 }
 
 template <class Real>

@@ -30,6 +30,7 @@ class SparseExecutor final : public Executor<Real> {
   const std::vector<std::int64_t>& sample_indices() const noexcept override { return indices_; }
   void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const override;
   std::int64_t taps() const noexcept override { return tables_.view().taps(); }
+  std::int64_t witness_samples() const noexcept override { return tables_.view().witness.count; }
   std::string describe() const override;
 
   const BinningTables<Real>& tables() const noexcept { return tables_; }

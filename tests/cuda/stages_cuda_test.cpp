@@ -3,6 +3,7 @@
 #include <random>
 
 #include "kernels/common/hash.hpp"
+#include "kernels/common/witness_mean.hpp"
 #include "kernels/cuda/binning_tables.hpp"
 #include "kernels/cuda/hash.hpp"
 #include "kernels/cuda/permute.hpp"
@@ -76,8 +77,48 @@ CombData random_comb(bool real) {
     data.bias.push_back(std::abs(normal(random)));
   }
   for (int b = 0; b < 280; ++b) data.bucket_weight.push_back(b % 3 == 0 ? 0.001 * b : 0);
-  data.tail_energy_per_scale = 2.5;
   return data;
+}
+
+/// Errors of arbitrary numbers, in proportions that let every term of the account count.
+ErrorTable random_errors(const CombData& data) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> uniform(0.5, 2);
+  ErrorTable errors;
+  errors.gain = data.noise_gain;
+  errors.bias = data.bias;
+  for (std::size_t i = 0; i < 20; ++i) {
+    errors.fit.push_back(uniform(random));
+    errors.model.gain_sum += errors.gain[i];
+    errors.model.bias_sum += errors.bias[i];
+  }
+  errors.model.halves = data.real ? 2 : 1;
+  errors.model.spread_gain = errors.model.halves * errors.model.gain_sum;
+  errors.model.spread_bias = errors.model.halves * errors.model.bias_sum;
+  errors.model.fit_power = 30;
+  errors.model.fit_noise = 0.01;
+  errors.model.tail_per_scale = 2.5;
+  errors.model.witness_scale = 1e5;
+  errors.model.witness_rounding = 1e-3;
+  return errors;
+}
+
+/// A witness whose rows are arbitrary numbers, of a complex signal with the symmetry that they have.
+WitnessData random_witness(bool real, bool trimmed) {
+  std::mt19937 random(6);
+  std::normal_distribution<double> normal(0, 0.05);
+  WitnessData witness;
+  witness.trimmed = trimmed;
+  const std::size_t count = real ? 32 : 16;
+  for (std::size_t s = 0; s < count; ++s)
+    witness.samples.push_back(static_cast<std::int64_t>(random() % (12 * 30 * 28)));
+  witness.rows.resize(std::size_t{32} * 40);
+  for (std::size_t j = 0; j < count * 40; ++j) witness.rows[j] = normal(random);
+  for (std::size_t j = 0; j < 16 * 40 && !real; j += 2) {
+    witness.rows[16 * 40 + j] = -witness.rows[j + 1];
+    witness.rows[16 * 40 + j + 1] = witness.rows[j];
+  }
+  return witness;
 }
 
 std::vector<std::int64_t> comb_support() {
@@ -87,11 +128,13 @@ std::vector<std::int64_t> comb_support() {
 }
 
 template <class Real>
-void check_stages(bool real) {
+void check_stages(bool real, bool trimmed) {
   const CombData data = random_comb(real);
+  const ErrorTable table = random_errors(data);
+  const WitnessData witness = random_witness(real, trimmed);
   const std::vector<std::int64_t> support = comb_support();
-  const BinningTables<Real> tables(data, support,
-                                   std::vector<std::uint8_t>(20, real ? kDistinctConjugate : 0));
+  const BinningTables<Real> tables(
+      data, support, std::vector<std::uint8_t>(20, real ? kDistinctConjugate : 0), table, witness);
   const Binning<Real>& plan = tables.view();
   const int lanes = real ? 2 : 4;
   ASSERT_EQ(plan.lanes, lanes);
@@ -114,7 +157,8 @@ void check_stages(bool real) {
   batch.count = kFrames;
   const std::size_t taps = 280;
   const test::OnDevice<Complex<Real>> gathered(kFrames * static_cast<std::size_t>(lanes) * taps);
-  launch_permute(plan, batch, gathered.get(), nullptr);
+  const test::OnDevice<Real> checks(kFrames * std::size_t{kWitnessReals});
+  launch_permute(plan, batch, gathered.get(), checks.get(), nullptr);
   const auto z = gathered.read();
   std::size_t at = 0;
   for (int frame = 0; frame < kFrames; ++frame) {
@@ -132,6 +176,15 @@ void check_stages(bool real) {
     }
   }
 
+  const auto check = checks.read();
+  for (std::size_t frame = 0; frame < kFrames; ++frame) {
+    for (std::size_t s = 0; s < kWitnessReals; ++s) {
+      const auto sample =
+          signal[frame * points + static_cast<std::size_t>(witness.samples[real ? s : s % 16])];
+      EXPECT_EQ(check[frame * kWitnessReals + s], real || s < 16 ? sample.re : sample.im);
+    }
+  }
+
   // Recover takes any lanes: those just gathered will do.
   const test::OnDevice<Complex<Real>> values(20 * kFrames);
   const test::OnDevice<Real> errors(20 * kFrames);
@@ -140,7 +193,7 @@ void check_stages(bool real) {
   batch.values = values.get();
   batch.standard_error = errors.get();
   batch.accounts = accounts.get();
-  launch_recover(plan, batch, gathered.get(), partials.get(), nullptr);
+  launch_recover(plan, batch, gathered.get(), checks.get(), partials.get(), nullptr);
   const auto got = values.read();
   const auto got_errors = errors.read();
   const auto got_accounts = accounts.read();
@@ -152,7 +205,8 @@ void check_stages(bool real) {
       scale += data.bucket_weight[i % taps] *
                (double(lane0[i].re) * lane0[i].re + double(lane0[i].im) * lane0[i].im);
     std::vector<std::complex<double>> truth, mine;
-    double norm = 0, error = 0;
+    AccountSums sums;
+    sums.scale = scale;
     for (std::size_t i = 0; i < 20; ++i) {
       const std::int64_t f[3] = {support[i] / 840, support[i] / 28 % 30, support[i] % 28};
       const auto bucket = static_cast<std::size_t>(comb_bucket(f, data.buckets.data()));
@@ -173,26 +227,45 @@ void check_stages(bool real) {
       }
       truth.push_back(sum);
       mine.emplace_back(got[frame * 20 + i].re, got[frame * 20 + i].im);
-      norm += std::norm(sum);
-      error += scale * data.noise_gain[i] + data.bias[i];
-      EXPECT_NEAR(got_errors[frame * 20 + i] / std::sqrt(scale * data.noise_gain[i] + data.bias[i]), 1,
-                  bound);
+      sums.norm += std::norm(sum);
+      sums.fit += table.fit[i] * std::norm(sum);
     }
     EXPECT_LE(test::relative_l2(mine, truth), bound);
+    sums.held = sums.norm * (real ? 2 : 1);
+    std::vector<double> squares(real ? 32 : 16, 0.0);
+    for (std::size_t s = 0; s < kWitnessReals; ++s) {
+      const double sample = check[frame * kWitnessReals + s];
+      double residue = sample;
+      for (std::size_t j = 0; j < 40; ++j)
+        residue -= witness.rows[s * 40 + j] * (j % 2 == 0 ? truth[j / 2].real() : truth[j / 2].imag());
+      squares[s % squares.size()] += residue * residue;
+      sums.witness_samples += sample * sample / static_cast<double>(squares.size());
+    }
+    sums.witness = witness_mean(squares.data(), static_cast<int>(squares.size()), !real, trimmed);
+    const Ratios ratios = account_ratios(table.model, sums, std::numeric_limits<Real>::epsilon());
+    EXPECT_GT(ratios.gain_scale, scale);  // the witness spoke up
+    EXPECT_GT(ratios.bias_scale, 0);
+    for (std::size_t i = 0; i < 20; ++i) {
+      const double error = std::sqrt(ratios.gain_scale * table.gain[i] + ratios.bias_scale * table.bias[i]);
+      EXPECT_NEAR(got_errors[frame * 20 + i] / error, 1, bound);
+    }
+    const Account expected = make_account(ratios);
     const DeviceAccount& account = got_accounts[frame];
-    EXPECT_NEAR(account.error_l2 / std::sqrt(error), 1, bound);
-    EXPECT_NEAR(account.relative_error / std::sqrt(error / norm), 1, bound);
-    EXPECT_NEAR(account.tail_energy / (scale * 2.5), 1, bound);
-    EXPECT_NEAR(account.residual / std::sqrt(scale * 2.5 / (scale * 2.5 + norm * (real ? 2 : 1))), 1, bound);
+    EXPECT_NEAR(account.error_l2 / expected.error_l2, 1, bound);
+    EXPECT_NEAR(account.relative_error / expected.relative_error, 1, bound);
+    EXPECT_NEAR(account.tail_energy / expected.tail_energy, 1, bound);
+    EXPECT_NEAR(account.residual / expected.residual, 1, bound);
     EXPECT_EQ(account.finite, 1);
   }
 }
 
 TEST_F(StagesCuda, PermuteAndRecover) {
-  check_stages<float>(false);
-  check_stages<float>(true);
-  check_stages<double>(false);
-  check_stages<double>(true);
+  for (const bool trimmed : {false, true}) {
+    check_stages<float>(false, trimmed);
+    check_stages<float>(true, trimmed);
+    check_stages<double>(false, trimmed);
+    check_stages<double>(true, trimmed);
+  }
 }
 
 TEST_F(StagesCuda, SubsampleWindowsAndFolds) {
