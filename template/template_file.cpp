@@ -1,7 +1,6 @@
 #include "template/template_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "kernels/common/output_file.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {
@@ -215,18 +215,7 @@ void write_template(const TemplateData& data, const std::string& path) {
   }
   writer.put(crc64(writer.bytes().data(), writer.bytes().size()));
 
-  const std::string beside = fmt::format("{}.tmp-{}", path, ::getpid());
-  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-  file.write(writer.bytes().data(), static_cast<std::streamsize>(writer.bytes().size()));
-  file.close();
-  std::error_code code;
-  if (file) std::filesystem::rename(beside, path, code);
-  if (!file || code) {
-    std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
-    throw Error(ErrorCode::file_unreadable,
-                fmt::format("cannot write template file '{}'{}", path, code ? ": " + code.message() : ""));
-  }
+  write_whole(path, {writer.bytes().data(), writer.bytes().size()});
 }
 
 }  // namespace sfft::detail

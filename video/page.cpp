@@ -9,6 +9,7 @@
 #include "video/png.hpp"
 #include "video/report.hpp"
 #include "video/statistics.hpp"
+#include "video/text.hpp"
 
 namespace sfft::video {
 
@@ -34,9 +35,9 @@ pre{background:var(--card);border:1px solid var(--rule);border-radius:10px;paddi
 .hit{fill:none;stroke:#fff;stroke-width:.9;opacity:.85}
 )css";
 
-std::string escape(const std::string& text) {
+std::string escape(const std::string& raw) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(raw)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -56,6 +57,16 @@ std::string escape(const std::string& text) {
       default:
         out += c;
     }
+  }
+  return out;
+}
+
+std::string escape_lines(const std::string& raw) {
+  std::string out;
+  for (std::size_t at = 0; at < raw.size();) {
+    const std::size_t end = std::min(raw.find('\n', at), raw.size());
+    out += escape(raw.substr(at, end - at)) + "\n";
+    at = end + 1;
   }
   return out;
 }
@@ -286,7 +297,7 @@ std::string html_report(const RunReport& report) {
             timing_table(report, numbers);
   }
   if (!report.explanation.empty())
-    body += "<h2>The plan explains itself</h2><pre>" + escape(report.explanation) + "</pre>";
+    body += "<h2>The plan explains itself</h2><pre>" + escape_lines(report.explanation) + "</pre>";
   return fmt::format(
       "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
       "content='width=device-width,initial-scale=1'>"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "video/statistics.hpp"
+#include "video/text.hpp"
 
 namespace sfft::video {
 
@@ -18,6 +19,8 @@ const char* status_name(RunStatus status) {
       return "input_damaged";
     case RunStatus::interrupted:
       return "interrupted";
+    case RunStatus::failed:
+      return "failed";
   }
   return "unknown";
 }
@@ -110,9 +113,9 @@ std::string csv_report(const RunReport& report) {
 std::string summary(const RunReport& report) {
   const RunStatistics numbers(report);
   const SourceInfo& input = report.input;
-  std::string text =
-      fmt::format("{}: {} frames of {}x{}", input.path, report.frames_read, input.width, input.height);
-  if (report.status != RunStatus::complete) text += fmt::format("  [{}]", report.message);
+  std::string text = fmt::format("{}: {} frames of {}x{}", printable(input.path), report.frames_read,
+                                 input.width, input.height);
+  if (report.status != RunStatus::complete) text += fmt::format("  [{}]", printable(report.message));
   text += "\n";
   if (!report.first_template) return text;
   const Template& tmpl = *report.first_template;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -43,12 +44,13 @@ struct FrameRecord {
   std::string reason;
 };
 
-enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted };
+enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
 
 /// What a run leaves for the reports.
 struct RunReport {
   RunStatus status = RunStatus::complete;
-  std::string message;  ///< why, when not complete
+  std::string message;         ///< why, when not complete
+  std::exception_ptr failure;  ///< what ended a run that failed after its first frame
   SourceInfo input;
   std::int64_t frames_read = 0;
   int threads = 1;
@@ -84,8 +86,8 @@ class SpectrumSink {
 using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
 
 /// Runs until the source ends, breaks, `options.frames` are read or `stop` is set; a damaged input is a
-/// status, not an exception. Throws Error (wrong template, bad options) before the first frame is
-/// transformed.
+/// status, not an exception, and so is what goes wrong after the first frame: what was done is reported.
+/// Throws Error (wrong template, bad options) before the first frame is transformed.
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
 

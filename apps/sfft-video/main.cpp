@@ -4,10 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <iostream>
 #include <map>
 #include <string>
 
 #include "commands.hpp"
+#include "outputs.hpp"
+#include "streams.hpp"
 #include "video/source.hpp"
 #include "video/spectra_file.hpp"
 
@@ -30,6 +33,13 @@ void install_signals() {
   action.sa_handler = on_signal;  // without SA_RESTART, so that a blocked read returns
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before {};
+  // A closed terminal ends a run like Ctrl-C, unless nohup asked for the opposite.
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &action, nullptr);
+  // A reader that leaves and a file that may not grow are errors of that output, not the end of all.
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 constexpr const char* kDescription =
@@ -122,16 +132,17 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_flag("--no-reference", command.no_reference,
                 "Transform frames themselves, not their difference to a reference frame");
   run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
-  run->add_option("--csv", command.csv, "Write a line a frame");
+  run->add_option("--csv", command.csv, "Write a line per frame; - for standard output");
   run->add_option("--spectra", command.spectra, "Write every frame's coefficients as HDF5");
-  run->add_option("--html", command.html, "Write a page with pictures");
+  run->add_option("--html", command.html, "Write a page with pictures; - for standard output");
   run->add_flag("--quiet", command.quiet, "No progress and no summary");
 }
 
 void add_learn(CLI::App& app, LearnCommand& command) {
   CLI::App* learn = app.add_subcommand("learn", "Learn a template and save it");
   learn->add_option("INPUT", command.input, kInputHelp)->required();
-  learn->add_option("-o,--output", command.output, "The template file to write")->required();
+  learn->add_option("-o,--output", command.output, "The template file to write; - for standard output")
+      ->required();
   auto* k = learn->add_option("--k", command.k, "Frequencies to keep (default: 1000, fewer for small frames)")
                 ->check(positive());
   auto* energy =
@@ -168,9 +179,7 @@ int exit_code(sfft::ErrorCode code) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   CLI::App app{kDescription, "sfft-video"};
   app.footer(kExamples);
   app.set_version_flag("--version", version_text());
@@ -189,17 +198,43 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kFine : kUsage;
   }
   install_signals();
+  if (app.got_subcommand("run")) return run_command(run, stop_requested);
+  if (app.got_subcommand("learn")) return learn_command(learn, stop_requested);
+  return info_command(info);
+}
+
+/// What went wrong, said and as an exit code.
+int report_failure() {
   try {
-    if (app.got_subcommand("run")) return run_command(run, stop_requested);
-    if (app.got_subcommand("learn")) return learn_command(learn, stop_requested);
-    return info_command(info);
+    throw;
+  } catch (const UsageError& error) {
+    complain(error.what());
+    return kUsage;
   } catch (const sfft::Error& error) {
-    fmt::print(stderr, "sfft-video: {}\n", error.what());
+    complain(error.what());
     return exit_code(error.code());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "sfft-video: out of memory\n");
+    complain("out of memory");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "sfft-video: {}\n", error.what());
+    complain(error.what());
   }
   return kFailure;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hold_standard_streams();
+  int code = kFailure;
+  try {
+    code = parse_and_run(argc, argv);
+  } catch (...) {
+    code = report_failure();
+  }
+  std::cout.flush();  // CLI11 prints there
+  if (standard_output_lost() || !std::cout) {
+    complain("standard output cannot be written: what was printed there is lost");
+    if (code == kFine) code = kUsage;
+  }
+  return code;
 }

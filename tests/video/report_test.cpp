@@ -1,17 +1,15 @@
 #include "video/report.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "sfft/error.hpp"
 #include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
-#include "video/atomic_file.hpp"
 #include "video/statistics.hpp"
+#include "video/text.hpp"
 
 namespace sfft::video {
 namespace {
@@ -109,23 +107,28 @@ TEST(Reports, EscapeAndStayWellFormedWhereNothingWasMeasured) {
   }
 }
 
-TEST(AtomicFile, ReplacesWholeOrNotAtAll) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::temp_directory_path() / ("sfft-atomic-" + std::to_string(::getpid()));
-  fs::create_directories(folder);
-  const std::string path = (folder / "report").string();
-  write_file(path, "one");
-  write_file(path, "two");
-  std::ifstream file(path);
-  std::string content;
-  file >> content;
-  EXPECT_EQ(content, "two");
-  EXPECT_EQ(test::code_of([&] { write_file((folder / "none" / "x").string(), "x"); }),
-            ErrorCode::file_unreadable);
-  EXPECT_EQ(test::code_of([&] { check_writable(folder.string()); }), ErrorCode::file_unreadable);
-  check_writable(path);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1) << "no litter";
-  fs::remove_all(folder);
+TEST(Reports, NamesThatAreNoTextAreShownAsText) {
+  RunReport report = run_film(FilmSource(3));
+  report.input.path = "a\x1b[2J\xff\n\xc3\xa4\xe2\x80\xae.mp4";
+  const std::string html = html_report(report);
+  EXPECT_NE(html.find("a\\x1B[2J\\xFF\\x0A\xc3\xa4\\xE2\\x80\\xAE.mp4"), std::string::npos);
+  EXPECT_EQ(html.find('\x1b'), std::string::npos);
+  EXPECT_EQ(summary(report).find('\x1b'), std::string::npos);
+}
+
+TEST(Text, EverySingleByteAndItsNeighbours) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string raw(1, static_cast<char>(byte));
+    const bool shown = byte >= 0x20 && byte < 0x7F;
+    EXPECT_EQ(printable(raw), shown ? raw : fmt::format("\\x{:02X}", byte));
+  }
+  for (const char* good :
+       {"\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(printable(good), good);
+  // C1 controls, overlong forms, surrogates, beyond Unicode, and what ends early.
+  for (const char* bad : {"\xc2\x9b", "\xc0\x80", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                          "\xf4\x90\x80\x80", "\xe2\x82"})
+    EXPECT_EQ(printable(bad).find_first_not_of("\\x0123456789ABCDEF"), std::string::npos) << printable(bad);
 }
 
 }  // namespace
