@@ -76,6 +76,7 @@ class Reader {
   template <class T>
   void get_array(T* values, std::size_t count) {
     if (count > static_cast<std::size_t>(end_ - at_) / sizeof(T)) corrupt("it ends early");
+    if (count == 0) return;  // an empty vector has no memory to copy to
     std::memcpy(values, at_, count * sizeof(T));
     at_ += count * sizeof(T);
   }
@@ -96,9 +97,11 @@ class Reader {
 
 std::vector<char> read_all(const std::string& path) {
   std::error_code code;
-  if (std::filesystem::is_directory(path, code)) {
-    throw Error(ErrorCode::file_unreadable, fmt::format("'{}' is a directory, not a template file", path));
-  }
+  const auto status = std::filesystem::status(path, code);
+  // A device may never end, and opening a pipe waits for its writer.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw Error(ErrorCode::file_unreadable,
+                fmt::format("'{}' is a directory or a device, not a template file", path));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(ErrorCode::file_unreadable, fmt::format("cannot open template file '{}'", path));
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
