@@ -1,11 +1,14 @@
-#include "video/standard_input.hpp"
+#include "video/descriptor_source.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <istream>
+#include <limits>
 #include <streambuf>
 #include <system_error>
 #include <vector>
@@ -16,25 +19,26 @@ namespace sfft::video {
 
 namespace {
 
+[[noreturn]] void cannot_read(const std::string& name, int code) {
+  throw InputError(fmt::format("{} cannot be read: {}", name, std::generic_category().message(code)));
+}
+
 class InputBuffer final : public std::streambuf {
  public:
-  InputBuffer() {
-    // The pipe would take the place of a closed standard input, and be read for ever.
-    if (::fcntl(STDIN_FILENO, F_GETFD) == -1)
-      throw InputError("standard input is closed: there is nothing to read");
-    if (::pipe(wake_) != 0) wake_[0] = wake_[1] = -1;  // then only signals end a read; poll skips -1
+  /// Reads `file`, and closes it if it is not standard input.
+  explicit InputBuffer(int file) : file_(file) {
+    if (::pipe2(wake_, O_CLOEXEC) != 0)
+      wake_[0] = wake_[1] = -1;  // then only signals end a read; poll skips -1
   }
   ~InputBuffer() override {
     for (const int end : wake_) {
       if (end >= 0) ::close(end);
     }
+    if (file_ != STDIN_FILENO) ::close(file_);
   }
 
-  /// Throws InputError if a read failed.
-  void check() const {
-    if (error_ != 0)
-      throw InputError("standard input cannot be read: " + std::generic_category().message(error_));
-  }
+  /// Of a read that failed; 0: none did.
+  int error() const noexcept { return error_; }
 
   /// Ends blocked and later reads. From any thread.
   void interrupt() noexcept {
@@ -44,10 +48,10 @@ class InputBuffer final : public std::streambuf {
 
  protected:
   int_type underflow() override {
-    pollfd ready[2] = {{STDIN_FILENO, POLLIN, 0}, {wake_[0], POLLIN, 0}};
+    pollfd ready[2] = {{file_, POLLIN, 0}, {wake_[0], POLLIN, 0}};
     if (::poll(ready, 2, -1) < 0 || ready[1].revents != 0)
       return traits_type::eof();  // a signal, or asked to
-    const ssize_t count = ::read(STDIN_FILENO, bytes_.data(), bytes_.size());
+    const ssize_t count = ::read(file_, bytes_.data(), bytes_.size());
     if (count < 0 && errno != EINTR) error_ = errno;
     if (count <= 0) return traits_type::eof();
     setg(bytes_.data(), bytes_.data(), bytes_.data() + count);
@@ -55,16 +59,17 @@ class InputBuffer final : public std::streambuf {
   }
 
  private:
+  int file_;
   int wake_[2];
-  int error_ = 0;  ///< of a read that failed
+  int error_ = 0;
   std::vector<char> bytes_ = std::vector<char>(std::size_t{1} << 20);
 };
 
-class StandardInput final : public FrameSource {
+class DescriptorSource final : public FrameSource {
  public:
-  StandardInput() {
-    checked([this] {
-      source_ = open_y4m(stream_, "standard input");
+  DescriptorSource(int file, std::string name, std::int64_t bytes) : name_(std::move(name)), buffer_(file) {
+    checked([&] {
+      source_ = open_y4m(stream_, name_, bytes);
       return true;
     });
   }
@@ -81,22 +86,40 @@ class StandardInput final : public FrameSource {
     try {
       if (action()) return true;
     } catch (const InputError&) {
-      buffer_.check();
-      throw;
+      if (buffer_.error() == 0) throw;
     }
-    buffer_.check();
+    if (buffer_.error() != 0) cannot_read(name_, buffer_.error());
     return false;
   }
 
+  std::string name_;
   InputBuffer buffer_;
   std::istream stream_{&buffer_};
   std::unique_ptr<FrameSource> source_;
 };
 
+/// What a file holds from here on; the largest number for what is no regular file.
+std::int64_t bytes_left(int file) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+    return std::numeric_limits<std::int64_t>::max();
+  const off_t at = ::lseek(file, 0, SEEK_CUR);
+  return status.st_size - (at > 0 ? at : 0);
+}
+
 }  // namespace
 
 std::unique_ptr<FrameSource> open_standard_input() {
-  return std::make_unique<StandardInput>();
+  // The pipe of the buffer would take the place of a closed standard input, and be read for ever.
+  if (::fcntl(STDIN_FILENO, F_GETFD) == -1)
+    throw InputError("standard input is closed: there is nothing to read");
+  return std::make_unique<DescriptorSource>(STDIN_FILENO, "standard input", bytes_left(STDIN_FILENO));
+}
+
+std::unique_ptr<FrameSource> open_y4m_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) cannot_read("'" + path + "'", errno);
+  return std::make_unique<DescriptorSource>(file, path, bytes_left(file));
 }
 
 }  // namespace sfft::video

@@ -215,15 +215,16 @@ std::string charts(const RunReport& report) {
                  {},
                  {},
                  false};
-  for (const FrameRecord& frame : report.frames) {
+  for (const FrameRecord& frame : report.frames.frames()) {
     const auto x = static_cast<double>(frame.index);
     error.line.push_back({x, 100 * frame.relative_error});
     residual.line.push_back({x, 100 * frame.residual});
-    if (frame.true_error) error.dots.push_back({x, 100 * *frame.true_error});
-    if (frame.action == TrackAction::refreshed || frame.action == TrackAction::relearned) {
-      error.marks.push_back(
-          {x, to_string(frame.action), escape(fmt::format("frame {}: {}", frame.index, frame.reason))});
-    }
+  }
+  for (const FrameRecord& frame : report.frames.verified())
+    error.dots.push_back({static_cast<double>(frame.index), 100 * *frame.true_error});
+  for (const FrameRecord& frame : report.frames.renewals()) {
+    error.marks.push_back({static_cast<double>(frame.index), to_string(frame.action),
+                           escape(fmt::format("frame {}: {}", frame.index, frame.reason))});
   }
   residual.marks = error.marks;
   return svg(error) + svg(residual);

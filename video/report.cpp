@@ -99,15 +99,14 @@ std::string json_report(const RunReport& report) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string csv_report(const RunReport& report) {
-  std::string text = "frame,action,us,relative_error,error_l2,residual,true_relative_error,finite\n";
-  for (const FrameRecord& frame : report.frames) {
-    text +=
-        fmt::format("{},{},{:.3f},{:.6g},{:.6g},{:.6g},{},{}\n", frame.index, to_string(frame.action),
-                    frame.us, frame.relative_error, frame.error_l2, frame.residual,
-                    frame.true_error ? fmt::format("{:.6g}", *frame.true_error) : "", frame.finite ? 1 : 0);
-  }
-  return text;
+std::string csv_header() {
+  return "frame,action,us,relative_error,error_l2,residual,true_relative_error,finite\n";
+}
+
+std::string csv_row(const FrameRecord& frame) {
+  return fmt::format("{},{},{:.3f},{:.6g},{:.6g},{:.6g},{},{}\n", frame.index, to_string(frame.action),
+                     frame.us, frame.relative_error, frame.error_l2, frame.residual,
+                     frame.true_error ? fmt::format("{:.6g}", *frame.true_error) : "", frame.finite ? 1 : 0);
 }
 
 std::string summary(const RunReport& report) {

@@ -201,7 +201,8 @@ class Run {
     if (timed_densely(index, report_.dense.empty() ? 0 : report_.dense[0].us.size()))
       dense_->time(view, report_.dense);
     if (sink_ != nullptr) sink_->write(index, tracked.spectrum);
-    report_.frames.push_back(std::move(record));
+    report_.frames.push_back(record);
+    if (options_.on_frame) options_.on_frame(record);
   }
 
   void finish() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sfft/sfft.hpp"
+#include "video/frame_log.hpp"
 #include "video/source.hpp"
 
 namespace sfft::video {
@@ -25,23 +26,8 @@ struct RunOptions {
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend
   bool reference = true;
-  std::optional<Template> tmpl;  ///< given instead of learned
-};
-
-/// What happened to one frame.
-struct FrameRecord {
-  std::int64_t index = 0;
-  TrackAction action = TrackAction::sparse;
-  double us = 0;                       ///< in the tracker, copying included
-  double copy_us = 0;                  ///< of which its bytes were on their way to the GPU
-  std::int64_t transferred_bytes = 0;  ///< to the GPU
-  double relative_error = 0;           ///< reported
-  double error_l2 = 0;                 ///< reported
-  double residual = 0;
-  std::optional<double> true_error;  ///< relative, where verified
-  std::optional<bool> covered;       ///< true L2 error <= 2 × reported
-  bool finite = true;
-  std::string reason;
+  std::optional<Template> tmpl;                      ///< given instead of learned
+  std::function<void(const FrameRecord&)> on_frame;  ///< called for every transformed frame; may be empty
 };
 
 enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
@@ -56,13 +42,13 @@ struct RunReport {
   int threads = 1;
   Backend backend = Backend::automatic;  ///< as asked for
   int device = 0;
-  std::vector<double> decode_us;  ///< of every frame read
+  Distribution decode_us;  ///< of every frame read
 
   std::optional<Template> first_template;
   double learn_ms = 0;  ///< 0 when the template was given
   PlanInfo plan;
   std::string explanation;
-  std::vector<FrameRecord> frames;  ///< of the frames that went through the tracker
+  FrameLog frames;  ///< of the frames that went through the tracker
   std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0;
 
   /// Dense transforms of sampled frames, each the faster of integer and float input. The first is the one

@@ -8,9 +8,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "video/descriptor_source.hpp"
 #include "video/image_list.hpp"
-#include "video/standard_input.hpp"
-#include "video/y4m_source.hpp"
 #if SFFT_HAVE_OPENCV
 #include "video/opencv_source.hpp"
 #endif

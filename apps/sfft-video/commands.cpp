@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "outputs.hpp"
@@ -17,6 +18,8 @@ namespace sfft::apps {
 namespace {
 
 bool is_template_file(const std::string& path) {
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(path, code)) return false;
   std::ifstream file(path, std::ios::binary);
   char magic[8] = {};
   file.read(magic, sizeof magic);
@@ -29,6 +32,7 @@ int run_command(RunCommand command, const std::atomic<bool>& stop) {
   Outputs outputs(command);
   command.options.reference = !command.no_reference;
   if (!command.template_path.empty()) command.options.tmpl = Template::load(command.template_path);
+  command.options.on_frame = [&outputs](const video::FrameRecord& frame) { outputs.add(frame); };
 
   video::RunReport report;
   try {

@@ -33,6 +33,8 @@ Outputs::Outputs(const RunCommand& command) {
     open(html_, command.html);
     open(spectra_file_, command.spectra);
     const auto outputs = all();
+    for (const auto* output : outputs)
+      on_standard_output_ = on_standard_output_ || output->kind() == detail::OutputKind::descriptor;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       refuse_input(*outputs[i], command.input);
       if (!command.template_path.empty() && outputs[i]->leads_to(command.template_path))
@@ -58,37 +60,46 @@ std::vector<const detail::OutputFile*> Outputs::all() const {
   return outputs;
 }
 
-bool Outputs::on_standard_output() const noexcept {
-  for (const Output* output : {&json_, &csv_, &html_}) {
-    if (*output && (*output)->kind() == detail::OutputKind::descriptor) return true;
-  }
-  return false;
-}
-
 video::SpectrumSink* Outputs::spectra() noexcept {
   return spectra_file_ ? &spectra_ : nullptr;
 }
 
 void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum) {
   if (!file) return;
-  bool written = false;
-  outputs_.guarded([&] {
-    file->write(frame, spectrum);
-    written = true;
-  });
-  if (!written) file.reset();
+  if (!outputs_.guarded([&] { file->write(frame, spectrum); })) file.reset();
 }
 
-void Outputs::guarded(const std::function<void()>& action) noexcept {
+bool Outputs::guarded(const std::function<void()>& action) noexcept {
   try {
     action();
-    return;
+    return true;
   } catch (const std::bad_alloc&) {
     complain("out of memory: an output is not written");
   } catch (const std::exception& error) {
     complain(error.what());
   }
   failed_ = true;
+  return false;
+}
+
+void Outputs::add(const video::FrameRecord& frame) noexcept {
+  constexpr std::size_t kAtOnce = std::size_t{1} << 16;
+  if (!csv_) return;
+  const bool kept = guarded([&] {
+    csv_lines_ += video::csv_row(frame);
+    if (csv_lines_.size() < kAtOnce) return;
+    csv_->write(csv_lines_);
+    csv_lines_.clear();
+  });
+  if (!kept) csv_.reset();
+}
+
+void Outputs::save_csv() noexcept {
+  if (!csv_) return;
+  guarded([&] {
+    csv_->write(csv_lines_);
+    csv_->commit();
+  });
 }
 
 void Outputs::save_text(Output& output, const std::function<std::string()>& text) noexcept {
@@ -101,7 +112,7 @@ void Outputs::save_text(Output& output, const std::function<std::string()>& text
 
 void Outputs::save(const video::RunReport& report) {
   save_text(json_, [&] { return video::json_report(report); });
-  save_text(csv_, [&] { return video::csv_report(report); });
+  save_csv();
   save_text(html_, [&] { return video::html_report(report); });
   if (spectra_.file && report.frames_read > 0) guarded([&] { spectra_.file->commit(report.input); });
 }

@@ -32,10 +32,12 @@ class Outputs {
   explicit Outputs(const RunCommand& command);
 
   /// Whether a report goes to standard output, which then holds nothing else.
-  bool on_standard_output() const noexcept;
+  bool on_standard_output() const noexcept { return on_standard_output_; }
   /// Null when no spectra are asked for. Takes no exception into the run: the first failure ends the spectra
   /// alone.
   video::SpectrumSink* spectra() noexcept;
+  /// For the CSV, whose lines are not kept until the run's end.
+  void add(const video::FrameRecord& frame) noexcept;
   /// Writes every output, whatever becomes of the others, and says on standard error which failed and why.
   void save(const video::RunReport& report);
   bool failed() const noexcept { return failed_; }
@@ -54,12 +56,16 @@ class Outputs {
     Outputs& outputs_;
   };
 
-  void guarded(const std::function<void()>& action) noexcept;
+  /// False after a failure, which is said on standard error.
+  bool guarded(const std::function<void()>& action) noexcept;
+  void save_csv() noexcept;
   void save_text(Output& output, const std::function<std::string()>& text) noexcept;
   std::vector<const detail::OutputFile*> all() const;
 
   Output json_, csv_, html_, spectra_file_;
   Spectra spectra_{*this};
+  std::string csv_lines_ = video::csv_header();  ///< not written yet
+  bool on_standard_output_ = false;
   bool failed_ = false;
 };
 

@@ -220,6 +220,27 @@ class OutputsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn(b"standard input", done.stderr)
 
+    def test_memory_does_not_grow_with_the_stream(self):
+        header, frame = b"YUV4MPEG2 W16 H8 Cmono\n", b"FRAME\n" + bytes(range(128))
+        command = [PROGRAM, "run", "-", "--k", "4", *self.outputs("json", "csv", "html")]
+        resident = []
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            process.stdin.write(header)
+            for _ in range(4):  # more than the program reads ahead each time
+                for _ in range(25):
+                    process.stdin.write(frame * 1000)
+                process.stdin.flush()
+                with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+                    resident.append(next(int(line.split()[1]) for line in status if line.startswith("VmRSS:")))
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=100), 0)
+        self.assertLess(resident[-1] - resident[0], 1024, resident)
+        report = json.loads(self.read("json"))
+        self.assertEqual(report["frames"]["transformed"], 99999)
+        self.assertEqual(report["verified"]["frames"], 9999)
+        self.assertEqual(self.read("csv").count(b"\n"), 100000)
+        self.assertLess(os.path.getsize(self.path("html")), 1 << 20)
+
     def test_a_reader_that_leaves(self):
         os.mkfifo(self.path("fifo"))
         reader = threading.Thread(target=lambda: open(self.path("fifo"), "rb").close())
