@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <random>
 #include <sstream>
+#include <utility>
 
 #include "sfft/error.hpp"
 #include "tests/support/signals.hpp"
@@ -117,6 +120,45 @@ TEST(Reports, NamesThatAreNoTextAreShownAsText) {
   EXPECT_NE(html.find("a\\x1B[2J\\xFF\\x0A\xc3\xa4\\xE2\\x80\\xAE.mp4"), std::string::npos);
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
   EXPECT_EQ(summary(report).find('\x1b'), std::string::npos);
+}
+
+/// One frame of noise, the worst that a picture can be made of.
+class NoiseSource final : public FrameSource {
+ public:
+  NoiseSource(std::int64_t width, std::int64_t height) : width_(width), height_(height) {
+    info_.path = "noise";
+  }
+  const SourceInfo& info() const noexcept override { return info_; }
+  bool next(Frame& frame) override {
+    if (done_) return false;
+    done_ = true;
+    frame.width = width_;
+    frame.height = height_;
+    std::mt19937 random(1);
+    frame.samples.resize(static_cast<std::size_t>(width_ * height_));
+    for (std::byte& sample : frame.samples) sample = static_cast<std::byte>(random());
+    return true;
+  }
+
+ private:
+  std::int64_t width_, height_;
+  bool done_ = false;
+  SourceInfo info_;
+};
+
+TEST(Reports, PagesOfLargeFramesStaySmall) {
+  const std::pair<std::int64_t, std::int64_t> sizes[] = {{2100, 1000}, {20, 20000}};
+  for (const auto& [width, height] : sizes) {
+    NoiseSource source(width, height);
+    RunOptions options;
+    options.k = 300;
+    const std::atomic<bool> stop{false};
+    const RunReport report = run(
+        source, options, nullptr, [](std::int64_t, std::int64_t) {}, stop);
+    const std::string page = html_report(report);
+    EXPECT_NE(page.find("circle class='hit'"), std::string::npos);
+    EXPECT_LT(page.size(), std::size_t{6} << 20) << width << "x" << height;
+  }
 }
 
 TEST(Text, EverySingleByteAndItsNeighbours) {
