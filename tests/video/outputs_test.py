@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What becomes of the outputs of sfft-video, whatever their paths lead to and whatever fails. Standard library only.
 
-usage: outputs_test.py SFFT_VIDEO RECORDING
+usage: outputs_test.py SFFT_VIDEO RECORDING [CLASS]
 """
 import json
 import os
@@ -9,6 +9,7 @@ import resource
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -66,6 +67,10 @@ class OutputsTest(unittest.TestCase):
             self.assertTrue(content.rstrip().endswith(b"</html>"))
         else:
             self.assertEqual(content[:8], HDF5)
+
+
+class Paths(OutputsTest):
+    """What a path leads to."""
 
     def test_inputs_are_never_written_over(self):
         self.write("film.y4m", FILM)
@@ -160,6 +165,10 @@ class OutputsTest(unittest.TestCase):
         self.assertTrue(self.read("log").startswith(b"before\nframe,"), "a redirected file is written where it stands")
         self.assertEqual(os.listdir(self.folder), ["log"])
 
+
+class Failures(OutputsTest):
+    """One output that cannot be written, and standard streams."""
+
     def test_each_output_is_saved_whatever_becomes_of_the_others(self):
         for failing in ("json", "csv", "html"):
             others = [kind for kind in self.kinds if kind != failing]
@@ -219,6 +228,10 @@ class OutputsTest(unittest.TestCase):
         done = subprocess.run(["sh", "-c", f"exec '{PROGRAM}' run - <&-"], timeout=20, capture_output=True, check=False)
         self.assertEqual(done.returncode, 3)
         self.assertIn(b"standard input", done.stderr)
+
+
+class Endings(OutputsTest):
+    """Long runs, runs that are ended, and what they leave."""
 
     def test_memory_does_not_grow_with_the_stream(self):
         header, frame = b"YUV4MPEG2 W16 H8 Cmono\n", b"FRAME\n" + bytes(range(128))
@@ -291,4 +304,4 @@ class OutputsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=["outputs_test.py"])
+    unittest.main(argv=["outputs_test.py", *sys.argv[3:]])
