@@ -22,6 +22,7 @@ target_include_directories(sfft PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_
 target_compile_features(sfft PUBLIC cxx_std_20)
 set_target_properties(sfft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                                       LINKER_LANGUAGE CXX)
+sfft_runpath(sfft)
 if(NOT BUILD_SHARED_LIBS)
   target_compile_definitions(sfft INTERFACE SFFT_STATIC)
 endif()

@@ -9,6 +9,7 @@ option(SFFT_WITH_HDF5 "Write spectra as HDF5 when it is found" ON)
 option(SFFT_WITH_CUDA "Build the GPU backend when a CUDA compiler is found" ON)
 option(SFFT_WITH_VKFFT "Offer VkFFT for dense transforms on GPUs when its header is found" ON)
 option(SFFT_BASELINE_ONLY "Compile the hot loops for the baseline instruction set alone: shorter builds" OFF)
+option(SFFT_BUILD_FUZZ "Build the fuzz targets; needs clang, see the preset fuzz" OFF)
 option(SFFT_WERROR "Treat warnings as errors" OFF)
 set(SFFT_SANITIZE "" CACHE STRING "Sanitizers for every target: address;undefined or thread")
 

@@ -119,6 +119,8 @@ class Impl {
   }
 
   void check_type(ElementType type) const {
+    if (element_bytes(type) == 0)
+      throw Error(ErrorCode::invalid_argument, "the signal's element type is unknown");
     if (problem.real && is_complex(type))
       throw Error(ErrorCode::type_mismatch,
                   fmt::format("a {} signal for a real plan: make the plan complex", sfft::to_string(type)));

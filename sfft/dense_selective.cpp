@@ -51,6 +51,8 @@ class SelectiveImpl {
                                                    ? "the plan keeps what is above a magnitude: use above()"
                                                    : "the plan keeps a support: use at()");
     }
+    if (element_bytes(type) == 0)
+      throw Error(ErrorCode::invalid_argument, "the signal's element type is unknown");
     const ElementType own = sfft::detail::own_type<Real>(problem);
     const bool camera = problem.real && (type == ElementType::u8 || type == ElementType::u16);
     if (type != own && !camera) {

@@ -161,8 +161,14 @@ class Designer {
 
   std::int64_t max_samples() const {
     const std::int64_t points = data_.shape.points();
-    if (options_.max_samples > 0)
-      return static_cast<std::int64_t>(options_.max_samples * static_cast<double>(points));
+    if (options_.max_samples > 0) {
+      const double samples = options_.max_samples * static_cast<double>(points);
+      if (samples < 1)  // 0 samples would be taken for no limit
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("max_samples = {} allows not one sample of {}: give a larger share",
+                                options_.max_samples, points));
+      return static_cast<std::int64_t>(samples);
+    }
     if (prior_.least_squares()) return points;
     return std::max<std::int64_t>(1, std::min(points / kBudgetDivisor, kSamplesPerCoefficient * support_.k));
   }

@@ -1,13 +1,12 @@
 #include "kernels/dense/wisdom.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <new>
 
+#include "kernels/common/output_file.hpp"
 #include "kernels/dense/wisdom_text.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/error.hpp"
@@ -55,21 +54,7 @@ WisdomReport load_wisdom(const std::string& file) noexcept {
 }
 
 void save_wisdom(const std::string& file) {
-  static std::atomic<unsigned> saves{0};  // threads may save to the same file
-  const std::string text = sfft::detail::Wisdom::global().format();
-  const std::string beside = fmt::format("{}.tmp-{}-{}", file, ::getpid(), saves.fetch_add(1));
-  std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  stream.close();
-  std::error_code code;
-  if (stream) std::filesystem::rename(beside, file, code);
-  if (!stream || code) {
-    std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
-    throw Error(ErrorCode::file_unreadable,
-                fmt::format("cannot write the wisdom file '{}': {}", file,
-                            code ? code.message() : "its directory is missing, not writable or full"));
-  }
+  sfft::detail::write_whole(file, sfft::detail::Wisdom::global().format());
 }
 
 void forget_wisdom() noexcept {

@@ -1,7 +1,6 @@
 #include "template/template_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "kernels/common/output_file.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {
@@ -76,6 +76,7 @@ class Reader {
   template <class T>
   void get_array(T* values, std::size_t count) {
     if (count > static_cast<std::size_t>(end_ - at_) / sizeof(T)) corrupt("it ends early");
+    if (count == 0) return;  // an empty vector has no memory to copy to
     std::memcpy(values, at_, count * sizeof(T));
     at_ += count * sizeof(T);
   }
@@ -96,9 +97,11 @@ class Reader {
 
 std::vector<char> read_all(const std::string& path) {
   std::error_code code;
-  if (std::filesystem::is_directory(path, code)) {
-    throw Error(ErrorCode::file_unreadable, fmt::format("'{}' is a directory, not a template file", path));
-  }
+  const auto status = std::filesystem::status(path, code);
+  // A device may never end, and opening a pipe waits for its writer.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw Error(ErrorCode::file_unreadable,
+                fmt::format("'{}' is a directory or a device, not a template file", path));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(ErrorCode::file_unreadable, fmt::format("cannot open template file '{}'", path));
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -215,18 +218,7 @@ void write_template(const TemplateData& data, const std::string& path) {
   }
   writer.put(crc64(writer.bytes().data(), writer.bytes().size()));
 
-  const std::string beside = fmt::format("{}.tmp-{}", path, ::getpid());
-  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-  file.write(writer.bytes().data(), static_cast<std::streamsize>(writer.bytes().size()));
-  file.close();
-  std::error_code code;
-  if (file) std::filesystem::rename(beside, path, code);
-  if (!file || code) {
-    std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
-    throw Error(ErrorCode::file_unreadable,
-                fmt::format("cannot write template file '{}'{}", path, code ? ": " + code.message() : ""));
-  }
+  write_whole(path, {writer.bytes().data(), writer.bytes().size()});
 }
 
 }  // namespace sfft::detail

@@ -9,8 +9,7 @@ namespace sfft::detail {
 
 /// Throws Error file_unreadable, file_corrupt or file_version.
 TemplateData read_template(const std::string& path);
-/// Writes `path`.tmp-<pid> and renames it; on failure the old file stays and Error(file_unreadable) is
-/// thrown.
+/// On failure the old file stays as it was, and Error(file_unreadable) is thrown.
 void write_template(const TemplateData& data, const std::string& path);
 
 }  // namespace sfft::detail

@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 #include <vector>
 
+#include "video/image_list.hpp"
+
 namespace sfft::video {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Containers estimate their frame count from duration and rate; so many frames less is no damage.
 std::int64_t tolerated_shortfall(std::int64_t expected) {
@@ -84,78 +83,6 @@ class CaptureSource final : public FrameSource {
   SourceInfo info_;
   std::int64_t count_ = 0;
 };
-
-/// "frame2.png" before "frame10.png".
-bool natural_less(const std::string& a, const std::string& b) {
-  std::size_t i = 0;
-  std::size_t j = 0;
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  while (i < a.size() && j < b.size()) {
-    if (digit(a[i]) && digit(b[j])) {
-      const std::size_t start_i = std::min(a.find_first_not_of('0', i), a.size());
-      const std::size_t start_j = std::min(b.find_first_not_of('0', j), b.size());
-      std::size_t end_i = start_i;
-      std::size_t end_j = start_j;
-      while (end_i < a.size() && digit(a[end_i])) ++end_i;
-      while (end_j < b.size() && digit(b[end_j])) ++end_j;
-      if (end_i - start_i != end_j - start_j) return end_i - start_i < end_j - start_j;
-      const int order = a.compare(start_i, end_i - start_i, b, start_j, end_j - start_j);
-      if (order != 0) return order < 0;
-      i = end_i;
-      j = end_j;
-    } else {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i;
-      ++j;
-    }
-  }
-  return a.size() - i < b.size() - j;
-}
-
-bool image_name(const fs::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  static const std::vector<std::string> known{".png", ".jpg", ".jpeg", ".tif",  ".tiff",
-                                              ".bmp", ".pgm", ".ppm",  ".webp", ".jp2"};
-  return std::find(known.begin(), known.end(), extension) != known.end();
-}
-
-/// Whether a printf pattern holds exactly one %d or %0Nd, which is all that may reach snprintf.
-bool safe_pattern(const std::string& pattern) {
-  const std::size_t at = pattern.find('%');
-  if (at == std::string::npos || pattern.find('%', at + 1) != std::string::npos) return false;
-  std::size_t i = at + 1;
-  while (i < pattern.size() && i < at + 4 && pattern[i] >= '0' && pattern[i] <= '9') ++i;
-  return i < pattern.size() && pattern[i] == 'd';
-}
-
-std::vector<std::string> list_images(const std::string& input) {
-  std::vector<std::string> paths;
-  if (fs::is_directory(input)) {
-    for (const auto& entry : fs::directory_iterator(input)) {
-      if (entry.is_regular_file() && image_name(entry.path())) paths.push_back(entry.path().string());
-    }
-    std::sort(paths.begin(), paths.end(), natural_less);
-    if (paths.empty())
-      throw InputError(fmt::format("directory '{}' holds no images (png, jpg, tif, bmp, pgm, …)", input));
-    return paths;
-  }
-  if (!safe_pattern(input)) {
-    throw InputError(
-        fmt::format("'{}' is not an image pattern: use one %d or %0Nd, as in frames/%04d.png", input));
-  }
-  std::vector<char> name(input.size() + 32);
-  for (int first : {0, 1}) {
-    for (int i = first;; ++i) {
-      std::snprintf(name.data(), name.size(), input.c_str(), i);
-      if (!fs::exists(name.data())) break;
-      paths.emplace_back(name.data());
-    }
-    if (!paths.empty()) return paths;
-  }
-  throw InputError(fmt::format("no image matches '{}' (numbering starts at 0 or 1)", input));
-}
 
 class ImageSource final : public FrameSource {
  public:

@@ -9,6 +9,7 @@
 #include "video/png.hpp"
 #include "video/report.hpp"
 #include "video/statistics.hpp"
+#include "video/text.hpp"
 
 namespace sfft::video {
 
@@ -34,9 +35,9 @@ pre{background:var(--card);border:1px solid var(--rule);border-radius:10px;paddi
 .hit{fill:none;stroke:#fff;stroke-width:.9;opacity:.85}
 )css";
 
-std::string escape(const std::string& text) {
+std::string escape(const std::string& raw) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(raw)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -60,9 +61,24 @@ std::string escape(const std::string& text) {
   return out;
 }
 
+std::string escape_lines(const std::string& raw) {
+  std::string out;
+  for (std::size_t at = 0; at < raw.size();) {
+    const std::size_t end = std::min(raw.find('\n', at), raw.size());
+    out += escape(raw.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+/// Every how many-th row and column a picture shows, so that it stays below some 3 MB.
+std::int64_t thinning(std::int64_t width, std::int64_t height) {
+  return std::max<std::int64_t>(1, (std::max(width, height) + 959) / 960);
+}
+
 Image grey_image(const Frame& frame) {
   // Large frames are thinned: the page is for looking, not for measuring.
-  const std::int64_t step = std::max<std::int64_t>(1, (frame.width + 959) / 960);
+  const std::int64_t step = thinning(frame.width, frame.height);
   Image image;
   image.width = static_cast<int>((frame.width + step - 1) / step);
   image.height = static_cast<int>((frame.height + step - 1) / step);
@@ -117,10 +133,12 @@ std::string spectrum_figure(const RunReport& report) {
   };
   const Window window{reach(rows, height), reach(columns, width)};
 
+  // Of each block of a large spectrum the largest is shown.
+  const std::int64_t step = thinning(2 * window.columns + 1, 2 * window.rows + 1);
   Image image;
   image.channels = 3;
-  image.width = static_cast<int>(2 * window.columns + 1);
-  image.height = static_cast<int>(2 * window.rows + 1);
+  image.width = static_cast<int>((2 * window.columns + step) / step);
+  image.height = static_cast<int>((2 * window.rows + step) / step);
   const auto level = [&](std::int64_t row, std::int64_t column) {
     if (column < 0) {
       row = -row;
@@ -130,8 +148,15 @@ std::string spectrum_figure(const RunReport& report) {
     return std::log10(1.0 + std::abs(half[static_cast<std::size_t>(row * (width / 2 + 1) + column)]));
   };
   std::vector<double> levels;
-  for (std::int64_t r = -window.rows; r <= window.rows; ++r) {
-    for (std::int64_t c = -window.columns; c <= window.columns; ++c) levels.push_back(level(r, c));
+  for (std::int64_t r = -window.rows; r <= window.rows; r += step) {
+    for (std::int64_t c = -window.columns; c <= window.columns; c += step) {
+      double most = 0;
+      for (std::int64_t i = r; i < std::min(r + step, window.rows + 1); ++i) {
+        for (std::int64_t j = c; j < std::min(c + step, window.columns + 1); ++j)
+          most = std::max(most, level(i, j));
+      }
+      levels.push_back(most);
+    }
   }
   const double low = quantile(levels, 0.02);
   const double high = quantile(levels, 0.998);
@@ -140,8 +165,8 @@ std::string spectrum_figure(const RunReport& report) {
     image.samples.insert(image.samples.end(), colour.begin(), colour.end());
   }
 
-  const double w = image.width;
-  const double h = image.height;
+  const double w = static_cast<double>(image.width * step);
+  const double h = static_cast<double>(image.height * step);
   const double scale = 460 / w;  // drawn 460 units wide, 40 left for labels
   std::string text = fmt::format(
       "<figure class='spectrum'><figcaption>The template over the spectrum</figcaption>"
@@ -204,15 +229,16 @@ std::string charts(const RunReport& report) {
                  {},
                  {},
                  false};
-  for (const FrameRecord& frame : report.frames) {
+  for (const FrameRecord& frame : report.frames.frames()) {
     const auto x = static_cast<double>(frame.index);
     error.line.push_back({x, 100 * frame.relative_error});
     residual.line.push_back({x, 100 * frame.residual});
-    if (frame.true_error) error.dots.push_back({x, 100 * *frame.true_error});
-    if (frame.action == TrackAction::refreshed || frame.action == TrackAction::relearned) {
-      error.marks.push_back(
-          {x, to_string(frame.action), escape(fmt::format("frame {}: {}", frame.index, frame.reason))});
-    }
+  }
+  for (const FrameRecord& frame : report.frames.verified())
+    error.dots.push_back({static_cast<double>(frame.index), 100 * *frame.true_error});
+  for (const FrameRecord& frame : report.frames.renewals()) {
+    error.marks.push_back({static_cast<double>(frame.index), to_string(frame.action),
+                           escape(fmt::format("frame {}: {}", frame.index, frame.reason))});
   }
   residual.marks = error.marks;
   return svg(error) + svg(residual);
@@ -286,7 +312,7 @@ std::string html_report(const RunReport& report) {
             timing_table(report, numbers);
   }
   if (!report.explanation.empty())
-    body += "<h2>The plan explains itself</h2><pre>" + escape(report.explanation) + "</pre>";
+    body += "<h2>The plan explains itself</h2><pre>" + escape_lines(report.explanation) + "</pre>";
   return fmt::format(
       "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
       "content='width=device-width,initial-scale=1'>"

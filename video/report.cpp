@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "video/statistics.hpp"
+#include "video/text.hpp"
 
 namespace sfft::video {
 
@@ -18,6 +19,8 @@ const char* status_name(RunStatus status) {
       return "input_damaged";
     case RunStatus::interrupted:
       return "interrupted";
+    case RunStatus::failed:
+      return "failed";
   }
   return "unknown";
 }
@@ -96,23 +99,22 @@ std::string json_report(const RunReport& report) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string csv_report(const RunReport& report) {
-  std::string text = "frame,action,us,relative_error,error_l2,residual,true_relative_error,finite\n";
-  for (const FrameRecord& frame : report.frames) {
-    text +=
-        fmt::format("{},{},{:.3f},{:.6g},{:.6g},{:.6g},{},{}\n", frame.index, to_string(frame.action),
-                    frame.us, frame.relative_error, frame.error_l2, frame.residual,
-                    frame.true_error ? fmt::format("{:.6g}", *frame.true_error) : "", frame.finite ? 1 : 0);
-  }
-  return text;
+std::string csv_header() {
+  return "frame,action,us,relative_error,error_l2,residual,true_relative_error,finite\n";
+}
+
+std::string csv_row(const FrameRecord& frame) {
+  return fmt::format("{},{},{:.3f},{:.6g},{:.6g},{:.6g},{},{}\n", frame.index, to_string(frame.action),
+                     frame.us, frame.relative_error, frame.error_l2, frame.residual,
+                     frame.true_error ? fmt::format("{:.6g}", *frame.true_error) : "", frame.finite ? 1 : 0);
 }
 
 std::string summary(const RunReport& report) {
   const RunStatistics numbers(report);
   const SourceInfo& input = report.input;
-  std::string text =
-      fmt::format("{}: {} frames of {}x{}", input.path, report.frames_read, input.width, input.height);
-  if (report.status != RunStatus::complete) text += fmt::format("  [{}]", report.message);
+  std::string text = fmt::format("{}: {} frames of {}x{}", printable(input.path), report.frames_read,
+                                 input.width, input.height);
+  if (report.status != RunStatus::complete) text += fmt::format("  [{}]", printable(report.message));
   text += "\n";
   if (!report.first_template) return text;
   const Template& tmpl = *report.first_template;

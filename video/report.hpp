@@ -9,8 +9,9 @@ namespace sfft::video {
 
 /// The JSON report, schema "sfft-video/1" (docs/sfft-video.md). Numbers that were not measured are null.
 std::string json_report(const RunReport& report);
-/// One line a transformed frame, with a header.
-std::string csv_report(const RunReport& report);
+/// The first line of the CSV, and the line of a transformed frame.
+std::string csv_header();
+std::string csv_row(const FrameRecord& frame);
 /// A few lines for a terminal.
 std::string summary(const RunReport& report);
 /// One self-contained HTML page.

@@ -201,7 +201,8 @@ class Run {
     if (timed_densely(index, report_.dense.empty() ? 0 : report_.dense[0].us.size()))
       dense_->time(view, report_.dense);
     if (sink_ != nullptr) sink_->write(index, tracked.spectrum);
-    report_.frames.push_back(std::move(record));
+    report_.frames.push_back(record);
+    if (options_.on_frame) options_.on_frame(record);
   }
 
   void finish() {
@@ -272,6 +273,11 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     // A signal that cuts a blocked read short is no damage.
     report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
     report.message = stop ? fmt::format("interrupted after {} frames", report.frames_read) : error.what();
+  } catch (const std::exception& error) {
+    if (report.frames_read == 0) throw;
+    report.status = RunStatus::failed;
+    report.message = fmt::format("failed after {} frames: {}", report.frames_read, error.what());
+    report.failure = std::current_exception();
   }
   if (report.frames_read > 0) {  // sources that learn their size with the first frame
     report.input.width = report.first_frame.width;

@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sfft/sfft.hpp"
+#include "video/frame_log.hpp"
 #include "video/source.hpp"
 
 namespace sfft::video {
@@ -24,43 +26,29 @@ struct RunOptions {
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend
   bool reference = true;
-  std::optional<Template> tmpl;  ///< given instead of learned
+  std::optional<Template> tmpl;                      ///< given instead of learned
+  std::function<void(const FrameRecord&)> on_frame;  ///< called for every transformed frame; may be empty
 };
 
-/// What happened to one frame.
-struct FrameRecord {
-  std::int64_t index = 0;
-  TrackAction action = TrackAction::sparse;
-  double us = 0;                       ///< in the tracker, copying included
-  double copy_us = 0;                  ///< of which its bytes were on their way to the GPU
-  std::int64_t transferred_bytes = 0;  ///< to the GPU
-  double relative_error = 0;           ///< reported
-  double error_l2 = 0;                 ///< reported
-  double residual = 0;
-  std::optional<double> true_error;  ///< relative, where verified
-  std::optional<bool> covered;       ///< true L2 error <= 2 × reported
-  bool finite = true;
-  std::string reason;
-};
-
-enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted };
+enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
 
 /// What a run leaves for the reports.
 struct RunReport {
   RunStatus status = RunStatus::complete;
-  std::string message;  ///< why, when not complete
+  std::string message;         ///< why, when not complete
+  std::exception_ptr failure;  ///< what ended a run that failed after its first frame
   SourceInfo input;
   std::int64_t frames_read = 0;
   int threads = 1;
   Backend backend = Backend::automatic;  ///< as asked for
   int device = 0;
-  std::vector<double> decode_us;  ///< of every frame read
+  Distribution decode_us;  ///< of every frame read
 
   std::optional<Template> first_template;
   double learn_ms = 0;  ///< 0 when the template was given
   PlanInfo plan;
   std::string explanation;
-  std::vector<FrameRecord> frames;  ///< of the frames that went through the tracker
+  FrameLog frames;  ///< of the frames that went through the tracker
   std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0;
 
   /// Dense transforms of sampled frames, each the faster of integer and float input. The first is the one
@@ -84,8 +72,8 @@ class SpectrumSink {
 using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
 
 /// Runs until the source ends, breaks, `options.frames` are read or `stop` is set; a damaged input is a
-/// status, not an exception. Throws Error (wrong template, bad options) before the first frame is
-/// transformed.
+/// status, not an exception, and so is what goes wrong after the first frame: what was done is reported.
+/// Throws Error (wrong template, bad options) before the first frame is transformed.
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
 

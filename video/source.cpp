@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
+#include <string_view>
 
-#include "video/standard_input.hpp"
-#include "video/y4m_source.hpp"
+#include "video/descriptor_source.hpp"
+#include "video/image_list.hpp"
 #if SFFT_HAVE_OPENCV
 #include "video/opencv_source.hpp"
 #endif
@@ -34,24 +36,65 @@ bool all_digits(const std::string& text) {
 void check_file(const std::string& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
+  if (status.type() == std::filesystem::file_type::none)  // too long, a circle of links, a closed directory
+    throw InputError(fmt::format("'{}' cannot be opened: {}", path, code.message()));
   if (!std::filesystem::exists(status)) throw InputError(fmt::format("'{}' does not exist", path));
   if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, code) == 0) {
     throw InputError(fmt::format("'{}' is empty (zero bytes)", path));
   }
 }
 
+#if SFFT_HAVE_OPENCV
+int camera_number(const std::string& digits) {
+  int number = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (code != std::errc()) throw InputError(fmt::format("there is no camera {}", digits));
+  return number;
+}
+#endif
+
+bool is_url(const std::string& input) {
+  return input.find("://") != std::string::npos;
+}
+
+bool is_directory(const std::string& input) {
+  std::error_code code;
+  return std::filesystem::is_directory(input, code);
+}
+
+/// A number that is not the name of a file.
+bool is_camera(const std::string& input) {
+  std::error_code code;
+  return all_digits(input) && !std::filesystem::exists(input, code);
+}
+
 }  // namespace
+
+std::vector<std::string> input_files(const std::string& input) {
+  if (input == "-" || is_camera(input)) return {};
+  if (is_url(input)) {
+    constexpr std::string_view kFile = "file://";
+    return input.starts_with(kFile) ? std::vector{input.substr(kFile.size())} : std::vector<std::string>{};
+  }
+  if (!is_directory(input) && !is_image_pattern(input)) return {input};
+  try {
+    return list_images(input);
+  } catch (const InputError&) {  // opening it says why
+    return {};
+  }
+}
 
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
   if (input == "-") return open_standard_input();
-  const bool url = input.find("://") != std::string::npos;
-  const bool pattern = !url && input.find('%') != std::string::npos;
-  const bool directory = !url && std::filesystem::is_directory(input);
-  if (!url && !pattern && !directory && !all_digits(input)) check_file(input);
+  const bool url = is_url(input);
+  const bool directory = !url && is_directory(input);
+  const bool pattern = !url && !directory && is_image_pattern(input);
+  const bool camera = !url && !directory && !pattern && is_camera(input);
+  if (!url && !pattern && !directory && !camera) check_file(input);
   if (!url && !directory && input.ends_with(".y4m")) return open_y4m_file(input);
 #if SFFT_HAVE_OPENCV
   if (directory || pattern) return open_images(input);
-  if (all_digits(input) && !std::filesystem::exists(input)) return open_camera(std::stoi(input.substr(0, 6)));
+  if (camera) return open_camera(camera_number(input));
   return open_recording(input, options);
 #else
   static_cast<void>(options);

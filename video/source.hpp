@@ -53,6 +53,10 @@ struct SourceOptions {
 /// or any file that OpenCV decodes. Throws InputError.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
 
+/// The files that open_source() would read; empty for cameras, streams and standard input. Throws nothing of
+/// its own.
+std::vector<std::string> input_files(const std::string& input);
+
 /// Whether this build reads anything but YUV4MPEG2.
 bool has_opencv() noexcept;
 

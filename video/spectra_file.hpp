@@ -2,20 +2,21 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
+#include "kernels/common/output_file.hpp"
 #include "video/run.hpp"
 
 namespace sfft::video {
 
 bool has_hdf5() noexcept;
 
-/// Writes beside `path`; commit() puts the file in place. Layout: docs/sfft-video.md. Throws Error when the
-/// file cannot be written, and in builds without HDF5.
+/// Fills `output`, which outlives it; commit() puts it in place. Layout: docs/sfft-video.md. Throws Error
+/// when the file cannot be written (a full disk), after which nothing but destroying it is allowed; for
+/// outputs that are no regular files, and in builds without HDF5.
 class SpectraFile : public SpectrumSink {
  public:
   virtual void commit(const SourceInfo& input) = 0;
 };
-std::unique_ptr<SpectraFile> open_spectra_file(const std::string& path);
+std::unique_ptr<SpectraFile> open_spectra_file(detail::OutputFile& output);
 
 }  // namespace sfft::video

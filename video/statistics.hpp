@@ -45,36 +45,25 @@ struct RunStatistics {
   }
 
   explicit RunStatistics(const RunReport& report) {
-    std::vector<double> us, errors, reported, copy, transform, bytes;
-    std::int64_t covered = 0;
-    for (const FrameRecord& frame : report.frames) {
-      us.push_back(frame.us);
-      copy.push_back(frame.copy_us);
-      transform.push_back(frame.us - frame.copy_us);
-      bytes.push_back(static_cast<double>(frame.transferred_bytes));
-      reported.push_back(frame.relative_error);
-      if (!frame.true_error) continue;
-      errors.push_back(*frame.true_error);
-      covered += *frame.covered;
-    }
-    verified = static_cast<std::int64_t>(errors.size());
-    median_us = quantile(us, 0.5);
-    p95_us = quantile(us, 0.95);
-    mean_us = mean(us);
+    const FrameLog& frames = report.frames;
+    verified = static_cast<std::int64_t>(frames.true_error.size());
+    median_us = quantile(frames.us, 0.5);
+    p95_us = quantile(frames.us, 0.95);
+    mean_us = mean(frames.us);
     dense_us =
         report.dense.empty() ? std::numeric_limits<double>::quiet_NaN() : quantile(report.dense[0].us, 0.5);
     speedup = dense_us / median_us;
-    error_median = quantile(errors, 0.5);
-    error_p95 = quantile(errors, 0.95);
-    error_max = quantile(errors, 1);
-    coverage = errors.empty() ? std::numeric_limits<double>::quiet_NaN()
-                              : static_cast<double>(covered) / static_cast<double>(errors.size());
-    reported_median = quantile(reported, 0.5);
+    error_median = quantile(frames.true_error, 0.5);
+    error_p95 = quantile(frames.true_error, 0.95);
+    error_max = quantile(frames.true_error, 1);
+    coverage = verified == 0 ? std::numeric_limits<double>::quiet_NaN()
+                             : static_cast<double>(frames.covered) / static_cast<double>(verified);
+    reported_median = quantile(frames.relative_error, 0.5);
     decode_us = quantile(report.decode_us, 0.5);
-    copy_us = quantile(copy, 0.5);
-    transform_us = quantile(transform, 0.5);
-    bytes_per_frame = quantile(bytes, 0.5);
-    if (us.empty()) return;
+    copy_us = quantile(frames.copy_us, 0.5);
+    transform_us = quantile(frames.transform_us, 0.5);
+    bytes_per_frame = quantile(frames.transferred_bytes, 0.5);
+    if (frames.empty()) return;
     bottleneck = decode_us >= std::max(copy_us, transform_us) ? "decode"
                  : copy_us > transform_us                     ? "copy"
                                                               : "transform";

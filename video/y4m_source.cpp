@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <istream>
 #include <sstream>
 
@@ -81,7 +81,7 @@ Format parse_format(std::string tag, std::int64_t width, std::int64_t height) {
 
 class Y4mSource final : public FrameSource {
  public:
-  Y4mSource(std::istream& stream, const std::string& name) : stream_(stream) {
+  Y4mSource(std::istream& stream, const std::string& name, std::int64_t bytes) : stream_(stream) {
     std::string line;
     if (!read_line(stream_, line))
       throw InputError(fmt::format("{} is empty: a YUV4MPEG2 stream was expected", name));
@@ -104,6 +104,12 @@ class Y4mSource final : public FrameSource {
     bits_ = format.bits;
     luma_bytes_ = static_cast<std::size_t>(info_.width * info_.height) * (bits_ > 8 ? 2 : 1);
     chroma_bytes_ = static_cast<std::int64_t>(format.chroma_samples) * (bits_ > 8 ? 2 : 1);
+    const std::int64_t frame_bytes = static_cast<std::int64_t>(luma_bytes_) + chroma_bytes_;
+    if (frame_bytes > bytes)
+      throw InputError(
+          fmt::format("{}: its header promises frames of {}x{}, {} bytes each, but it holds {} bytes in all: "
+                      "it is truncated or damaged",
+                      name, info_.width, info_.height, frame_bytes, bytes));
   }
 
   const SourceInfo& info() const noexcept override { return info_; }
@@ -118,9 +124,7 @@ class Y4mSource final : public FrameSource {
     frame.width = info_.width;
     frame.height = info_.height;
     frame.bit_depth16 = bits_ > 8;
-    frame.samples.resize(luma_bytes_);
-    stream_.read(reinterpret_cast<char*>(frame.samples.data()), static_cast<std::streamsize>(luma_bytes_));
-    const bool luma = stream_.gcount() == static_cast<std::streamsize>(luma_bytes_);
+    const bool luma = read_luma(frame.samples);
     if (luma && chroma_bytes_ > 0) stream_.ignore(chroma_bytes_);
     if (!luma || (chroma_bytes_ > 0 && stream_.gcount() != chroma_bytes_)) {
       throw InputError(fmt::format("{}: the stream ends inside frame {}", info_.path, count_));
@@ -130,6 +134,20 @@ class Y4mSource final : public FrameSource {
   }
 
  private:
+  /// Takes memory as data arrives: a header of a few bytes must not cost what it claims.
+  bool read_luma(std::vector<std::byte>& samples) {
+    constexpr std::size_t kFirst = std::size_t{1} << 22;
+    if (samples.size() > luma_bytes_) samples.resize(luma_bytes_);
+    for (std::size_t got = 0; got < luma_bytes_;) {
+      if (got == samples.size()) samples.resize(std::min(luma_bytes_, std::max(kFirst, 2 * got)));
+      const std::size_t asked = samples.size() - got;
+      stream_.read(reinterpret_cast<char*>(samples.data() + got), static_cast<std::streamsize>(asked));
+      if (stream_.gcount() != static_cast<std::streamsize>(asked)) return false;
+      got += asked;
+    }
+    return true;
+  }
+
   void parse_rate(const std::string& text) {
     long numerator = 0;
     long denominator = 0;
@@ -147,28 +165,10 @@ class Y4mSource final : public FrameSource {
   std::int64_t count_ = 0;
 };
 
-class Y4mFileSource final : public FrameSource {
- public:
-  explicit Y4mFileSource(const std::string& path) : file_(path, std::ios::binary) {
-    if (!file_) throw InputError(fmt::format("cannot open '{}'", path));
-    source_ = open_y4m(file_, path);
-  }
-  const SourceInfo& info() const noexcept override { return source_->info(); }
-  bool next(Frame& frame) override { return source_->next(frame); }
-
- private:
-  std::ifstream file_;
-  std::unique_ptr<FrameSource> source_;
-};
-
 }  // namespace
 
-std::unique_ptr<FrameSource> open_y4m(std::istream& stream, const std::string& name) {
-  return std::make_unique<Y4mSource>(stream, name);
-}
-
-std::unique_ptr<FrameSource> open_y4m_file(const std::string& path) {
-  return std::make_unique<Y4mFileSource>(path);
+std::unique_ptr<FrameSource> open_y4m(std::istream& stream, const std::string& name, std::int64_t bytes) {
+  return std::make_unique<Y4mSource>(stream, name, bytes);
 }
 
 }  // namespace sfft::video

@@ -2,14 +2,14 @@
 
 #include <utility>
 
-#include "video/atomic_file.hpp"
+#include "kernels/common/output_file.hpp"
 
 namespace sfft::apps {
 
 Results::Results(RunContext context, std::string json, std::string csv, bool quiet)
     : context_(std::move(context)), json_(std::move(json)), csv_(std::move(csv)), table_(quiet) {
   for (const std::string* path : {&json_, &csv_}) {
-    if (!path->empty()) video::check_writable(*path);
+    if (!path->empty()) const detail::OutputFile refused_before_the_work(*path);
   }
 }
 
@@ -26,8 +26,8 @@ void Results::finish(const std::string& status) {
 }
 
 void Results::write() const {
-  if (!json_.empty()) video::write_file(json_, json_text(context_, rows_));
-  if (!csv_.empty()) video::write_file(csv_, csv_text(rows_));
+  if (!json_.empty()) detail::write_whole(json_, json_text(context_, rows_));
+  if (!csv_.empty()) detail::write_whole(csv_, csv_text(rows_));
 }
 
 }  // namespace sfft::apps

@@ -4,35 +4,22 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
+#include "outputs.hpp"
 #include "progress.hpp"
-#include "video/atomic_file.hpp"
+#include "streams.hpp"
 #include "video/report.hpp"
-#include "video/spectra_file.hpp"
+#include "video/text.hpp"
 
 namespace sfft::apps {
 
 namespace {
 
-void check_outputs(const RunCommand& command) {
-  for (const std::string* path : {&command.json, &command.csv, &command.spectra, &command.html}) {
-    if (!path->empty() && *path != "-") video::check_writable(*path);
-  }
-}
-
-void write_reports(const RunCommand& command, const video::RunReport& report) {
-  const std::string json = video::json_report(report);
-  if (command.json == "-") {
-    std::fwrite(json.data(), 1, json.size(), stdout);
-  } else if (!command.json.empty()) {
-    video::write_file(command.json, json);
-  }
-  if (!command.csv.empty()) video::write_file(command.csv, video::csv_report(report));
-  if (!command.html.empty()) video::write_file(command.html, video::html_report(report));
-}
-
 bool is_template_file(const std::string& path) {
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(path, code)) return false;
   std::ifstream file(path, std::ios::binary);
   char magic[8] = {};
   file.read(magic, sizeof magic);
@@ -42,35 +29,43 @@ bool is_template_file(const std::string& path) {
 }  // namespace
 
 int run_command(RunCommand command, const std::atomic<bool>& stop) {
-  check_outputs(command);
+  Outputs outputs(command);
   command.options.reference = !command.no_reference;
   if (!command.template_path.empty()) command.options.tmpl = Template::load(command.template_path);
-  std::unique_ptr<video::SpectraFile> spectra;
-  if (!command.spectra.empty()) spectra = video::open_spectra_file(command.spectra);
+  command.options.on_frame = [&outputs](const video::FrameRecord& frame) { outputs.add(frame); };
 
   video::RunReport report;
   try {
     const auto source = video::open_source(command.input);
     Progress progress(command.quiet);
     report = video::run(
-        *source, command.options, spectra.get(),
+        *source, command.options, outputs.spectra(),
         [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
   } catch (const video::InputError& error) {  // it never opened: there is still a report to write
     report.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     report.message = error.what();
     report.input.path = command.input;
   }
-  if (spectra && report.frames_read > 0) spectra->commit(report.input);
-  write_reports(command, report);
+  outputs.save(report);
   if (report.frames_read > 0 && !command.quiet)
-    fmt::print(command.json == "-" ? stderr : stdout, "{}", video::summary(report));
+    print(outputs.on_standard_output() ? stderr : stdout, "{}", video::summary(report));
+  if (report.failure) std::rethrow_exception(report.failure);
+  if (report.status != video::RunStatus::complete) complain(report.message);
+  if (outputs.failed()) return kUsage;
   if (report.status == video::RunStatus::complete) return kFine;
-  fmt::print(stderr, "sfft-video: {}\n", report.message);
   return report.status == video::RunStatus::interrupted ? kInterrupted : kInput;
 }
 
 int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
-  video::check_writable(command.output);
+  const std::string path = output_path(command.output);
+  bool on_standard_output = false;
+  try {
+    const detail::OutputFile output(path);  // refused now rather than after the work
+    refuse_input(output, command.input);
+    on_standard_output = output.kind() == detail::OutputKind::descriptor;
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
   std::vector<video::Frame> frames;
   try {
     const auto source = video::open_source(command.input);
@@ -78,12 +73,12 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
     while (!stop && static_cast<std::int64_t>(frames.size()) < command.frames && source->next(frame))
       frames.push_back(frame);
   } catch (const video::InputError& error) {
-    fmt::print(stderr, "sfft-video: {}\n", error.what());
+    complain(error.what());
     return kInput;
   }
   if (stop) return kInterrupted;
   if (frames.empty()) {
-    fmt::print(stderr, "sfft-video: '{}' holds no frames\n", command.input);
+    complain(fmt::format("'{}' holds no frames", command.input));
     return kInput;
   }
   std::vector<SignalView> views;
@@ -99,34 +94,39 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   options.device = command.device;
   options.threads = command.threads;
   const Template tmpl = learn(views, options);
-  tmpl.save(command.output);
-  fmt::print("{}: {} frequencies of {} frames, {:.1f} % of the energy without the mean, from {} frame{}\n",
-             command.output, tmpl.k(), tmpl.shape().to_string(), 100 * tmpl.energy_captured(), frames.size(),
-             frames.size() == 1 ? "" : "s");
+  try {
+    tmpl.save(path);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  print(on_standard_output ? stderr : stdout,
+        "{}: {} frequencies of {} frames, {:.1f} % of the energy without the mean, from {} frame{}\n",
+        video::printable(command.output), tmpl.k(), tmpl.shape().to_string(), 100 * tmpl.energy_captured(),
+        frames.size(), frames.size() == 1 ? "" : "s");
   return kFine;
 }
 
 int info_command(const std::string& path) {
   if (is_template_file(path)) {
     const Template tmpl = Template::load(path);
-    fmt::print("template     {}\nframes       {} {}\nfrequencies  {}\n", path, tmpl.shape().to_string(),
-               tmpl.is_real() ? "real" : "complex", tmpl.k());
+    print(stdout, "template     {}\nframes       {} {}\nfrequencies  {}\n", video::printable(path),
+          tmpl.shape().to_string(), tmpl.is_real() ? "real" : "complex", tmpl.k());
     if (std::isfinite(tmpl.energy_captured()))
-      fmt::print("energy       {:.2f} % without the mean\n", 100 * tmpl.energy_captured());
-    fmt::print("reference    {}\n\n{}",
-               tmpl.has_reference() ? "yes: frames are transformed as differences to it" : "no",
-               Plan<float>(tmpl).explain());
+      print(stdout, "energy       {:.2f} % without the mean\n", 100 * tmpl.energy_captured());
+    print(stdout, "reference    {}\n\n{}",
+          tmpl.has_reference() ? "yes: frames are transformed as differences to it" : "no",
+          Plan<float>(tmpl).explain());
     return kFine;
   }
   try {
     const auto source = video::open_source(path);
     const video::SourceInfo& info = source->info();
-    fmt::print("input        {}\nframes       {} of {}x{}\nrate         {}\n", info.path,
-               info.frames_expected >= 0 ? fmt::format("{}", info.frames_expected) : "unknown number",
-               info.width, info.height, info.fps > 0 ? fmt::format("{:.4g} a second", info.fps) : "unknown");
+    print(stdout, "input        {}\nframes       {} of {}x{}\nrate         {}\n", video::printable(info.path),
+          info.frames_expected >= 0 ? fmt::format("{}", info.frames_expected) : "unknown number", info.width,
+          info.height, info.fps > 0 ? fmt::format("{:.4g} a second", info.fps) : "unknown");
     return kFine;
   } catch (const video::InputError& error) {
-    fmt::print(stderr, "sfft-video: {}\n", error.what());
+    complain(error.what());
     return kInput;
   }
 }

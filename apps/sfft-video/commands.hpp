@@ -13,7 +13,7 @@ enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kDevice =
 
 struct RunCommand {
   std::string input, template_path;
-  std::string json, csv, spectra, html;  ///< empty: not written; json "-": standard output
+  std::string json, csv, spectra, html;  ///< empty: not written; "-": standard output
   video::RunOptions options;
   bool no_reference = false;
   bool quiet = false;

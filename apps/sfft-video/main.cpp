@@ -1,21 +1,22 @@
-// sfft-video: the input-adaptive sparse FFT on recordings and cameras. Parses, calls, prints.
-#include <fmt/format.h>
+// sfft-video: the input-adaptive sparse FFT on recordings and cameras. Parses, calls, and ends with an exit
+// code.
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
-#include <map>
-#include <string>
+#include <cstdlib>
+#include <iostream>
+#include <new>
 
-#include "commands.hpp"
-#include "video/source.hpp"
-#include "video/spectra_file.hpp"
+#include "command_line.hpp"
+#include "outputs.hpp"
+#include "streams.hpp"
 
 namespace {
 
 using namespace sfft::apps;
 
 std::atomic<bool> stop_requested{false};
+std::atomic<bool> memory_short{false};
 
 /// The first Ctrl-C finishes the frame and writes the reports; a second one ends the program at once.
 extern "C" void on_signal(int number) {
@@ -30,127 +31,13 @@ void install_signals() {
   action.sa_handler = on_signal;  // without SA_RESTART, so that a blocked read returns
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-}
-
-constexpr const char* kDescription =
-    "Learns which frequencies of a recording matter and transforms every frame at those alone, from a few "
-    "per cent of its\n"
-    "pixels, with an account of the error.";
-
-constexpr const char* kExamples = R"(Examples:
-  sfft-video run street.mp4                              transform a recording, checking every 10th frame
-  sfft-video run street.mp4 --html street.html           the same, with a page of pictures
-  sfft-video run street.mp4 --k 500 --json report.json   500 frequencies, numbers for scripts
-  sfft-video run 0 --frames 300                          300 frames of the first camera
-  sfft-video run frames/%04d.png --spectra out.h5        an image sequence; every frame's coefficients as HDF5
-  ffmpeg -i in.mkv -f yuv4mpegpipe -pix_fmt gray -strict -1 - | sfft-video run -
-  sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
-
-Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
-its failure or no memory on it, 130 interrupted (what was done is reported).)";
-
-std::string version_text() {
-  return fmt::format("sfft-video {}\n{}OpenCV     {}\nHDF5       {}", sfft::version(), sfft::build_info(),
-                     sfft::video::has_opencv() ? "yes" : "no: reads YUV4MPEG2 only",
-                     sfft::video::has_hdf5() ? "yes" : "no: no --spectra");
-}
-
-constexpr const char* kInputHelp =
-    "A recording, a directory or printf pattern of images, a camera's number, an rtsp:// or http:// address, "
-    "a .y4m file, or - "
-    "for YUV4MPEG2 on standard input";
-
-/// CLI11's own checks name the largest number there is.
-CLI::Validator number_check(const char* what, bool (*good)(double)) {
-  return {[what, good](std::string& text) {
-            double value = 0;
-            const bool number = CLI::detail::lexical_cast(text, value);
-            return number && good(value) ? std::string() : fmt::format("'{}' is not {}", text, what);
-          },
-          ""};
-}
-CLI::Validator positive() {
-  return number_check("a number above 0", [](double value) { return value > 0; });
-}
-CLI::Validator not_negative() {
-  return number_check("a number of at least 0", [](double value) { return value >= 0; });
-}
-
-void add_backend(CLI::App* command, sfft::Backend& backend, int& device) {
-  static const std::map<std::string, sfft::Backend> names{
-      {"auto", sfft::Backend::automatic}, {"cpu", sfft::Backend::cpu}, {"cuda", sfft::Backend::cuda}};
-  command
-      ->add_option_function<std::string>(
-          "--backend", [&backend](const std::string& name) { backend = names.at(name); }, "Where to run")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->default_str("auto");
-  command->add_option("--device", device, "Which GPU, as the driver counts them")
-      ->check(not_negative())
-      ->capture_default_str();
-}
-
-void add_run(CLI::App& app, RunCommand& command) {
-  CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
-  run->add_option("INPUT", command.input, kInputHelp)->required();
-  auto* k =
-      run->add_option("--k", command.options.k, "Frequencies to keep (default: 1000, fewer for small frames)")
-          ->check(positive());
-  auto* energy = run->add_option("--energy", command.options.energy,
-                                 "Instead: the fewest with this share of the first frame's energy, 0 to 1")
-                     ->check(CLI::Range(1e-9, 1.0));
-  auto* given =
-      run->add_option("--template", command.template_path, "Instead: a template file from 'sfft-video learn'")
-          ->check(CLI::ExistingFile);
-  k->excludes(energy)->excludes(given);
-  energy->excludes(given);
-  run->add_option("--accuracy", command.options.accuracy,
-                  "Relative error that is good enough; frames above it are transformed densely")
-      ->check(positive());
-  run->add_option("--samples", command.options.max_samples,
-                  "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
-      ->check(CLI::Range(1e-9, 1.0));
-  add_backend(run, command.options.backend, command.options.device);
-  run->add_option("--threads", command.options.threads,
-                  "Threads, 0 for one per core; the dense transform gets as many")
-      ->check(not_negative())
-      ->capture_default_str();
-  run->add_option("--verify", command.options.verify,
-                  "Check every N-th frame against a dense transform, 0 for none")
-      ->check(not_negative())
-      ->capture_default_str();
-  run->add_option("--frames", command.options.frames, "Stop after N frames")->check(positive());
-  run->add_flag("--no-reference", command.no_reference,
-                "Transform frames themselves, not their difference to a reference frame");
-  run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
-  run->add_option("--csv", command.csv, "Write a line a frame");
-  run->add_option("--spectra", command.spectra, "Write every frame's coefficients as HDF5");
-  run->add_option("--html", command.html, "Write a page with pictures");
-  run->add_flag("--quiet", command.quiet, "No progress and no summary");
-}
-
-void add_learn(CLI::App& app, LearnCommand& command) {
-  CLI::App* learn = app.add_subcommand("learn", "Learn a template and save it");
-  learn->add_option("INPUT", command.input, kInputHelp)->required();
-  learn->add_option("-o,--output", command.output, "The template file to write")->required();
-  auto* k = learn->add_option("--k", command.k, "Frequencies to keep (default: 1000, fewer for small frames)")
-                ->check(positive());
-  auto* energy =
-      learn->add_option("--energy", command.energy, "Instead: the fewest with this share of the energy")
-          ->check(CLI::Range(1e-9, 1.0));
-  auto* threshold = learn
-                        ->add_option("--threshold", command.threshold,
-                                     "Instead: all this many standard deviations above the noise floor")
-                        ->check(positive());
-  k->excludes(energy)->excludes(threshold);
-  energy->excludes(threshold);
-  learn->add_option("--frames", command.frames, "Learn from the mean power of the first N frames")
-      ->check(positive())
-      ->capture_default_str();
-  learn->add_option("--threads", command.threads, "Threads, 0 for one per core")
-      ->check(not_negative())
-      ->capture_default_str();
-  add_backend(learn, command.backend, command.device);
-  learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");
+  struct sigaction before {};
+  // A closed terminal ends a run like Ctrl-C, unless nohup asked for the opposite.
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &action, nullptr);
+  // A reader that leaves and a file that may not grow are errors of that output, not the end of all.
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 int exit_code(sfft::ErrorCode code) {
@@ -168,38 +55,78 @@ int exit_code(sfft::ErrorCode code) {
   }
 }
 
+/// Memory for the end: when there is no more, the run stops and this is what its reports are written with.
+/// JSON values, for one, allocate where they must not fail.
+constexpr std::size_t kReserveBytes = std::size_t{8} << 20;
+std::atomic<void*> reserve{nullptr};
+
+/// Called by operator new, which then tries once more, or ends with std::bad_alloc.
+void use_reserve() {
+  void* const kept = reserve.exchange(nullptr);
+  if (kept == nullptr) throw std::bad_alloc();
+  std::free(kept);
+  memory_short = true;
+  stop_requested = true;
+}
+
+void make_reserve() {
+  reserve = std::malloc(kReserveBytes);
+  std::set_new_handler(&use_reserve);
+}
+
+int parse_and_run(int argc, char** argv, const std::atomic<bool>& stop) {
+  const CommandLine line = parse_command_line(argc, argv, std::cout, std::cerr);
+  install_signals();
+  switch (line.command) {
+    case CommandLine::Command::run:
+      return run_command(line.run, stop);
+    case CommandLine::Command::learn:
+      return learn_command(line.learn, stop);
+    case CommandLine::Command::info:
+      return info_command(line.info);
+    case CommandLine::Command::none:
+      break;
+  }
+  return line.exit_code;
+}
+
+/// What went wrong, said and as an exit code.
+int report_failure() {
+  try {
+    throw;
+  } catch (const UsageError& error) {
+    complain(error.what());
+    return kUsage;
+  } catch (const sfft::Error& error) {
+    complain(error.what());
+    return exit_code(error.code());
+  } catch (const std::bad_alloc&) {
+    complain("out of memory");
+  } catch (const std::exception& error) {
+    complain(error.what());
+  }
+  return kFailure;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{kDescription, "sfft-video"};
-  app.footer(kExamples);
-  app.set_version_flag("--version", version_text());
-  app.require_subcommand(1);
-  RunCommand run;
-  LearnCommand learn;
-  std::string info;
-  add_run(app, run);
-  add_learn(app, learn);
-  app.add_subcommand("info", "Describe a template file or an input")
-      ->add_option("PATH", info, "A template file, or any INPUT of 'run'")
-      ->required();
+  hold_standard_streams();
+  make_reserve();
+  int code = kFailure;
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kFine : kUsage;
+    code = parse_and_run(argc, argv, stop_requested);
+  } catch (...) {
+    code = report_failure();
   }
-  install_signals();
-  try {
-    if (app.got_subcommand("run")) return run_command(run, stop_requested);
-    if (app.got_subcommand("learn")) return learn_command(learn, stop_requested);
-    return info_command(info);
-  } catch (const sfft::Error& error) {
-    fmt::print(stderr, "sfft-video: {}\n", error.what());
-    return exit_code(error.code());
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "sfft-video: out of memory\n");
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "sfft-video: {}\n", error.what());
+  if (memory_short) {
+    complain("out of memory: what was done until then is reported");
+    if (code == kFine || code == kInterrupted) code = kFailure;
   }
-  return kFailure;
+  std::cout.flush();  // CLI11 prints there
+  if (standard_output_lost() || !std::cout) {
+    complain("standard output cannot be written: what was printed there is lost");
+    if (code == kFine) code = kUsage;
+  }
+  return code;
 }

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "streams.hpp"
+
 namespace sfft::apps {
 
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
@@ -31,16 +33,16 @@ void Progress::update(std::int64_t done, std::int64_t expected) {
     line = fmt::format("{} frames, {:.0f} a second", done, rate);
   }
   if (terminal_) {
-    fmt::print(stderr, "\r{}\x1b[K", line);
+    print(stderr, "\r{}\x1b[K", line);
     std::fflush(stderr);
     line_open_ = true;
   } else {
-    fmt::print(stderr, "{}\n", line);
+    print(stderr, "{}\n", line);
   }
 }
 
 void Progress::finish() {
-  if (line_open_) fmt::print(stderr, "\r\x1b[K");
+  if (line_open_) print(stderr, "\r\x1b[K");
   line_open_ = false;
 }
 

@@ -1,10 +1,14 @@
 #include "kernels/cpu/thread_pool.hpp"
 
+#include <exception>
+
 namespace sfft::detail::cpu {
 
 ThreadPool::ThreadPool(int threads) {
-  workers_.reserve(static_cast<std::size_t>(threads > 1 ? threads - 1 : 0));
-  for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
+  try {
+    for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
+  } catch (const std::exception&) {  // no more threads or no memory for one: those that run share the work
+  }
 }
 
 ThreadPool::~ThreadPool() {

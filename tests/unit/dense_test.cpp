@@ -279,6 +279,13 @@ TYPED_TEST(DenseTest, BadInputIsAnErrorThatSaysWhy) {
     std::vector<std::byte> small(1);
     EXPECT_EQ(code_of([&] { plan.forward(SignalView(real_values, shape), complex_values, small); }),
               ErrorCode::invalid_argument);
+    for (const int type : {6, 7, 100, 255}) {
+      const auto* p = real_values.data();
+      EXPECT_EQ(code_of([&] { plan.forward(p, static_cast<sfft::ElementType>(type), complex_values); }),
+                ErrorCode::invalid_argument);
+      EXPECT_EQ(code_of([&] { real_plan.forward(p, static_cast<sfft::ElementType>(type), half_values); }),
+                ErrorCode::invalid_argument);
+    }
     // A real signal that lies in the spectrum's own memory.
     const auto* inside = reinterpret_cast<const TypeParam*>(complex_values.data());
     EXPECT_EQ(code_of([&] { plan.forward(SignalView(std::span(inside, 24), shape), complex_values); }),

@@ -89,6 +89,7 @@ TEST_F(TemplateFile, ForeignMissingAndUnwritableFiles) {
   EXPECT_EQ(code_of([&] { Template::load(path_); }), ErrorCode::file_corrupt);
   EXPECT_EQ(code_of([&] { Template::load((folder_ / "none").string()); }), ErrorCode::file_unreadable);
   EXPECT_EQ(code_of([&] { Template::load(folder_.string()); }), ErrorCode::file_unreadable);
+  EXPECT_EQ(code_of([&] { Template::load("/dev/zero"); }), ErrorCode::file_unreadable) << "it never ends";
   EXPECT_EQ(code_of([&] { small_template(false).save((folder_ / "no" / "where").string()); }),
             ErrorCode::file_unreadable);
 }

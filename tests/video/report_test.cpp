@@ -1,17 +1,18 @@
 #include "video/report.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include <atomic>
+#include <random>
 #include <sstream>
+#include <utility>
 
 #include "sfft/error.hpp"
 #include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
-#include "video/atomic_file.hpp"
 #include "video/statistics.hpp"
+#include "video/text.hpp"
 
 namespace sfft::video {
 namespace {
@@ -90,7 +91,10 @@ TEST(Run, ATemplateOfAnotherShapeIsRefused) {
 
 TEST(Reports, EscapeAndStayWellFormedWhereNothingWasMeasured) {
   for (const int frames : {0, 1, 12}) {
-    const RunReport report = run_film(FilmSource(frames));
+    std::string csv = csv_header();
+    RunOptions options;
+    options.on_frame = [&](const FrameRecord& frame) { csv += csv_row(frame); };
+    const RunReport report = run_film(FilmSource(frames), options);
     const std::string json = json_report(report);
     EXPECT_EQ(json.find("nan"), std::string::npos);
     EXPECT_NE(json.find("\"schema\": \"sfft-video/1\""), std::string::npos);
@@ -98,7 +102,7 @@ TEST(Reports, EscapeAndStayWellFormedWhereNothingWasMeasured) {
     EXPECT_EQ(html.find("film <&"), std::string::npos) << "names are escaped";
     EXPECT_NE(html.find("film &lt;&amp;&quot;&gt;"), std::string::npos);
     EXPECT_EQ(html.find("http"), std::string::npos) << "no network";
-    std::istringstream lines(csv_report(report));
+    std::istringstream lines(csv);
     std::string line;
     int count = 0;
     while (std::getline(lines, line)) {
@@ -109,23 +113,67 @@ TEST(Reports, EscapeAndStayWellFormedWhereNothingWasMeasured) {
   }
 }
 
-TEST(AtomicFile, ReplacesWholeOrNotAtAll) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::temp_directory_path() / ("sfft-atomic-" + std::to_string(::getpid()));
-  fs::create_directories(folder);
-  const std::string path = (folder / "report").string();
-  write_file(path, "one");
-  write_file(path, "two");
-  std::ifstream file(path);
-  std::string content;
-  file >> content;
-  EXPECT_EQ(content, "two");
-  EXPECT_EQ(test::code_of([&] { write_file((folder / "none" / "x").string(), "x"); }),
-            ErrorCode::file_unreadable);
-  EXPECT_EQ(test::code_of([&] { check_writable(folder.string()); }), ErrorCode::file_unreadable);
-  check_writable(path);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1) << "no litter";
-  fs::remove_all(folder);
+TEST(Reports, NamesThatAreNoTextAreShownAsText) {
+  RunReport report = run_film(FilmSource(3));
+  report.input.path = "a\x1b[2J\xff\n\xc3\xa4\xe2\x80\xae.mp4";
+  const std::string html = html_report(report);
+  EXPECT_NE(html.find("a\\x1B[2J\\xFF\\x0A\xc3\xa4\\xE2\\x80\\xAE.mp4"), std::string::npos);
+  EXPECT_EQ(html.find('\x1b'), std::string::npos);
+  EXPECT_EQ(summary(report).find('\x1b'), std::string::npos);
+}
+
+/// One frame of noise, the worst that a picture can be made of.
+class NoiseSource final : public FrameSource {
+ public:
+  NoiseSource(std::int64_t width, std::int64_t height) : width_(width), height_(height) {
+    info_.path = "noise";
+  }
+  const SourceInfo& info() const noexcept override { return info_; }
+  bool next(Frame& frame) override {
+    if (done_) return false;
+    done_ = true;
+    frame.width = width_;
+    frame.height = height_;
+    std::mt19937 random(1);
+    frame.samples.resize(static_cast<std::size_t>(width_ * height_));
+    for (std::byte& sample : frame.samples) sample = static_cast<std::byte>(random());
+    return true;
+  }
+
+ private:
+  std::int64_t width_, height_;
+  bool done_ = false;
+  SourceInfo info_;
+};
+
+TEST(Reports, PagesOfLargeFramesStaySmall) {
+  const std::pair<std::int64_t, std::int64_t> sizes[] = {{2100, 1000}, {20, 20000}};
+  for (const auto& [width, height] : sizes) {
+    NoiseSource source(width, height);
+    RunOptions options;
+    options.k = 300;
+    const std::atomic<bool> stop{false};
+    const RunReport report = run(
+        source, options, nullptr, [](std::int64_t, std::int64_t) {}, stop);
+    const std::string page = html_report(report);
+    EXPECT_NE(page.find("circle class='hit'"), std::string::npos);
+    EXPECT_LT(page.size(), std::size_t{6} << 20) << width << "x" << height;
+  }
+}
+
+TEST(Text, EverySingleByteAndItsNeighbours) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string raw(1, static_cast<char>(byte));
+    const bool shown = byte >= 0x20 && byte < 0x7F;
+    EXPECT_EQ(printable(raw), shown ? raw : fmt::format("\\x{:02X}", byte));
+  }
+  for (const char* good :
+       {"\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(printable(good), good);
+  // C1 controls, overlong forms, surrogates, beyond Unicode, and what ends early.
+  for (const char* bad : {"\xc2\x9b", "\xc0\x80", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                          "\xf4\x90\x80\x80", "\xe2\x82"})
+    EXPECT_EQ(printable(bad).find_first_not_of("\\x0123456789ABCDEF"), std::string::npos) << printable(bad);
 }
 
 }  // namespace

@@ -71,5 +71,40 @@ TEST(Y4m, DamageIsNamed) {
       << "chroma is missing";
 }
 
+TEST(Y4m, ClaimsCostNoMoreThanWhatArrives) {
+  const std::string header = "YUV4MPEG2 W65536 H65536 Cmono16\n";
+  std::istringstream small(header + "FRAME\n" + std::string(1000, 'x'));
+  const auto source = open_y4m(small, "test");
+  Frame frame;
+  EXPECT_THROW(source->next(frame), InputError);
+  EXPECT_LE(frame.samples.capacity(), std::size_t{1} << 23);
+  // Where it is known what the file holds, nothing is read.
+  std::istringstream file(header + "FRAME\n" + std::string(1000, 'x'));
+  EXPECT_THROW(open_y4m(file, "test", 1040), InputError);
+}
+
+TEST(Y4m, FramesLargerThanTheFirstReadAreWhole) {
+  const std::size_t luma = 5000 * 3000;
+  std::string bytes = "YUV4MPEG2 W5000 H3000 Cmono\n";
+  for (int t = 0; t < 2; ++t) {
+    bytes += "FRAME\n";
+    for (std::size_t i = 0; i < luma; ++i)
+      bytes.push_back(static_cast<char>(i * 7 + i / 4096 + static_cast<std::size_t>(t)));
+  }
+  std::istringstream stream(bytes);
+  const auto source = open_y4m(stream, "test");
+  Frame frame;
+  for (int t = 0; t < 2; ++t) {
+    ASSERT_TRUE(source->next(frame));
+    ASSERT_EQ(frame.samples.size(), luma);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < luma; ++i)
+      wrong +=
+          frame.samples[i] !=
+          static_cast<std::byte>(static_cast<unsigned char>(i * 7 + i / 4096 + static_cast<std::size_t>(t)));
+    EXPECT_EQ(wrong, 0u);
+  }
+}
+
 }  // namespace
 }  // namespace sfft::video

@@ -1,0 +1,163 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "sfft/sfft.hpp"
+#include "video/source.hpp"
+#include "video/spectra_file.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+constexpr const char* kDescription =
+    "Learns which frequencies of a recording matter and transforms every frame at those alone, from a few "
+    "per cent of its\n"
+    "pixels, with an account of the error.";
+
+constexpr const char* kExamples = R"(Examples:
+  sfft-video run street.mp4                              transform a recording, checking every 10th frame
+  sfft-video run street.mp4 --html street.html           the same, with a page of pictures
+  sfft-video run street.mp4 --k 500 --json report.json   500 frequencies, numbers for scripts
+  sfft-video run 0 --frames 300                          300 frames of the first camera
+  sfft-video run frames/%04d.png --spectra out.h5        an image sequence; every frame's coefficients as HDF5
+  ffmpeg -i in.mkv -f yuv4mpegpipe -pix_fmt gray -strict -1 - | sfft-video run -
+  sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
+
+Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
+its failure or no memory on it, 130 interrupted (what was done is reported).)";
+
+std::string version_text() {
+  return fmt::format("sfft-video {}\n{}OpenCV     {}\nHDF5       {}", version(), build_info(),
+                     video::has_opencv() ? "yes" : "no: reads YUV4MPEG2 only",
+                     video::has_hdf5() ? "yes" : "no: no --spectra");
+}
+
+constexpr const char* kInputHelp =
+    "A recording, a directory or printf pattern of images, a camera's number, an rtsp:// or http:// address, "
+    "a .y4m file, or - "
+    "for YUV4MPEG2 on standard input";
+
+/// CLI11's own checks name the largest number there is.
+CLI::Validator number_check(const char* what, bool (*good)(double)) {
+  return {[what, good](std::string& text) {
+            double value = 0;
+            const bool number = CLI::detail::lexical_cast(text, value);
+            return number && good(value) ? std::string() : fmt::format("'{}' is not {}", text, what);
+          },
+          ""};
+}
+CLI::Validator positive() {
+  return number_check("a number above 0", [](double value) { return value > 0; });
+}
+CLI::Validator not_negative() {
+  return number_check("a number of at least 0", [](double value) { return value >= 0; });
+}
+
+void add_backend(CLI::App* command, Backend& backend, int& device) {
+  static const std::map<std::string, Backend> names{
+      {"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}};
+  command
+      ->add_option_function<std::string>(
+          "--backend", [&backend](const std::string& name) { backend = names.at(name); }, "Where to run")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->default_str("auto");
+  command->add_option("--device", device, "Which GPU, as the driver counts them")
+      ->check(not_negative())
+      ->capture_default_str();
+}
+
+void add_run(CLI::App& app, RunCommand& command) {
+  CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
+  run->add_option("INPUT", command.input, kInputHelp)->required();
+  auto* k =
+      run->add_option("--k", command.options.k, "Frequencies to keep (default: 1000, fewer for small frames)")
+          ->check(positive());
+  auto* energy = run->add_option("--energy", command.options.energy,
+                                 "Instead: the fewest with this share of the first frame's energy, 0 to 1")
+                     ->check(CLI::Range(1e-9, 1.0));
+  auto* given =
+      run->add_option("--template", command.template_path, "Instead: a template file from 'sfft-video learn'")
+          ->check(CLI::ExistingFile);
+  k->excludes(energy)->excludes(given);
+  energy->excludes(given);
+  run->add_option("--accuracy", command.options.accuracy,
+                  "Relative error that is good enough; frames above it are transformed densely")
+      ->check(positive());
+  run->add_option("--samples", command.options.max_samples,
+                  "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
+      ->check(CLI::Range(1e-9, 1.0));
+  add_backend(run, command.options.backend, command.options.device);
+  run->add_option("--threads", command.options.threads,
+                  "Threads, 0 for one per core; the dense transform gets as many")
+      ->check(not_negative())
+      ->capture_default_str();
+  run->add_option("--verify", command.options.verify,
+                  "Check every N-th frame against a dense transform, 0 for none")
+      ->check(not_negative())
+      ->capture_default_str();
+  run->add_option("--frames", command.options.frames, "Stop after N frames")->check(positive());
+  run->add_flag("--no-reference", command.no_reference,
+                "Transform frames themselves, not their difference to a reference frame");
+  run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
+  run->add_option("--csv", command.csv, "Write a line per frame; - for standard output");
+  run->add_option("--spectra", command.spectra, "Write every frame's coefficients as HDF5");
+  run->add_option("--html", command.html, "Write a page with pictures; - for standard output");
+  run->add_flag("--quiet", command.quiet, "No progress and no summary");
+}
+
+void add_learn(CLI::App& app, LearnCommand& command) {
+  CLI::App* learn = app.add_subcommand("learn", "Learn a template and save it");
+  learn->add_option("INPUT", command.input, kInputHelp)->required();
+  learn->add_option("-o,--output", command.output, "The template file to write; - for standard output")
+      ->required();
+  auto* k = learn->add_option("--k", command.k, "Frequencies to keep (default: 1000, fewer for small frames)")
+                ->check(positive());
+  auto* energy =
+      learn->add_option("--energy", command.energy, "Instead: the fewest with this share of the energy")
+          ->check(CLI::Range(1e-9, 1.0));
+  auto* threshold = learn
+                        ->add_option("--threshold", command.threshold,
+                                     "Instead: all this many standard deviations above the noise floor")
+                        ->check(positive());
+  k->excludes(energy)->excludes(threshold);
+  energy->excludes(threshold);
+  learn->add_option("--frames", command.frames, "Learn from the mean power of the first N frames")
+      ->check(positive())
+      ->capture_default_str();
+  learn->add_option("--threads", command.threads, "Threads, 0 for one per core")
+      ->check(not_negative())
+      ->capture_default_str();
+  add_backend(learn, command.backend, command.device);
+  learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error) {
+  CommandLine line;
+  CLI::App app{kDescription, "sfft-video"};
+  app.footer(kExamples);
+  app.set_version_flag("--version", version_text());
+  app.require_subcommand(1);
+  add_run(app, line.run);
+  add_learn(app, line.learn);
+  app.add_subcommand("info", "Describe a template file or an input")
+      ->add_option("PATH", line.info, "A template file, or any INPUT of 'run'")
+      ->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    line.exit_code = app.exit(problem, out, error) == 0 ? kFine : kUsage;
+    return line;
+  }
+  line.command = app.got_subcommand("run")     ? CommandLine::Command::run
+                 : app.got_subcommand("learn") ? CommandLine::Command::learn
+                                               : CommandLine::Command::info;
+  return line;
+}
+
+}  // namespace sfft::apps

@@ -1,0 +1,22 @@
+// What the command line of sfft-video asks for.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "commands.hpp"
+
+namespace sfft::apps {
+
+struct CommandLine {
+  enum class Command : std::uint8_t { none, run, learn, info };
+  Command command = Command::none;
+  int exit_code = kFine;  ///< of none: help was printed, or what is wrong
+  RunCommand run;
+  LearnCommand learn;
+  std::string info;
+};
+
+CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error);
+
+}  // namespace sfft::apps

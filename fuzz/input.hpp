@@ -1,0 +1,37 @@
+// A fuzzer's bytes taken as numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+namespace sfft::fuzz {
+
+class Input {
+ public:
+  Input(const std::uint8_t* bytes, std::size_t count) : bytes_(bytes, count) {}
+
+  bool empty() const { return bytes_.empty(); }
+  /// Zero where there is no more.
+  template <class T>
+  T number() {
+    T value{};
+    const std::size_t count = bytes_.size() < sizeof value ? bytes_.size() : sizeof value;
+    std::memcpy(&value, bytes_.data(), count);
+    bytes_ = bytes_.subspan(count);
+    return value;
+  }
+  /// From `least` to `most`.
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return least +
+           static_cast<std::int64_t>(number<std::uint16_t>() % static_cast<std::uint64_t>(most - least + 1));
+  }
+  bool flip() { return (number<std::uint8_t>() & 1) != 0; }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+}  // namespace sfft::fuzz

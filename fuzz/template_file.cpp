@@ -1,0 +1,64 @@
+// Template files: whatever they hold, they are loaded or refused; what is loaded can be saved, planned and
+// used.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "sfft/sfft.hpp"
+
+namespace {
+
+/// CRC-64/XZ, bit by bit: so that changed files get past their checksum.
+std::uint64_t crc64(const std::uint8_t* bytes, std::size_t count) {
+  std::uint64_t crc = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < count; ++i) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xC96C5795D7870F42ull : 0);
+  }
+  return ~crc;
+}
+
+void use(const sfft::Template& tmpl) {
+  if (tmpl.shape().points() > 4096 || tmpl.k() > 256) return;
+  const sfft::Plan<float> plan(tmpl);
+  auto workspace = plan.make_workspace();
+  auto spectrum = plan.make_spectrum();
+  const auto points = static_cast<std::size_t>(tmpl.shape().points());
+  const std::vector<float> real(points, 1.0F);
+  const std::vector<std::complex<float>> complex(points, {1.0F, -1.0F});
+  plan.execute(
+      tmpl.is_real() ? sfft::SignalView(real, tmpl.shape()) : sfft::SignalView(complex, tmpl.shape()),
+      spectrum, workspace);
+  if (spectrum.values.size() != static_cast<std::size_t>(tmpl.k())) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+  static const std::string path = fmt::format("/tmp/sfft-fuzz-template-{}", ::getpid());
+  std::vector<std::uint8_t> file(bytes, bytes + count);
+  const bool mended = count >= 9 && (bytes[count - 1] & 3) != 0;
+  if (mended) {
+    const std::uint64_t crc = crc64(file.data(), count - 8);
+    std::memcpy(file.data() + count - 8, &crc, 8);
+  }
+  std::FILE* const out = std::fopen(path.c_str(), "wb");
+  if (out == nullptr) return 0;
+  std::fwrite(file.data(), 1, file.size(), out);
+  std::fclose(out);
+  try {
+    const sfft::Template tmpl = sfft::Template::load(path);
+    use(tmpl);
+    tmpl.save(path);
+    const sfft::Template again = sfft::Template::load(path);
+    if (again.k() != tmpl.k() || again.shape() != tmpl.shape()) std::abort();
+  } catch (const sfft::Error&) {
+  }
+  ::unlink(path.c_str());
+  return 0;
+}

@@ -1,0 +1,18 @@
+// Wisdom: any text is taken or ignored with a reason, and what is taken comes back from its own text.
+#include <cstdlib>
+#include <string>
+
+#include "kernels/dense/wisdom.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+  using sfft::detail::Wisdom;
+  const auto here = [](const std::string&) { return std::optional<sfft::detail::WisdomPlace>(); };
+  Wisdom wisdom;
+  const auto report = wisdom.parse({reinterpret_cast<const char*>(bytes), count}, here);
+  if (report.taken == 0) return 0;
+  const std::string text = wisdom.format();
+  Wisdom again;
+  again.parse(text, here);
+  if (again.format() != text) std::abort();
+  return 0;
+}

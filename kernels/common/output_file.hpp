@@ -1,0 +1,61 @@
+// The one writer of files: it decides what a path leads to before the work, and replaces regular files whole.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace sfft::detail {
+
+/// What the path of an output leads to, links followed.
+enum class OutputKind : std::uint8_t {
+  file,       ///< a regular file, or nothing yet: prepared beside, then renamed
+  stream,     ///< a FIFO or a character device: written to
+  descriptor  ///< /dev/stdout, /dev/fd/N: written to as it is open
+};
+
+/// An output that appears whole or not at all, where it is a regular file.
+///
+/// A file is prepared in its own folder under an unpredictable name, which is created exclusively and locked
+/// while its writer lives. commit() gives it the mode and owner of the file that it replaces, and renames it.
+/// Whatever happens before leaves the old file as it was. What killed writers left in the folder is removed.
+///
+/// Every function throws Error(file_unreadable) with a sentence that names the path; the destructor does not.
+class OutputFile {
+ public:
+  /// Throws where `path` cannot be written: a folder, a read-only file, a full disk. Does not open streams,
+  /// so it never waits for the reader of a FIFO.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  OutputKind kind() const noexcept;
+  const std::string& path() const noexcept;
+
+  /// Opens a stream at the first call, which waits for the reader of a FIFO.
+  void write(std::string_view bytes);
+  /// Puts a file in its place, on the disk. Once.
+  void commit();
+
+  /// Where a regular file is prepared, for libraries that open files themselves.
+  std::string temporary_path() const;
+
+  /// Whether both would write the same file, by whatever names. Two writers may share a device.
+  bool same_as(const OutputFile& other) const noexcept;
+  /// Whether this would write over what the path leads to, by whatever name.
+  bool leads_to(const std::string& path) const noexcept;
+  bool leads_to_descriptor(int descriptor) const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The three steps for bytes that are there.
+void write_whole(const std::string& path, std::string_view bytes);
+
+}  // namespace sfft::detail

@@ -1,0 +1,91 @@
+// Work is done by as many threads as the system starts, and by the caller alone if it starts none.
+#include "kernels/cpu/thread_pool.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "sfft/dense.hpp"
+#include "sfft/plan.hpp"
+#include "tests/support/signals.hpp"
+#include "tests/support/throws.hpp"
+
+namespace {
+std::atomic<int> may_start{std::numeric_limits<int>::max()};
+}
+
+/// In the place of the system's, which it calls while it may.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                              void* argument) {
+  if (may_start.fetch_sub(1) <= 0) return EAGAIN;
+  static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, start, argument);
+}
+
+namespace sfft {
+namespace {
+
+class Threads : public testing::Test {
+ protected:
+  ~Threads() override { may_start = std::numeric_limits<int>::max(); }
+};
+
+TEST_F(Threads, ThatDoNotStartAreDoneWithout) {
+  for (int started = 0; started <= 7; ++started) {
+    may_start = started;
+    detail::cpu::ThreadPool pool(8);
+    EXPECT_EQ(pool.threads(), started + 1);
+    std::vector<std::atomic<int>> done(1000);
+    std::atomic<int> strangers{0};
+    pool.run(1000, [&](std::int64_t part, int thread) {
+      ++done[static_cast<std::size_t>(part)];
+      if (thread < 0 || thread > started) ++strangers;
+    });
+    EXPECT_EQ(strangers, 0);
+    for (const auto& times : done) EXPECT_EQ(times, 1);
+  }
+}
+
+TEST_F(Threads, PlansGiveTheSameWithoutThem) {
+  const Shape shape{4096};
+  const auto signal = test::SparseSignal::random(shape, false, 6, 1);
+  const auto x = signal.as<std::complex<float>>();
+  for (const int started : {0, 1}) {
+    may_start = started;
+    const Plan<float> plan(Template::from_support(shape, false, signal.support), {.threads = 4});
+    auto spectrum = plan.make_spectrum();
+    auto workspace = plan.make_workspace();
+    plan.execute(SignalView(x), spectrum, workspace);
+    for (std::size_t i = 0; i < signal.support.size(); ++i)
+      EXPECT_LE(std::abs(std::complex<double>(spectrum.values[i]) - signal.values[i]),
+                1e-3 * std::abs(signal.values[i]));
+
+    may_start = started;
+    const dense::Plan<float> dense(Shape{64}, false, {.threads = 4, .batch = 64});
+    std::vector<std::complex<float>> spectra(4096);
+    dense.forward(x.data(), ElementType::c64, spectra);
+    for (std::size_t row = 0; row < 64; row += 7) {
+      const std::vector<std::complex<double>> samples(
+          x.begin() + static_cast<std::ptrdiff_t>(64 * row),
+          x.begin() + static_cast<std::ptrdiff_t>(64 * (row + 1)));
+      for (std::int64_t f = 0; f < 64; ++f) {
+        std::complex<double> sum = 0;
+        for (std::int64_t t = 0; t < 64; ++t)
+          sum += samples[static_cast<std::size_t>(t)] *
+                 std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(f * t % 64) / 64);
+        EXPECT_LE(std::abs(std::complex<double>(spectra[64 * row + static_cast<std::size_t>(f)]) - sum),
+                  1e-3);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft

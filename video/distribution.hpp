@@ -1,0 +1,40 @@
+// The distribution of a stream of numbers of any length, in constant memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sfft::video {
+
+/// Mean, largest and quantiles of non-negative numbers. Quantiles are exact for the first 1000 numbers; from
+/// then on they are counted in cells whose width is 1/64 of an octave (as in HdrHistogram), and quantiles are
+/// right to 0.6 per cent.
+class Distribution {
+ public:
+  void push_back(double value);
+
+  std::size_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  /// NaN for no numbers, as are the others.
+  double mean() const noexcept;
+  /// The q-quantile (nearest rank below).
+  double quantile(double q) const;
+
+ private:
+  void count(double value) noexcept;
+
+  std::size_t count_ = 0;
+  double sum_ = 0, least_ = 0, most_ = 0;
+  std::vector<double> first_;         ///< until there are more of them than are kept
+  std::vector<std::uint64_t> cells_;  ///< after that
+};
+
+inline double quantile(const Distribution& values, double q) {
+  return values.quantile(q);
+}
+inline double mean(const Distribution& values) {
+  return values.mean();
+}
+
+}  // namespace sfft::video
