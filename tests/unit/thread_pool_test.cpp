@@ -62,7 +62,7 @@ TEST_F(Threads, PlansGiveTheSameWithoutThem) {
     const Plan<float> plan(Template::from_support(shape, false, signal.support), {.threads = 4});
     auto spectrum = plan.make_spectrum();
     auto workspace = plan.make_workspace();
-    plan.execute(SignalView(x), spectrum, workspace);
+    plan.execute(SignalView::line(x), spectrum, workspace);
     for (std::size_t i = 0; i < signal.support.size(); ++i)
       EXPECT_LE(std::abs(std::complex<double>(spectrum.values[i]) - signal.values[i]),
                 1e-3 * std::abs(signal.values[i]));
