@@ -1,0 +1,52 @@
+// Stage "witness" of blind discovery: what a sum of waves is at scattered positions, in double precision.
+#pragma once
+
+#include <cstdint>
+
+#include "sfft/types.hpp"
+
+namespace sfft::detail::cpu {
+
+/// Integer grid points as doubles, dimension by dimension; coordinates below 2^50.
+struct WavePoints {
+  const double* at[3];
+  std::int64_t count;
+};
+
+struct WaveGrid {
+  double extents[3];
+  int rank;
+};
+
+/// What `waves` waves are at two sets of positions, as roots() writes them.
+struct WaveTables {
+  const double *first_re, *first_im;    ///< wave i at anchor a: [i*anchors + a]
+  const double *second_re, *second_im;  ///< at offset b: [i*offsets + b]
+  std::int64_t waves, anchors, offsets;
+};
+
+inline constexpr std::int64_t kWaveOffsets = 32;  ///< the offsets that sums() takes are a multiple of it
+
+template <class Real>
+struct WaveKernels {
+  /// (re, im)[i*positions.count + j] = values_i · exp(2 pi i Σ_d f_d t_d / n_d) of wave i at position j;
+  /// without values (null) they count as 1.
+  void (*roots)(const WavePoints& waves, const double* value_re, const double* value_im,
+                const WavePoints& positions, const WaveGrid& grid, double* re, double* im);
+  /// (re, im)[a*offsets + b] += Σ_i first_i[a] · second_i[b]; the imaginary part not at all if `im` is null.
+  void (*sums)(const WaveTables& tables, double* re, double* im);
+  /// Σ|scale · x|² of `count` elements; indexed by ElementType.
+  double (*energy[6])(const void* samples, std::int64_t count, double scale);
+  /// The largest bit pattern of |x|, as unsigned integers order them: that of the largest |x|, and of an
+  /// infinity or NaN if there is one.
+  std::uint64_t (*largest)(const Real* x, std::int64_t count);
+};
+
+template <class Real>
+const WaveKernels<Real>& wave_kernels() noexcept;
+template <>
+const WaveKernels<float>& wave_kernels<float>() noexcept;
+template <>
+const WaveKernels<double>& wave_kernels<double>() noexcept;
+
+}  // namespace sfft::detail::cpu
