@@ -24,6 +24,10 @@ std::int64_t below(BlindRandom& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
 }
 
+std::int64_t whole_blocks(std::int64_t positions) {
+  return (positions + cpu::kWaveBlock - 1) / cpu::kWaveBlock * cpu::kWaveBlock;
+}
+
 }  // namespace
 
 std::int64_t witness_samples(double confidence) {
@@ -43,7 +47,7 @@ void BlindWitness<Real>::draw(std::int64_t samples, BlindRandom& random) {
   }
   offsets_.count = kOffsets;
   if (!all_) {
-    anchors_.count = (samples + kOffsets - 1) / kOffsets;
+    anchors_.count = whole_blocks((samples + kOffsets - 1) / kOffsets);
     for (Positions* set : {&anchors_, &offsets_}) {
       for (int d = 0; d < shape_.rank(); ++d) {
         for (std::int64_t i = 0; i < set->count; ++i)
@@ -62,8 +66,10 @@ void BlindWitness<Real>::draw(std::int64_t samples, BlindRandom& random) {
   std::array<std::int64_t, 3> counts{1, 1, 1};
   for (int d = 0; d < shape_.rank(); ++d)
     counts[static_cast<std::size_t>(d)] = d == along ? (shape_[d] + kOffsets - 1) / kOffsets : shape_[d];
-  anchors_.count = counts[0] * counts[1] * counts[2];
-  for (std::int64_t i = 0; i < anchors_.count; ++i) {
+  const std::int64_t needed = counts[0] * counts[1] * counts[2];
+  anchors_.count = whole_blocks(needed);
+  for (std::int64_t anchor = 0; anchor < anchors_.count; ++anchor) {
+    const std::int64_t i = anchor % needed;
     const std::int64_t at[3] = {i / (counts[1] * counts[2]), i / counts[2] % counts[1], i % counts[2]};
     for (int d = 0; d < shape_.rank(); ++d)
       anchors_.at[d].push_back(static_cast<double>(d == along ? at[d] * kOffsets : at[d]));
@@ -94,7 +100,7 @@ void BlindWitness<Real>::read() {
 
 template <class Real>
 void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) {
-  const auto& kernels = cpu::wave_kernels<double>();
+  const auto& kernels = cpu::wave_kernels<Real>();
   const auto samples = static_cast<std::size_t>(anchors_.count * kOffsets);
   predicted_re_.assign(samples, 0.0);
   predicted_im_.assign(real() ? 0 : samples, 0.0);
@@ -111,10 +117,10 @@ void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) 
   for (int d = 0; d < shape_.rank(); ++d) f[d].resize(kWavesAtOnce);
   const auto first = static_cast<std::size_t>(anchors_.count) * kWavesAtOnce;
   const auto second = static_cast<std::size_t>(kOffsets) * kWavesAtOnce;
-  std::vector<double> tables(2 * (first + second));
-  double* first_im = tables.data() + first;
-  double* second_re = first_im + first;
-  double* second_im = second_re + second;
+  std::vector<Real> tables(2 * (first + second));
+  Real* first_im = tables.data() + first;
+  Real* second_re = first_im + first;
+  Real* second_im = second_re + second;
   for (std::size_t start = 0; start < components.size(); start += kWavesAtOnce) {
     const std::size_t count = std::min(kWavesAtOnce, components.size() - start);
     for (std::size_t i = 0; i < count; ++i) {
@@ -128,8 +134,8 @@ void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) 
     const cpu::WavePoints frequencies{{f[0].data(), f[1].data(), f[2].data()}, waves};
     kernels.roots(frequencies, value_re.data(), value_im.data(), anchors, grid, tables.data(), first_im);
     kernels.roots(frequencies, nullptr, nullptr, offsets, grid, second_re, second_im);
-    kernels.sums({tables.data(), first_im, second_re, second_im, waves, anchors_.count, kOffsets},
-                 predicted_re_.data(), real() ? nullptr : predicted_im_.data());
+    kernels.sums({tables.data(), first_im, second_re, second_im, waves, anchors_.count}, predicted_re_.data(),
+                 real() ? nullptr : predicted_im_.data());
   }
 }
 

@@ -1,4 +1,4 @@
-// Stage "witness" of blind discovery: what a sum of waves is at scattered positions, in double precision.
+// Stage "witness" of blind discovery: what a sum of waves is at scattered positions.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,26 @@ struct WaveGrid {
   int rank;
 };
 
-/// What `waves` waves are at two sets of positions, as roots() writes them.
-struct WaveTables {
-  const double *first_re, *first_im;    ///< wave i at anchor a: [i*anchors + a]
-  const double *second_re, *second_im;  ///< at offset b: [i*offsets + b]
-  std::int64_t waves, anchors, offsets;
-};
+inline constexpr std::int64_t kWaveBlock = 16;    ///< positions come in multiples of it
+inline constexpr std::int64_t kWaveOffsets = 32;  ///< positions of the second set
 
-inline constexpr std::int64_t kWaveOffsets = 32;  ///< the offsets that sums() takes are a multiple of it
+/// What `waves` waves are at two sets of positions, as roots() writes them.
+template <class Real>
+struct WaveTables {
+  const Real *first_re, *first_im;    ///< wave i at anchor a: [i*anchors + a]
+  const Real *second_re, *second_im;  ///< at offset b: [i*kWaveOffsets + b]
+  std::int64_t waves, anchors;
+};
 
 template <class Real>
 struct WaveKernels {
   /// (re, im)[i*positions.count + j] = values_i · exp(2 pi i Σ_d f_d t_d / n_d) of wave i at position j;
   /// without values (null) they count as 1.
   void (*roots)(const WavePoints& waves, const double* value_re, const double* value_im,
-                const WavePoints& positions, const WaveGrid& grid, double* re, double* im);
-  /// (re, im)[a*offsets + b] += Σ_i first_i[a] · second_i[b]; the imaginary part not at all if `im` is null.
-  void (*sums)(const WaveTables& tables, double* re, double* im);
+                const WavePoints& positions, const WaveGrid& grid, Real* re, Real* im);
+  /// (re, im)[a*kWaveOffsets + b] += Σ_i first_i[a] · second_i[b], the sum over these waves in the precision
+  /// of the tables; the imaginary part not at all if `im` is null.
+  void (*sums)(const WaveTables<Real>& tables, double* re, double* im);
   /// Σ|scale · x|² of `count` elements; indexed by ElementType.
   double (*energy[6])(const void* samples, std::int64_t count, double scale);
   /// The largest bit pattern of |x|, as unsigned integers order them: that of the largest |x|, and of an

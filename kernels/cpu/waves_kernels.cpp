@@ -6,13 +6,11 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-using V = Simd<double>;
-constexpr int kLanes = V::kLanes;
 constexpr double kPi = 3.14159265358979323846;
 /// Adding and subtracting it rounds to the nearest integer.
 constexpr double kRound = 6755399441055744.0;
 /// Positions side by side.
-constexpr int kBlock = 8;
+constexpr int kBlock = static_cast<int>(kWaveBlock);
 
 /// f·t/n modulo 1, near 0, for integers 0 <= f, t < n < 2^50: the quotient may be off by one, the rest is
 /// exact because a fused multiply-add does not round the product.
@@ -23,72 +21,65 @@ inline __attribute__((always_inline)) double fraction(double f, double t, double
   return (__builtin_fma(-quotient, n, product) + low) * inverse;
 }
 
+/// cos and sin of 2 pi turns for |turns| < 2, without branches.
+inline __attribute__((always_inline)) void root(double turns, double& re, double& im) {
+  const double quarters = (4 * turns + kRound) - kRound;
+  double s, c;
+  sine_cosine(2 * kPi * (turns - 0.25 * quarters), s, c);
+  // Half the quarters, rounded down: odd where the signs change.
+  const double halves = (0.5 * quarters - 0.25 + kRound) - kRound;
+  const double odd = quarters - 2 * halves;                                      // 0 or 1
+  const double turned = halves - 2 * ((0.5 * halves - 0.25 + kRound) - kRound);  // 0 or 1
+  const double sign = 1 - 2 * turned;
+  re = sign * (odd != 0 ? -s : c);
+  im = sign * (odd != 0 ? c : s);
+}
+
+template <class Real>
 void roots(const WavePoints& waves, const double* value_re, const double* value_im,
-           const WavePoints& positions, const WaveGrid& grid, double* re, double* im) {
+           const WavePoints& positions, const WaveGrid& grid, Real* __restrict re, Real* __restrict im) {
   double inverse[3];
   for (int d = 0; d < grid.rank; ++d) inverse[d] = 1 / grid.extents[d];
   for (std::int64_t i = 0; i < waves.count; ++i, re += positions.count, im += positions.count) {
+    const double vr = value_re != nullptr ? value_re[i] : 1;
+    const double vi = value_re != nullptr ? value_im[i] : 0;
     for (std::int64_t j = 0; j < positions.count; j += kBlock) {
-      const std::int64_t own = positions.count - j < kBlock ? positions.count - j : kBlock;
-      double turns[kBlock] = {};
-      for (int d = 0; d < grid.rank; ++d) {
-        double t[kBlock];
-        for (std::int64_t l = 0; l < kBlock; ++l) t[l] = positions.at[d][j + (l < own ? l : 0)];
+      double turns[kBlock];
+      const double* t = positions.at[0] + j;
+      for (int l = 0; l < kBlock; ++l) turns[l] = fraction(waves.at[0][i], t[l], grid.extents[0], inverse[0]);
+      for (int d = 1; d < grid.rank; ++d) {
+        t = positions.at[d] + j;
         for (int l = 0; l < kBlock; ++l)
           turns[l] += fraction(waves.at[d][i], t[l], grid.extents[d], inverse[d]);
       }
-      double root_re[kBlock], root_im[kBlock];
-      const double vr = value_re != nullptr ? value_re[i] : 1;
-      const double vi = value_re != nullptr ? value_im[i] : 0;
       for (int l = 0; l < kBlock; ++l) {
-        const double quarters = (4 * turns[l] + kRound) - kRound;
-        double s, c;
-        sine_cosine(2 * kPi * (turns[l] - 0.25 * quarters), s, c);
-        // Quarters from −8 to 8 and those modulo 4.
-        double quadrant = quarters + 8;
-        quadrant = quadrant >= 8 ? quadrant - 8 : quadrant;
-        quadrant = quadrant >= 8 ? quadrant - 8 : quadrant;
-        quadrant = quadrant >= 4 ? quadrant - 4 : quadrant;
-        const bool odd = quadrant == 1 || quadrant == 3;
-        const double sign_re = quadrant == 1 || quadrant == 2 ? -1.0 : 1.0;
-        const double sign_im = quadrant >= 2 ? -1.0 : 1.0;
-        const double x = sign_re * (odd ? s : c);
-        const double y = sign_im * (odd ? c : s);
-        root_re[l] = vr * x - vi * y;
-        root_im[l] = vr * y + vi * x;
-      }
-      for (std::int64_t l = 0; l < own; ++l) {
-        re[j + l] = root_re[l];
-        im[j + l] = root_im[l];
+        double x, y;
+        root(turns[l], x, y);
+        re[j + l] = static_cast<Real>(vr * x - vi * y);
+        im[j + l] = static_cast<Real>(vr * y + vi * x);
       }
     }
   }
 }
 
 /// `kRows` anchors by `kVectors` vectors of offsets, in registers.
-template <int kRows, int kVectors, bool kReal>
-void tile(const WaveTables& tables, std::int64_t anchor, std::int64_t offset, double* re, double* im) {
-  V::Vector sum_re[kRows][kVectors], sum_im[kRows][kVectors];
-  for (int a = 0; a < kRows; ++a) {
-    for (int v = 0; v < kVectors; ++v) {
-      const std::int64_t at = (anchor + a) * tables.offsets + offset + v * kLanes;
-      sum_re[a][v] = V::load(re + at);
-      if constexpr (!kReal) sum_im[a][v] = V::load(im + at);
-    }
-  }
-  const double* first_re = tables.first_re + anchor;
-  const double* first_im = tables.first_im + anchor;
-  const double* second_re = tables.second_re + offset;
-  const double* second_im = tables.second_im + offset;
+template <class Real, int kRows, int kVectors, bool kReal>
+void tile(const WaveTables<Real>& tables, std::int64_t anchor, std::int64_t offset, double* re, double* im) {
+  using V = Simd<Real>;
+  typename V::Vector sum_re[kRows][kVectors] = {}, sum_im[kRows][kVectors] = {};
+  const Real* first_re = tables.first_re + anchor;
+  const Real* first_im = tables.first_im + anchor;
+  const Real* second_re = tables.second_re + offset;
+  const Real* second_im = tables.second_im + offset;
   for (std::int64_t i = 0; i < tables.waves; ++i) {
-    V::Vector vr[kVectors], vi[kVectors];
+    typename V::Vector vr[kVectors], vi[kVectors];
     for (int v = 0; v < kVectors; ++v) {
-      vr[v] = V::load(second_re + v * kLanes);
-      vi[v] = V::load(second_im + v * kLanes);
+      vr[v] = V::load(second_re + v * V::kLanes);
+      vi[v] = V::load(second_im + v * V::kLanes);
     }
     for (int a = 0; a < kRows; ++a) {
-      const V::Vector wr = V::broadcast(first_re[a]);
-      const V::Vector wi = V::broadcast(first_im[a]);
+      const typename V::Vector wr = V::broadcast(first_re[a]);
+      const typename V::Vector wi = V::broadcast(first_im[a]);
       for (int v = 0; v < kVectors; ++v) {
         sum_re[a][v] += wr * vr[v];
         sum_re[a][v] -= wi * vi[v];
@@ -100,32 +91,36 @@ void tile(const WaveTables& tables, std::int64_t anchor, std::int64_t offset, do
     }
     first_re += tables.anchors;
     first_im += tables.anchors;
-    second_re += tables.offsets;
-    second_im += tables.offsets;
+    second_re += kWaveOffsets;
+    second_im += kWaveOffsets;
   }
   for (int a = 0; a < kRows; ++a) {
     for (int v = 0; v < kVectors; ++v) {
-      const std::int64_t at = (anchor + a) * tables.offsets + offset + v * kLanes;
-      V::store(re + at, sum_re[a][v]);
-      if constexpr (!kReal) V::store(im + at, sum_im[a][v]);
+      const std::int64_t at = (anchor + a) * kWaveOffsets + offset + v * V::kLanes;
+      for (int l = 0; l < V::kLanes; ++l) {
+        re[at + l] += static_cast<double>(sum_re[a][v][l]);
+        if constexpr (!kReal) im[at + l] += static_cast<double>(sum_im[a][v][l]);
+      }
     }
   }
 }
 
-template <bool kReal>
-void sums_of(const WaveTables& tables, double* re, double* im) {
+template <class Real, bool kReal>
+void sums_of(const WaveTables<Real>& tables, double* re, double* im) {
   // What the registers of the instruction set hold.
-  constexpr int kVectors = kLanes == 8 ? 4 : 2;
-  for (std::int64_t offset = 0; offset < tables.offsets; offset += kVectors * kLanes) {
-    std::int64_t anchor = 0;
-    for (; anchor + 2 <= tables.anchors; anchor += 2)
-      tile<2, kVectors, kReal>(tables, anchor, offset, re, im);
-    for (; anchor < tables.anchors; ++anchor) tile<1, kVectors, kReal>(tables, anchor, offset, re, im);
+  constexpr int kRoom = SFFT_VECTOR_BYTES == 64 ? 4 : 2;
+  constexpr int kMost = static_cast<int>(kWaveOffsets) / Simd<Real>::kLanes;
+  constexpr int kVectors = kRoom < kMost ? kRoom : kMost;
+  constexpr int kRows = kVectors < kRoom ? 4 : 2;
+  for (std::int64_t offset = 0; offset < kWaveOffsets; offset += kVectors * Simd<Real>::kLanes) {
+    for (std::int64_t anchor = 0; anchor < tables.anchors; anchor += kRows)
+      tile<Real, kRows, kVectors, kReal>(tables, anchor, offset, re, im);
   }
 }
 
-void sums(const WaveTables& tables, double* re, double* im) {
-  im == nullptr ? sums_of<true>(tables, re, im) : sums_of<false>(tables, re, im);
+template <class Real>
+void sums(const WaveTables<Real>& tables, double* re, double* im) {
+  im == nullptr ? sums_of<Real, true>(tables, re, im) : sums_of<Real, false>(tables, re, im);
 }
 
 template <class T, int kParts>
