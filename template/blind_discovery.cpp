@@ -51,11 +51,11 @@ class BlindDriver {
     expected_ = request_.k > 0 ? request_.k : kGuess;
     result_.reason = "the shape has too few samples for its number of frequencies";
     if (request_.path != Path::flat_window) run_combs();
-    if (result_.verified) hear_witness();
+    confirm();
     const bool stuck = !result_.verified && result_.finite && !hopeless_;
     if (stuck && request_.path != Path::comb) {
       run_windows();
-      if (result_.verified) hear_witness();
+      confirm();
     }
     double largest = 0;
     for (const BlindComponent& component : result_.components)
@@ -255,6 +255,31 @@ class BlindDriver {
     if (reads.runs > 1) verdict = check_once(*grid, {.runs = 1});
     if (verdict == Verdict::clean) verdict = check_once(*grid, reads);
     return verdict == Verdict::clean && result_.components.empty() ? Verdict::unclean : verdict;
+  }
+
+  /// The rounds agree; may it be believed?
+  void confirm() {
+    if (!result_.verified) return;
+    if (noisy_) drop_doubtful();
+    result_.verified = !result_.components.empty();
+    if (!result_.verified) {
+      result_.reason = "no frequency stands out of the noise";
+      return;
+    }
+    hear_witness();
+  }
+
+  /// Of noise, too, some frequency stands out in every round of a short signal, whose samples are read again
+  /// and again. Its value is then mostly error, and larger than its standard error because it was chosen.
+  void drop_doubtful() {
+    constexpr double kSure = 30;
+    double dropped = 0;
+    std::erase_if(result_.components, [&](const BlindComponent& component) {
+      const bool doubtful = std::norm(component.value) < kSure * component.variance;
+      if (doubtful) dropped = std::max(dropped, std::norm(component.value));
+      return doubtful;
+    });
+    result_.missed_bound = std::max(result_.missed_bound, kMargin * std::sqrt(dropped));
   }
 
   /// Compares what the rounds agree on with scattered samples; withdraws `verified` where these do not.

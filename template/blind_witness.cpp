@@ -82,19 +82,31 @@ void BlindWitness<Real>::read() {
   std::vector<std::int64_t> flat(static_cast<std::size_t>(samples), 0);
   for (int d = 0; d < shape_.rank(); ++d) {
     const std::int64_t extent = shape_[d];
-    std::size_t to = 0;
-    for (const double anchor : anchors_.at[d]) {
-      for (const double offset : offsets_.at[d]) {
-        std::int64_t sum = static_cast<std::int64_t>(anchor) + static_cast<std::int64_t>(offset);
-        sum -= sum >= extent ? extent : 0;
-        flat[to] = flat[to] * extent + sum;
-        ++to;
+    std::int64_t offset[kOffsets];
+    for (std::size_t b = 0; b < kOffsets; ++b) offset[b] = static_cast<std::int64_t>(offsets_.at[d][b]);
+    std::int64_t* to = flat.data();
+    for (const double at : anchors_.at[d]) {
+      const auto anchor = static_cast<std::int64_t>(at);
+      for (std::size_t b = 0; b < kOffsets; ++b) {
+        const std::int64_t sum = anchor + offset[b];
+        to[b] = to[b] * extent + sum - (sum >= extent ? extent : 0);
       }
+      to += kOffsets;
     }
   }
   const std::int64_t lanes = real() ? samples / 2 : samples;
   seen_re_.resize(static_cast<std::size_t>(lanes));
   seen_im_.resize(static_cast<std::size_t>(lanes));
+  if (real()) {
+    // The second half rides as imaginary parts of the first.
+    std::vector<std::int64_t> pairs;
+    pairs.reserve(flat.size());
+    for (std::size_t l = 0; l < flat.size() / 2; ++l) {
+      pairs.push_back(flat[l]);
+      pairs.push_back(flat[l + flat.size() / 2]);
+    }
+    flat = std::move(pairs);
+  }
   signal_.read({{1, 1, 1}, {0, 0, 0}, flat.data(), lanes}, seen_re_.data(), seen_im_.data());
 }
 
@@ -154,30 +166,21 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
   const double most = (1 + kTailDoubt) * expected * (real() ? 2 * exponent : exponent);
   // The sample itself and the sum of the waves are rounded.
   constexpr double kOwn = 4 * std::numeric_limits<Real>::epsilon();
-  double energy = 0, squares = 0, seen = 0;
-  std::int64_t outliers = 0;
-  for (std::int64_t i = 0; i < report.samples; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    double x, y = 0, rest_im = 0;
-    if (real()) {
-      x = static_cast<double>(i % 2 == 0 ? seen_re_[at / 2] : seen_im_[at / 2]);
-    } else {
-      x = static_cast<double>(seen_re_[at]);
-      y = static_cast<double>(seen_im_[at]);
-      rest_im = y - predicted_im_[at];
-    }
-    const double rest = x - predicted_re_[at];
-    const double power = rest * rest + rest_im * rest_im;
-    const double own = x * x + y * y;
-    energy += power;
-    squares += power * power;
-    seen += own;
-    outliers += power <= most + kOwn * kOwn * own ? 0 : 1;  // NaN is one
+  const auto& kernels = cpu::wave_kernels<Real>();
+  cpu::WaveRest rest;
+  const auto lanes = static_cast<std::int64_t>(seen_re_.size());
+  if (real()) {
+    kernels.compare(seen_re_.data(), nullptr, predicted_re_.data(), nullptr, lanes, most, kOwn * kOwn, rest);
+    kernels.compare(seen_im_.data(), nullptr, predicted_re_.data() + lanes, nullptr, lanes, most, kOwn * kOwn,
+                    rest);
+  } else {
+    kernels.compare(seen_re_.data(), seen_im_.data(), predicted_re_.data(), predicted_im_.data(), lanes, most,
+                    kOwn * kOwn, rest);
   }
-  report.finite = std::isfinite(seen);
-  const double mean = energy / samples;
+  report.finite = std::isfinite(rest.seen);
+  const double mean = rest.energy / samples;
   report.tail_energy = mean * points * points;
-  report.agrees = report.finite && outliers == 0;
+  report.agrees = report.finite && rest.outliers == 0;
   if (!report.agrees) {
     report.reason = "scattered samples are not what the frequencies found say";
     return report;
@@ -191,7 +194,7 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
     report.reason = "scattered samples show another noise than the rounds";
     return report;
   }
-  const double shape = squares / samples / (mean * mean);
+  const double shape = rest.squares / samples / (mean * mean);
   const double even = real() ? 3 : 2;
   const double uneven = std::sqrt((real() ? 96.0 : 20.0) / samples);
   if (!all_ && shape > even + kChance * uneven) {

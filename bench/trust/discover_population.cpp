@@ -56,7 +56,7 @@ Question draw_question(const PopulationSignal& signal, std::int64_t number, Draw
       signal.tones > 0 ? signal.tones : draw.between(std::int64_t{1}, std::int64_t{60});
   const std::int64_t kinds[] = {known, known, std::max<std::int64_t>(1, known / 2), 2 * known + 3, 0};
   options.k = std::min(kinds[draw.below(5)], signal.shape.points() / 64);
-  options.fallback = draw.one_in(2) ? Fallback::dense : Fallback::none;
+  options.fallback = draw.one_in(4) ? Fallback::dense : Fallback::none;
   // A dense transform cannot choose how many: it would refuse what has no peaks.
   if (options.k == 0) options.fallback = Fallback::none;
   if (draw.one_in(5)) options.path = draw.one_in(2) ? Path::comb : Path::flat_window;
@@ -140,18 +140,17 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
   const bool twice = question.type == ElementType::f64 || question.type == ElementType::c128;
   const double epsilon =
       twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  double energy = 0;
+  double energy = std::numeric_limits<double>::min();  // a signal may be zero
   for (const Complex& value : truth) energy += std::norm(value);
   const double rounding = 4 * epsilon * std::sqrt(energy);
   std::vector<char> held(truth.size(), 0);
-  double error = 0, reported = 0, norm = 0;
+  double error = 0, reported = 0;
   for (std::size_t i = 0; i < found.values.size(); ++i) {
     const std::int64_t f = (*found.support)[i];
     const Complex value = found.values[i] / question.scale;
     const double own = found.standard_error[i] / question.scale;
     error += std::norm(value - truth[static_cast<std::size_t>(f)]);
     reported += own * own;
-    norm += std::norm(value);
     held[static_cast<std::size_t>(f)] = 1;
     if (signal.real) held[static_cast<std::size_t>(test::negated(signal.shape, f))] = 1;
   }
@@ -164,16 +163,11 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
   Verdict verdict;
   verdict.missed = std::sqrt(largest) / (2 * found.missed_bound / question.scale + rounding);
   verdict.values = std::sqrt(error) / (5 * std::sqrt(reported) + rounding);
-  // As a root, from the residual: the square itself may not be a number of double precision.
-  const double share = std::min(found.residual, 1 - 1e-12);
-  double without_mean = norm;
-  for (std::size_t i = 0; i < found.values.size(); ++i)
-    if ((*found.support)[i] == 0) without_mean -= std::norm(found.values[i] / question.scale);
-  const double told =
-      share * share / (1 - share * share) * (signal.real ? 2 : 1) * std::max(0.0, without_mean);
-  const bool mean_only = without_mean <= 1e-12 * norm;
-  const double points_rounding = rounding * std::sqrt(static_cast<double>(truth.size())) / 8;
-  verdict.tail = mean_only ? 0 : std::sqrt(tail) / (2 * std::sqrt(told) + rounding + points_rounding);
+  // The square itself may not be a number of double precision.
+  const double told = std::sqrt(found.tail_energy) / question.scale;
+  const bool in_range = found.tail_energy > 1e-290 && found.tail_energy < 1e290;
+  const double spread = rounding * std::sqrt(static_cast<double>(truth.size())) / 8;
+  verdict.tail = in_range ? std::sqrt(tail) / (2 * told + rounding + spread) : 0;
   return verdict;
 }
 

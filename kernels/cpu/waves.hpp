@@ -29,6 +29,14 @@ struct WaveTables {
   std::int64_t waves, anchors;
 };
 
+/// Sums over samples x and what r = x − predicted leaves of them.
+struct WaveRest {
+  double seen = 0;      ///< Σ|x|²
+  double energy = 0;    ///< Σ|r|²
+  double squares = 0;   ///< Σ|r|⁴
+  double outliers = 0;  ///< samples whose |r|² is not at most limit + share · |x|²; a NaN is one
+};
+
 template <class Real>
 struct WaveKernels {
   /// (re, im)[i*positions.count + j] = values_i · exp(2 pi i Σ_d f_d t_d / n_d) of wave i at position j;
@@ -38,6 +46,9 @@ struct WaveKernels {
   /// (re, im)[a*kWaveOffsets + b] += Σ_i first_i[a] · second_i[b], the sum over these waves in the precision
   /// of the tables; the imaginary part not at all if `im` is null.
   void (*sums)(const WaveTables<Real>& tables, double* re, double* im);
+  /// Adds to `rest`; the imaginary parts are null for real samples. `count` is a multiple of kWaveBlock.
+  void (*compare)(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
+                  std::int64_t count, double limit, double share, WaveRest& rest);
   /// Σ|scale · x|² of `count` elements; indexed by ElementType.
   double (*energy[6])(const void* samples, std::int64_t count, double scale);
   /// The largest bit pattern of |x|, as unsigned integers order them: that of the largest |x|, and of an

@@ -123,6 +123,43 @@ void sums(const WaveTables<Real>& tables, double* re, double* im) {
   im == nullptr ? sums_of<Real, true>(tables, re, im) : sums_of<Real, false>(tables, re, im);
 }
 
+template <class Real, bool kReal>
+void compare_all(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
+                 std::int64_t count, double limit, double share, WaveRest& rest) {
+  double seen[kBlock] = {}, energy[kBlock] = {}, squares[kBlock] = {}, outliers[kBlock] = {};
+  for (std::int64_t i = 0; i < count; i += kBlock) {
+    for (int l = 0; l < kBlock; ++l) {
+      const auto x = static_cast<double>(re[i + l]);
+      const double u = x - predicted_re[i + l];
+      double own = x * x;
+      double power = u * u;
+      if constexpr (!kReal) {
+        const auto y = static_cast<double>(im[i + l]);
+        const double v = y - predicted_im[i + l];
+        own += y * y;
+        power += v * v;
+      }
+      seen[l] += own;
+      energy[l] += power;
+      squares[l] += power * power;
+      outliers[l] += power <= limit + share * own ? 0.0 : 1.0;
+    }
+  }
+  for (int l = 0; l < kBlock; ++l) {
+    rest.seen += seen[l];
+    rest.energy += energy[l];
+    rest.squares += squares[l];
+    rest.outliers += outliers[l];
+  }
+}
+
+template <class Real>
+void compare(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
+             std::int64_t count, double limit, double share, WaveRest& rest) {
+  const auto run = im == nullptr ? compare_all<Real, true> : compare_all<Real, false>;
+  run(re, im, predicted_re, predicted_im, count, limit, share, rest);
+}
+
 template <class T, int kParts>
 double energy_of(const void* samples, std::int64_t count, double scale) {
   const auto* x = static_cast<const T*>(samples);
@@ -172,8 +209,9 @@ std::uint64_t largest(const Real* x, std::int64_t count) {
 
 template <class Real>
 constexpr WaveKernels<Real> kTable{
-    roots,
-    sums,
+    roots<Real>,
+    sums<Real>,
+    compare<Real>,
     {energy_of<std::uint8_t, 1>, energy_of<std::uint16_t, 1>, energy_of<float, 1>, energy_of<double, 1>,
      energy_of<float, 2>, energy_of<double, 2>},
     largest<Real>};
