@@ -112,7 +112,8 @@ void BlindWitness<Real>::read() {
 
 template <class Real>
 void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) {
-  const auto& kernels = cpu::wave_kernels<Real>();
+  // In double precision also of float samples: the sum of many waves would lose what is looked for.
+  const auto& kernels = cpu::wave_kernels<double>();
   const auto samples = static_cast<std::size_t>(anchors_.count * kOffsets);
   predicted_re_.assign(samples, 0.0);
   predicted_im_.assign(real() ? 0 : samples, 0.0);
@@ -129,10 +130,10 @@ void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) 
   for (int d = 0; d < shape_.rank(); ++d) f[d].resize(kWavesAtOnce);
   const auto first = static_cast<std::size_t>(anchors_.count) * kWavesAtOnce;
   const auto second = static_cast<std::size_t>(kOffsets) * kWavesAtOnce;
-  std::vector<Real> tables(2 * (first + second));
-  Real* first_im = tables.data() + first;
-  Real* second_re = first_im + first;
-  Real* second_im = second_re + second;
+  std::vector<double> tables(2 * (first + second));
+  double* first_im = tables.data() + first;
+  double* second_re = first_im + first;
+  double* second_im = second_re + second;
   for (std::size_t start = 0; start < components.size(); start += kWavesAtOnce) {
     const std::size_t count = std::min(kWavesAtOnce, components.size() - start);
     for (std::size_t i = 0; i < count; ++i) {
