@@ -42,15 +42,14 @@ struct DiscoverOptions {
 /// for; `tail_energy` what is left. What happens only between the samples that were read is not seen: see
 /// `shortest_burst`.
 struct Discovery : Spectrum<double> {
-  std::int64_t samples = 0;  ///< read, N of them when transformed densely
-  std::int64_t check_samples =
-      0;  ///< of those, the ones at random positions that the answer was compared with
+  std::int64_t samples = 0;  ///< read, N of them when transformed densely; the pass of energy_checked aside
+  std::int64_t check_samples = 0;  ///< of those, the ones at random positions that have the last word
   /// A disturbance of so many samples or more, together or apart, is seen but for
   /// DiscoverOptions::confidence. A shorter one (a click, a NaN) may not be. 1 of a dense transform, 0 where
   /// nothing was compared.
   std::int64_t shortest_burst = 0;
   /// All samples were read, and their energy is that of this spectrum and its tail: no click of any length
-  /// that holds more than about 5e-7 of the energy (single precision; 1e-13 double) over that of chance.
+  /// that holds more than about 5e-7 of the energy (single precision; 1e-14 double) over that of chance.
   bool energy_checked = false;
   /// `k` cut through coefficients of one size: others outside the support are as large as the least in it.
   bool tie_at_k = false;

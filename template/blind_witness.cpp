@@ -222,7 +222,8 @@ bool BlindWitness<Real>::compare_energy(const std::vector<BlindComponent>& compo
   const double tail = claim.noisy ? report.tail_energy : std::max(report.tail_energy, 0.0);
   const double tail_doubt =
       tail * kChance * 2 * std::sqrt(1 / points + 1 / static_cast<double>(report.samples));
-  const double rounding = 4 * std::numeric_limits<Real>::epsilon() * all;
+  // Of the values, and of the sum over all samples.
+  const double rounding = (4 * std::numeric_limits<Real>::epsilon() + 0x1p-53 * std::sqrt(points) / 4) * all;
   const double limit = 2 * kChance * std::sqrt(doubt) + tail_doubt + rounding;
   report.energy_agrees = report.finite && std::fabs(all - held - tail) <= limit;
   return report.energy_agrees;
