@@ -208,7 +208,7 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
 /// Parseval: N Σ|x|² is the energy of the components and of the tail.
 template <class Real>
 bool BlindWitness<Real>::compare_energy(const std::vector<BlindComponent>& components,
-                                        const WitnessClaim& claim, WitnessReport& report) {
+                                        WitnessReport& report) {
   const auto points = static_cast<double>(shape_.points());
   double sum = 0;
   if (!signal_.energy(1, sum)) return true;
@@ -219,7 +219,7 @@ bool BlindWitness<Real>::compare_energy(const std::vector<BlindComponent>& compo
     held += std::norm(component.value);
     doubt += std::norm(component.value) * component.variance;
   }
-  const double tail = claim.noisy ? report.tail_energy : std::max(report.tail_energy, 0.0);
+  const double tail = report.tail_energy;
   const double tail_doubt =
       tail * kChance * 2 * std::sqrt(1 / points + 1 / static_cast<double>(report.samples));
   // Of the values, and of the sum over all samples.
@@ -239,7 +239,7 @@ WitnessReport BlindWitness<Real>::examine(const std::vector<BlindComponent>& com
   WitnessReport report = judge(components, claim);
   report.unseen_share = all_ ? 0 : witness_share(confidence, report.samples);
   if (!report.agrees || !everything) return report;
-  if (!compare_energy(components, claim, report)) {
+  if (!compare_energy(components, report)) {
     report.agrees = false;
     report.reason = "the signal's energy is not that of the frequencies found and of noise";
   }

@@ -66,8 +66,7 @@ class BlindWitness {
   void read();
   void predict(const std::vector<BlindComponent>& components);
   WitnessReport judge(const std::vector<BlindComponent>& components, const WitnessClaim& claim) const;
-  bool compare_energy(const std::vector<BlindComponent>& components, const WitnessClaim& claim,
-                      WitnessReport& report);
+  bool compare_energy(const std::vector<BlindComponent>& components, WitnessReport& report);
   bool real() const noexcept { return !is_complex(signal_.type()); }
 
   SampleReader& signal_;
