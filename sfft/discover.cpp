@@ -6,9 +6,11 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "sfft/discover_impl.hpp"
 #include "sfft/error.hpp"
+#include "sfft/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/blind_discovery.hpp"
 #include "template/cost_model.hpp"
@@ -42,6 +44,12 @@ constexpr double kFreeReads = 4;
 /// the search for the largest, in transforms of a float signal.
 constexpr double kDeviceLearnUs = 1000;
 constexpr double kDeviceLearnTransforms = 8;
+/// Signals of so many points are read as a whole for their energy: a pass over them is a small part of a
+/// dense transform, and of discovery.
+constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
+/// Standard errors within which two sizes count as one.
+constexpr double kTie = 3;
+constexpr const char* kTied = ". k cuts through coefficients of one size: others are as large as the least";
 /// "Stands out of the noise", for the dense transform of an unknown number of frequencies.
 constexpr double kOutstanding = 6;
 
@@ -90,6 +98,10 @@ void check(const Shape& shape, ElementType type, const DiscoverOptions& options)
     invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
   if (!(options.noise_gain >= 1))
     invalid(fmt::format("noise_gain = {} must be at least 1", options.noise_gain));
+  if (!(options.confidence > 0 && options.confidence < 1)) {
+    invalid(fmt::format("confidence = {} must be a probability between 0 and 1, of a miss: 1e-9 for one",
+                        options.confidence));
+  }
   if (options.path == Path::direct)
     invalid("the direct path needs a known support: use automatic, comb, flat_window or dense");
 }
@@ -142,36 +154,87 @@ std::vector<Found> distinct(const BlindResult& result, const Shape& shape, bool 
   return found;
 }
 
-/// Keeps the k largest; returns the energy of the others.
-double keep_largest(std::vector<Found>& found, std::int64_t k) {
-  if (k == 0 || static_cast<std::int64_t>(found.size()) <= k) return 0;
+/// Rounding of coefficients that come from samples of this type.
+double rounding_of(ElementType type) {
+  const bool twice = type == ElementType::f64 || type == ElementType::c128;
+  return 4 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
+}
+
+/// What k leaves out of what was found.
+struct Cut {
+  double energy = 0;
+  double largest = 0;  ///< |X|, its error included
+  bool tie = false;    ///< with the least that was kept
+};
+
+/// Keeps the k largest.
+Cut keep_largest(std::vector<Found>& found, std::int64_t k, double rounding) {
+  Cut cut;
+  if (k == 0 || static_cast<std::int64_t>(found.size()) <= k) return cut;
   const auto end = found.begin() + static_cast<std::ptrdiff_t>(k);
   std::nth_element(found.begin(), end - 1, found.end(), [](const Found& a, const Found& b) {
     const double pa = std::norm(a.value);
     const double pb = std::norm(b.value);
     return pa != pb ? pa > pb : a.flat < b.flat;
   });
-  double energy = 0;
-  for (auto other = end; other != found.end(); ++other)
-    energy += other->multiplicity * std::norm(other->value);
+  const Found& least = *(end - 1);
+  const double size = std::abs(least.value);
+  for (auto other = end; other != found.end(); ++other) {
+    const double own = std::abs(other->value);
+    cut.energy += other->multiplicity * std::norm(other->value);
+    cut.largest = std::max(cut.largest, own + kTie * std::sqrt(other->variance));
+    cut.tie = cut.tie || size - own <= kTie * std::sqrt(least.variance + other->variance) + rounding * size;
+  }
   found.erase(end, found.end());
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.flat < b.flat; });
-  return energy;
+  return cut;
 }
 
-Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& target, std::int64_t k) {
-  const bool real = !is_complex(target.samples.type());
-  std::vector<Found> found = distinct(result, target.shape, real);
+std::complex<double> times_power_of_two(const std::complex<double>& x, int exponent) {
+  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+}
+
+/// From units in which squares are in range to those of the samples, where X itself has to be.
+void undo_scale(Discovery& discovery, int exponent) {
+  if (exponent == 0) return;
+  bool finite = true;
+  for (std::complex<double>& value : discovery.values) {
+    value = times_power_of_two(value, exponent);
+    finite = finite && std::isfinite(value.real()) && std::isfinite(value.imag());
+  }
+  for (double& error : discovery.standard_error) error = std::ldexp(error, exponent);
+  discovery.error_l2 = std::ldexp(discovery.error_l2, exponent);
+  discovery.missed_bound = std::ldexp(discovery.missed_bound, exponent);
+  discovery.tail_energy = std::ldexp(discovery.tail_energy, 2 * exponent);
+  if (!finite) {
+    throw Error(ErrorCode::invalid_argument,
+                "a coefficient of the signal is too large for double precision: scale the samples down");
+  }
+}
+
+Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& target, std::int64_t k,
+                       int exponent) {
+  const ElementType type = target.samples.type();
+  std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
   Discovery discovery;
-  discovery.tail_energy = result.tail_energy + keep_largest(found, k);
-  discovery.missed_bound = result.missed_bound;
+  const Cut cut = keep_largest(found, k, rounding_of(type));
+  discovery.tail_energy = result.tail_energy + cut.energy;
+  discovery.missed_bound = std::max(result.missed_bound, cut.largest);
+  discovery.tie_at_k = cut.tie;
   discovery.verified = result.verified;
   discovery.finite = result.finite;
   discovery.samples = result.samples;
+  discovery.check_samples = result.check_samples;
+  discovery.energy_checked = result.energy_agrees;
+  if (result.check_samples > 0) {
+    discovery.shortest_burst = std::max<std::int64_t>(
+        1, std::llround(std::ceil(result.unseen_share * static_cast<double>(target.shape.points()))));
+  }
   discovery.rounds = result.rounds;
   discovery.path = result.path;
   discovery.backend = target.backend;
   discovery.reason = result.reason;
+  if (cut.tie) discovery.reason += kTied;
   auto support = std::make_shared<std::vector<std::int64_t>>();
   support->reserve(found.size());
   discovery.values.reserve(found.size());
@@ -193,6 +256,7 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   discovery.relative_error = norm > 0 ? std::sqrt(error / norm) : 0;
   const double all = discovery.tail_energy + held;
   discovery.residual = all > 0 ? std::sqrt(discovery.tail_energy / all) : 0;
+  undo_scale(discovery, exponent);
   return discovery;
 }
 
@@ -206,31 +270,37 @@ LearnOptions dense_options(const DiscoverOptions& options) {
   return learning;
 }
 
-Discovery from_dense(const Template& tmpl, Backend backend, const DiscoverOptions& options,
-                     const std::string& why) {
+Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backend,
+                     const DiscoverOptions& options, const std::string& why) {
+  const auto data = learn_from(spectrum, false, dense_options(options));
   Discovery discovery;
-  discovery.support = tmpl.data()->support;
-  discovery.values.assign(tmpl.values().begin(), tmpl.values().end());
+  discovery.support = data->support;
+  discovery.values = std::move(data->values);
   discovery.standard_error.assign(discovery.values.size(), 0.0);
-  discovery.tail_energy = tmpl.tail_energy();
-  // Whatever was left out is no larger than what was kept.
-  discovery.missed_bound = std::sqrt(tmpl.tail_energy());
-  for (std::size_t i = 0; i < discovery.values.size(); ++i) {
-    if ((*discovery.support)[i] != 0 || options.k > 0)
-      discovery.missed_bound = std::min(discovery.missed_bound, std::abs(discovery.values[i]));
-  }
-  discovery.residual = std::sqrt(std::max(0.0, 1 - tmpl.energy_captured()));
+  discovery.tail_energy = data->tail_energy;
+  discovery.residual = std::sqrt(std::max(0.0, 1 - data->energy_captured));
+  if (data->k() < spectrum.layout().distinct())
+    discovery.missed_bound = std::sqrt(std::max(0.0, spectrum.power_at_rank(1)));
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::complex<double>& value : discovery.values) least = std::min(least, std::abs(value));
+  // An unknown k cuts at a threshold: nothing was asked for that could be tied.
+  discovery.tie_at_k = options.k > 0 && discovery.missed_bound > 0 &&
+                       least - discovery.missed_bound <= rounding_of(type) * least;
   discovery.path = Path::dense;
   discovery.backend = backend;
   discovery.support_learned_densely = true;
-  discovery.samples = tmpl.shape().points();
+  discovery.samples = data->shape.points();
+  discovery.shortest_burst = 1;
+  discovery.energy_checked = true;
   discovery.reason = fmt::format("{}: support and values come from a dense transform", why);
+  if (discovery.tie_at_k) discovery.reason += kTied;
+  undo_scale(discovery, spectrum.exponent());
   return discovery;
 }
 
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why) {
-  HostSamples samples(signal, signal.type());
+  HostSamples samples(signal, signal.type(), signal.shape().points());
   return discover_or_explain({samples, signal.shape(), Backend::cpu}, options, why);
 }
 
@@ -264,10 +334,22 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.patience_us =
       dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kLeastEffort);
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
+  request.confidence = options.confidence;
+  request.everything = options.check == Check::everything ||
+                       (options.check == Check::automatic && shape.points() <= kReadAsAWhole);
   const bool twice = type == ElementType::f64 || type == ElementType::c128;
-  BlindResult result = twice ? discover_blindly<double>(target.samples, shape, request)
-                             : discover_blindly<float>(target.samples, shape, request);
-  if (result.verified || !dense_allowed) return to_discovery(std::move(result), target, options.k);
+  ScaledSamples samples(target.samples);
+  BlindResult result;
+  std::int64_t read_in_vain = 0;
+  do {
+    read_in_vain += result.samples;
+    result = twice ? discover_blindly<double>(samples, shape, request)
+                   : discover_blindly<float>(samples, shape, request);
+    // Each time by a factor of millions and more: this ends soon.
+  } while (samples.outgrown());
+  result.samples += read_in_vain;
+  if (result.verified || !dense_allowed)
+    return to_discovery(std::move(result), target, options.k, samples.exponent());
   why = result.reason;
   return std::nullopt;
 }
@@ -279,9 +361,9 @@ Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  Discovery discovery =
-      found ? std::move(*found)
-            : detail::from_dense(learn(signal, detail::dense_options(options)), Backend::cpu, options, why);
+  Discovery discovery = found ? std::move(*found)
+                              : detail::from_dense(*detail::learn_on_cpu({&signal, 1}, options.threads),
+                                                   signal.type(), Backend::cpu, options, why);
   discovery.search_seconds = seconds;
   return discovery;
 }

@@ -10,6 +10,13 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace sfft {
 
+/// Which samples have the last word on what discovery found.
+enum class Check : std::uint8_t {
+  automatic,   ///< `everything` up to 2^16 points of host memory, where it costs little; `scattered` beyond
+  scattered,   ///< about a thousand at random positions: the work does not grow with the signal
+  everything,  ///< these, and the energy of all samples, each read once; of GPU memory as `scattered`
+};
+
 struct DiscoverOptions {
   /// Frequencies wanted, the largest; a conjugate pair of a real signal counts once. Fewer are returned where
   /// the signal has no more. 0: unknown, all that stand out of the noise.
@@ -23,14 +30,29 @@ struct DiscoverOptions {
   /// automatic, or only comb or flat_window; dense skips discovery.
   Path path = Path::automatic;
   int threads = 1;  ///< of a dense transform
+  /// Scattered check samples are so many that a disturbance of one position in forty, wherever these are, is
+  /// missed with no more than this probability (docs/accuracy.md, Discovery). In (0, 1).
+  double confidence = 1e-9;
+  Check check = Check::automatic;
 };
 
 /// A spectrum whose support was found. `verified` (see Spectrum) says that fresh samples, which had no part
-/// in finding it, are explained by it but for noise; `missed_bound` what size of coefficient they could hide
-/// and `tail_energy` what is left. Both hold for signals whose remainder is spread over time: what happens
-/// only between the samples that were read, a click or a NaN, is not seen.
+/// in finding it, are explained by it but for noise, some of them at positions drawn at random;
+/// `missed_bound` that no coefficient outside the support is larger, whether it was not found or not asked
+/// for; `tail_energy` what is left. What happens only between the samples that were read is not seen: see
+/// `shortest_burst`.
 struct Discovery : Spectrum<double> {
-  std::int64_t samples = 0;   ///< read, N of them when transformed densely
+  std::int64_t samples = 0;  ///< read, N of them when transformed densely; the pass of energy_checked aside
+  std::int64_t check_samples = 0;  ///< of those, the ones at random positions that have the last word
+  /// A disturbance of so many samples or more, together or apart, is seen but for
+  /// DiscoverOptions::confidence. A shorter one (a click, a NaN) may not be. 1 of a dense transform, 0 where
+  /// nothing was compared.
+  std::int64_t shortest_burst = 0;
+  /// All samples were read, and their energy is that of this spectrum and its tail: no click of any length
+  /// that holds more than about 5e-7 of the energy (single precision; 1e-14 double) over that of chance.
+  bool energy_checked = false;
+  /// `k` cut through coefficients of one size: others outside the support are as large as the least in it.
+  bool tie_at_k = false;
   int rounds = 0;             ///< of discovery
   double search_seconds = 0;  ///< wall time of discovery, without the dense transform that may follow
 };
@@ -46,8 +68,12 @@ struct Discovery : Spectrum<double> {
 /// The number of rounds is bounded. Plans of the small FFTs are shared by all calls of the process; nothing
 /// else is. Thread-safe.
 ///
+/// Samples may have any finite size: they are scaled by a power of two where their squares would leave the
+/// range of their type. Of doubles beyond 1e±150 `tail_energy`, a square, may itself be infinite or zero.
+///
 /// Throws invalid_argument for k < 0, k larger than the number of distinct frequencies, a path that cannot
-/// discover, accuracy < 0 or noise_gain < 1, and where the dense transform meets NaN or infinities.
+/// discover, accuracy < 0, noise_gain < 1 or a confidence outside (0, 1), and where the dense transform meets
+/// NaN or infinities or a coefficient is too large for a double.
 SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& options = {});
 
 /// A contiguous, row-major signal that a GPU holds; it owns nothing.

@@ -7,7 +7,6 @@
 #include "sfft/error.hpp"
 #include "sfft/learning.hpp"
 #include "sfft_build_config.hpp"
-#include "template/template_data.hpp"
 #if SFFT_HAVE_CUDA
 #include "kernels/cuda/signal_samples.hpp"
 #endif
@@ -54,8 +53,7 @@ class DeviceSamples final : public detail::SampleReader {
 Discovery transform_densely(const DeviceSignal& signal, const DiscoverOptions& options,
                             const std::string& why) {
   const auto spectrum = detail::learn_on_gpu(signal);
-  const Template tmpl(detail::learn_from(*spectrum, false, detail::dense_options(options)));
-  return detail::from_dense(tmpl, Backend::cuda, options, why);
+  return detail::from_dense(*spectrum, signal.type, Backend::cuda, options, why);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "sfft/discover.hpp"
 #include "sfft/template.hpp"
+#include "template/learning_spectrum.hpp"
 #include "template/sample_reader.hpp"
 
 namespace sfft::detail {
@@ -26,7 +27,8 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
 
 /// What to learn where a dense transform is called for, and what was learned as a discovery.
 LearnOptions dense_options(const DiscoverOptions& options);
-Discovery from_dense(const Template& tmpl, Backend backend, const DiscoverOptions& options,
-                     const std::string& why);
+/// Selects from the spectrum, and removes from it what was selected.
+Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backend,
+                     const DiscoverOptions& options, const std::string& why);
 
 }  // namespace sfft::detail

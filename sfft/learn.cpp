@@ -27,6 +27,9 @@ using detail::TemplateData;
   throw Error(ErrorCode::invalid_argument, message);
 }
 
+constexpr const char* kTooLarge =
+    "the power of the learning frames overflows double precision: scale them down";
+
 void check(std::span<const SignalView> frames, const LearnOptions& options) {
   if (frames.empty()) invalid("learning needs at least one frame");
   for (const SignalView& frame : frames) {
@@ -78,7 +81,7 @@ void fill_mean_cell(detail::Envelope& envelope) {
 std::vector<RankedPower> select(const LearningSpectrum& spectrum, const std::vector<double>& sums,
                                 const LearnOptions& options) {
   if (!std::all_of(sums.begin(), sums.end(), [](double sum) { return std::isfinite(sum); }))
-    invalid("the power of the learning frames overflows double precision: scale them down");
+    invalid(kTooLarge);
   if (options.k > 0) return select_largest(spectrum, options.k);
   if (std::none_of(sums.begin(), sums.end(), [](double sum) { return sum > 0; }))
     invalid("an all-zero frame has no energy to keep a share of: give k instead");
@@ -136,6 +139,7 @@ std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const S
   }
   data->tail_energy = discovery.tail_energy;
   const double total = held + data->tail_energy;
+  if (!std::isfinite(total)) invalid(kTooLarge);
   data->energy_captured = total > 0 ? held / total : 1.0;
   const CellGrid grid(data->shape);
   const double level = data->tail_energy / std::max(1.0, outside);
@@ -160,6 +164,23 @@ std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, 
                             options.k, discovery->reason));
   }
   return from_discovery(*discovery, frames[0]);
+}
+
+/// From the units of a LearningSpectrum to those of the frames, which powers may be too large for.
+void undo_scale(TemplateData& data, int exponent) {
+  if (exponent == 0) return;
+  bool finite = true;
+  const auto power = [&](double& p) {
+    p = std::ldexp(p, 2 * exponent);
+    finite = finite && std::isfinite(p);
+  };
+  for (std::complex<double>& value : data.values)
+    value = {std::ldexp(value.real(), exponent), std::ldexp(value.imag(), exponent)};
+  for (double& p : data.power) power(p);
+  for (double& p : data.tail_envelope.power) power(p);
+  for (double& p : data.change_envelope.power) power(p);
+  power(data.tail_energy);
+  if (!finite) invalid(kTooLarge);
 }
 
 void keep_reference(TemplateData& data, const SignalView& frame) {
@@ -203,6 +224,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
                                                          ? detail::learn_on_gpu(frames, options.device)
                                                          : detail::learn_on_cpu(frames, options.threads);
   const auto data = detail::learn_from(*spectrum, frames.size() > 1, options);
+  undo_scale(*data, spectrum->exponent());
   if (options.reference) keep_reference(*data, first);
   data->learn_seconds = seconds_since(start);
   return Template(data);

@@ -1,8 +1,10 @@
 // The learning frames' spectra in host memory, by the dense engine.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "kernels/common/log_cells.hpp"
+#include "kernels/common/region.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/learning.hpp"
 #include "template/envelope.hpp"
@@ -13,6 +15,26 @@ namespace sfft::detail {
 namespace {
 
 constexpr double kExcluded = -1;  ///< in place of a power: the element counts in no sum and no rank
+/// Coefficients whose squares, and sums of these, are surely in range.
+constexpr double kLargest = 1e140;
+constexpr double kSmallest = 1e-120;
+
+/// A copy of a frame of doubles, or of complex ones as pairs.
+std::vector<double> samples_of(const SignalView& frame) {
+  std::vector<double> samples(frame.bytes() / sizeof(double));
+  copy_elements(frame, reinterpret_cast<std::byte*>(samples.data()));
+  return samples;
+}
+
+/// The exponent of the largest sample, so that no multiple of it leaves the range of a scale.
+int exponent_of(std::span<const SignalView> frames) {
+  double largest = 0;
+  for (const SignalView& frame : frames) {
+    for (const double x : samples_of(frame)) largest = std::max(largest, std::fabs(x));
+  }
+  constexpr int kMost = 1000;
+  return std::isfinite(largest) && largest > 0 ? std::clamp(std::ilogb(largest), -kMost, kMost) : 0;
+}
 
 class HostSpectrum final : public LearningSpectrum {
  public:
@@ -21,6 +43,12 @@ class HostSpectrum final : public LearningSpectrum {
     const dense::Plan<double> dense(layout().shape, layout().real, {.threads = threads});
     first_.resize(dense.spectrum_points());
     dense.forward(frames[0], first_);
+    const bool twice = frames[0].type() == ElementType::f64 || frames[0].type() == ElementType::c128;
+    // All-zero frames need no scale; they are rare enough to be looked at again.
+    if (twice && !ordinary(first_)) {
+      exponent_ = exponent_of(frames);
+      if (exponent_ != 0) forward(frames[0], dense, first_);
+    }
     check_finite(first_[0], 0);
     power_.resize(first_.size());
     for (std::size_t i = 0; i < first_.size(); ++i) power_[i] = std::norm(first_[i]);
@@ -30,10 +58,12 @@ class HostSpectrum final : public LearningSpectrum {
     }
   }
 
+  int exponent() const noexcept override { return exponent_; }
   std::vector<double> power_sums() const override { return sums_over_cells(power_); }
   std::vector<double> change_sums() const override { return sums_over_cells(change_); }
 
   double power_at_rank(std::int64_t rank) const override {
+    if (rank == 1) return *std::max_element(power_.begin(), power_.end());
     std::vector<double> powers;
     std::copy_if(power_.begin(), power_.end(), std::back_inserter(powers), [](double p) { return p >= 0; });
     const auto at = powers.begin() + (rank - 1);
@@ -78,7 +108,7 @@ class HostSpectrum final : public LearningSpectrum {
     std::vector<std::complex<double>> spectrum(first_.size());
     change_.assign(first_.size(), 0.0);
     for (std::size_t t = 1; t < frames.size(); ++t) {
-      dense.forward(frames[t], spectrum);
+      forward(frames[t], dense, spectrum);
       check_finite(spectrum[0], t);
       for (std::size_t i = 0; i < spectrum.size(); ++i) {
         power_[i] += std::norm(spectrum[i]);
@@ -87,6 +117,27 @@ class HostSpectrum final : public LearningSpectrum {
     }
     for (double& p : power_) p /= static_cast<double>(frames.size());
     for (double& c : change_) c /= static_cast<double>(frames.size() - 1);
+  }
+
+  static bool ordinary(const std::vector<std::complex<double>>& spectrum) {
+    double largest = 0;
+    bool finite = true;
+    for (const std::complex<double>& x : spectrum) {
+      largest = std::max({largest, std::fabs(x.real()), std::fabs(x.imag())});
+      finite = finite && std::isfinite(x.real()) && std::isfinite(x.imag());
+    }
+    return finite && largest > kSmallest && largest < kLargest;
+  }
+
+  /// The frame's spectrum times 2^-exponent_.
+  void forward(const SignalView& frame, const dense::Plan<double>& dense,
+               std::vector<std::complex<double>>& spectrum) const {
+    if (exponent_ == 0) return dense.forward(frame, spectrum);
+    std::vector<double> scaled = samples_of(frame);
+    const double scale = std::ldexp(1.0, -exponent_);
+    for (double& x : scaled) x *= scale;
+    const auto points = static_cast<std::size_t>(frame.shape().points());
+    dense.forward(SignalView(scaled.data(), points, frame.type(), frame.shape()), spectrum);
   }
 
   /// Row by row: the cells of a row's columns are runs.
@@ -112,6 +163,7 @@ class HostSpectrum final : public LearningSpectrum {
     return sums;
   }
 
+  int exponent_ = 0;
   std::vector<std::complex<double>> first_;  ///< the first frame's spectrum
   std::vector<double> power_, change_;
 };

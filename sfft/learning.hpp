@@ -21,7 +21,8 @@ std::unique_ptr<LearningSpectrum> learn_on_gpu(std::span<const SignalView> frame
 /// Of one frame that the GPU holds or can read; waits for its stream first.
 std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal& frame);
 
-/// The template that the options ask for, of one frame or of `several`; without a reference.
+/// The template that the options ask for, of one frame or of `several`; without a reference, and in the
+/// spectrum's units (LearningSpectrum::exponent).
 std::shared_ptr<TemplateData> learn_from(LearningSpectrum& spectrum, bool several,
                                          const LearnOptions& options);
 

@@ -7,6 +7,7 @@
 
 #include "template/blind_comb.hpp"
 #include "template/blind_window.hpp"
+#include "template/blind_witness.hpp"
 #include "template/cost_model.hpp"
 
 namespace sfft::detail {
@@ -31,26 +32,38 @@ constexpr double kSafePower = 60;
 constexpr double kMargin = 1.5;
 /// False alarms and pairs counted twice, on top of the frequencies expected.
 constexpr std::int64_t kSpare = 16;
+constexpr const char* kNotFinite = "samples that were read are NaN, infinite or too large";
 
 template <class Real>
 class BlindDriver {
  public:
   BlindDriver(SampleReader& signal, const Shape& shape, const BlindRequest& request)
-      : request_(request), shape_(shape), sampler_(signal, shape), random_(request.seed), comb_(sampler_) {}
+      : request_(request),
+        shape_(shape),
+        signal_(signal),
+        sampler_(signal, shape),
+        random_(request.seed),
+        // Positions of the last word have nothing to do with where the rounds looked.
+        scatter_(~request.seed),
+        comb_(sampler_) {}
 
   BlindResult run() {
     expected_ = request_.k > 0 ? request_.k : kGuess;
     result_.reason = "the shape has too few samples for its number of frequencies";
     if (request_.path != Path::flat_window) run_combs();
+    confirm();
     const bool stuck = !result_.verified && result_.finite && !hopeless_;
-    if (stuck && request_.path != Path::comb) run_windows();
+    if (stuck && request_.path != Path::comb) {
+      run_windows();
+      confirm();
+    }
     double largest = 0;
     for (const BlindComponent& component : result_.components)
       largest = std::max(largest, std::norm(component.value));
     result_.missed_bound +=
         2 * kMargin * kOwnRounding * std::numeric_limits<Real>::epsilon() * std::sqrt(largest);
     if (result_.verified) judge_count();
-    result_.samples = sampler_.samples();
+    result_.samples = sampler_.samples() + result_.check_samples;
     return std::move(result_);
   }
 
@@ -118,7 +131,10 @@ class BlindDriver {
       std::int64_t unresolved = round.unresolved;
       const bool few = unresolved > 0 && 8 * unresolved <= round.significant && !result_.components.empty();
       if (!noisy_ && few) unresolved = peel(grids, round, *grid);
-      if (unresolved == 0 && !result_.components.empty() && check(grids, &*grid)) return;
+      if (unresolved == 0 && !result_.components.empty()) {
+        result_.verified = check(grids, &*grid) == Verdict::clean;
+        if (result_.verified) return;
+      }
       if (!result_.finite || hopeless_ || !go_on(round, *grid, search)) return;
     }
   }
@@ -196,8 +212,7 @@ class BlindDriver {
   bool accept(const BlindRound& round, double tail_per_noise) {
     if (!round.finite || !(round.total_energy > 0)) {
       result_.finite = round.finite;
-      result_.reason = round.finite ? "every sample that was read is zero"
-                                    : "samples that were read are NaN, infinite or too large";
+      result_.reason = round.finite ? "every sample that was read is zero" : kNotFinite;
       hopeless_ = true;
       return false;
     }
@@ -207,8 +222,11 @@ class BlindDriver {
     return true;
   }
 
-  /// A round of fresh samples, as many as the accuracy needs. True when it found nothing amiss.
-  bool check(const CombGrids& grids, const CombGrid* used) {
+  enum class Verdict { clean, unclean, none };
+
+  /// A round of fresh samples, as many as the accuracy needs: whether it found anything amiss, or that the
+  /// shape or the limits allow none.
+  Verdict check(const CombGrids& grids, const CombGrid* used) {
     double energy = 0;
     double error = 0;
     for (const BlindComponent& component : result_.components) {
@@ -228,23 +246,75 @@ class BlindDriver {
       while (8 * target > static_cast<std::int64_t>(samples) && target > kFewestBuckets) target /= 2;
     }
     const auto grid = grids.near(target, used, random_);
-    if (!grid) return false;
+    if (!grid) return Verdict::none;
     CheckReads reads;
     if (noisy)
       reads.runs = static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count)));
     // A spectrum without an end fails at its first run already.
-    if (reads.runs > 1 && !clean_check(*grid, {.runs = 1})) return false;
-    result_.verified = clean_check(*grid, reads) && !result_.components.empty();
-    return result_.verified;
+    Verdict verdict = Verdict::clean;
+    if (reads.runs > 1) verdict = check_once(*grid, {.runs = 1});
+    if (verdict == Verdict::clean) verdict = check_once(*grid, reads);
+    return verdict == Verdict::clean && result_.components.empty() ? Verdict::unclean : verdict;
   }
 
-  bool clean_check(const CombGrid& grid, const CheckReads& reads) {
-    if (!affordable(grid, std::max<std::int64_t>(kBlindDelays, 8 * reads.runs), true)) return false;
+  /// The rounds agree; may it be believed?
+  void confirm() {
+    if (!result_.verified) return;
+    if (noisy_) drop_doubtful();
+    result_.verified = !result_.components.empty();
+    if (!result_.verified) {
+      result_.reason = "no frequency stands out of the noise";
+      return;
+    }
+    hear_witness();
+  }
+
+  /// Of noise, too, some frequency stands out in every round of a short signal, whose samples are read again
+  /// and again. Its value is then mostly error, and larger than its standard error because it was chosen.
+  void drop_doubtful() {
+    constexpr double kSure = 30;
+    double dropped = 0;
+    std::erase_if(result_.components, [&](const BlindComponent& component) {
+      const bool doubtful = std::norm(component.value) < kSure * component.variance;
+      if (doubtful) dropped = std::max(dropped, std::norm(component.value));
+      return doubtful;
+    });
+    result_.missed_bound = std::max(result_.missed_bound, kMargin * std::sqrt(dropped));
+  }
+
+  /// Compares what the rounds agree on with scattered samples; withdraws `verified` where these do not.
+  void hear_witness() {
+    // A share of what has been spent so far, and enough for the confidence asked for.
+    constexpr double kShareOfSearch = 0.2;
+    constexpr double kSampleUs = 2e-3, kSampleAndWaveUs = 2e-4;
+    constexpr double kMostSamples = 4096;
+    const double sample_us = kSampleUs + kSampleAndWaveUs * static_cast<double>(result_.components.size());
+    const std::int64_t least = witness_samples(request_.confidence);
+    const auto affordable =
+        static_cast<std::int64_t>(std::min(kMostSamples, kShareOfSearch * spent_us_ / sample_us));
+    BlindWitness<Real> witness(signal_, shape_);
+    const WitnessReport report =
+        witness.examine(result_.components, {result_.tail_energy, noisy_}, std::max(least, affordable),
+                        request_.confidence, request_.everything, scatter_);
+    spent_us_ += sample_us * static_cast<double>(report.samples) + request_.read_us;
+    result_.check_samples += report.samples;
+    result_.unseen_share = report.unseen_share;
+    result_.energy_agrees = report.energy_agrees;
+    result_.finite = report.finite;
+    result_.verified = report.agrees;
+    if (!report.agrees) result_.reason = report.finite ? report.reason : kNotFinite;
+    // Nothing outside the components is larger than all that they leave. Of noise that says little.
+    if (!noisy_)
+      result_.missed_bound = std::max(result_.missed_bound, kMargin * std::sqrt(report.tail_energy));
+  }
+
+  Verdict check_once(const CombGrid& grid, const CheckReads& reads) {
+    if (!affordable(grid, std::max<std::int64_t>(kBlindDelays, 8 * reads.runs), true)) return Verdict::none;
     const BlindRound round = comb_.check(grid, reads, random_, result_.components);
     ++result_.rounds;
-    if (!accept(round, static_cast<double>(grid.count))) return false;
+    if (!accept(round, static_cast<double>(grid.count))) return Verdict::unclean;
     if (noisy_ && !round.clean()) judge_prospects(round, 3 * round.unresolved);
-    return round.clean();
+    return round.clean() ? Verdict::clean : Verdict::unclean;
   }
 
   void run_windows() {
@@ -270,9 +340,11 @@ class BlindDriver {
       judge_prospects(round, (round.unresolved + 2) / 3);
       if (hopeless_) return;
       if (number > 0 && round.clean() && !result_.components.empty()) {
-        result_.verified = true;
-        // Windows are made for finding; combs read more for their time.
-        if (noisy_ && request_.path == Path::automatic) check(CombGrids(shape_), nullptr);
+        // Windows are made for finding; combs read more for their time, and see what windows do not. Where
+        // the shape has no combs, two rounds of windows that agree are what there is.
+        const bool combs = noisy_ && request_.path == Path::automatic;
+        result_.verified = !combs || check(CombGrids(shape_), nullptr) != Verdict::unclean;
+        if (!result_.verified) result_.reason = "combs and windows do not agree";
         return;
       }
       stalled = round.added > round.dropped || (round.unresolved == 0 && round.added > 0) ? 0 : stalled + 1;
@@ -301,8 +373,9 @@ class BlindDriver {
 
   const BlindRequest& request_;
   const Shape& shape_;
+  SampleReader& signal_;
   BlindSampler<Real> sampler_;
-  BlindRandom random_;
+  BlindRandom random_, scatter_;
   BlindComb<Real> comb_;
   BlindResult result_;
   std::int64_t expected_ = 0;

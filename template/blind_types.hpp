@@ -28,7 +28,9 @@ struct BlindRequest {
   /// Predicted time that may be spent with nothing to show for it, and altogether. 0: no limit.
   double patience_us = 0;
   double effort_us = 0;
-  double read_us = 0;  ///< what asking for samples costs, however few
+  double read_us = 0;        ///< what asking for samples costs, however few
+  double confidence = 1e-9;  ///< of the scattered samples that have the last word: probability of a miss
+  bool everything = false;   ///< read the whole signal for its energy before anything is verified
 };
 
 struct BlindResult {
@@ -38,6 +40,9 @@ struct BlindResult {
   double tail_energy = 0;   ///< Σ|X|² outside the components
   double missed_bound = 0;  ///< no |X| outside the components is larger, with the tests' confidence
   std::int64_t samples = 0;
+  std::int64_t check_samples = 0;  ///< of those, the scattered ones that an answer was compared with
+  double unseen_share = 1;         ///< of the signal: disturbances of fewer samples may have been missed
+  bool energy_agrees = false;      ///< the whole signal was read for its energy, and that is explained
   int rounds = 0;
   Path path = Path::comb;  ///< of the last round
   const char* reason = "";

@@ -25,6 +25,9 @@ class LearningSpectrum {
   LearningSpectrum& operator=(const LearningSpectrum&) = delete;
 
   const SpectrumLayout& layout() const noexcept { return layout_; }
+  /// X is 2^exponent times, and a power 4^exponent times, what the functions below return: not 0 where the
+  /// frames' powers would leave the range of double precision.
+  virtual int exponent() const noexcept { return 0; }
 
   /// Σ multiplicity × mean power over each cell of the shape's CellGrid; cell 0 holds f = 0 alone.
   virtual std::vector<double> power_sums() const = 0;

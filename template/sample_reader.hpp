@@ -19,6 +19,12 @@ class SampleReader {
   ElementType type() const noexcept { return type_; }
   virtual void read(const SampleSet& set, float* re, float* im) = 0;
   virtual void read(const SampleSet& set, double* re, double* im) = 0;
+  /// Σ|scale · x|² over the whole signal, every sample of it read; false where that is not offered.
+  virtual bool energy(double scale, double& sum) {
+    static_cast<void>(scale);
+    static_cast<void>(sum);
+    return false;
+  }
 
  private:
   ElementType type_;
@@ -27,12 +33,40 @@ class SampleReader {
 /// Of a signal in host memory, which must outlive it.
 class HostSamples final : public SampleReader {
  public:
-  HostSamples(FrameData signal, ElementType type) : SampleReader(type), signal_(signal) {}
+  /// `points`: the signal's, if its energy is to be had.
+  HostSamples(FrameData signal, ElementType type, std::int64_t points = 0)
+      : SampleReader(type), signal_(signal), points_(points) {}
   void read(const SampleSet& set, float* re, float* im) override;
   void read(const SampleSet& set, double* re, double* im) override;
+  bool energy(double scale, double& sum) override;
 
  private:
   FrameData signal_;
+  std::int64_t points_;
+};
+
+/// The samples of another reader times a power of two, so that squares of them and of their sums neither
+/// overflow nor vanish: 1 for samples of ordinary size, and chosen from the first that are not zero else.
+class ScaledSamples final : public SampleReader {
+ public:
+  explicit ScaledSamples(SampleReader& samples) : SampleReader(samples.type()), samples_(samples) {}
+  void read(const SampleSet& set, float* re, float* im) override;
+  void read(const SampleSet& set, double* re, double* im) override;
+  bool energy(double scale, double& sum) override;
+
+  int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times what is read
+  /// Later samples were so much larger than the first that the scale was wrong. It is right from now on; what
+  /// was read before is not. Tells so once.
+  bool outgrown() noexcept;
+
+ private:
+  template <class Real>
+  void scaled_read(const SampleSet& set, Real* re, Real* im);
+
+  SampleReader& samples_;
+  bool chosen_ = false;
+  bool outgrown_ = false;
+  int exponent_ = 0;
 };
 
 }  // namespace sfft::detail

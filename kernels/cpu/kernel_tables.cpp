@@ -7,6 +7,7 @@
 #include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/recover.hpp"
 #include "kernels/cpu/subsample.hpp"
+#include "kernels/cpu/waves.hpp"
 #include "kernels/dense/layout.hpp"
 
 namespace sfft::detail::cpu {
@@ -27,6 +28,8 @@ namespace sfft::detail::cpu {
   const AccountKernels<double>& account_table_double() noexcept;          \
   const LocateKernels<float>& locate_table_float() noexcept;              \
   const LocateKernels<double>& locate_table_double() noexcept;            \
+  const WaveKernels<float>& wave_table_float() noexcept;                  \
+  const WaveKernels<double>& wave_table_double() noexcept;                \
   const LayoutKernels<float>& layout_table_float() noexcept;              \
   const LayoutKernels<double>& layout_table_double() noexcept;            \
   }
@@ -40,6 +43,7 @@ SFFT_DEFINE_KERNELS(SubsampleKernels, subsample)
 SFFT_DEFINE_KERNELS(FlatRecoverKernels, flat_recover)
 SFFT_DEFINE_KERNELS(BucketPowerKernels, bucket_power)
 SFFT_DEFINE_KERNELS(LocateKernels, locate)
+SFFT_DEFINE_KERNELS(WaveKernels, wave)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
 
 }  // namespace sfft::detail::cpu

@@ -65,7 +65,7 @@ void discovering() {
     signal[t] =
         std::polar(1.0F, static_cast<float>(2 * 3.14159265 * static_cast<double>(t * 77 % signal.size()) /
                                             static_cast<double>(signal.size())));
-  static_cast<void>(sfft::transform(sfft::SignalView(signal), {.k = 4}));
+  static_cast<void>(sfft::transform(sfft::SignalView::line(signal), {.k = 4}));
 }
 
 }  // namespace

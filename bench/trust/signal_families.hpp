@@ -1,0 +1,63 @@
+// A population of signals: families drawn from described distributions, each signal from one number.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/recording.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft::bench {
+
+/// Random numbers of one signal (SplitMix64): as many as it needs, the same ones every time.
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t operator()();
+  std::int64_t below(std::int64_t limit);                       ///< 0 … limit−1
+  std::int64_t between(std::int64_t least, std::int64_t most);  ///< both included
+  double unit();                                                ///< [0, 1)
+  double between(double least, double most) { return least + (most - least) * unit(); }
+  double log_between(double least, double most);
+  bool one_in(std::int64_t n) { return below(n) == 0; }
+  std::complex<double> normal();  ///< E|z|² = 1
+  std::complex<double> phase();
+
+ private:
+  std::uint64_t state_;
+};
+
+struct PopulationSignal {
+  std::string family;
+  Shape shape{1};
+  bool real = false;
+  std::vector<std::complex<double>> x;
+  std::int64_t tones = 0;  ///< frequencies put in on purpose, a pair of a real signal once; 0: no number
+  std::int64_t disturbed =
+      0;  ///< samples that a click or burst changed, where that is all that is not sparse
+};
+
+/// Everything about signal `number` of a population but its element type and what is asked of it.
+class Population {
+ public:
+  /// Recordings (may be none) join the family of rows and frames.
+  Population(std::uint64_t seed, std::vector<std::shared_ptr<Recording>> recordings)
+      : seed_(seed), recordings_(std::move(recordings)) {}
+
+  static const std::vector<std::string>& families();
+  Draw draw(std::int64_t number) const;
+  PopulationSignal make(const std::string& family, Draw& draw) const;
+
+ private:
+  std::uint64_t seed_;
+  std::vector<std::shared_ptr<Recording>> recordings_;
+};
+
+/// exp(+2 pi i f·t/n) sums of a full spectrum, unnormalised forward and 1/N inverse, by the dense engine in
+/// double precision; plans are kept.
+void transform_in_place(const Shape& shape, std::vector<std::complex<double>>& x, bool inverse);
+
+}  // namespace sfft::bench

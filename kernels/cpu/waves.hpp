@@ -1,0 +1,66 @@
+// Stage "witness" of blind discovery: what a sum of waves is at scattered positions.
+#pragma once
+
+#include <cstdint>
+
+#include "sfft/types.hpp"
+
+namespace sfft::detail::cpu {
+
+/// Integer grid points as doubles, dimension by dimension; coordinates below 2^50.
+struct WavePoints {
+  const double* at[3];
+  std::int64_t count;
+};
+
+struct WaveGrid {
+  double extents[3];
+  int rank;
+};
+
+inline constexpr std::int64_t kWaveBlock = 16;    ///< positions come in multiples of it
+inline constexpr std::int64_t kWaveOffsets = 32;  ///< positions of the second set
+
+/// What `waves` waves are at two sets of positions, as roots() writes them.
+template <class Real>
+struct WaveTables {
+  const Real *first_re, *first_im;    ///< wave i at anchor a: [i*anchors + a]
+  const Real *second_re, *second_im;  ///< at offset b: [i*kWaveOffsets + b]
+  std::int64_t waves, anchors;
+};
+
+/// Sums over samples x and what r = x − predicted leaves of them.
+struct WaveRest {
+  double seen = 0;      ///< Σ|x|²
+  double energy = 0;    ///< Σ|r|²
+  double squares = 0;   ///< Σ|r|⁴
+  double outliers = 0;  ///< samples whose |r|² is not at most limit + share · |x|²; a NaN is one
+};
+
+template <class Real>
+struct WaveKernels {
+  /// (re, im)[i*positions.count + j] = values_i · exp(2 pi i Σ_d f_d t_d / n_d) of wave i at position j;
+  /// without values (null) they count as 1.
+  void (*roots)(const WavePoints& waves, const double* value_re, const double* value_im,
+                const WavePoints& positions, const WaveGrid& grid, Real* re, Real* im);
+  /// (re, im)[a*kWaveOffsets + b] += Σ_i first_i[a] · second_i[b], the sum over these waves in the precision
+  /// of the tables; the imaginary part not at all if `im` is null.
+  void (*sums)(const WaveTables<Real>& tables, double* re, double* im);
+  /// Adds to `rest`; the imaginary parts are null for real samples. `count` is a multiple of kWaveBlock.
+  void (*compare)(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
+                  std::int64_t count, double limit, double share, WaveRest& rest);
+  /// Σ|scale · x|² of `count` elements; indexed by ElementType.
+  double (*energy[6])(const void* samples, std::int64_t count, double scale);
+  /// The largest bit pattern of |x|, as unsigned integers order them: that of the largest |x|, and of an
+  /// infinity or NaN if there is one.
+  std::uint64_t (*largest)(const Real* x, std::int64_t count);
+};
+
+template <class Real>
+const WaveKernels<Real>& wave_kernels() noexcept;
+template <>
+const WaveKernels<float>& wave_kernels<float>() noexcept;
+template <>
+const WaveKernels<double>& wave_kernels<double>() noexcept;
+
+}  // namespace sfft::detail::cpu

@@ -1,0 +1,277 @@
+// What a verified discovery promises, on signals made to fool it: the reference is a dense transform in
+// double precision, or the way in which the signal was made.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <random>
+
+#include "sfft/sfft.hpp"
+#include "template/blind_witness.hpp"
+#include "tests/support/signals.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft {
+namespace {
+
+using test::SparseSignal;
+using Complex = std::complex<double>;
+
+std::vector<Complex> dense_spectrum(const std::vector<Complex>& x, const Shape& shape) {
+  std::vector<Complex> spectrum(x.size());
+  dense::Plan<double>(shape, false).forward(SignalView(x, shape), spectrum);
+  return spectrum;
+}
+
+/// What a discovery of a real or complex signal claims, against the whole spectrum.
+void expect_true(const Discovery& found, const std::vector<Complex>& truth, const Shape& shape, bool real,
+                 double epsilon) {
+  double energy = 0;
+  for (const Complex& value : truth) energy += std::norm(value);
+  const double rounding = 4 * epsilon * std::sqrt(energy);
+  std::vector<char> held(truth.size(), 0);
+  for (std::size_t i = 0; i < found.values.size(); ++i) {
+    const std::int64_t f = (*found.support)[i];
+    held[static_cast<std::size_t>(f)] = 1;
+    if (real) held[static_cast<std::size_t>(test::negated(shape, f))] = 1;
+    EXPECT_LE(std::abs(found.values[i] - truth[static_cast<std::size_t>(f)]),
+              6 * found.standard_error[i] + rounding);
+  }
+  for (std::size_t f = 0; f < truth.size(); ++f) {
+    if (held[f]) continue;
+    ASSERT_LE(std::abs(truth[f]), 1.01 * found.missed_bound + rounding) << "missed " << f;
+  }
+}
+
+/// Discovers the real samples in single precision with and without a dense transform to fall back on, and
+/// with the whole signal's energy and without; returns how often discovery itself answered.
+int expect_no_silent_error(const std::vector<float>& x, const Shape& shape, std::int64_t k,
+                           std::uint64_t seed) {
+  const std::vector<Complex> truth = dense_spectrum({x.begin(), x.end()}, shape);
+  int answered = 0;
+  for (const Check check : {Check::automatic, Check::scattered}) {
+    for (const Fallback fallback : {Fallback::dense, Fallback::none}) {
+      const Discovery found =
+          discover(SignalView(x, shape), {.k = k, .fallback = fallback, .seed = seed, .check = check});
+      if (!found.verified) continue;
+      answered += found.support_learned_densely ? 0 : 1;
+      expect_true(found, truth, shape, true, std::numeric_limits<float>::epsilon());
+    }
+  }
+  return answered;
+}
+
+TEST(DiscoverTrust, ASquareWaveWhosePeriodDividesTheSize) {
+  constexpr std::size_t kPoints = 16384;
+  for (std::size_t offset = 0; offset < 64; ++offset) {
+    SCOPED_TRACE(offset);
+    std::vector<float> x(kPoints);
+    for (std::size_t t = 0; t < kPoints; ++t) x[t] = (t + offset) % 128 < 64 ? 1.0f : -1.0f;
+    expect_no_silent_error(x, Shape{kPoints}, 20, offset + 1);
+    const Spectrum<double> spectrum = transform(SignalView::line(x), {.k = 8});
+    // The fundamental and its mirror: what transform() returned instead was one wrong coefficient.
+    const auto fundamental = std::find(spectrum.support->begin(), spectrum.support->end(), kPoints / 128);
+    ASSERT_NE(fundamental, spectrum.support->end());
+    EXPECT_LE(spectrum.missed_bound,
+              std::abs(spectrum.values[static_cast<std::size_t>(fundamental - spectrum.support->begin())]));
+  }
+}
+
+TEST(DiscoverTrust, ATonePlusPulsesOfTwoInSixtyFour) {
+  constexpr std::size_t kPoints = 16384;
+  for (std::size_t offset = 0; offset < 64; ++offset) {
+    SCOPED_TRACE(offset);
+    std::vector<float> x(kPoints);
+    for (std::size_t t = 0; t < kPoints; ++t) {
+      const double turns = static_cast<double>(1234 * t % kPoints) / static_cast<double>(kPoints);
+      x[t] = static_cast<float>(std::cos(2 * std::numbers::pi * turns) + ((t + offset) % 64 < 2 ? 1.0 : 0.0));
+    }
+    expect_no_silent_error(x, Shape{kPoints}, 34, offset + 1);
+  }
+}
+
+TEST(DiscoverTrust, SeventeenEqualTonesOfWhichFiveAreAskedFor) {
+  const Shape shape{1 << 14};
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    SparseSignal signal = SparseSignal::random(shape, false, 17, seed);
+    for (Complex& value : signal.values) value *= static_cast<double>(shape.points()) / std::abs(value);
+    std::vector<Complex> x = signal.samples();
+    if (seed % 2 == 0) {
+      std::mt19937 generator(seed);
+      std::normal_distribution<double> normal(0, 0.2);
+      for (Complex& sample : x) sample += Complex(normal(generator), normal(generator));
+    }
+    const std::vector<std::complex<float>> single(x.begin(), x.end());
+    for (const Path path : {Path::automatic, Path::flat_window}) {
+      SCOPED_TRACE(seed);
+      const Discovery found = discover(SignalView::line(single),
+                                       {.k = 5, .fallback = Fallback::none, .seed = seed, .path = path});
+      if (!found.verified) continue;
+      EXPECT_EQ(found.values.size(), 5u);
+      EXPECT_TRUE(found.tie_at_k);
+      EXPECT_GE(found.missed_bound, 0.99 * static_cast<double>(shape.points()));
+    }
+  }
+}
+
+TEST(DiscoverTrust, WhatKCutsOffIsBoundedAndATieIsNamed) {
+  // Found by discovery, and by the dense transform of a short signal.
+  for (const std::int64_t points : {std::int64_t{1} << 16, std::int64_t{1024}}) {
+    SparseSignal signal = SparseSignal::random(Shape{points}, false, 5, 3);
+    const auto size = static_cast<double>(points);
+    for (Complex& value : signal.values) value *= size / std::abs(value);
+    const auto x = signal.as<std::complex<float>>();
+    const Discovery tied = discover(SignalView::line(x), {.k = 4});
+    EXPECT_EQ(tied.support_learned_densely, points == 1024);
+    EXPECT_TRUE(tied.tie_at_k);
+    EXPECT_NE(tied.reason.find("one size"), std::string::npos);
+    EXPECT_NEAR(tied.missed_bound / size, 1, 1e-5);
+    const Discovery whole = discover(SignalView::line(x), {.k = 5});
+    EXPECT_FALSE(whole.tie_at_k);
+    EXPECT_LE(whole.missed_bound, 1e-5 * size);
+    // One is larger than the other four: no tie, and the bound is that of the next.
+    signal.values[2] *= 3;
+    const auto y = signal.as<std::complex<float>>();
+    const Discovery largest = discover(SignalView::line(y), {.k = 1});
+    EXPECT_EQ(largest.support->front(), signal.support[2]);
+    EXPECT_FALSE(largest.tie_at_k);
+    EXPECT_NEAR(largest.missed_bound / size, 1, 1e-5);
+    EXPECT_NEAR(largest.tail_energy / (4 * size * size), 1, 1e-5);
+  }
+}
+
+template <class Real>
+void expect_scale_free(double scale, std::int64_t points, double tolerance) {
+  SCOPED_TRACE(scale);
+  const SparseSignal signal = SparseSignal::random(Shape{points}, false, 6, 9);
+  std::vector<std::complex<Real>> x;
+  for (const Complex& sample : signal.samples())
+    x.emplace_back(static_cast<Real>(scale * sample.real()), static_cast<Real>(scale * sample.imag()));
+  const Discovery found = discover(SignalView::line(x), {.k = 6});
+  EXPECT_TRUE(found.verified) << found.reason;
+  ASSERT_EQ(*found.support, signal.support) << found.reason;
+  // Divided step by step: a scale's inverse may not be a number.
+  std::vector<Complex> values;
+  for (const Complex& value : found.values) values.push_back(value / scale);
+  EXPECT_LE(test::relative_l2(values, signal.values), tolerance);
+  EXPECT_LT(found.relative_error, tolerance);
+  EXPECT_LT(found.missed_bound / scale, tolerance * 1e3 * static_cast<double>(points));
+}
+
+TEST(DiscoverTrust, SamplesOfAnyFiniteSize) {
+  for (const std::int64_t points : {std::int64_t{1} << 14, std::int64_t{16381}, std::int64_t{512}}) {
+    for (const double scale : {1e-300, 1e-200, 1e-30, 1.0, 1e30, 1e200, 1e300})
+      expect_scale_free<double>(scale, points, 1e-11);
+    expect_scale_free<double>(1e-312, points, 1e-5);  // denormal numbers have few digits
+    for (const double scale : {1e-37, 1e-20, 1e-10, 1e10, 1e25, 3e37})
+      expect_scale_free<float>(scale, points, 2e-6);
+    expect_scale_free<float>(1e-41, points, 2e-3);
+  }
+}
+
+TEST(DiscoverTrust, AScaleThatTheFirstSamplesDoNotShow) {
+  // Silence, and then a great deal: the largest sample decides whenever it comes.
+  std::vector<double> x(1 << 14, 1e-250);
+  for (std::size_t t = 8000; t < 12000; ++t) x[t] = 1e250;
+  const Discovery found = discover(SignalView::line(x), {.k = 3});
+  EXPECT_TRUE(found.support_learned_densely);
+  EXPECT_NEAR(found.values[0].real() / (4000 * 1e250), 1, 1e-12);
+}
+
+TEST(DiscoverTrust, ACoefficientTooLargeForADoubleIsATypedError) {
+  const std::vector<double> x(1 << 14, 1e308);
+  EXPECT_EQ(test::code_of([&] { discover(SignalView::line(x), {.k = 3}); }), ErrorCode::invalid_argument);
+}
+
+TEST(DiscoverTrust, LearningTakesFramesWhosePowersAreNoNumbers) {
+  const SparseSignal signal = SparseSignal::random(Shape{1024}, false, 6, 9);
+  std::vector<Complex> x = signal.samples();
+  for (Complex& sample : x) sample *= 1e-300;
+  const Template tmpl = learn(SignalView::line(x), {.k = 6});
+  EXPECT_TRUE(std::equal(tmpl.support().begin(), tmpl.support().end(), signal.support.begin()));
+  for (std::size_t i = 0; i < 6; ++i)
+    EXPECT_LE(std::abs(tmpl.values()[i] / 1e-300 - signal.values[i]), 1e-9 * std::abs(signal.values[i]));
+}
+
+TEST(DiscoverTrust, AClickShowsWhereTheWholeSignalIsReadAndABurstWhereItIsLongEnough) {
+  const SparseSignal signal = SparseSignal::random(Shape{1 << 14}, false, 10, 4);
+  const auto clean = signal.as<std::complex<float>>();
+  const Discovery whole = discover(SignalView::line(clean), {.k = 10, .fallback = Fallback::none});
+  ASSERT_TRUE(whole.verified);
+  EXPECT_TRUE(whole.energy_checked);
+  EXPECT_GE(whole.check_samples, 512);
+  EXPECT_GT(whole.samples, whole.check_samples);
+  std::mt19937 generator(3);
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    auto click = clean;
+    click[generator() % click.size()] += 3.0f;
+    EXPECT_FALSE(
+        discover(SignalView::line(click), {.k = 10, .fallback = Fallback::none, .seed = seed}).verified);
+    auto burst = clean;
+    const std::size_t start = generator() % burst.size();
+    const DiscoverOptions scattered{
+        .k = 10, .fallback = Fallback::none, .seed = seed, .check = Check::scattered};
+    const auto length = static_cast<std::size_t>(whole.shortest_burst);
+    EXPECT_GT(length, 16u);
+    EXPECT_LT(length, burst.size() / 32);
+    for (std::size_t i = 0; i < length; ++i) burst[(start + i) % burst.size()] += 0.01f;
+    EXPECT_FALSE(discover(SignalView::line(burst), scattered).verified) << seed;
+  }
+}
+
+TEST(DiscoverTrust, ConfidenceSaysHowManySamplesAreCompared) {
+  const SparseSignal signal = SparseSignal::random(Shape{1 << 18}, false, 10, 4);
+  const auto x = signal.as<std::complex<float>>();
+  std::int64_t before = 0;
+  for (const double confidence : {1e-3, 1e-9, 1e-15}) {
+    const Discovery found = discover(SignalView::line(x), {.k = 10, .confidence = confidence});
+    EXPECT_TRUE(found.verified);
+    EXPECT_FALSE(found.energy_checked);
+    EXPECT_GT(found.check_samples, before);
+    EXPECT_LE(found.shortest_burst, (1 << 18) / 40 + 1);
+    before = found.check_samples;
+  }
+  for (const double confidence : {0.0, 1.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_EQ(test::code_of([&] { discover(SignalView::line(x), {.k = 10, .confidence = confidence}); }),
+              ErrorCode::invalid_argument);
+  }
+}
+
+/// The probability that no sum of 32 anchors and 32 offsets falls into a set of residues, by drawing anchors:
+/// given these, the offsets are independent.
+double miss_probability(const std::vector<char>& set, std::mt19937& generator) {
+  constexpr int kDraws = 20000;
+  const std::size_t size = set.size();
+  double sum = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    std::vector<char> hit(size, 0);
+    for (int a = 0; a < 32; ++a) {
+      const std::size_t anchor = generator() % size;
+      for (std::size_t s = 0; s < size; ++s) {
+        if (set[s]) hit[(s + size - anchor) % size] = 1;
+      }
+    }
+    const auto covered = static_cast<double>(std::count(hit.begin(), hit.end(), 1));
+    sum += std::pow(1 - covered / static_cast<double>(size), 32);
+  }
+  return sum / kDraws;
+}
+
+TEST(DiscoverTrust, SumsOfTwoSetsMissAsRarelyAsTheModelSays) {
+  // 1024 positions and sets of a fortieth of the signal: one residue of forty (pulses), a stretch, several.
+  EXPECT_LE(detail::witness_samples(1e-9), 1024);
+  EXPECT_LE(detail::witness_share(1e-9, 1024), 0.0256);
+  std::mt19937 generator(6);
+  std::vector<char> pulse(40, 0), stretch(400, 0), two(400, 0), scattered(400, 0);
+  pulse[7] = 1;
+  for (std::size_t i = 0; i < 10; ++i) stretch[i] = 1;
+  for (std::size_t i = 0; i < 5; ++i) two[i] = two[200 + i] = 1;
+  for (std::size_t i = 0; i < 10; ++i) scattered[(i * i * 37 + 11 * i) % 400] = 1;
+  for (const auto& set : {pulse, stretch, two, scattered}) EXPECT_LE(miss_probability(set, generator), 1e-9);
+}
+
+}  // namespace
+}  // namespace sfft
