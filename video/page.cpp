@@ -285,6 +285,8 @@ std::string html_report(const RunReport& report) {
                   report.input.fps > 0 ? fmt::format(", {:.4g} a second", report.input.fps) : "", version());
   if (report.status != RunStatus::complete)
     body += fmt::format("<p class='status'>{}</p>", escape(report.message));
+  for (const std::string& warning : numbers.warnings)
+    body += fmt::format("<p class='status'>{}</p>", escape(warning));
   if (report.first_template && !report.frames.empty()) {
     body += "<div class='tiles'>";
     body += tile(fmt::format("{:.1f} ×", numbers.speedup),

@@ -59,6 +59,7 @@ std::string json_report(const RunReport& report) {
                   {"delays", plan.delays},
                   {"samples", plan.samples},
                   {"samples_fraction", plan.samples_fraction},
+                  {"witness_samples", plan.witness_samples},
                   {"reference", plan.reference},
                   {"plan_ms", 1e3 * plan.plan_seconds},
                   {"engine", plan.engine},
@@ -67,6 +68,7 @@ std::string json_report(const RunReport& report) {
                     {"relearned", report.relearned},
                     {"refreshed", report.refreshed},
                     {"dense_fallbacks", report.dense_fallbacks},
+                    {"calibrated", report.calibrated},
                     {"median_us", number_or_null(numbers.median_us)},
                     {"p95_us", number_or_null(numbers.p95_us)},
                     {"mean_us", number_or_null(numbers.mean_us)}};
@@ -94,7 +96,10 @@ std::string json_report(const RunReport& report) {
                         {"p95", number_or_null(numbers.error_p95)},
                         {"max", number_or_null(numbers.error_max)}}},
                       {"standard_error_coverage", number_or_null(numbers.coverage)}};
-  json["reported"] = {{"relative_error_median", number_or_null(numbers.reported_median)}};
+  json["reported"] = {{"relative_error_median", number_or_null(numbers.reported_median)},
+                      {"calibration", number_or_null(report.calibration)},
+                      {"differencing", report.differencing}};
+  json["warnings"] = numbers.warnings;
   json["version"] = version();
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -153,6 +158,12 @@ std::string summary(const RunReport& report) {
   }
   text += fmt::format("renewals    {} refreshed, {} relearned, {} frames transformed densely\n",
                       report.refreshed, report.relearned, report.dense_fallbacks);
+  if (report.calibrated > 0) {
+    text += fmt::format(
+        "calibrated  on {} frames by dense transforms: reported errors are {:.2f} times the model's\n",
+        report.calibrated, report.calibration);
+  }
+  for (const std::string& warning : numbers.warnings) text += fmt::format("WARNING     {}\n", warning);
   return text;
 }
 

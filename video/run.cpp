@@ -145,9 +145,13 @@ class Run {
   Run(const RunOptions& options, SpectrumSink* sink, RunReport& report)
       : options_(options), sink_(sink), report_(report) {}
 
-  void start(const Frame& frame) {
-    report_.first_frame = frame;
-    const SignalView view = frame.view();
+  bool started() const { return tracker_.has_value(); }
+
+  /// Learns from the first frames, or takes the template that was given, and transforms them.
+  void start(const std::vector<Frame>& frames) {
+    const Frame& first = frames.front();
+    report_.first_frame = first;
+    const SignalView view = first.view();
     const bool given = options_.tmpl.has_value();
     if (given && options_.tmpl->shape() != view.shape()) {
       throw Error(
@@ -155,7 +159,9 @@ class Run {
           fmt::format("the template is for {} frames, the input's are {}: learn one with  sfft-video learn",
                       options_.tmpl->shape().to_string(), view.shape().to_string()));
     }
-    const Template tmpl = given ? *options_.tmpl : learn(view, learn_options(options_, view.shape()));
+    std::vector<SignalView> views;
+    for (const Frame& frame : frames) views.push_back(frame.view());
+    const Template tmpl = given ? *options_.tmpl : learn(views, learn_options(options_, view.shape()));
     report_.first_template = tmpl;
     report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
     TrackerOptions tracking;
@@ -171,15 +177,16 @@ class Run {
     dense_.emplace(view.shape(), options_.threads);
     note_plan();
     if (given) {
-      transform(frame, 0);
+      transform(first, 0);
       note_plan();
-    } else if (sink_ != nullptr) {  // the learning frame's spectrum is exact
+    } else if (sink_ != nullptr) {  // the first frame's spectrum is exact
       Spectrum<float> exact = tracker_->plan().make_spectrum();
       exact.values.assign(tmpl.values().begin(), tmpl.values().end());
       exact.standard_error.assign(exact.values.size(), 0.0F);
       sink_->write(0, exact);
     }
     if (!given) dense_->time(view, report_.dense);
+    for (std::size_t i = 1; i < frames.size(); ++i) transform(frames[i], static_cast<std::int64_t>(i));
   }
 
   void transform(const Frame& frame, std::int64_t index) {
@@ -197,6 +204,8 @@ class Run {
     record.residual = tracked.spectrum.residual;
     record.finite = tracked.spectrum.finite;
     record.reason = tracked.reason;
+    report_.calibration = tracked.calibration;
+    report_.differencing = tracked.differencing;
     if (options_.verify > 0 && index % options_.verify == 0) dense_->verify(view, tracked.spectrum, record);
     if (timed_densely(index, report_.dense.empty() ? 0 : report_.dense[0].us.size()))
       dense_->time(view, report_.dense);
@@ -210,6 +219,7 @@ class Run {
     report_.refreshed = tracker_->refreshed();
     report_.relearned = tracker_->relearned();
     report_.dense_fallbacks = tracker_->dense_fallbacks();
+    report_.calibrated = tracker_->calibrated();
   }
 
  private:
@@ -248,21 +258,35 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   report.backend = options.backend;
   report.device = options.device;
   Run pipeline(options, sink, report);
+  // Frames that the template is to be learned from; a given one needs none.
+  const std::int64_t wanted = options.tmpl ? 1 : options.learn_frames;
+  std::vector<Frame> first;
+  const auto begin = [&] {
+    pipeline.start(first);
+    first.clear();
+  };
+  // Of a source that ends or breaks before there are as many, what was read is transformed all the same.
+  const auto begin_with_fewer = [&] {
+    if (!pipeline.started() && !first.empty()) begin();
+  };
   try {
     Decoder decoder(source, options.frames);
     DecodedFrame decoded;
     const Frame& frame = decoded.frame;
     while (!stop && decoder.next(decoded, stop)) {
       report.decode_us.push_back(decoded.decode_us);
-      if (report.frames_read == 0) {
-        pipeline.start(frame);
-      } else {
-        check_size(frame, report.first_frame, report.frames_read);
+      if (report.frames_read > 0)
+        check_size(frame, first.empty() ? report.first_frame : first[0], report.frames_read);
+      if (pipeline.started()) {
         pipeline.transform(frame, report.frames_read);
+      } else {
+        first.push_back(frame);
+        if (static_cast<std::int64_t>(first.size()) >= wanted) begin();
       }
       ++report.frames_read;
       progress(report.frames_read, options.frames > 0 ? options.frames : report.input.frames_expected);
     }
+    begin_with_fewer();
     if (stop) {
       report.status = RunStatus::interrupted;
       report.message = fmt::format("interrupted after {} frames", report.frames_read);
@@ -270,11 +294,12 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
       throw InputError(fmt::format("{} holds no frames", report.input.path));
     }
   } catch (const InputError& error) {
+    begin_with_fewer();
     // A signal that cuts a blocked read short is no damage.
     report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
     report.message = stop ? fmt::format("interrupted after {} frames", report.frames_read) : error.what();
   } catch (const std::exception& error) {
-    if (report.frames_read == 0) throw;
+    if (!pipeline.started()) throw;
     report.status = RunStatus::failed;
     report.message = fmt::format("failed after {} frames: {}", report.frames_read, error.what());
     report.failure = std::current_exception();

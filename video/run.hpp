@@ -18,11 +18,12 @@ namespace sfft::video {
 struct RunOptions {
   std::int64_t k = 0;  ///< 0 with energy 0: 1000, less on small frames
   double energy = 0;
-  double accuracy = 0;       ///< 0: no limit
-  double max_samples = 0;    ///< share of the pixels; 0: automatic
-  int threads = 1;           ///< 0: one per core
-  std::int64_t verify = 10;  ///< every N-th frame is also transformed densely; 0: none
-  std::int64_t frames = 0;   ///< stop after so many; 0: all
+  double accuracy = 0;            ///< 0: no limit
+  double max_samples = 0;         ///< share of the pixels; 0: automatic
+  int threads = 1;                ///< 0: one per core
+  std::int64_t verify = 10;       ///< every N-th frame is also transformed densely; 0: none
+  std::int64_t frames = 0;        ///< stop after so many; 0: all
+  std::int64_t learn_frames = 1;  ///< the template is learned from so many first frames, held in memory
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend
   bool reference = true;
@@ -49,7 +50,9 @@ struct RunReport {
   PlanInfo plan;
   std::string explanation;
   FrameLog frames;  ///< of the frames that went through the tracker
-  std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0;
+  std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0;
+  double calibration = 1;     ///< what reported errors were multiplied by at the end
+  bool differencing = false;  ///< whether the last frame was transformed as a difference to a reference
 
   /// Dense transforms of sampled frames, each the faster of integer and float input. The first is the one
   /// that speedups are quoted against: FFTW where this build has it, else the built-in engine.

@@ -1,6 +1,8 @@
 // Order statistics of a report's numbers.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,6 +37,9 @@ struct RunStatistics {
   double decode_us, copy_us, transform_us, bytes_per_frame;
   const char* bottleneck = "";  ///< "decode", "copy" or "transform"; empty where nothing was transformed
 
+  /// What a reader of the report must know before the numbers, in whole sentences.
+  std::vector<std::string> warnings;
+
   /// "decoding sets the pace".
   std::string pace() const {
     const std::string stage = bottleneck;
@@ -63,6 +68,16 @@ struct RunStatistics {
     copy_us = quantile(frames.copy_us, 0.5);
     transform_us = quantile(frames.transform_us, 0.5);
     bytes_per_frame = quantile(frames.transferred_bytes, 0.5);
+    // Fewer frames than this show no share of a hundredth.
+    constexpr std::int64_t kEnough = 20;
+    constexpr double kPromised = 0.95;
+    if (verified >= kEnough && coverage < kPromised) {
+      warnings.push_back(
+          fmt::format("The reported errors are too small here: only {:.0f} % of the {} checked frames are "
+                      "within twice of them, "
+                      "where 95 % are promised. Trust the true errors, or lower --accuracy.",
+                      100 * coverage, verified));
+    }
     if (frames.empty()) return;
     bottleneck = decode_us >= std::max(copy_us, transform_us) ? "decode"
                  : copy_us > transform_us                     ? "copy"

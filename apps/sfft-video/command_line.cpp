@@ -100,6 +100,12 @@ void add_run(CLI::App& app, RunCommand& command) {
       ->check(not_negative())
       ->capture_default_str();
   run->add_option("--frames", command.options.frames, "Stop after N frames")->check(positive());
+  run->add_option(
+         "--learn-frames", command.options.learn_frames,
+         "Learn from the first N frames, which are kept in memory until then. More than one helps where the "
+         "first frame is not like the others, and tells how frames differ")
+      ->check(number_check("a number from 1 to 256", [](double value) { return value >= 1 && value <= 256; }))
+      ->capture_default_str();
   run->add_flag("--no-reference", command.no_reference,
                 "Transform frames themselves, not their difference to a reference frame");
   run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
