@@ -227,6 +227,15 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
     if (memory_.empty()) return false;
     const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
     departures_ = change.outside > kRepeatsNoMore * tail ? departures_ + 1 : 0;
+    if (departures_ > 0 && since_renewal_ >= hold_) {
+      stale_reason_ = "the frame is unlike its reference";
+      if (relearn_if_better(frame)) {
+        result_.action = TrackAction::relearned;
+        ++relearned_count;
+        since_renewal_ = departures_ = 0;
+        return true;
+      }
+    }
     // Once is a cut, after which frames may repeat again.
     if (departures_ < 2) return false;
     departures_ = 0;
