@@ -78,12 +78,13 @@ class BlindDriver {
     cost.k = static_cast<std::int64_t>(result_.components.size());
     cost.real = sampler_.real();
     const auto reads = static_cast<double>(std::max<std::int64_t>(1, delays / 8));
-    return afford(predict_comb_us(cost) + reads * request_.read_us, progress);
+    return afford(predict_comb_us(cost), reads, progress);
   }
 
   /// The first round always is; work on what has been found may cost as much as what it saves.
-  bool afford(double us, bool progress) {
-    spent_us_ += us;
+  bool afford(double us, double reads, bool progress) {
+    work_us_ += us;
+    spent_us_ += us + reads * request_.read_us;
     const double limit = progress ? request_.effort_us : request_.patience_us;
     if (limit <= 0 || result_.rounds == 0 || spent_us_ <= limit) return true;
     result_.reason = "not sparse enough to be worth looking further";
@@ -284,14 +285,15 @@ class BlindDriver {
 
   /// Compares what the rounds agree on with scattered samples; withdraws `verified` where these do not.
   void hear_witness() {
-    // A share of what has been spent so far, and enough for the confidence asked for.
+    // A share of the work done so far, which is the same wherever the signal is, and enough for the
+    // confidence asked for.
     constexpr double kShareOfSearch = 0.2;
     constexpr double kSampleUs = 2e-3, kSampleAndWaveUs = 2e-4;
     constexpr double kMostSamples = 4096;
     const double sample_us = kSampleUs + kSampleAndWaveUs * static_cast<double>(result_.components.size());
     const std::int64_t least = witness_samples(request_.confidence);
     const auto affordable =
-        static_cast<std::int64_t>(std::min(kMostSamples, kShareOfSearch * spent_us_ / sample_us));
+        static_cast<std::int64_t>(std::min(kMostSamples, kShareOfSearch * work_us_ / sample_us));
     BlindWitness<Real> witness(signal_, shape_);
     const WitnessReport report =
         witness.examine(result_.components, {result_.tail_energy, noisy_}, std::max(least, affordable),
@@ -331,8 +333,8 @@ class BlindDriver {
     int stalled = 0;
     for (int number = 0; number < kMostRounds && stalled < 3; ++number) {
       if (buckets > most) return;
-      const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets)) + request_.read_us;
-      if (!afford(us, number == 0 || (promising_ && stalled < 2))) return;
+      const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets));
+      if (!afford(us, 1, number == 0 || (promising_ && stalled < 2))) return;
       const BlindRound round = window.round(buckets, random_, result_.components);
       ++result_.rounds;
       if (!accept(round, 1 / window.noise_share())) return;
@@ -380,6 +382,7 @@ class BlindDriver {
   BlindResult result_;
   std::int64_t expected_ = 0;
   double spent_us_ = 0;
+  double work_us_ = 0;  ///< of it, without what reading costs, which depends on where the signal is
   bool hopeless_ = false;
   bool promising_ = false;  ///< what was found so far looks like the answer
   bool noisy_ = false;
