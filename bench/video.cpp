@@ -13,6 +13,7 @@
 #include "bench/fftw_peer.hpp"
 #include "bench/main.hpp"
 #include "bench/recording.hpp"
+#include "bench/signals.hpp"
 #include "sfft/sfft.hpp"
 
 namespace {
@@ -30,6 +31,21 @@ double median(std::vector<double> values) {
 double quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+}
+
+/// Median time of frames that the plan reads where they lie, each for the first time in a long while: `evict`
+/// sees to it that nothing at all is in a cache, the plan included.
+double in_place_us(const Plan<float>& plan, const Recording& recording, bool evict) {
+  auto workspace = plan.make_workspace();
+  auto spectrum = plan.make_spectrum();
+  std::vector<double> seconds;
+  for (std::int64_t t = 1; t < recording.frames(); t += evict ? 10 : 1) {
+    if (evict) evict_caches();
+    const auto start = Clock::now();
+    plan.execute(recording.frame(t), spectrum, workspace);
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return 1e6 * median(seconds);
 }
 
 /// One iteration is the whole recording; the time reported is the median frame's.
@@ -70,6 +86,9 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
       covered += std::sqrt(error) <= 2 * result.spectrum.error_l2;
     }
     state.SetIterationTime(median(seconds));
+    state.counters["distinct_us"] = in_place_us(tracker.plan(), *recording, false);
+    state.counters["cold_us"] = in_place_us(tracker.plan(), *recording, true);
+    state.counters["calibrated"] = static_cast<double>(tracker.calibrated());
     const PlanInfo& info = tracker.plan().info();
     state.counters["mean_us"] = 1e6 * total / static_cast<double>(seconds.size());
     state.counters["p95_us"] = 1e6 * quantile(seconds, 0.95);
