@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace sfft::detail {
 
@@ -30,8 +31,7 @@ class Calibration {
   std::int64_t least_gap_ = 8;  ///< to one out of turn; doubles with each
   double level_ = 0;            ///< reported at the last comparison
   int elsewhere_ = 0;           ///< frames in a row at another level
-  int comparisons_ = 0;
-  double log_ratio_ = 0;
+  std::vector<double> ratios_;  ///< true over reported errors of the last few comparisons
   double factor_ = 1;
 };
 

@@ -107,7 +107,10 @@ class Designer {
     design_->errors = make_error_table(support_, std::move(rows));
     if (options_.witness == Witness::none) return;
     witness_ = make_witness(support_, !prior_.least_squares(), options_.seed);
-    add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon());
+    add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon(),
+                prior_.least_squares() ? TailKnowledge::white
+                : prior_.common_scale  ? TailKnowledge::guessed
+                                       : TailKnowledge::measured);
     design_->info.witness_samples = static_cast<std::int64_t>(witness_.samples.size());
     design_->info.samples += design_->info.witness_samples;
     if (!on_device_) design_->witness = cpu::Witness<Real>(witness_);

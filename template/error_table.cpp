@@ -37,12 +37,17 @@ ErrorTable make_error_table(const SupportSet& support, RowErrors rows) {
   return table;
 }
 
-void add_witness(ErrorModel& model, const SupportSet& support, double epsilon) {
+void add_witness(ErrorModel& model, const SupportSet& support, double epsilon, TailKnowledge tail) {
   const auto points = static_cast<double>(support.shape.points());
   // A prediction sums 2k rounded products; the values themselves carry the rounding of the transform.
   const double rounding = epsilon * (16 + std::sqrt(static_cast<double>(support.k)));
   model.witness_scale = points * points;
   model.witness_rounding = rounding * rounding;
+  // A sudden step in the errors of frames that hover about the limit would be worse than a limit that is too
+  // high.
+  constexpr double kMeasured = 2.25, kGuessed = 5;
+  if (tail != TailKnowledge::white)
+    model.witness_limit = model.witness_allowed = tail == TailKnowledge::measured ? kMeasured : kGuessed;
 }
 
 }  // namespace sfft::detail

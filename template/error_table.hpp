@@ -21,7 +21,14 @@ ErrorTable exact_errors(const SupportSet& support);
 
 ErrorTable make_error_table(const SupportSet& support, RowErrors rows);
 
-/// Tells the table's model of a witness over `points` samples, compared in arithmetic of `epsilon`.
-void add_witness(ErrorModel& model, const SupportSet& support, double epsilon);
+/// What is known of the energy outside the support, which a witness is measured by.
+enum class TailKnowledge {
+  white,     ///< nothing, but least squares fits its level to each frame
+  measured,  ///< the learning frames' envelope
+  guessed,   ///< the shape of a change between frames: its energy is wrong by some factor on most streams
+};
+
+/// Tells the model of a witness that is compared in arithmetic of `epsilon`.
+void add_witness(ErrorModel& model, const SupportSet& support, double epsilon, TailKnowledge tail);
 
 }  // namespace sfft::detail

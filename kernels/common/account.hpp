@@ -26,13 +26,14 @@ struct ErrorModel {
   double tail_per_scale = 1;  ///< energy outside the support, Σ|X|², per unit of tail scale
   double halves = 1;          ///< 2 for real signals: a coefficient's error shows at −f too
   double witness_scale = 0;  ///< from the mean square over the witness to Σ|X − X̂|²: N²; 0: no witness
-  double witness_rounding =
-      0;  ///< mean square over the witness that rounding explains, over that of the samples
+  /// Mean square over the witness that rounding explains, over that of the samples.
+  double witness_rounding = 0;
+  /// The witness speaks up at this many times the energy that the fitted scales predict, and is then believed
+  /// but for witness_allowed times as much. Under Gaussian noise 2.25 is passed about once in ten thousand
+  /// frames.
+  double witness_limit = 2.25, witness_allowed = 1;
 };
 
-/// The witness speaks up at this many times the energy that the fitted scales predict. Under Gaussian noise
-/// that happens less than once in ten thousand frames.
-constexpr double kWitnessLimit = 2.25;
 /// Of unexplained energy, the share that is put down to the support; the rest to the tail. A frequency
 /// outside the template that hides in a bucket of c frequencies moves them by at most its own size where c
 /// = 1.
@@ -75,9 +76,10 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const AccountSum
   const double rounding = model.witness_scale * model.witness_rounding * sums.witness_samples;
   const double expected =
       out.tail + out.gain_scale * model.spread_gain + out.bias_scale * model.spread_bias + rounding;
-  if (seen > kWitnessLimit * expected) {
-    const double inside = kWitnessShare * (seen - expected);
-    out.tail += seen - expected - inside;
+  if (seen > model.witness_limit * expected) {
+    const double unexplained = seen - model.witness_allowed * expected;
+    const double inside = kWitnessShare * unexplained;
+    out.tail += unexplained - inside;
     if (model.gain_sum > 0) out.gain_scale += inside / (model.halves * model.gain_sum);
   }
   const double noise = out.gain_scale * model.gain_sum;

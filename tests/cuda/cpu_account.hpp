@@ -61,7 +61,7 @@ Accounting make_accounting(const SupportSet& support, RowErrors rows, const Vari
   Accounting out{make_error_table(support, std::move(rows)), {}};
   if (!variant.witness) return out;
   out.witness = make_witness(support, variant.trimmed, 3);
-  add_witness(out.errors.model, support, std::numeric_limits<Real>::epsilon());
+  add_witness(out.errors.model, support, std::numeric_limits<Real>::epsilon(), TailKnowledge::white);
   // Noise alone leaves the witness silent: where the frame is believed to be larger, the account is its word.
   if (variant.trimmed) out.errors.model.witness_scale *= 100;
   return out;
