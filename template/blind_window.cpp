@@ -127,6 +127,16 @@ double BlindWindow<Real>::bucket_power(std::int64_t bucket) const {
   return sum / kLines;
 }
 
+/// Power that is left where the trace shows, per line of a bucket: more than elsewhere when the tail is not
+/// white, or when a frequency too weak to be found leans in.
+template <class Real>
+double BlindWindow<Real>::local_noise(const Trace& trace) const {
+  double sum = 0;
+  for (std::int64_t q = 0; q < span_; ++q)
+    sum += std::norm(trace.response[static_cast<std::size_t>(q)]) * bucket_power(wrap(trace.first + q));
+  return sum / trace.power * kLines / (kLines - 1.0);
+}
+
 /// Gauss-Seidel sweeps over all values at once; returns the largest last correction relative to the largest
 /// value.
 template <class Real>
@@ -275,7 +285,7 @@ BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
   std::vector<BlindComponent> kept;
   for (std::size_t i = 0; i < traces_.size(); ++i) {
     const Trace& trace = traces_[i];
-    const double variance = round.noise / (trace.power * kLines);
+    const double variance = std::max(round.noise, local_noise(trace)) / (trace.power * kLines);
     if (std::norm(trace.value) < confidence * variance) {
       round.dropped += i < before ? 1 : 0;
       continue;

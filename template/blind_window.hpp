@@ -48,6 +48,7 @@ class BlindWindow {
   void subtract(const Trace& trace, std::complex<double> value);
   std::complex<double> project(const Trace& trace) const;
   double bucket_power(std::int64_t bucket) const;
+  double local_noise(const Trace& trace) const;
   double refit(int sweeps);
   GridPoint locate(std::int64_t bucket) const;
   bool near(const Trace& trace, std::int64_t bucket) const;

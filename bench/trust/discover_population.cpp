@@ -1,7 +1,7 @@
 // Discovery against a population: signals drawn from some twenty-five families, each judged by a dense
 // transform in double precision. Counts silent errors: answers that say `verified` and are not what they say.
 //   bench_discover_population [--signals=20000] [--first=0] [--seed=1] [--family=NAME] [--seconds=S]
-//                             [--json=FILE] [--verbose] [RECORDING.y4m …]
+//                             [--threads=1] [--json=FILE] [--verbose] [RECORDING.y4m …]
 // Signal i is the same whatever the others are: --first=I --signals=1 --verbose makes it again. A signal is
 // silently wrong when its answer is verified and
 //   missed  a coefficient outside the support is larger than twice missed_bound,
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "bench/trust/signal_families.hpp"
 #include "sfft/sfft.hpp"
@@ -195,10 +197,32 @@ struct Tally {
   double worst = 0;  ///< of what was not exempt
   std::int64_t worst_signal = -1;
   std::vector<std::int64_t> silent_signals;
+
+  void operator+=(const Tally& other) {
+    signals += other.signals;
+    found += other.found;
+    dense += other.dense;
+    unverified += other.unverified;
+    refused += other.refused;
+    silent += other.silent;
+    missed += other.missed;
+    values += other.values;
+    tail += other.tail;
+    exempt += other.exempt;
+    exempt_of_read += other.exempt_of_read;
+    dense_silent += other.dense_silent;
+    if (other.worst_signal >= 0 && !(other.worst <= worst)) {
+      worst = other.worst;
+      worst_signal = other.worst_signal;
+    }
+    silent_signals.insert(silent_signals.end(), other.silent_signals.begin(), other.silent_signals.end());
+  }
 };
+using Tallies = std::map<std::string, Tally>;
 
 struct Arguments {
   std::int64_t signals = 20000, first = 0;
+  int threads = 1;
   std::uint64_t seed = 1;
   double seconds = std::numeric_limits<double>::infinity();
   std::string family, json;
@@ -220,6 +244,8 @@ Arguments parse(int argc, char** argv) {
       arguments.seed = static_cast<std::uint64_t>(std::atoll(value.c_str()));
     } else if (is("seconds")) {
       arguments.seconds = std::atof(value.c_str());
+    } else if (is("threads")) {
+      arguments.threads = std::max(1, std::atoi(value.c_str()));
     } else if (is("family")) {
       arguments.family = value;
     } else if (is("json")) {
@@ -237,7 +263,7 @@ Arguments parse(int argc, char** argv) {
 }
 
 void run_one(const Population& population, std::int64_t number, const Arguments& arguments,
-             std::map<std::string, Tally>& tallies) {
+             Tallies& tallies) {
   const auto& families = Population::families();
   const std::string& family = arguments.family.empty()
                                   ? families[static_cast<std::size_t>(number) % families.size()]
@@ -297,7 +323,7 @@ void run_one(const Population& population, std::int64_t number, const Arguments&
   if (arguments.verbose || (silent && !exempt)) describe(verdict);
 }
 
-nlohmann::json report(const std::map<std::string, Tally>& tallies) {
+nlohmann::json report(const Tallies& tallies) {
   nlohmann::json rows = nlohmann::json::array();
   Tally all;
   fmt::print("{:26} {:>8} {:>8} {:>8} {:>10} {:>7} | {:>6} {:>6} {:>6} {:>6} | {:>6} | {:>8} {}\n", "family",
@@ -325,21 +351,7 @@ nlohmann::json report(const std::map<std::string, Tally>& tallies) {
   };
   for (const auto& [name, t] : tallies) {
     row(name, t);
-    all.signals += t.signals;
-    all.found += t.found;
-    all.dense += t.dense;
-    all.unverified += t.unverified;
-    all.refused += t.refused;
-    all.silent += t.silent;
-    all.missed += t.missed;
-    all.values += t.values;
-    all.tail += t.tail;
-    all.exempt += t.exempt;
-    all.exempt_of_read += t.exempt_of_read;
-    if (t.worst > all.worst) {
-      all.worst = t.worst;
-      all.worst_signal = t.worst_signal;
-    }
+    all += t;
   }
   row("all", all);
   return rows;
@@ -350,14 +362,30 @@ nlohmann::json report(const std::map<std::string, Tally>& tallies) {
 int main(int argc, char** argv) {
   const Arguments arguments = parse(argc, argv);
   const Population population(arguments.seed, arguments.recordings);
-  std::map<std::string, Tally> tallies;
+  Tallies tallies;
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
+  std::atomic<std::int64_t> next{0};
+  std::vector<Tallies> of_thread(static_cast<std::size_t>(arguments.threads));
+  const auto work = [&](Tallies& own) {
+    while (elapsed() < arguments.seconds) {
+      const std::int64_t i = next++;
+      if (i >= arguments.signals) break;
+      run_one(population, arguments.first + i, arguments, own);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (Tallies& own : of_thread) threads.emplace_back(work, std::ref(own));
+  for (std::thread& thread : threads) thread.join();
   std::int64_t done = 0;
-  for (; done < arguments.signals && elapsed() < arguments.seconds; ++done)
-    run_one(population, arguments.first + done, arguments, tallies);
+  for (const Tallies& own : of_thread) {
+    for (const auto& [name, tally] : own) {
+      tallies[name] += tally;
+      done += tally.signals;
+    }
+  }
   const nlohmann::json rows = report(tallies);
   fmt::print("{} signals in {:.0f} s, {:.0f} a second\n", done, elapsed(),
              static_cast<double>(done) / elapsed());

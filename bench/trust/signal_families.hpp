@@ -57,7 +57,7 @@ class Population {
 };
 
 /// exp(+2 pi i f·t/n) sums of a full spectrum, unnormalised forward and 1/N inverse, by the dense engine in
-/// double precision; plans are kept.
+/// double precision; every thread keeps its plans.
 void transform_in_place(const Shape& shape, std::vector<std::complex<double>>& x, bool inverse);
 
 }  // namespace sfft::bench
