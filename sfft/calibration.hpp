@@ -7,8 +7,9 @@
 namespace sfft::detail {
 
 /// A plan's account rests on a model of what changes from frame to frame. On a given stream the model is off
-/// by a factor that hardly varies; a few comparisons with the truth tell it. Comparisons are made soon after
-/// the plan is new, ever more rarely after that, and again when the reported errors settle at another level.
+/// by a factor that hardly varies while errors are of one size; a few comparisons with the truth tell it.
+/// Comparisons are made soon after the plan is new, ever more rarely after that, and again when the reported
+/// errors settle at a level that was never compared or a comparison contradicts what was reported.
 class Calibration {
  public:
   /// `interval`: frames between comparisons in the long run; 0: none.
@@ -20,19 +21,26 @@ class Calibration {
   bool due(double reported);
   /// The outcome of a comparison, in ‖X̂ − X‖₂.
   void compared(double true_l2, double reported_l2, double reported);
-  /// What reported errors are to be multiplied by.
-  double factor() const noexcept { return factor_; }
+  /// What a reported relative error is to be multiplied by.
+  double factor(double reported) const;
 
  private:
+  /// A frame whose error is known.
+  struct Comparison {
+    double level;      ///< log of the relative error reported, uncalibrated
+    double log_ratio;  ///< of the true error over the reported one
+  };
+
+  double nearest(double level) const;
+
   int interval_;
-  std::int64_t frames_ = 0;     ///< since the plan was new
-  std::int64_t next_ = 2;       ///< scheduled comparison
-  std::int64_t last_ = 0;       ///< comparison made
-  std::int64_t least_gap_ = 8;  ///< to one out of turn; doubles with each
-  double level_ = 0;            ///< reported at the last comparison
-  int elsewhere_ = 0;           ///< frames in a row at another level
-  std::vector<double> ratios_;  ///< true over reported errors of the last few comparisons
-  double factor_ = 1;
+  std::int64_t frames_ = 0;        ///< since the plan was new
+  std::int64_t next_ = 2;          ///< scheduled comparison
+  std::int64_t step_ = 2;          ///< from it to the one after
+  std::int64_t last_ = 0;          ///< comparison made
+  std::int64_t least_gap_ = 8;     ///< to one out of turn; doubles with each
+  int elsewhere_ = 0;              ///< frames in a row at a level that was never compared
+  std::vector<Comparison> known_;  ///< the last few
 };
 
 }  // namespace sfft::detail

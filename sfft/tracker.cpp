@@ -402,7 +402,8 @@ void TrackerImpl<Real>::transform_sparsely(const SignalView& frame) {
   }
   const bool look = options_.reference && !differencing() && looks_ < 2 && spectrum.relative_error > kExact;
   const bool due = calibration_.due(spectrum.relative_error) || (look && options_.calibrate > 0);
-  const double factor = calibration_.factor();
+  const double factor = calibration_.factor(spectrum.relative_error);
+  result_.calibration = factor;
   const double error = factor * spectrum.relative_error;
   if (due || unacceptable(error) || suspect(error)) return compare(frame);
   if (factor != 1) {
@@ -434,7 +435,6 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
     transform_sparsely(frame);
   }
   result_.differencing = differencing();
-  result_.calibration = calibration_.factor();
   ++frames_;
   return result_;
 }

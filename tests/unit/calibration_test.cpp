@@ -1,0 +1,93 @@
+// What a tracker learns from comparisons, on streams whose true errors are given as a function of the
+// reported.
+#include "sfft/calibration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+namespace {
+
+using sfft::detail::Calibration;
+
+struct Outcome {
+  int compared = 0, beyond_twice = 0, judged = 0;
+  double lowest = 1e300, highest = 0;  ///< calibrated over true errors
+};
+
+/// Pushes frames whose reported and true relative errors are given; counts from frame `from` on.
+Outcome watch(Calibration& calibration, int frames, const std::function<double(int)>& reported,
+              const std::function<double(int)>& truth, int from) {
+  Outcome outcome;
+  for (int i = 0; i < frames; ++i) {
+    const double r = reported(i), t = truth(i);
+    if (calibration.due(r)) {
+      ++outcome.compared;
+      calibration.compared(100 * t, 100 * r, r);
+      continue;
+    }
+    if (i < from) continue;
+    const double ratio = calibration.factor(r) * r / t;
+    ++outcome.judged;
+    outcome.beyond_twice += ratio < 0.5 ? 1 : 0;
+    outcome.lowest = std::min(outcome.lowest, ratio);
+    outcome.highest = std::max(outcome.highest, ratio);
+  }
+  return outcome;
+}
+
+TEST(Calibration, LearnsAConstantFactor) {
+  for (const double factor : {0.4, 0.7, 1.0, 1.5, 4.0}) {
+    Calibration calibration(256);
+    std::mt19937 generator(1);
+    std::normal_distribution<double> scatter(0, 0.1);
+    const Outcome outcome = watch(
+        calibration, 1000, [&](int) { return 0.01 * std::exp(scatter(generator)); },
+        [&](int) { return 0.01 * factor; }, 40);
+    EXPECT_EQ(outcome.beyond_twice, 0) << factor;
+    EXPECT_GT(outcome.lowest, 0.65) << factor;
+    EXPECT_LT(outcome.highest, 1.7) << factor;
+    EXPECT_LE(outcome.compared, 12) << factor;
+  }
+}
+
+TEST(Calibration, FollowsErrorsThatStayWhileReportsSwing) {
+  // A camera that waves: the difference to the reference comes and goes, the noise of the reference stays.
+  Calibration calibration(256);
+  const auto reported = [](int i) { return 0.006 + 0.0035 * std::sin(0.46 * i); };
+  const Outcome outcome = watch(
+      calibration, 600, reported, [](int) { return 0.015; }, 40);
+  EXPECT_EQ(outcome.beyond_twice, 0);
+  EXPECT_LT(outcome.highest, 1.4);
+}
+
+TEST(Calibration, TellsLevelsApart) {
+  // Reports are ten times too large where they are large, and right where they are small.
+  Calibration calibration(256);
+  const auto loud = [](int i) { return i / 40 % 2 == 1; };
+  const Outcome outcome = watch(
+      calibration, 800, [&](int i) { return loud(i) ? 0.2 : 0.004; },
+      [&](int i) { return loud(i) ? 0.02 : 0.004; }, 100);
+  EXPECT_EQ(outcome.beyond_twice, 0);
+}
+
+TEST(Calibration, AContradictionIsBelieved) {
+  // The reports were three times too large; from frame 100 on they are right, and look the same.
+  Calibration calibration(64);
+  const Outcome outcome = watch(
+      calibration, 400, [](int) { return 0.05; }, [](int i) { return i < 100 ? 0.017 : 0.05; }, 128);
+  EXPECT_LE(outcome.beyond_twice, 64);  // until the next comparison
+  EXPECT_GE(calibration.factor(0.05), 0.8);
+}
+
+TEST(Calibration, IsGivenUpByAnIntervalOfZero) {
+  Calibration calibration(0);
+  const Outcome outcome = watch(
+      calibration, 300, [](int) { return 0.01; }, [](int) { return 0.02; }, 0);
+  EXPECT_EQ(outcome.compared, 0);
+  EXPECT_EQ(calibration.factor(0.01), 1);
+}
+
+}  // namespace
