@@ -14,7 +14,9 @@ constexpr double kNegligible = 1e-5;
 /// Errors that differ by less than this factor, as a logarithm, are of one level.
 constexpr double kOneLevel = std::numbers::ln2;
 constexpr int kPatience = 3;
-constexpr std::size_t kMemory = 8;
+constexpr std::size_t kMemory = 12;
+/// What a comparison counts for when another one has been made.
+constexpr double kFading = 0.75;
 /// Frames scatter about their median by some tenths: erring on the safe side costs little.
 constexpr double kMargin = 1.1;
 /// A factor beyond is no matter of calibration. What looks far too large is rather a frame that was lucky.
@@ -24,8 +26,12 @@ constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
 /// Of the fit: passes, what ratios scatter by, and a squared spread of levels below which they tell no slope.
 constexpr int kPasses = 3;
 constexpr double kScatter = 0.15, kRidge = 0.05;
-/// A true error this many times the one reported says that what was known holds no longer.
-const double kContradiction = std::log(2.0);
+/// What a comparison may be off by for the next one to come later than the last; after a surprise it comes
+/// sooner.
+const double kAgreement = std::log(1.3);
+constexpr std::int64_t kLeastStep = 4, kShortStep = 8;
+/// A true error so many times the one reported says that what was known holds no longer.
+const double kContradiction = std::log(1.7);
 
 }  // namespace
 
@@ -59,17 +65,18 @@ double Calibration::factor(double reported) const {
   for (int pass = 0; pass < kPasses; ++pass) {
     double weights = 0, levels = 0, ratios = 0, squares = 0, products = 0;
     all = 0;
-    for (const Comparison& one : known_) {
-      const double distance = one.level - level;
-      const double near = std::exp(-0.5 * distance * distance / (kOneLevel * kOneLevel));
-      const double off = std::fabs(one.log_ratio - mean - slope * distance);
+    double fresh = 1;
+    for (auto one = known_.rbegin(); one != known_.rend(); ++one, fresh *= kFading) {
+      const double distance = one->level - level;
+      const double near = fresh * std::exp(-0.5 * distance * distance / (kOneLevel * kOneLevel));
+      const double off = std::fabs(one->log_ratio - mean - slope * distance);
       const double weight = pass == 0 ? near : near / std::max(1.0, off / kScatter);
       all += near;
       weights += weight;
       levels += weight * distance;
-      ratios += weight * one.log_ratio;
+      ratios += weight * one->log_ratio;
       squares += weight * distance * distance;
-      products += weight * distance * one.log_ratio;
+      products += weight * distance * one->log_ratio;
     }
     if (!(weights > kLeastWeight)) return kMargin;
     squares -= levels * levels / weights;
@@ -83,20 +90,18 @@ double Calibration::factor(double reported) const {
 
 void Calibration::compared(double true_l2, double reported_l2, double reported) {
   last_ = frames_;
-  while (next_ <= frames_) {
-    next_ += step_;
-    step_ = std::min<std::int64_t>(2 * step_, std::max(interval_, 1));
-  }
   elsewhere_ = 0;
-  if (!(reported_l2 > 0) || !(reported > 0)) return;
-  const double ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);
-  if (!known_.empty() && ratio - std::log(factor(reported)) > kContradiction) {
-    known_.clear();
-    next_ = frames_ + 2;
-    step_ = 2;
+  if (reported_l2 > 0 && reported > 0) {
+    const double log_ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);
+    const double surprise = known_.empty() ? 0 : log_ratio - std::log(factor(reported) / kMargin);
+    if (surprise > kContradiction) known_.clear();
+    if (std::fabs(surprise) > kAgreement) step_ = std::clamp(step_ / 2, kLeastStep, kShortStep);
+    if (known_.size() == kMemory) known_.erase(known_.begin());
+    known_.push_back({std::log(reported), std::clamp(log_ratio, kLeast, kMost)});
   }
-  if (known_.size() == kMemory) known_.erase(known_.begin());
-  known_.push_back({std::log(reported), std::clamp(ratio, kLeast, kMost)});
+  if (frames_ < next_) return;  // out of turn
+  step_ = std::min<std::int64_t>(step_ + (step_ + 1) / 2, std::max(interval_, 1));
+  next_ = frames_ + step_;
 }
 
 }  // namespace sfft::detail
