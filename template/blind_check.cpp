@@ -237,8 +237,7 @@ bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<Blin
   double residual = own.rest;
   for (int i = 0; i < own.members; ++i) residual -= times_conj(own.right[i], fitted[i]).real();
   if (!(residual <= residual_limit(round, delays - own.members, own.energy))) ++round.unresolved;
-  // A tail that is not white may be stronger here than elsewhere.
-  const double noise = std::max(round.noise, residual / (delays - own.members));
+  const double noise = noise_of_bucket(round, residual, delays - own.members);
   for (int i = 0; i < own.members; ++i) {
     BlindComponent& component = components[static_cast<std::size_t>(own.member[i])];
     const double variance = gain[i] * noise;

@@ -280,7 +280,8 @@ void BlindComb<Real>::explain_neighbours(const CombGrid& grid, const DelayPatter
     if (of[4][i] <= noise_limit + kOwn * kOwn * of[3][i]) {
       found.push_back({{static_cast<std::int64_t>(of[0][i]), 0, 0},
                        {of[1][i], of[2][i]},
-                       round.noise / static_cast<double>(cpu::kRunDelays)});
+                       noise_of_bucket(round, of[4][i], static_cast<int>(cpu::kRunDelays) - 1) /
+                           static_cast<double>(cpu::kRunDelays)});
     } else {
       left[kept++] = left[i];
     }

@@ -70,6 +70,7 @@ class BlindComb {
   GridPoint strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                       const BlindVector& y) const;
   double residual_limit(const BlindRound& round, int freedom, double energy) const;
+  static double noise_of_bucket(const BlindRound& round, double residual, int freedom);
   void tabulate_roots(const DelayPattern& pattern, const std::vector<BlindComponent>& components);
   std::vector<Accumulator> list_crowds(const std::vector<BlindComponent>& components, double doubtful,
                                        bool all);

@@ -149,6 +149,14 @@ double BlindComb<Real>::residual_limit(const BlindRound& round, int freedom, dou
   return freedom * round.noise * exceedance(freedom, confidence_) + kOwn * kOwn * energy;
 }
 
+/// What a bucket's values err by: a tail that is not white may be stronger here than elsewhere. Rounding is
+/// the same everywhere.
+template <class Real>
+double BlindComb<Real>::noise_of_bucket(const BlindRound& round, double residual, int freedom) {
+  const bool noisy = round.noise > 4 * round.rounding;
+  return noisy && freedom > 0 ? std::max(round.noise, residual / freedom) : round.noise;
+}
+
 /// Appends the bucket's explanation, of `fewest` frequencies or more unless known, to `found`; false when
 /// there is none.
 template <class Real>
@@ -164,7 +172,8 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
   const auto accept = [&](int members) {
     const BlindFit fit = fit_bucket(members, delays, roots, y);
     if (!fit.ok || !(fit.residual <= residual_limit(round, delays - members, energy))) return false;
-    for (int i = 0; i < members; ++i) found.push_back({f[i], fit.values[i], fit.gain[i] * round.noise});
+    const double noise = noise_of_bucket(round, fit.residual, delays - members);
+    for (int i = 0; i < members; ++i) found.push_back({f[i], fit.values[i], fit.gain[i] * noise});
     return true;
   };
 
@@ -216,6 +225,7 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
   template bool BlindComb<Real>::search_pair(const CombGrid&, const DelayPattern&, std::int64_t,    \
                                              const BlindVector&, GridPoint*) const;                 \
   template double BlindComb<Real>::residual_limit(const BlindRound&, int, double) const;            \
+  template double BlindComb<Real>::noise_of_bucket(const BlindRound&, double, int);                 \
   template bool BlindComb<Real>::explain(const CombGrid&, const DelayPattern&, std::int64_t,        \
                                          const BlindVector&, int, const BlindRound&,                \
                                          const std::vector<BlindComponent>&, std::vector<BlindComponent>&);
