@@ -20,8 +20,12 @@ target_link_libraries(sfft PRIVATE ${_links})
 target_include_directories(sfft PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>
                                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(sfft PUBLIC cxx_std_20)
-set_target_properties(sfft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                                      LINKER_LANGUAGE CXX)
+# Before 1.0 a minor version may change the ABI: programs keep the library of the minor version that they were linked to.
+set(SFFT_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(SFFT_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endif()
+set_target_properties(sfft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${SFFT_SOVERSION} LINKER_LANGUAGE CXX)
 sfft_runpath(sfft)
 if(NOT BUILD_SHARED_LIBS)
   target_compile_definitions(sfft INTERFACE SFFT_STATIC)

@@ -20,7 +20,7 @@ namespace sfft::dense {
 /// | engine   | runs on | what it is                                                                |
 /// |----------|---------|---------------------------------------------------------------------------|
 /// | built_in | CPU     | this library's own FFT                                                    |
-/// | fftw     | CPU     | FFTW, where the build found it (GPL)                                      |
+/// | fftw     | CPU     | FFTW, in builds with SFFT_WITH_FFTW=ON (GPL)                              |
 /// | cufft    | GPU     | cuFFT, in every build with CUDA                                           |
 /// | vkfft    | GPU     | VkFFT, where the build found its header; needs NVRTC when it runs         |
 /// | tuned    | GPU     | this library's own kernels, generated for a size; needs NVRTC when it runs |

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "video/decoder.hpp"
+#include "video/statistics.hpp"
 
 namespace sfft::video {
 
@@ -64,8 +65,8 @@ class DenseCheck {
         exact_(shape, true),
         samples_(static_cast<std::size_t>(shape.points())),
         exact_spectrum_(exact_.spectrum_points()) {
-    if (dense::available(dense::Engine::fftw)) timers_.emplace_back(shape, dense::Engine::fftw, threads);
-    timers_.emplace_back(shape, dense::Engine::built_in, threads);
+    for (const dense::Engine engine : {dense::Engine::built_in, dense::Engine::fftw})
+      if (dense::available(engine)) timers_.emplace_back(shape, engine, threads);
   }
 
   void time(const SignalView& frame, std::vector<RunReport::DenseTimes>& times) {
@@ -220,6 +221,7 @@ class Run {
     report_.relearned = tracker_->relearned();
     report_.dense_fallbacks = tracker_->dense_fallbacks();
     report_.calibrated = tracker_->calibrated();
+    std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
   }
 
  private:

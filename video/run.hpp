@@ -54,8 +54,8 @@ struct RunReport {
   double calibration = 1;     ///< what reported errors were multiplied by at the end
   bool differencing = false;  ///< whether the last frame was transformed as a difference to a reference
 
-  /// Dense transforms of sampled frames, each the faster of integer and float input. The first is the one
-  /// that speedups are quoted against: FFTW where this build has it, else the built-in engine.
+  /// Dense transforms of sampled frames by every CPU engine in the build, each the faster of integer and
+  /// float input. The fastest engine comes first: speedups are quoted against it.
   struct DenseTimes {
     std::string engine;
     std::vector<double> us;

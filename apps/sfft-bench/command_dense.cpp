@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "dense_run.hpp"
+#include "exact_spectrum.hpp"
 #include "fftw_plan.hpp"
 #include "progress.hpp"
 #include "run_control.hpp"
@@ -93,15 +94,6 @@ Row row_of(const DenseRun& run, const SignalView& signal, std::span<const std::c
   row.warm_us = 1e6 * median(run.warm_times);
   row.detail = run.detail;
   return row;
-}
-
-/// FFTW in double precision where there is one, so that the built-in engine is not its own reference.
-std::vector<std::complex<double>> exact_spectrum(const SignalView& signal) {
-  const auto engine = dense::available(dense::Engine::fftw) ? dense::Engine::fftw : dense::Engine::built_in;
-  const dense::Plan<double> exact(signal.shape(), !is_complex(signal.type()), {.engine = engine});
-  std::vector<std::complex<double>> reference(exact.spectrum_points());
-  exact.forward(signal, reference);
-  return reference;
 }
 
 void measure(const Shape& shape, bool real, int rounds, const CommonOptions& common, ProgressBar& progress,

@@ -1,5 +1,7 @@
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include "kernels/cuda/fused.hpp"
 #include "kernels/cuda/probe.hpp"
 
@@ -25,15 +27,14 @@ bool fits(int cluster) {
 
 }  // namespace
 
-bool has_code() noexcept {
+int code_version() noexcept {
   cudaFuncAttributes attributes{};
   const bool found = cudaFuncGetAttributes(&attributes, probe) == cudaSuccess;
   static_cast<void>(cudaGetLastError());
-  return found;
+  return found ? std::max(1, attributes.ptxVersion) : 0;
 }
 
-int largest_cluster(int major) noexcept {
-  if (major < 9) return 1;
+int largest_cluster() noexcept {
   const int cluster = fits(kMaxCluster) ? kMaxCluster : kPortableCluster;
   static_cast<void>(cudaGetLastError());
   return cluster;

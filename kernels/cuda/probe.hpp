@@ -3,10 +3,13 @@
 
 namespace sfft::detail::cuda {
 
-/// Whether the kernels of this build run on it.
-bool has_code() noexcept;
-/// Blocks of a cluster, at most kMaxCluster, of which one fits the device whole; 1 where there are no
+/// The compute capability that this build's kernels were compiled for where the device runs them, times ten:
+/// 75 for code of 7.5 that the driver compiled further. 0: they do not run on it.
+int code_version() noexcept;
+/// Compiled for this capability, the kernels know clusters and overlapping launches.
+constexpr int kClusterCode = 90;
+/// The most blocks of a cluster, up to kMaxCluster, of which one fits the device whole; the device has
 /// clusters.
-int largest_cluster(int major) noexcept;
+int largest_cluster() noexcept;
 
 }  // namespace sfft::detail::cuda

@@ -39,7 +39,6 @@ DeviceInfo query(int device) {
   info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
   info.shared_bytes_per_multiprocessor = properties.sharedMemPerMultiprocessor;
   info.memory_bytes = properties.totalGlobalMem;
-  info.overlap = properties.major >= 9;
   return info;
 }
 
@@ -61,12 +60,17 @@ class Devices {
     if (!entry) {
       DeviceInfo info = query(device);
       const DeviceScope scope(device);
-      info.largest_cluster = largest_cluster(info.major);
+      const int code = code_version();
+      // A GPU of 9.0 may run code of an older target, which ignores both.
+      if (info.major >= 9 && code >= kClusterCode) {
+        info.overlap = true;
+        info.largest_cluster = largest_cluster();
+      }
       entry =
-          Entry{info, has_code() ? ""
-                                 : fmt::format("this build has no code for the GPU {} of compute capability "
-                                               "{}.{}: configure with CMAKE_CUDA_ARCHITECTURES={}{}",
-                                               info.name, info.major, info.minor, info.major, info.minor)};
+          Entry{info, code > 0 ? ""
+                               : fmt::format("this build has no code for the GPU {} of compute capability "
+                                             "{}.{}: configure with CMAKE_CUDA_ARCHITECTURES={}{}",
+                                             info.name, info.major, info.minor, info.major, info.minor)};
     }
     return entry->problem;
   }

@@ -5,6 +5,10 @@ command -v pkg-config >/dev/null || exit 77
 export PKG_CONFIG_PATH=$(dirname "$(find "$1" -name sfft.pc)")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+if pkg-config --cflags sfft | grep -e -std; then
+  echo "the language standard is the consumer's to choose"
+  exit 1
+fi
 # shellcheck disable=SC2046
-"$2" "$3/main.cpp" $(pkg-config --cflags --libs sfft) -o "$work/consumer"
+"$2" -std=c++20 "$3/main.cpp" $(pkg-config --cflags --libs sfft) -o "$work/consumer"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir sfft) "$work/consumer"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_symbols.sh PREFIX: a shared library shows nothing but sfft:: (and what the language makes of it).
+# check_symbols.sh PREFIX COMPILER CONSUMER BUILD VERSION: a shared library shows nothing but sfft:: (and what the language makes of it).
 set -euo pipefail
 library=$(find "$1" -name 'libsfft.so' | head -1)
 [ -n "$library" ] || exit 77
@@ -7,4 +7,6 @@ shown=$(nm -DC --defined-only "$library" | awk '{$1=$2=""; print}' |
   grep -vE '^ *(sfft::|vtable for sfft::|typeinfo( name)? for sfft::|guard variable for sfft::|non-virtual thunk to sfft::)' |
   grep -vE '^ *(std::|typeinfo( name)? for std::|vtable for std::|void std::|bool std::|.* std::|_init|_fini)' || true)
 [ -z "$shown" ] || { echo "$shown"; exit 1; }
-readelf -d "$library" | grep -q 'SONAME.*libsfft\.so\.0'
+# Compatible versions share a SONAME: 0.3.1 is libsfft.so.0.3, 2.1.0 is libsfft.so.2.
+[[ $5 =~ ^(0\.[0-9]+|[1-9][0-9]*)\. ]]
+readelf -d "$library" | grep -qF "[libsfft.so.${BASH_REMATCH[1]}]"

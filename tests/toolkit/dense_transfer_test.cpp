@@ -1,0 +1,44 @@
+// How a batch in host memory is cut into parts: needs the CUDA toolkit to compile, no GPU to run.
+#include "sfft/dense_transfer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/dense/problem.hpp"
+
+namespace sfft::detail {
+namespace {
+
+template <class Real>
+void expect_fair_parts(const Shape& shape, bool real) {
+  for (const std::int64_t batch : {1, 2, 3, 7, 64, 1000, 4097}) {
+    const DenseProblem problem = make_problem(shape, real, {.batch = batch});
+    const std::int64_t part = transfer_part<Real>(problem);
+    ASSERT_GE(part, 1);
+    ASSERT_LE(part, batch);
+    // The last part is not nearly empty: parts differ by what cannot be divided alone.
+    const std::int64_t parts = (batch + part - 1) / part;
+    EXPECT_LT(parts * part - batch, parts) << shape.to_string() << " batch " << batch << " part " << part;
+    // One signal more per part is too much memory for what a part may take, wherever there are several parts.
+    const std::int64_t own = static_cast<std::int64_t>(sizeof(Real)) * (real ? 1 : 2);
+    const std::int64_t bytes = std::max(
+        shape.points() * own, problem.spectrum_points() * static_cast<std::int64_t>(2 * sizeof(Real)));
+    if (part > 1) {
+      EXPECT_LE(part * bytes, std::int64_t{16} << 20) << shape.to_string() << " batch " << batch;
+    }
+    if (bytes * batch <= std::int64_t{256} << 10) {
+      EXPECT_EQ(part, batch) << "a small batch is one part";
+    }
+  }
+}
+
+TEST(DenseTransfer, PartsOfABatchAreFair) {
+  for (const Shape& shape : {Shape{16}, Shape{1000}, Shape{1 << 20}, Shape{1080, 1920}, Shape{64, 64, 64}}) {
+    for (const bool real : {false, true}) {
+      expect_fair_parts<float>(shape, real);
+      expect_fair_parts<double>(shape, real);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::detail

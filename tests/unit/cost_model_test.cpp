@@ -1,0 +1,79 @@
+// The cost model: its order of magnitude against published measurements, and that more work never costs less.
+#include "template/cost_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sfft::detail {
+namespace {
+
+CombCost comb(std::int64_t points, std::int64_t buckets, std::int64_t delays, std::int64_t k, bool real) {
+  return {points, buckets * delays, buckets, delays, buckets * delays, k, real};
+}
+
+/// Within a factor of what was measured: only ratios of predictions matter, and only roughly.
+void expect_about(double predicted_us, double measured_us, double factor) {
+  EXPECT_LE(std::abs(std::log(predicted_us / measured_us)), std::log(factor))
+      << predicted_us << " us predicted, " << measured_us << " us measured";
+}
+
+TEST(CostModel, IsWithinAFactorOfWhatWasMeasured) {
+  // One core; tables "known-support", "video" and "discover" of docs/benchmarks.md.
+  expect_about(predict_comb_us(comb(1 << 22, 68, 4, 64, false)), 2.64, 4);
+  expect_about(predict_comb_us(comb(1 << 20, 1156, 4, 1000, false)), 20, 4);
+  expect_about(predict_dense_us(Shape{1 << 20}, false), 10000, 5);
+  expect_about(predict_dense_us(Shape{1 << 24}, false), 239000, 5);
+}
+
+TEST(CostModel, MoreWorkNeverCostsLess) {
+  for (const bool real : {false, true}) {
+    double dense = 0, dense_device = 0;
+    for (std::int64_t points = 64; points <= std::int64_t{1} << 28; points *= 4) {
+      EXPECT_GT(predict_dense_us(Shape{points}, real), dense) << points;
+      EXPECT_GT(predict_dense_device_us(Shape{points}, real, 4), dense_device) << points;
+      dense = predict_dense_us(Shape{points}, real);
+      dense_device = predict_dense_device_us(Shape{points}, real, 4);
+      EXPECT_LT(predict_direct_us(points, 4, real), predict_direct_us(points, 8, real));
+      EXPECT_LT(predict_direct_device_us(points, 4), predict_direct_device_us(2 * points, 4));
+    }
+    for (std::int64_t buckets = 16; buckets <= 1 << 14; buckets *= 2) {
+      const auto cost = [&](std::int64_t delays, std::int64_t k) {
+        return predict_comb_us(comb(1 << 24, buckets, delays, k, real));
+      };
+      EXPECT_LT(cost(4, 64), cost(8, 64));
+      EXPECT_LT(cost(4, 64), cost(4, 256));
+      for (const int batch : {1, 16, 512}) {
+        const auto device = [&](std::int64_t delays, std::int64_t k) {
+          return predict_comb_device_us(comb(1 << 24, buckets, delays, k, real), 132, batch);
+        };
+        EXPECT_LE(device(4, 64), device(8, 64)) << buckets << " batch " << batch;
+        EXPECT_LE(device(4, 64), device(4, 1024)) << buckets << " batch " << batch;
+      }
+    }
+  }
+  EXPECT_LT(predict_flat_device_us(256, 64), predict_flat_device_us(1024, 64));
+  EXPECT_LT(predict_flat_device_us(256, 64), predict_flat_device_us(256, 4096));
+}
+
+TEST(CostModel, SparseWinsWhereItDoesAndDenseWhereItDoes) {
+  // k = 64 of 2^20 points: measured 2,000 times faster than dense. A quarter of 1024 points: dense.
+  EXPECT_LT(100 * predict_comb_us(comb(1 << 20, 68, 4, 64, false)), predict_dense_us(Shape{1 << 20}, false));
+  EXPECT_GT(predict_comb_us(comb(1024, 256, 4, 256, false)), predict_dense_us(Shape{1024}, false) / 2);
+  EXPECT_LT(predict_direct_us(64, 1, true), predict_direct_us(1 << 20, 1000, true));
+}
+
+TEST(CostModel, IsFinite) {
+  for (const std::int64_t points : {std::int64_t{1}, std::int64_t{2}, std::int64_t{1} << 40}) {
+    for (const double us : {predict_dense_us(Shape{points}, true), predict_direct_us(points, 1, false),
+                            predict_comb_us(comb(points, 1, 1, 1, false)),
+                            predict_comb_device_us(comb(points, 1, 1, 1, false), 1, 1),
+                            predict_dense_device_us(Shape{points}, false, 1)}) {
+      EXPECT_TRUE(std::isfinite(us));
+      EXPECT_GT(us, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::detail
