@@ -308,6 +308,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     report.input.width = report.first_frame.width;
     report.input.height = report.first_frame.height;
   }
+  report.warnings = source.warnings();
   pipeline.finish();
   return report;
 }
