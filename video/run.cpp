@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "video/decoder.hpp"
+#include "video/memory.hpp"
 
 namespace sfft::video {
 
@@ -260,6 +261,8 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   Run pipeline(options, sink, report);
   // Frames that the template is to be learned from; a given one needs none.
   const std::int64_t wanted = options.tmpl ? 1 : options.learn_frames;
+  const std::int64_t most =
+      report.input.frames_expected > 0 ? report.input.frames_expected : options.learn_frames;
   std::vector<Frame> first;
   const auto begin = [&] {
     pipeline.start(first);
@@ -280,6 +283,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
       if (pipeline.started()) {
         pipeline.transform(frame, report.frames_read);
       } else {
+        if (first.empty()) check_held_frames(std::min(wanted, most), frame, held_frames_limit_bytes());
         first.push_back(frame);
         if (static_cast<std::int64_t>(first.size()) >= wanted) begin();
       }
