@@ -1,4 +1,5 @@
-// make_recordings FOLDER: the same short film in every container that libavformat can write here, for damage.py.
+// make_recordings FOLDER: the same short film in every container that libavformat can write here, for
+// damage.py.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -8,14 +9,14 @@
 
 int main(int count, char** arguments) {
   if (count != 2 || std::string(arguments[1]) == "--help") {
-    std::puts("usage: make_recordings FOLDER\n\nWrites one short recording per container, and prints their names.");
+    std::puts(
+        "usage: make_recordings FOLDER\n\nWrites one short recording per container, and prints their names.");
     return count == 2 ? 0 : 2;
   }
   av_log_set_level(AV_LOG_QUIET);
-  constexpr const char* kKinds[][2] = {{"mp4", "libx264"},    {"mkv", "libx264"},  {"avi", "mpeg4"},
-                                       {"mov", "mjpeg"},      {"ts", "mpeg2video"}, {"webm", "libvpx"},
-                                       {"ogv", "libtheora"},  {"mpg", "mpeg1video"}, {"flv", "flv"},
-                                       {"wmv", "wmv2"}};
+  constexpr const char* kKinds[][2] = {
+      {"mp4", "libx264"}, {"mkv", "libx264"},   {"avi", "mpeg4"},      {"mov", "mjpeg"}, {"ts", "mpeg2video"},
+      {"webm", "libvpx"}, {"ogv", "libtheora"}, {"mpg", "mpeg1video"}, {"flv", "flv"},   {"wmv", "wmv2"}};
   for (const auto& [container, encoder] : kKinds) {
     const std::string path = std::string(arguments[1]) + "/film." + container;
     try {
