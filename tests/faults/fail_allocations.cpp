@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 extern "C" {
 void* __libc_malloc(std::size_t);
@@ -36,6 +38,8 @@ namespace {
 bool trace = false;
 bool sizes = false;          // limits of files instead of allocations
 std::atomic<long> left{-1};  // allocations until the one that fails; negative: none does
+// Whether it has failed: in memory that the program shares with the processes that it makes.
+std::atomic<bool>* reached = nullptr;
 
 /// Where FFTW lies in memory: it ends the process when it has no memory to plan, so its own allocations are
 /// left out.
@@ -63,6 +67,7 @@ bool fails(const void* caller) noexcept {
     if (address >= spared[i].begin && address < spared[i].end) return false;
   }
   if (left.fetch_sub(1) != 0) return false;
+  *reached = true;
   if (trace) {
     void* calls[60];
     ::backtrace_symbols_fd(calls, ::backtrace(calls, 60), 2);
@@ -144,10 +149,15 @@ int campaign(int argc, char** argv, char** environment) {
     static_cast<void>(::backtrace(&first, 1));  // loads what it needs
   }
   ::dl_iterate_phdr(&note_fftw, nullptr);
+  void* const shared =
+      ::mmap(nullptr, sizeof *reached, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 1;
+  reached = new (shared) std::atomic<bool>(false);
   long bad = 0, survived = 0, failed = 0, done = 0;
   for (; done < runs; ++done) {
     const long n = from + done * step;
     if (sizes) remove_all(folder);
+    *reached = false;
     const pid_t child = ::fork();
     if (child == 0) {
       // Limits of files are none for what is printed.
@@ -162,9 +172,8 @@ int campaign(int argc, char** argv, char** environment) {
         left = n;
       }
       const int code = program(argc, argv, environment);
-      const bool reached = sizes || left < 0;
       left = -1;
-      std::exit(reached ? code : 200 + code % 10);
+      std::exit(sizes || *reached ? code : 200 + code % 10);
     }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -5,6 +5,8 @@ Each must end with an error or go on; no output is half-written, no file in prep
 
   allocations.py build/bin/sfft-video --preload build/lib/libfail_allocations.so --api build/bin/api_program
 """
+import subprocess
+
 from common import Summary, arguments
 from faults import add_arguments, outputs, sweep
 
@@ -19,8 +21,10 @@ def main():
     options = parser.parse_args()
     summary = Summary("allocations", options)
     summary.numbers["step"] = options.step
+    has_hdf5 = b"HDF5       yes" in subprocess.run([options.program, "--version"], capture_output=True, check=True).stdout
+    kinds = ("json", "csv", "html", "spectra") if has_hdf5 else ("json", "csv", "html")
     programs = {
-        "run": lambda folder, source: [options.program, "run", source, *WORK, *outputs(folder, "json", "csv", "html")],
+        "run": lambda folder, source: [options.program, "run", source, *WORK, *outputs(folder, *kinds)],
         "learn": lambda folder, source: [options.program, "learn", source, "--k", "8", "--frames", "3", "-o", folder + "/template"],
         "api": lambda folder, source: [options.api, folder],
     }
