@@ -53,6 +53,32 @@ void choices(const fs::path& folder) {
   for (const char* const text : texts) write(folder, fmt::format("{}", number++), text);
 }
 
+/// The outermost structure of containers, and headers of frames.
+void recordings(const fs::path& folder) {
+  using namespace std::string_literals;
+  const std::string filling(24, '\x11');
+  write(folder, "boxes",
+        "\0\0\0\x10"
+        "ftypisom\0\0\2\0"
+        "\0\0\0\1mdat\0\0\0\0\0\0\0\x28"s +
+            filling);
+  write(folder, "riff",
+        "RIFF\x1c\0\0\0"
+        "AVI "s +
+            filling);
+  write(folder, "segment", "\x1a\x45\xdf\xa3\x84\x42\x86\x81\x01\x18\x53\x80\x67\x98"s + filling);
+  write(folder, "page", "OggS\0\4"s + std::string(20, '\0') + "\1\x18"s + filling);
+  write(folder, "tag",
+        "FLV\1\1\0\0\0\x09\0\0\0\0"
+        "\x09\0\0\x18\0\0\0\0\0\0\0"s +
+            filling + "\0\0\0\x23"s);
+  std::string packets(3 * 188, '\xff');
+  for (std::size_t i = 0; i < packets.size(); i += 188) packets[i] = 0x47;
+  write(folder, "packets", packets);
+  write(folder, "jpeg", "\xff\xd8\xff\xe0\0\4\0\0\xff\xc0\0\x11\x08\0\x30\0\x40\3"s + filling);
+  write(folder, "vp9", "\x82\x49\x83\x42\0\x15\xf0\x11\xf0\0"s);
+}
+
 void streams(const fs::path& folder) {
   for (const char* const chroma : {"mono", "420jpeg", "422p10", "444alpha", "mono16", "411"}) {
     std::string bytes = fmt::format("YUV4MPEG2 W5 H3 F25:1 Ip A1:1 C{} XYSCSS=420JPEG\n", chroma);
@@ -94,6 +120,7 @@ int main(int count, char** arguments) {
   wisdom(folder / "wisdom");
   choices(folder / "choice");
   streams(folder / "y4m");
+  recordings(folder / "recording");
   command_lines(folder / "command_line");
   calls(folder / "api");
   return 0;

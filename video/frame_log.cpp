@@ -26,6 +26,10 @@ void ThinnedRecords::add(const FrameRecord& record, double value) {
     values_.resize(kMostRecords / 2);
     stretch_ *= 2;
   }
+  if (records_.empty()) {  // at once: growing in steps leaves holes in the heap
+    records_.reserve(kMostRecords);
+    values_.reserve(kMostRecords);
+  }
   records_.push_back(record);
   values_.push_back(value);
   in_last_ = 1;

@@ -5,22 +5,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 #include <vector>
 
+#include "video/file_end.hpp"
 #include "video/image_list.hpp"
+#if SFFT_HAVE_LIBAVFORMAT
+#include "video/packets.hpp"
+#endif
 
 namespace sfft::video {
 
 namespace {
-
-/// Containers estimate their frame count from duration and rate; so many frames less is no damage.
-std::int64_t tolerated_shortfall(std::int64_t expected) {
-  return std::max<std::int64_t>(2, expected / 200);
-}
 
 void quieten() {
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
@@ -46,28 +46,20 @@ void to_frame(const cv::Mat& image, Frame& frame, const std::string& name) {
   }
 }
 
-class CaptureSource final : public FrameSource {
+/// Cameras and network streams.
+class CaptureSource : public FrameSource {
  public:
-  CaptureSource(cv::VideoCapture capture, const std::string& name, bool counted)
-      : capture_(std::move(capture)) {
+  CaptureSource(cv::VideoCapture capture, const std::string& name) : capture_(std::move(capture)) {
     info_.path = name;
     info_.width = static_cast<std::int64_t>(capture_.get(cv::CAP_PROP_FRAME_WIDTH));
     info_.height = static_cast<std::int64_t>(capture_.get(cv::CAP_PROP_FRAME_HEIGHT));
     info_.fps = capture_.get(cv::CAP_PROP_FPS);
     if (!(info_.fps > 0) || !std::isfinite(info_.fps)) info_.fps = 0;
-    const double frames = capture_.get(cv::CAP_PROP_FRAME_COUNT);
-    if (counted && frames > 0 && frames < 1e15) info_.frames_expected = static_cast<std::int64_t>(frames);
   }
   const SourceInfo& info() const noexcept override { return info_; }
 
   bool next(Frame& frame) override {
     if (!capture_.read(image_) || image_.empty()) {
-      const std::int64_t missing = info_.frames_expected - count_;
-      if (info_.frames_expected > 0 && missing > tolerated_shortfall(info_.frames_expected)) {
-        throw InputError(
-            fmt::format("'{}' promises {} frames but only {} can be read: it is truncated or damaged",
-                        info_.path, info_.frames_expected, count_));
-      }
       if (count_ == 0)
         throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
       return false;
@@ -77,11 +69,120 @@ class CaptureSource final : public FrameSource {
     return true;
   }
 
- private:
+ protected:
   cv::VideoCapture capture_;
-  cv::Mat image_;
   SourceInfo info_;
   std::int64_t count_ = 0;
+
+ private:
+  cv::Mat image_;
+};
+
+/// A file, of which its container can be asked what it holds.
+class RecordingSource final : public CaptureSource {
+ public:
+  RecordingSource(cv::VideoCapture capture, const std::string& path)
+      : CaptureSource(std::move(capture), path) {
+    const double frames = capture_.get(cv::CAP_PROP_FRAME_COUNT);
+    if (frames > 0 && frames < 1e15) info_.frames_expected = static_cast<std::int64_t>(frames);
+#if SFFT_HAVE_LIBAVFORMAT
+    packets_ = Packets::open(path);
+#endif
+  }
+
+  bool next(Frame& frame) override {
+    if (!CaptureSource::next(frame)) {
+      check_end();
+      return false;
+    }
+    milliseconds_ = capture_.get(cv::CAP_PROP_POS_MSEC);
+    check_size();
+    return true;
+  }
+
+  void interrupt() noexcept override {
+#if SFFT_HAVE_LIBAVFORMAT
+    if (packets_) packets_->interrupt();
+#endif
+  }
+
+  std::vector<std::string> warnings() const override {
+    return warnings_;
+  }
+
+ private:
+  void check_size() {
+#if SFFT_HAVE_LIBAVFORMAT
+    if (!packets_) return;
+    if (const auto size = packets_->changed_size(count_ - 1)) {
+      throw InputError(
+          fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: frames must keep their size",
+                      count_ - 1, info_.path, size->width, size->height, packets_->first_size().width,
+                      packets_->first_size().height));
+    }
+#endif
+  }
+
+  /// Whether the recording ends here because it is over. Counts of frames decide only where they are no
+  /// estimates: a container without an index has OpenCV multiply its duration by a rate.
+  void check_end() {
+    const FileEnd end = file_end(info_.path);
+    if (end == FileEnd::cut) {
+      throw InputError(fmt::format(
+          "'{}' is truncated: the file ends before its container does, after {} frames", info_.path, count_));
+    }
+    check_packets();
+    if (!short_of(info_.frames_expected)) return;
+    if (end != FileEnd::whole && claims_duration() && !times_reach_the_end()) {
+      throw InputError(
+          fmt::format("'{}' promises {} frames but only {} can be read: it is truncated or damaged",
+                      info_.path, info_.frames_expected, count_));
+    }
+    warnings_.push_back(
+        fmt::format("The container speaks of {} frames by its duration and rate, and holds {}: frames follow "
+                    "each other at "
+                    "varying intervals, or were left out before this file was written.",
+                    info_.frames_expected, count_));
+  }
+
+  void check_packets() {
+#if SFFT_HAVE_LIBAVFORMAT
+    if (!packets_) return;
+    const Packets::Count held = packets_->count();
+    if (!held.error.empty()) {
+      throw InputError(fmt::format("'{}' cannot be read after frame {}: {}", info_.path, count_, held.error));
+    }
+    if (short_of(held.frames)) {
+      throw InputError(fmt::format("'{}' holds {} frames but only {} can be decoded: it is damaged",
+                                   info_.path, held.frames, count_));
+    }
+#endif
+  }
+
+  bool claims_duration() const {
+#if SFFT_HAVE_LIBAVFORMAT
+    if (packets_) return packets_->claims_duration();
+#endif
+    return true;
+  }
+
+  bool short_of(std::int64_t frames) const {
+    return frames - count_ > std::max<std::int64_t>(2, frames / 200);
+  }
+
+  /// The last frame's time agrees with the duration that the count was estimated from.
+  bool times_reach_the_end() const {
+    if (!(info_.fps > 0)) return false;
+    const double duration = 1000 * static_cast<double>(info_.frames_expected) / info_.fps;
+    const double gap = milliseconds_ / static_cast<double>(std::max<std::int64_t>(1, count_ - 1));
+    return milliseconds_ + 2 * gap >= 0.995 * duration;
+  }
+
+  double milliseconds_ = 0;  ///< of the last frame
+  std::vector<std::string> warnings_;
+#if SFFT_HAVE_LIBAVFORMAT
+  std::unique_ptr<Packets> packets_;
+#endif
 };
 
 class ImageSource final : public FrameSource {
@@ -123,7 +224,7 @@ std::unique_ptr<FrameSource> open_camera(int index) {
   quieten();
   cv::VideoCapture capture;
   if (!capture.open(index)) throw InputError(fmt::format("there is no camera {}, or it is in use", index));
-  return std::make_unique<CaptureSource>(std::move(capture), fmt::format("camera {}", index), false);
+  return std::make_unique<CaptureSource>(std::move(capture), fmt::format("camera {}", index));
 }
 
 std::unique_ptr<FrameSource> open_recording(const std::string& path_or_url, const SourceOptions& options) {
@@ -142,7 +243,10 @@ std::unique_ptr<FrameSource> open_recording(const std::string& path_or_url, cons
                                        path_or_url, options.timeout_seconds)
                          : fmt::format("'{}' is not a recording that can be decoded", path_or_url));
   }
-  return std::make_unique<CaptureSource>(std::move(capture), path_or_url, !url);
+  std::error_code code;
+  if (!url && std::filesystem::is_regular_file(path_or_url, code))
+    return std::make_unique<RecordingSource>(std::move(capture), path_or_url);
+  return std::make_unique<CaptureSource>(std::move(capture), path_or_url);
 }
 
 }  // namespace sfft::video

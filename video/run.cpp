@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "video/decoder.hpp"
-#include "video/statistics.hpp"
+#include "video/memory.hpp"
 
 namespace sfft::video {
 
@@ -19,6 +19,24 @@ double microseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
+/// Kept between transforms: aligned memory that comes and goes for every frame scatters the heap, which
+/// grows.
+class Workspace {
+ public:
+  explicit Workspace(std::size_t bytes) : bytes_(bytes), memory_(bytes + 64) {}
+
+  std::span<std::byte> aligned() {
+    void* start = memory_.data();
+    std::size_t room = memory_.size();
+    std::align(64, bytes_, start, room);
+    return {static_cast<std::byte*>(start), bytes_};
+  }
+
+ private:
+  std::size_t bytes_;
+  std::vector<std::byte> memory_;
+};
+
 /// Times one dense engine as a user would run it: from the samples as they come, or already converted to
 /// float, whichever is faster.
 class DenseTimer {
@@ -26,17 +44,17 @@ class DenseTimer {
   DenseTimer(const Shape& shape, dense::Engine engine, int threads)
       : plan_(shape, true, {.engine = engine, .planning = dense::Planning::measure, .threads = threads}),
         spectrum_(plan_.spectrum_points()),
-        workspace_(plan_.workspace_bytes() + 64) {}
+        workspace_(plan_.workspace_bytes()) {}
 
   std::string engine() const { return plan_.engine_name(); }
 
   double time(const SignalView& frame, const SignalView& converted) {
-    if (!warm_) plan_.forward(converted, spectrum_, aligned_workspace());
+    if (!warm_) plan_.forward(converted, spectrum_, workspace_.aligned());
     warm_ = true;
     double best = 0;
     for (const SignalView* input : {&frame, &converted}) {
       const auto start = Clock::now();
-      plan_.forward(*input, spectrum_, aligned_workspace());
+      plan_.forward(*input, spectrum_, workspace_.aligned());
       const double us = microseconds(Clock::now() - start);
       best = best == 0 ? us : std::min(best, us);
     }
@@ -44,16 +62,9 @@ class DenseTimer {
   }
 
  private:
-  std::span<std::byte> aligned_workspace() {
-    void* start = workspace_.data();
-    std::size_t room = workspace_.size();
-    std::align(64, plan_.workspace_bytes(), start, room);
-    return {static_cast<std::byte*>(start), plan_.workspace_bytes()};
-  }
-
   dense::Plan<float> plan_;
   std::vector<std::complex<float>> spectrum_;
-  std::vector<std::byte> workspace_;
+  Workspace workspace_;
   bool warm_ = false;
 };
 
@@ -64,7 +75,8 @@ class DenseCheck {
       : shape_(shape),
         exact_(shape, true),
         samples_(static_cast<std::size_t>(shape.points())),
-        exact_spectrum_(exact_.spectrum_points()) {
+        exact_spectrum_(exact_.spectrum_points()),
+        exact_workspace_(exact_.workspace_bytes()) {
     for (const dense::Engine engine : {dense::Engine::built_in, dense::Engine::fftw})
       if (dense::available(engine)) timers_.emplace_back(shape, engine, threads);
   }
@@ -81,7 +93,7 @@ class DenseCheck {
 
   /// Compares a spectrum with the exact one, over the support without f = 0.
   void verify(const SignalView& frame, const Spectrum<float>& spectrum, FrameRecord& record) {
-    exact_.forward(frame, exact_spectrum_);
+    exact_.forward(frame, exact_spectrum_, exact_workspace_.aligned());
     const std::int64_t columns = shape_[1];
     double error = 0;
     double norm = 0;
@@ -120,6 +132,7 @@ class DenseCheck {
   dense::Plan<double> exact_;
   std::vector<float> samples_;
   std::vector<std::complex<double>> exact_spectrum_;
+  Workspace exact_workspace_;
   std::vector<DenseTimer> timers_;
 };
 
@@ -262,6 +275,8 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   Run pipeline(options, sink, report);
   // Frames that the template is to be learned from; a given one needs none.
   const std::int64_t wanted = options.tmpl ? 1 : options.learn_frames;
+  const std::int64_t most =
+      report.input.frames_expected > 0 ? report.input.frames_expected : options.learn_frames;
   std::vector<Frame> first;
   const auto begin = [&] {
     pipeline.start(first);
@@ -282,6 +297,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
       if (pipeline.started()) {
         pipeline.transform(frame, report.frames_read);
       } else {
+        if (first.empty()) check_held_frames(std::min(wanted, most), frame, held_frames_limit_bytes());
         first.push_back(frame);
         if (static_cast<std::int64_t>(first.size()) >= wanted) begin();
       }
@@ -310,6 +326,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     report.input.width = report.first_frame.width;
     report.input.height = report.first_frame.height;
   }
+  report.warnings = source.warnings();
   pipeline.finish();
   return report;
 }

@@ -39,6 +39,7 @@ struct RunReport {
   std::string message;         ///< why, when not complete
   std::exception_ptr failure;  ///< what ended a run that failed after its first frame
   SourceInfo input;
+  std::vector<std::string> warnings;  ///< of the input
   std::int64_t frames_read = 0;
   int threads = 1;
   Backend backend = Backend::automatic;  ///< as asked for

@@ -25,6 +25,10 @@ bool has_opencv() noexcept {
   return SFFT_HAVE_OPENCV != 0;
 }
 
+bool has_libavformat() noexcept {
+  return SFFT_HAVE_LIBAVFORMAT != 0;
+}
+
 namespace {
 
 bool all_digits(const std::string& text) {

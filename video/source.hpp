@@ -31,7 +31,7 @@ struct SourceInfo {
   std::string path;
   std::int64_t width = 0, height = 0;
   double fps = 0;                     ///< 0: unknown
-  std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes)
+  std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); some containers only guess
 };
 
 class FrameSource {
@@ -43,6 +43,8 @@ class FrameSource {
   /// From another thread: a blocked next() shall return soon, and the source is not read again. Sources that
   /// cannot be woken end at their own timeout.
   virtual void interrupt() noexcept {}
+  /// What readers of a report should know of the input, in whole sentences; complete after the last frame.
+  virtual std::vector<std::string> warnings() const { return {}; }
 };
 
 struct SourceOptions {
@@ -59,5 +61,7 @@ std::vector<std::string> input_files(const std::string& input);
 
 /// Whether this build reads anything but YUV4MPEG2.
 bool has_opencv() noexcept;
+/// Whether it asks containers what they hold, with libavformat.
+bool has_libavformat() noexcept;
 
 }  // namespace sfft::video

@@ -4,12 +4,22 @@
 
 #if SFFT_HAVE_HDF5
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <hdf5.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <optional>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "video/hdf5_writer.hpp"
 
 namespace sfft::video {
 
@@ -19,183 +29,206 @@ bool has_hdf5() noexcept {
 
 namespace {
 
-bool abandoned = false;  // see Hdf5File
+/// What the writing process is told: a header and so many bytes.
+enum class Kind : std::uint64_t { support, row, end };
+struct Header {
+  Kind kind;
+  std::uint64_t bytes;
+};
+struct Errors {
+  double l2, relative;
+};
+struct Extent {
+  std::int64_t height, width;
+};
+constexpr char kFine = 0;  ///< the answer when the file is there, and when it is finished; else a sentence
 
-[[noreturn]] void fail(const char* what) {
-  abandoned = true;
-  throw Error(ErrorCode::file_unreadable,
-              fmt::format("cannot write the spectra file: {} failed: is the disk full?", what));
-}
-
-void check(herr_t status, const char* what) {
-  if (status < 0) fail(what);
-}
-
-/// An HDF5 identifier that closes itself, unless something failed.
-class Handle {
+/// One end of a pair of sockets.
+class Socket {
  public:
-  Handle(hid_t id, herr_t (*closing)(hid_t), const char* what) : id_(id), close_(closing) {
-    if (id < 0) fail(what);
-  }
-  Handle(Handle&& other) noexcept : id_(other.id_), close_(other.close_) { other.id_ = -1; }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  Handle& operator=(Handle&&) = delete;
-  ~Handle() {
-    if (id_ >= 0 && !abandoned) close_(id_);
-  }
-  operator hid_t() const noexcept { return id_; }  // NOLINT
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  ~Socket() { close(); }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
 
-  /// Closes, which writes what HDF5 has kept until now.
-  void close(const char* what) {
-    const hid_t id = id_;
-    id_ = -1;
-    check(close_(id), what);
+  void close() noexcept {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+  }
+  void take(int descriptor) noexcept {
+    close();
+    descriptor_ = descriptor;
+  }
+  int descriptor() const noexcept { return descriptor_; }
+
+  bool send(const void* data, std::size_t bytes) noexcept {
+    const char* at = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t sent = ::send(descriptor_, at, bytes, MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent <= 0) return false;
+      at += sent;
+      bytes -= static_cast<std::size_t>(sent);
+    }
+    return true;
+  }
+  bool receive(void* data, std::size_t bytes) noexcept {
+    char* at = static_cast<char*>(data);
+    while (bytes > 0) {
+      const ssize_t got = ::recv(descriptor_, at, bytes, 0);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      at += got;
+      bytes -= static_cast<std::size_t>(got);
+    }
+    return true;
   }
 
  private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
+  int descriptor_;
 };
 
-/// What h5py reads as complex64.
-Handle complex_type() {
-  Handle type(H5Tcreate(H5T_COMPOUND, sizeof(std::complex<float>)), H5Tclose, "a complex type");
-  check(H5Tinsert(type, "r", 0, H5T_NATIVE_FLOAT), "a complex type");
-  check(H5Tinsert(type, "i", sizeof(float), H5T_NATIVE_FLOAT), "a complex type");
-  return type;
+/// Until the other side ends, or says that nothing more comes.
+void serve(Socket& socket, const std::string& path) {
+  Hdf5Writer writer(path);
+  socket.send(&kFine, 1);
+  std::vector<std::byte> content;
+  Header header{};
+  while (socket.receive(&header, sizeof header)) {
+    content.resize(header.bytes);
+    if (!socket.receive(content.data(), content.size())) return;
+    switch (header.kind) {
+      case Kind::support:
+        writer.add_support(
+            {reinterpret_cast<const std::int64_t*>(content.data()), content.size() / sizeof(std::int64_t)});
+        break;
+      case Kind::row: {
+        Errors errors{};
+        std::memcpy(&errors, content.data(), sizeof errors);
+        writer.add_row({reinterpret_cast<const std::complex<float>*>(content.data() + sizeof errors),
+                        (content.size() - sizeof errors) / sizeof(std::complex<float>)},
+                       errors.l2, errors.relative);
+        break;
+      }
+      case Kind::end: {
+        Extent extent{};
+        std::memcpy(&extent, content.data(), sizeof extent);
+        writer.finish(extent.height, extent.width);
+        socket.send(&kFine, 1);
+        return;
+      }
+    }
+  }
 }
 
-/// A data set that grows by rows.
-class Rows {
- public:
-  Rows(hid_t file, const char* name, hid_t type, hsize_t columns)
-      : type_(H5Tcopy(type), H5Tclose, name),
-        columns_(columns),
-        set_(create(file, name, type, columns), H5Dclose, name) {}
-
-  void append(const void* row) {
-    const hsize_t size[2] = {count_ + 1, columns_};
-    check(H5Dset_extent(set_, size), "growing");
-    const Handle space(H5Dget_space(set_), H5Sclose, "a data space");
-    const hsize_t start[2] = {count_, 0};
-    const hsize_t extent[2] = {1, columns_};
-    check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, extent, nullptr), "a selection");
-    const Handle memory(H5Screate_simple(2, extent, nullptr), H5Sclose, "a data space");
-    check(H5Dwrite(set_, type_, memory, space, H5P_DEFAULT, row), "writing");
-    ++count_;
+/// Files of the other process stay its own: their locks end with it.
+void close_all_but(int kept) noexcept {
+  const long most = std::min(::sysconf(_SC_OPEN_MAX), 4096L);
+  for (int descriptor = STDERR_FILENO + 1; descriptor < most; ++descriptor) {
+    if (descriptor != kept) ::close(descriptor);
   }
+}
 
-  void close() { set_.close("writing the last rows"); }
-
- private:
-  static hid_t create(hid_t file, const char* name, hid_t type, hsize_t columns) {
-    const hsize_t none[2] = {0, columns};
-    const hsize_t most[2] = {H5S_UNLIMITED, columns};
-    const Handle space(H5Screate_simple(2, none, most), H5Sclose, name);
-    const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, name);
-    const hsize_t chunk[2] = {std::max<hsize_t>(1, 65536 / columns), columns};
-    check(H5Pset_chunk(properties, 2, chunk), name);
-    return H5Dcreate2(file, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+/// The writing process, which ends here without any clean-up.
+[[noreturn]] void live(Socket& socket, const std::string& path) {
+  close_all_but(socket.descriptor());
+  try {
+    serve(socket, path);
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view kShort = "out of memory";
+    socket.send(kShort.data(), kShort.size());
+  } catch (const std::exception& error) {
+    socket.send(error.what(), std::strlen(error.what()));
   }
-  Handle type_;
-  hsize_t columns_;
-  Handle set_;
-  hsize_t count_ = 0;
-};
+  std::_Exit(0);
+}
 
-/// HDF5 does not survive a write that fails: closing what could not be flushed leaves the library in a state
-/// in which its own clean-up at the program's end follows dangling pointers. So that clean-up is turned off,
-/// a file that failed is abandoned as it is, its identifiers unclosed, and no other is made by this process.
-class Hdf5File final : public SpectraFile {
+/// HDF5 in a process of its own, so that nothing but this file is lost with it: see hdf5_writer.hpp.
+class IsolatedFile final : public SpectraFile {
  public:
-  explicit Hdf5File(detail::OutputFile& output) : output_(output) {
-    static const herr_t no_clean_up_at_exit = H5dont_atexit();  // before any other call
-    static_cast<void>(no_clean_up_at_exit);
+  explicit IsolatedFile(detail::OutputFile& output) : output_(output), socket_(-1) {
     if (output.kind() != detail::OutputKind::file)
-      throw Error(ErrorCode::file_unreadable,
-                  fmt::format("cannot write '{}': spectra need a regular file, not a stream", output.path()));
-    if (abandoned) fail("an earlier file");
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "creating");
-#if H5_VERSION_GE(1, 10, 7)
-    check(H5Pset_file_locking(access, false, true), "creating");  // the output is locked already
-#endif
-    file_.emplace(H5Fcreate(output.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose,
-                  "creating");
+      fail(fmt::format("cannot write '{}': spectra need a regular file, not a stream", output.path()));
+    const std::string path = output.temporary_path();
+    int ends[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail_to_start();
+    socket_.take(ends[0]);
+    Socket other(ends[1]);
+    process_ = ::fork();
+    if (process_ < 0) fail_to_start();
+    if (process_ == 0) live(other, path);
+    other.close();
+    expect_fine();
+  }
+
+  ~IsolatedFile() override {
+    socket_.close();
+    if (process_ <= 0) return;
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
 
   void write(std::int64_t, const Spectrum<float>& spectrum) override {
-    if (!spectra_) {
-      k_ = spectrum.values.size();
-      spectra_.emplace(*file_, "spectra", complex_type(), k_);
-      errors_.emplace(*file_, "error", H5T_NATIVE_DOUBLE, 2);
-      ids_.emplace(*file_, "template_id", H5T_NATIVE_INT64, 1);
+    if (support_ != nullptr && spectrum.values.size() != k_) {
+      fail("the number of frequencies changed while relearning: use --k with --spectra");
     }
     if (spectrum.support.get() != support_) {
-      if (spectrum.values.size() != k_) {
-        throw Error(ErrorCode::file_unreadable,
-                    "the number of frequencies changed while relearning: use --k with --spectra");
-      }
+      k_ = spectrum.values.size();
       support_ = spectrum.support.get();
-      write_support(*spectrum.support);
+      tell(Kind::support, spectrum.support->data(), spectrum.support->size() * sizeof(std::int64_t));
     }
-    spectra_->append(spectrum.values.data());
-    const double errors[2] = {spectrum.error_l2, spectrum.relative_error};
-    errors_->append(errors);
-    const std::int64_t id = templates_ - 1;
-    ids_->append(&id);
+    const Errors errors{spectrum.error_l2, spectrum.relative_error};
+    const std::size_t bytes = k_ * sizeof(std::complex<float>);
+    row_.resize(sizeof errors + bytes);
+    std::memcpy(row_.data(), &errors, sizeof errors);
+    std::memcpy(row_.data() + sizeof errors, spectrum.values.data(), bytes);
+    tell(Kind::row, row_.data(), row_.size());
   }
 
   void commit(const SourceInfo& input) override {
-    finish(input);
+    const Extent extent{input.height, input.width};
+    tell(Kind::end, &extent, sizeof extent);
+    expect_fine();
     output_.commit();
   }
 
  private:
-  void finish(const SourceInfo& input) {
-    const std::int64_t shape[2] = {input.height, input.width};
-    const hsize_t two = 2;
-    {
-      Handle space(H5Screate_simple(1, &two, nullptr), H5Sclose, "shape");
-      Handle attribute(H5Acreate2(*file_, "shape", H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT),
-                       H5Aclose, "shape");
-      check(H5Awrite(attribute, H5T_NATIVE_INT64, shape), "shape");
-      attribute.close("shape");
-    }
-    for (auto* rows : {&spectra_, &errors_, &ids_}) {
-      if (*rows) (*rows)->close();
-      rows->reset();
-    }
-    check(H5Fflush(*file_, H5F_SCOPE_GLOBAL), "flushing");
-    file_->close("closing");
-    file_.reset();
+  [[noreturn]] static void fail(const std::string& message) {
+    throw Error(ErrorCode::file_unreadable, message);
+  }
+  [[noreturn]] void fail_to_start() const {
+    fail(fmt::format("cannot write '{}': no process can be started for it: {}", output_.path(),
+                     std::strerror(errno)));
   }
 
-  void write_support(const std::vector<std::int64_t>& support) {
-    const std::string name = templates_ == 0 ? "support" : fmt::format("support_{}", templates_);
-    const hsize_t size = support.size();
-    const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "support");
-    Handle set(
-        H5Dcreate2(*file_, name.c_str(), H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-        H5Dclose, "support");
-    check(H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, support.data()), "support");
-    set.close("support");
-    ++templates_;
+  void tell(Kind kind, const void* content, std::size_t bytes) {
+    const Header header{kind, bytes};
+    if (!socket_.send(&header, sizeof header) || !socket_.send(content, bytes)) expect_fine();
+  }
+
+  void expect_fine() {
+    std::string answer(1, '?');
+    if (!socket_.receive(answer.data(), 1)) {
+      fail(fmt::format("cannot write '{}': the process that writes it crashed: is there enough memory?",
+                       output_.path()));
+    }
+    if (answer[0] == kFine) return;
+    for (char c = 0; answer.size() < 1000 && socket_.receive(&c, 1);) answer += c;
+    fail(answer);
   }
 
   detail::OutputFile& output_;
-  std::optional<Handle> file_;
-  std::optional<Rows> spectra_, errors_, ids_;
+  Socket socket_;
+  pid_t process_ = -1;
   const void* support_ = nullptr;
   std::size_t k_ = 0;
-  std::int64_t templates_ = 0;
+  std::vector<std::byte> row_;
 };
 
 }  // namespace
 
 std::unique_ptr<SpectraFile> open_spectra_file(detail::OutputFile& output) {
-  return std::make_unique<Hdf5File>(output);
+  return std::make_unique<IsolatedFile>(output);
 }
 
 }  // namespace sfft::video

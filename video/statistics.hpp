@@ -51,6 +51,7 @@ struct RunStatistics {
 
   explicit RunStatistics(const RunReport& report) {
     const FrameLog& frames = report.frames;
+    warnings = report.warnings;
     verified = static_cast<std::int64_t>(frames.true_error.size());
     median_us = quantile(frames.us, 0.5);
     p95_us = quantile(frames.us, 0.95);

@@ -32,7 +32,9 @@ its failure or no memory on it, 130 interrupted (what was done is reported).)";
 
 std::string version_text() {
   return fmt::format("sfft-video {}\n{}OpenCV     {}\nHDF5       {}", version(), build_info(),
-                     video::has_opencv() ? "yes" : "no: reads YUV4MPEG2 only",
+                     !video::has_opencv()       ? "no: reads YUV4MPEG2 only"
+                     : video::has_libavformat() ? "yes"
+                                                : "yes, without libavformat: does not see frames change size",
                      video::has_hdf5() ? "yes" : "no: no --spectra");
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "outputs.hpp"
 #include "progress.hpp"
 #include "streams.hpp"
+#include "video/memory.hpp"
 #include "video/report.hpp"
 #include "video/text.hpp"
 
@@ -69,9 +71,15 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   std::vector<video::Frame> frames;
   try {
     const auto source = video::open_source(command.input);
+    const std::int64_t limit = video::held_frames_limit_bytes();
+    const std::int64_t expected = source->info().frames_expected;
     video::Frame frame;
-    while (!stop && static_cast<std::int64_t>(frames.size()) < command.frames && source->next(frame))
+    while (!stop && static_cast<std::int64_t>(frames.size()) < command.frames && source->next(frame)) {
+      if (frames.empty() && expected > 0)  // soon rather than after the reading
+        video::check_held_frames(std::min(command.frames, expected), frame, limit);
+      video::check_held_frames(static_cast<std::int64_t>(frames.size()) + 1, frame, limit);
       frames.push_back(frame);
+    }
   } catch (const video::InputError& error) {
     complain(error.what());
     return kInput;

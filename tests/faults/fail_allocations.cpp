@@ -2,14 +2,18 @@
 // more allocation is the one that fails, and checks how it ends and what it leaves. FFTW's own are left out.
 //
 // SFFT_FAIL_FROM, SFFT_FAIL_STEP, SFFT_FAIL_RUNS: which allocations, counted from the start of main().
-// SFFT_FAIL_TRACE: where set, calls that led to the failed allocation are printed (of a program linked with
-// -rdynamic). SFFT_FAIL_FOLDER: where the program writes: every file in it is whole, before and after.
+// SFFT_FAIL_SIZES: names of outputs. No allocation fails; the numbers are how many bytes long a file may
+// become. SFFT_FAIL_TRACE: where set, calls that led to the failed allocation are printed (of a program
+// linked with -rdynamic). SFFT_FAIL_FOLDER: where the program writes: every file in it is whole, before and
+// after.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 extern "C" {
 void* __libc_malloc(std::size_t);
@@ -31,7 +36,10 @@ void* __libc_memalign(std::size_t, std::size_t);
 namespace {
 
 bool trace = false;
+bool sizes = false;          // limits of files instead of allocations
 std::atomic<long> left{-1};  // allocations until the one that fails; negative: none does
+// Whether it has failed: in memory that the program shares with the processes that it makes.
+std::atomic<bool>* reached = nullptr;
 
 /// Where FFTW lies in memory: it ends the process when it has no memory to plan, so its own allocations are
 /// left out.
@@ -59,6 +67,7 @@ bool fails(const void* caller) noexcept {
     if (address >= spared[i].begin && address < spared[i].end) return false;
   }
   if (left.fetch_sub(1) != 0) return false;
+  *reached = true;
   if (trace) {
     void* calls[60];
     ::backtrace_symbols_fd(calls, ::backtrace(calls, 60), 2);
@@ -79,11 +88,9 @@ long number(const char* name, long otherwise) {
 struct Kind {
   const char *name, *begin, *end;
 };
-constexpr Kind kKinds[] = {{"json", "{", "}\n"},
-                           {"csv", "frame,action", "\n"},
-                           {"html", "<!doctype html>", "</html>\n"},
-                           {"template", "SFFTTMPL", ""},
-                           {"spectra", "\x89HDF", ""}};
+constexpr Kind kKinds[] = {
+    {"json", "{", "}\n"},         {"csv", "frame,action", "\n"}, {"html", "<!doctype html>", "</html>\n"},
+    {"template", "SFFTTMPL", ""}, {"wisdom", "{", "}\n"},        {"spectra", "\x89HDF", ""}};
 
 bool whole(const char* folder, const Kind& kind) {
   char path[4096];
@@ -98,6 +105,25 @@ bool whole(const char* folder, const Kind& kind) {
   std::fclose(file);
   return read && std::strncmp(head, kind.begin, std::strlen(kind.begin)) == 0 &&
          std::strcmp(tail, kind.end) == 0;
+}
+
+void remove_all(const char* folder) {
+  for (const Kind& kind : kKinds) {
+    char path[4096];
+    std::snprintf(path, sizeof path, "%s/%s", folder, kind.name);
+    ::unlink(path);
+  }
+}
+
+/// Of the outputs that SFFT_FAIL_SIZES names.
+bool any_missing(const char* folder) {
+  const char* const kinds = std::getenv("SFFT_FAIL_SIZES");
+  for (const Kind& kind : kKinds) {
+    char path[4096];
+    std::snprintf(path, sizeof path, "%s/%s", folder, kind.name);
+    if (std::strstr(kinds, kind.name) != nullptr && ::access(path, F_OK) != 0) return true;
+  }
+  return false;
 }
 
 int litter(const char* folder) {
@@ -117,25 +143,37 @@ int campaign(int argc, char** argv, char** environment) {
   char printed[4096];
   std::snprintf(printed, sizeof printed, "%s/printed", folder);
   trace = std::getenv("SFFT_FAIL_TRACE") != nullptr;
+  sizes = std::getenv("SFFT_FAIL_SIZES") != nullptr;
   if (trace) {
     void* first = nullptr;
     static_cast<void>(::backtrace(&first, 1));  // loads what it needs
   }
   ::dl_iterate_phdr(&note_fftw, nullptr);
+  void* const shared =
+      ::mmap(nullptr, sizeof *reached, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 1;
+  reached = new (shared) std::atomic<bool>(false);
   long bad = 0, survived = 0, failed = 0, done = 0;
   for (; done < runs; ++done) {
     const long n = from + done * step;
+    if (sizes) remove_all(folder);
+    *reached = false;
     const pid_t child = ::fork();
     if (child == 0) {
-      const int file = ::open(printed, O_CREAT | O_TRUNC | O_WRONLY | O_APPEND, 0600);
+      // Limits of files are none for what is printed.
+      const int file = ::open(sizes ? "/dev/null" : printed, O_CREAT | O_TRUNC | O_WRONLY | O_APPEND, 0600);
       ::dup2(file, 1);
       ::dup2(file, 2);
       ::alarm(60);
-      left = n;
+      if (sizes) {
+        const rlimit limit{static_cast<rlim_t>(n), static_cast<rlim_t>(n)};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+      } else {
+        left = n;
+      }
       const int code = program(argc, argv, environment);
-      const bool reached = left < 0;
       left = -1;
-      std::exit(reached ? code : 200 + code % 10);
+      std::exit(sizes || *reached ? code : 200 + code % 10);
     }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -143,9 +181,11 @@ int campaign(int argc, char** argv, char** environment) {
     bool good = WIFEXITED(status) && WEXITSTATUS(status) != 99;  // 99: says that it does not work any more
     if (WIFEXITED(status) && litter(folder) > 0) good = false;
     for (const Kind& kind : kKinds) good = good && whole(folder, kind);
+    // 2: an output could not be written, which must then be true.
+    if (sizes) good = good && WIFEXITED(status) && WEXITSTATUS(status) == (any_missing(folder) ? 2 : 0);
     if (!good) {
       ++bad;
-      std::fprintf(stderr, "allocation %ld: status %x, files left %d\n", n, status, litter(folder));
+      std::fprintf(stderr, "number %ld: status %x, files left %d\n", n, status, litter(folder));
       std::fprintf(stderr, "  printed: ");
       if (std::FILE* const file = std::fopen(printed, "rb")) {
         char text[4000] = {};

@@ -254,6 +254,32 @@ class Endings(OutputsTest):
         self.assertEqual(self.read("csv").count(b"\n"), 100000)
         self.assertLess(os.path.getsize(self.path("html")), 1 << 20)
 
+    def test_learning_frames_are_limited_by_what_memory_allows(self):
+        side, limit = 1000, 1 << 30
+        frame = b"FRAME\n" + bytes(side * side)
+
+        def learn(arguments, frames):
+            command = [PROGRAM, *arguments, "--k", "4"]
+            bounded = lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=bounded) as process:
+                try:
+                    process.stdin.write(b"YUV4MPEG2 W%d H%d Cmono\n" % (side, side))
+                    for _ in range(frames):
+                        process.stdin.write(frame)
+                    process.stdin.close()
+                except BrokenPipeError:
+                    pass
+                return process.wait(timeout=100), process.stderr.read()
+
+        output = self.path("template")
+        if learn(("learn", "-", "-o", output, "--frames", "2"), 3)[0] != 0:
+            self.skipTest("this build needs more address space than that")
+        os.remove(output)
+        code, message = learn(("learn", "-", "-o", output, "--frames", "1000000"), 1000)
+        self.assertEqual(code, 2, message)
+        self.assertRegex(message, rb"half of what is free: learn from at most [0-9]+\n$")
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_a_reader_that_leaves(self):
         os.mkfifo(self.path("fifo"))
         reader = threading.Thread(target=lambda: open(self.path("fifo"), "rb").close())

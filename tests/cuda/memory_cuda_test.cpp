@@ -1,0 +1,199 @@
+// GPU memory that ends: each allocation in turn, and for real, on a GPU that is full. Every call that finds
+// none throws out_of_memory, leaves nothing behind, and works the next time.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sfft/dense_selective.hpp"
+#include "sfft/sfft.hpp"
+#include "tests/support/dense_device.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/signals.hpp"
+#include "tests/support/throws.hpp"
+
+namespace sfft {
+namespace {
+
+using dense::Engine;
+using test::code_of;
+using test::OnDevice;
+using test::SparseSignal;
+
+class MemoryCuda : public test::GpuTest {};
+
+struct Work {
+  std::string name;
+  std::function<void()> run;
+};
+
+template <class Real>
+void add_plans(std::vector<Work>& works) {
+  const std::string precision = sizeof(Real) == 4 ? " float" : " double";
+  const Shape lines{1 << 14}, prime{65537};
+  const Shape film{120, 160};
+  const SparseSignal signal = SparseSignal::random(lines, false, 40, 5);
+  const SparseSignal other = SparseSignal::random(prime, false, 12, 6);
+  const auto plan_of = [&works, precision](const Template& tmpl, const SparseSignal& from, Path path) {
+    works.push_back({std::string(to_string(path)) + " plan" + precision, [=] {
+                       const auto samples = from.as<std::complex<Real>>();
+                       const Plan<Real> plan(tmpl, {.backend = Backend::cuda, .path = path});
+                       auto workspace = plan.make_workspace();
+                       auto spectrum = plan.make_spectrum();
+                       plan.execute(SignalView(samples, from.shape), spectrum, workspace);
+                     }});
+  };
+  for (const Path path : {Path::direct, Path::comb, Path::flat_window, Path::dense})
+    plan_of(Template::from_support(lines, false, signal.support), signal, path);
+  plan_of(Template::from_support(prime, false, other.support), other, Path::flat_window);
+  const auto first = test::film_frame(120, 160, 0);
+  const Template tmpl = learn(SignalView(first, film), {.k = 60, .reference = true});
+  works.push_back({"tracker" + precision, [=] {
+                     TrackerOptions options;
+                     options.plan.backend = Backend::cuda;
+                     options.learn.backend = Backend::cuda;
+                     Tracker<Real> tracker(tmpl, options);
+                     for (int t = 1; t < 6; ++t) {  // the scene changes: it learns again
+                       const auto frame = test::film_frame(120, 160, t, t < 3 ? 1 : 2);
+                       static_cast<void>(tracker.push(SignalView(frame, film)));
+                     }
+                   }});
+}
+
+void add_dense(std::vector<Work>& works) {
+  for (const Engine engine : test::gpu_engines()) {
+    const std::string name = dense::to_string(engine);
+    works.push_back({name + " plan, forward and inverse", [=] {
+                       const std::vector<std::complex<float>> x(3 * 36 * 40, {1, 2});
+                       auto spectra = x;
+                       const dense::Plan<float> plan(Shape({36, 40}), false, {.engine = engine, .batch = 3});
+                       plan.forward(x.data(), ElementType::c64, spectra);
+                       plan.inverse(spectra, std::span(spectra));
+                     }});
+    works.push_back(
+        {name + " selective plans", [=] {
+           const std::vector<float> x(36 * 40, 1);
+           const std::vector<std::int64_t> support{0, 5, 70};
+           std::vector<std::complex<float>> values(support.size());
+           const auto at =
+               dense::SelectivePlan<float>::at(Shape({36, 40}), true, support, {.engine = engine});
+           at.forward_at(x.data(), ElementType::f32, values);
+           const auto above = dense::SelectivePlan<float>::above(Shape({36, 40}), true, {.engine = engine});
+           static_cast<void>(above.forward_above(x.data(), ElementType::f32, 1.0F));
+         }});
+  }
+}
+
+/// Everything that allocates on a GPU. Each creates what it uses.
+std::vector<Work> all_works() {
+  std::vector<Work> works;
+  add_plans<float>(works);
+  add_plans<double>(works);
+  add_dense(works);
+  works.push_back({"learning from three frames", [] {
+                     std::vector<std::vector<std::uint8_t>> frames;
+                     std::vector<SignalView> views;
+                     for (int t = 0; t < 3; ++t) frames.push_back(test::film_frame(120, 160, t));
+                     for (const auto& frame : frames) views.emplace_back(frame, Shape{120, 160});
+                     static_cast<void>(learn(views, {.energy = 0.9, .backend = Backend::cuda}));
+                   }});
+  works.push_back(
+      {"discovery", [] {
+         const SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 9, 4);
+         const OnDevice<std::complex<float>> there(signal.as<std::complex<float>>());
+         static_cast<void>(discover(DeviceSignal{there.get(), ElementType::c64, Shape{1 << 16}}, {.k = 9}));
+       }});
+  return works;
+}
+
+/// Not every engine and path does everything: what refuses for another reason than memory is left out.
+bool possible(const Work& work) {
+  const auto code = code_of(work.run);
+  EXPECT_TRUE(!code || *code == ErrorCode::not_sparse || *code == ErrorCode::backend_unavailable)
+      << work.name;
+  return !code;
+}
+
+TEST_F(MemoryCuda, EveryAllocationFailsOnce) {
+  namespace cuda = detail::cuda;
+  int worked = 0;
+  for (const Work& work : all_works()) {
+    if (!possible(work)) continue;  // and what is made once in a process is there now
+    ++worked;
+    const std::int64_t held = cuda::allocated_bytes();
+    int failures = 0, in_a_row = 0;
+    for (std::int64_t n = 1; in_a_row < 4 && n < 3000; ++n) {  // some failures lead to another way
+      cuda::fail_allocation(n);
+      const auto code = code_of(work.run);
+      cuda::fail_allocation(0);
+      ASSERT_EQ(cuda::allocated_bytes(), held) << work.name << ", allocation " << n;
+      in_a_row = code ? 0 : in_a_row + 1;
+      if (!code) continue;
+      ++failures;
+      ASSERT_EQ(*code, ErrorCode::out_of_memory) << work.name << ", allocation " << n;
+      ASSERT_EQ(code_of(work.run), std::nullopt) << work.name << ", after allocation " << n;
+    }
+    EXPECT_EQ(in_a_row, 4) << work.name;
+    EXPECT_GE(failures, 2) << work.name;
+    RecordProperty(work.name, failures);
+  }
+  EXPECT_GE(worked, 12);
+}
+
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
+  return free;
+}
+
+/// Holds the memory of the GPU, all but about `left`.
+class Filled {
+ public:
+  explicit Filled(std::size_t left) {
+    for (std::size_t chunk = std::size_t{1} << 33; chunk >= (std::size_t{1} << 20); chunk /= 2) {
+      while (free_bytes() > left + chunk) {
+        void* data = nullptr;
+        if (cudaMalloc(&data, chunk) != cudaSuccess) break;
+        chunks_.push_back(data);
+      }
+      static_cast<void>(cudaGetLastError());
+    }
+  }
+  ~Filled() {
+    for (void* const chunk : chunks_) EXPECT_EQ(cudaFree(chunk), cudaSuccess);
+  }
+  Filled(const Filled&) = delete;
+  Filled& operator=(const Filled&) = delete;
+
+ private:
+  std::vector<void*> chunks_;
+};
+
+/// What cuFFT, VkFFT and the driver allocate for themselves fails here, too.
+TEST_F(MemoryCuda, AFullGpuIsAnErrorAndNothingStaysOnIt) {
+  constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+  std::vector<Work> works;
+  for (Work& work : all_works()) {
+    if (possible(work)) works.push_back(std::move(work));
+  }
+  const std::size_t before = free_bytes();
+  for (const std::size_t left : {0 * kMebibyte, 2 * kMebibyte, 16 * kMebibyte}) {
+    int refused = 0;
+    {
+      const Filled filled(left);
+      for (const Work& work : works) {
+        const auto code = code_of(work.run);
+        refused += code.has_value();
+        EXPECT_TRUE(!code || *code == ErrorCode::out_of_memory)
+            << work.name << ", " << left << " bytes left: " << to_string(*code);
+      }
+    }
+    if (left == 0) {
+      EXPECT_GE(refused, 1) << "the GPU was not full";
+    }
+    for (const Work& work : works) EXPECT_EQ(code_of(work.run), std::nullopt) << work.name;
+  }
+  EXPECT_GE(free_bytes() + 64 * kMebibyte, before) << "memory stays behind";
+}
+
+}  // namespace
+}  // namespace sfft

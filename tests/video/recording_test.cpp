@@ -1,0 +1,163 @@
+// Recordings that vary, change or end early, made here: what is reported of each.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ostream>
+#include <string>
+
+#include "tests/support/recording.hpp"
+#include "video/file_end.hpp"
+#include "video/report.hpp"
+#include "video/run.hpp"
+
+namespace sfft::video {
+namespace {
+
+using test::RecordedFrame;
+using test::steady_frames;
+
+struct Kind {
+  const char *container, *encoder;
+  friend std::ostream& operator<<(std::ostream& out, const Kind& kind) {
+    return out << kind.container << ", " << kind.encoder;
+  }
+};
+
+class Recordings : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    if (avcodec_find_encoder_by_name(GetParam().encoder) == nullptr)
+      GTEST_SKIP() << "libavcodec has no encoder " << GetParam().encoder;
+    path_ = testing::TempDir() + "sfft-recording-" + std::to_string(getpid()) + "." + GetParam().container;
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  void record(const std::vector<RecordedFrame>& frames) { test::record(path_, GetParam().encoder, frames); }
+
+  RunReport run() {
+    const auto source = open_source(path_);
+    const std::atomic<bool> go{false};
+    RunOptions options;
+    options.k = 8;
+    options.verify = 0;
+    return video::run(
+        *source, options, nullptr, [](std::int64_t, std::int64_t) {}, go);
+  }
+
+  std::string path_;
+};
+
+std::string name_of(const testing::TestParamInfo<Kind>& info) {
+  std::string name = std::string(info.param.container) + "_" + info.param.encoder;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+}
+
+class Steady : public Recordings {};
+TEST_P(Steady, IsComplete) {
+  record(steady_frames(30));
+  const RunReport report = run();
+  EXPECT_EQ(report.status, RunStatus::complete) << report.message;
+  EXPECT_EQ(report.frames_read, 30);
+  EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];
+  EXPECT_NE(file_end(path_), FileEnd::cut);
+}
+INSTANTIATE_TEST_SUITE_P(, Steady,
+                         testing::Values(Kind{"mp4", "mpeg4"}, Kind{"mov", "mjpeg"}, Kind{"mkv", "ffv1"},
+                                         Kind{"avi", "mjpeg"}, Kind{"ts", "mpeg2video"}, Kind{"flv", "flv"},
+                                         Kind{"webm", "libvpx"}, Kind{"ogv", "libtheora"},
+                                         Kind{"mkv", "libx264"}, Kind{"mpg", "mpeg1video"}),
+                         name_of);
+
+/// Half of the frames follow each other ten times as slowly: counts from duration and rate are five times
+/// too large.
+class Varying : public Recordings {};
+TEST_P(Varying, IsCompleteToo) {
+  std::vector<RecordedFrame> frames = steady_frames(40);
+  for (std::size_t t = 20; t < 40; ++t) frames[t].ms = static_cast<std::int64_t>(800 + 400 * (t - 20));
+  record(frames);
+  const RunReport report = run();
+  EXPECT_GT(report.input.frames_expected, 100) << "the count is an estimate, or this tests nothing";
+  EXPECT_EQ(report.status, RunStatus::complete) << report.message;
+  EXPECT_EQ(report.frames_read, 40);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_NE(json_report(report).find("varying intervals"), std::string::npos);
+}
+INSTANTIATE_TEST_SUITE_P(, Varying,
+                         testing::Values(Kind{"mkv", "ffv1"}, Kind{"mkv", "mpeg4"}, Kind{"avi", "mjpeg"},
+                                         Kind{"ts", "mpeg2video"}, Kind{"flv", "flv"}, Kind{"webm", "libvpx"},
+                                         Kind{"ogv", "libtheora"}, Kind{"mpg", "mpeg1video"}),
+                         name_of);
+
+/// Also of recordings with a varying rate, of which the count says nothing.
+class Truncated : public Recordings {};
+TEST_P(Truncated, IsDamaged) {
+  std::vector<RecordedFrame> frames = steady_frames(40);
+  for (std::size_t t = 20; t < 40; ++t) frames[t].ms = static_cast<std::int64_t>(800 + 80 * (t - 20));
+  record(frames);
+  const auto bytes = std::filesystem::file_size(path_);
+  for (const double share : {0.98, 0.8, 0.51, 0.25}) {
+    std::filesystem::resize_file(path_, static_cast<std::uintmax_t>(share * static_cast<double>(bytes)));
+    EXPECT_EQ(file_end(path_), FileEnd::cut);
+    try {
+      const RunReport report = run();
+      EXPECT_EQ(report.status, RunStatus::input_damaged) << share;
+      EXPECT_LT(report.frames_read, 41);
+    } catch (const InputError&) {  // it does not even open
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(, Truncated,
+                         testing::Values(Kind{"mp4", "mpeg4"}, Kind{"mkv", "ffv1"}, Kind{"avi", "mjpeg"},
+                                         Kind{"flv", "flv"}, Kind{"webm", "libvpx"},
+                                         Kind{"ogv", "libtheora"}),
+                         name_of);
+
+/// OpenCV would scale the later frames to the size of the first.
+class Changing : public Recordings {};
+TEST_P(Changing, EndsWhereFramesChangeTheirSize) {
+  std::vector<RecordedFrame> frames = steady_frames(40);
+  for (std::size_t t = 20; t < 40; ++t) {
+    frames[t].width = 96;
+    frames[t].height = 64;
+  }
+  record(frames);
+  const RunReport report = run();
+  EXPECT_EQ(report.status, RunStatus::input_damaged);
+  EXPECT_EQ(report.frames_read, 20);
+  EXPECT_NE(report.message.find("96x64, the first was 64x48"), std::string::npos) << report.message;
+}
+INSTANTIATE_TEST_SUITE_P(, Changing,
+                         testing::Values(Kind{"avi", "mjpeg"}, Kind{"avi", "mpeg4"}, Kind{"mov", "mjpeg"},
+                                         Kind{"ts", "mpeg2video"}, Kind{"ts", "libx264"},
+                                         Kind{"ts", "libx265"}, Kind{"webm", "libvpx"},
+                                         Kind{"webm", "libvpx-vp9"}, Kind{"mpg", "mpeg1video"}),
+                         name_of);
+
+/// A hole in the middle: the container still counts what lies in it.
+TEST(Damage, FramesThatCannotBeDecodedAreMissed) {
+  const std::string path = testing::TempDir() + "sfft-damage-" + std::to_string(getpid()) + ".mkv";
+  test::record(path, "mpeg4", steady_frames(60));
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(content.size() / 4));
+  file << std::string(content.size() / 2, '\x55');
+  file.close();
+  const auto source = open_source(path);
+  const std::atomic<bool> go{false};
+  RunOptions options;
+  options.k = 8;
+  const RunReport report = run(
+      *source, options, nullptr, [](std::int64_t, std::int64_t) {}, go);
+  EXPECT_LT(report.frames_read, 60);
+  EXPECT_TRUE(report.status == RunStatus::input_damaged || !report.warnings.empty());
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace sfft::video
