@@ -1,7 +1,7 @@
 #include "kernels/dense/tuned/tables.hpp"
 
 #include "kernels/common/index.hpp"
-#include "sfft/dense.hpp"
+#include "kernels/dense/line_stage.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -12,12 +12,13 @@ std::complex<double> root(std::int64_t j, std::int64_t n) {
   return std::conj(unit_root(j, n));
 }
 
-/// FFT over `values.size()` points, divided by their number.
+/// FFT over `values.size()` points, divided by their number; on the CPU, with the stage that the built-in
+/// engine uses for rows.
 Table spectrum(const Table& values) {
-  const Shape shape(static_cast<std::int64_t>(values.size()));
-  const dense::Plan<double> plan(shape, false);
+  const RowStage<double> row(static_cast<std::int64_t>(values.size()), false);
+  std::vector<double> workspace(row.workspace_reals());
   Table out(values.size());
-  plan.forward(SignalView(values, shape), std::span(out));
+  row.forward(values.data(), ElementType::c128, out.data(), reinterpret_cast<std::byte*>(workspace.data()));
   for (auto& value : out) value /= static_cast<double>(values.size());
   return out;
 }
