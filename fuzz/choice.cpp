@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "kernels/dense/tuned/choice.hpp"
+#include "kernels/dense/tuned/policy/choice.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   using namespace sfft::detail::tuned;

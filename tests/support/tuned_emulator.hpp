@@ -12,7 +12,7 @@
 #include <regex>
 #include <thread>
 
-#include "kernels/dense/tuned/executable.hpp"
+#include "kernels/dense/tuned/run/executable.hpp"
 #include "tests/support/tuned_problem.hpp"
 
 namespace sfft::test {
@@ -41,7 +41,7 @@ class EmulatedKernels {
   EmulatedKernels(const std::vector<std::string>& sources, const std::filesystem::path& folder,
                   const std::string& name) {
     std::string text =
-        "#include \"tests/support/emulated_gpu.hpp\"\n#include \"kernels/dense/tuned/kernel.cuh\"\n";
+        "#include \"tests/support/emulated_gpu.hpp\"\n#include \"kernels/dense/tuned/device/kernel.cuh\"\n";
     for (std::size_t i = 0; i < sources.size(); ++i) {
       std::string own = std::regex_replace(sources[i], std::regex("#include[^\n]*\n"), "");
       own = std::regex_replace(own, std::regex("\\b(Line0|Back0|Step0|sfft_kernel)\\b"),

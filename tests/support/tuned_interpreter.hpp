@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "kernels/dense/tuned/program.hpp"
+#include "kernels/dense/tuned/plan/program.hpp"
 #include "tests/support/half_spectra.hpp"
 #include "tests/support/tuned_launches.hpp"
 #include "tests/support/tuned_memory.hpp"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/dense/tuned/program.hpp"
+#include "kernels/dense/tuned/plan/program.hpp"
 
 namespace sfft::test {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/dense/gpu_engine.hpp"
-#include "kernels/dense/tuned/geometry.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
 #include "sfft/error.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"

@@ -1,7 +1,7 @@
 // What the tuner chooses from and how wisdom files keep it; constants of the kernels.
 #include <gtest/gtest.h>
 
-#include "kernels/dense/tuned/tables.hpp"
+#include "kernels/dense/tuned/run/tables.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tuned_problem.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "kernels/common/embedded.hpp"
 #include "kernels/cuda/driver.hpp"
-#include "kernels/dense/tuned/compiler.hpp"
+#include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "tests/support/tuned_problem.hpp"
 
 namespace sfft::detail {

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "kernels/dense/tuned/choice.hpp"
-#include "kernels/dense/tuned/places.hpp"
+#include "kernels/dense/tuned/policy/choice.hpp"
+#include "kernels/dense/tuned/plan/bank_slots.hpp"
 
 namespace sfft {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/dense/tuned/variations.hpp"
+#include "kernels/dense/tuned/search/variations.hpp"
 
 namespace sfft {
 namespace {

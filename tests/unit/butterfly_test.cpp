@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/dense/tuned/choice.hpp"
+#include "kernels/dense/tuned/policy/choice.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 

@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "kernels/dense/gpu_engine.hpp"
-#include "kernels/dense/tuned/compiler.hpp"
-#include "kernels/dense/tuned/executable.hpp"
-#include "kernels/dense/tuned/geometry.hpp"
-#include "kernels/dense/tuned/tuner.hpp"
+#include "kernels/dense/tuned/codegen/compiler.hpp"
+#include "kernels/dense/tuned/run/executable.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/search/tuner.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

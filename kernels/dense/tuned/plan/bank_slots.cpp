@@ -1,0 +1,178 @@
+#include "kernels/dense/tuned/plan/bank_slots.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/dense/tuned/plan/grid.hpp"
+
+namespace sfft::detail::tuned {
+
+namespace {
+
+/// Edges of a bipartite graph, coloured one by one.
+class Colouring {
+ public:
+  Colouring(int edges, int nodes, int colours)
+      : colours_(colours), ends_(static_cast<std::size_t>(edges)), colour_(ends_.size(), kNone) {
+    for (auto& side : at_) side.assign(static_cast<std::size_t>(nodes * colours), kNone);
+  }
+
+  void add(int edge, int left, int right) {
+    ends_[static_cast<std::size_t>(edge)] = {left, right};
+    const int a = free_at(0, left), b = free_at(1, right);
+    if (a != b) swap_from(right, a, b);
+    set(edge, a);
+  }
+  int operator[](int edge) const { return colour_[static_cast<std::size_t>(edge)]; }
+
+ private:
+  static constexpr int kNone = -1;
+
+  int& at(int side, int node, int colour) {
+    return at_[static_cast<std::size_t>(side)][static_cast<std::size_t>(node * colours_ + colour)];
+  }
+  int end(int edge, int side) const {
+    return ends_[static_cast<std::size_t>(edge)][static_cast<std::size_t>(side)];
+  }
+  int free_at(int side, int node) {
+    int colour = 0;
+    while (at(side, node, colour) != kNone) ++colour;
+    return colour;
+  }
+  void set(int edge, int colour) {
+    colour_[static_cast<std::size_t>(edge)] = colour;
+    for (int side : {0, 1}) at(side, end(edge, side), colour) = edge;
+  }
+
+  /// Exchanges two colours along the path that begins at a right node with `a`, which is free there then.
+  void swap_from(int right, int a, int b) {
+    std::vector<int> path;
+    int side = 1, node = right, colour = a;
+    for (int edge = at(side, node, colour); edge != kNone; edge = at(side, node, colour)) {
+      path.push_back(edge);
+      side = 1 - side;
+      node = end(edge, side);
+      colour = a + b - colour;
+    }
+    for (const int edge : path) {
+      for (int s : {0, 1}) at(s, end(edge, s), (*this)[edge]) = kNone;
+    }
+    for (const int edge : path) set(edge, a + b - (*this)[edge]);
+  }
+
+  int colours_;
+  std::vector<std::array<int, 2>> ends_;
+  std::vector<int> colour_;
+  std::array<std::vector<int>, 2> at_;  ///< the edge of a node with a colour
+};
+
+/// That hold one complex number each.
+int banks_of(bool single) {
+  return static_cast<int>(line_values(single));
+}
+
+int groups_of(int threads, int banks) {
+  return (threads + banks - 1) / banks;
+}
+
+/// Of every point the group of threads that accesses it at once; points that none does have one of their own.
+std::vector<int> groups(const Accesses& accesses, int points, int banks) {
+  std::vector<int> group(static_cast<std::size_t>(points), -1);
+  const int of_step = groups_of(accesses.threads, banks);
+  int count = 0;
+  for (std::size_t i = 0; i < accesses.points.size(); ++i) {
+    const int at = static_cast<int>(i), step = at / accesses.threads, thread = at % accesses.threads;
+    count = (step + 1) * of_step;
+    if (accesses.points[i] >= 0)
+      group[static_cast<std::size_t>(accesses.points[i])] = step * of_step + thread / banks;
+  }
+  for (int& own : group) own = own < 0 ? count++ : own;
+  return group;
+}
+
+/// Elements in their order.
+Accesses in_order(int points, int threads) {
+  Accesses accesses{threads, {}};
+  for (int i = 0; i < static_cast<int>(round_up(points, threads)); ++i)
+    accesses.points.push_back(i < points ? i : -1);
+  return accesses;
+}
+
+/// What threads hold before the first pass, or in its place after the way back.
+Accesses of_pass(const Step& step, const std::vector<int>& order) {
+  const int radix = step.line.radices[0], apart = step.line.length() / radix, threads = step.line.threads;
+  Accesses accesses{threads, {}};
+  for (int first = 0; first < apart; first += threads) {
+    for (int k = 0; k < radix; ++k) {
+      for (int j = first; j < first + threads; ++j)
+        accesses.points.push_back(j < apart ? order[static_cast<std::size_t>(j + k * apart)] : -1);
+    }
+  }
+  return accesses;
+}
+
+/// Thread by thread.
+std::vector<int> addresses(const Accesses& accesses, const std::vector<int>& places, int bytes) {
+  const std::size_t threads = static_cast<std::size_t>(accesses.threads),
+                    steps = accesses.points.size() / threads,
+                    pitch = static_cast<std::size_t>(round_up(static_cast<std::int64_t>(steps), 4));
+  std::vector<int> table(threads * pitch, 0);
+  for (std::size_t i = 0; i < accesses.points.size(); ++i) {
+    if (accesses.points[i] >= 0)
+      table[i % threads * pitch + i / threads] = places[static_cast<std::size_t>(accesses.points[i])] * bytes;
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<int> places_for(const Accesses& writes, const Accesses& reads, int points, int banks) {
+  const std::vector<int> left = groups(writes, points, banks), right = groups(reads, points, banks);
+  const int nodes = 1 + std::max(*std::max_element(left.begin(), left.end()),
+                                 *std::max_element(right.begin(), right.end()));
+  Colouring bank(points, nodes, banks);
+  for (int p = 0; p < points; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    bank.add(p, left[i], right[i]);
+  }
+  std::vector<int> places, used(static_cast<std::size_t>(banks), 0);
+  for (int p = 0; p < points; ++p) {
+    int colour = bank[p];
+    if (colour == bank[0] || colour == 0) colour = bank[0] - colour;  // they exchange names
+    places.push_back(colour + banks * used[static_cast<std::size_t>(colour)]++);
+  }
+  return places;
+}
+
+std::vector<int> grid_strides(const LineChoice& line, bool spread, bool single) {
+  const std::vector<int>& radices = line.radices;
+  std::vector<int> strides(radices.size(), 1);
+  for (std::size_t d = radices.size() - 1; d-- > 0;) strides[d] = radices[d + 1] * strides[d + 1];
+  const int first = radices[0], banks = banks_of(single);
+  if (!spread || (first % 2 == 0 && banks % first != 0)) return strides;
+  const auto meets_all = [&](int stride) {
+    return first % 2 == 1 ? first * stride % banks == 1 : stride % banks == banks / first;
+  };
+  while (!meets_all(strides[0])) ++strides[0];
+  return strides;
+}
+
+int places_of(const LineChoice& line, int points, bool single) {
+  const int banks = banks_of(single), steps = static_cast<int>(round_up(points, line.threads)) / line.threads;
+  const int first = line.radices[0], rest = line.length() / first;
+  return std::max(steps * groups_of(line.threads, banks) * banks,
+                  (first - 1) * grid_strides(line, true, single)[0] + rest);
+}
+
+PlacedPermutations placed_permutations(const Step& step, const Convolution& convolution, bool single) {
+  const int banks = banks_of(single), bytes = single ? 8 : 16;
+  const Accesses order = in_order(step.points, step.line.threads), inputs = of_pass(step, convolution.gather),
+                 outputs = of_pass(step, convolution.scatter);
+  const std::vector<int> in = places_for(order, inputs, step.points, banks),
+                         out = places_for(outputs, order, step.points, banks);
+  return {addresses(order, in, bytes), addresses(inputs, in, bytes), addresses(outputs, out, bytes),
+          addresses(order, out, bytes)};
+}
+
+}  // namespace sfft::detail::tuned

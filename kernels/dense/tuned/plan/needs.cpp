@@ -1,0 +1,137 @@
+// Which lines a problem's steps need, before anything is chosen for them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/plan/grid.hpp"
+
+namespace sfft::detail::tuned {
+
+std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& split,
+                               const Limits& limits, std::string& why) {
+  const Grid grid(problem);
+  std::vector<LineNeed> needs;
+  const bool half = problem.real && grid.row() % 2 == 0;
+  if (split.size() == 2 && grid.rank() == 3) {
+    const auto depth = static_cast<int>(grid.extents[0]), width = static_cast<int>(grid.row());
+    needs = {{.points = split[0] * width, .extent = split[0]},
+             {.points = split[1] * depth, .by_line = true, .extent = depth, .lines = width}};
+  } else if (split.size() == 2) {
+    needs = {{.points = split[0], .by_line = true, .turned = true, .lines = split[1]},
+             {.points = split[1], .exchanged = true, .lines = split[0]}};
+  } else if (split.size() == 3) {
+    needs = {{.points = split[0], .by_line = true, .exchanged = true, .turned = true},
+             {.points = split[1], .by_line = true, .turned = true, .lines = 16},
+             {.points = split[2], .by_line = true, .lines = 16}};
+  } else {
+    for (std::size_t d = 0; d + 1 < grid.rank(); ++d)
+      needs.push_back({.points = static_cast<int>(grid.extents[d]), .by_line = true});
+    const bool strided =
+        grid.rank() == 1 && !problem.real && grid.strides.back() > 1 && grid.batch_stride == 1;
+    needs.push_back({.points = row_length(problem, grid),
+                     .exchanged = strided,
+                     .half = half,
+                     .paired = half && grid.rank() > 1});
+  }
+  if (grid.rank() == 3 && !problem.contiguous()) {
+    why = "volumes with strides";
+    return {};
+  }
+  for (const LineNeed& need : needs) {
+    if (need.extent == 0 && !fits(need.points, single, limits)) {
+      why = fmt::format("lines of {} points fit no block", need.points);
+      return {};
+    }
+  }
+  return needs;
+}
+
+namespace {
+
+/// Of the columns of a volume of complex numbers whose steps both fit a block: smallest tiles first, and the
+/// two best only. The second step has half a cache line of neighbours.
+std::vector<std::vector<int>> splits_of_volume(const DenseProblem& problem, const Grid& grid, bool single,
+                                               const Limits& limits) {
+  const std::int64_t beside = line_values(single) / 2, bytes = single ? 8 : 16,
+                     most = std::min(kMostGridBytes, static_cast<std::int64_t>(limits.shared_bytes)) / bytes;
+  const std::int64_t depth = grid.extents[0], height = grid.extents[1], width = grid.row();
+  const bool factored = std::all_of(grid.extents.begin(), grid.extents.end(), [&](std::int64_t n) {
+    return n > 1 && n <= most && has_radices(static_cast<int>(n));
+  });
+  if (problem.real || !problem.contiguous() || !factored || width % beside != 0) return {};
+  std::vector<std::pair<std::int64_t, std::vector<int>>> ranked;
+  for (std::int64_t a = 2; 2 * a <= height; ++a) {
+    const std::int64_t b = height / a, tile = std::max(a * width, b * depth * beside);
+    if (height % a == 0 && tile <= most) ranked.push_back({tile, {static_cast<int>(a), static_cast<int>(b)}});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::vector<std::vector<int>> splits;
+  for (std::size_t i = 0; i < std::min<std::size_t>(ranked.size(), 2); ++i)
+    splits.push_back(std::move(ranked[i].second));
+  return splits;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> splits_of(const DenseProblem& problem, bool single, const Limits& limits) {
+  const Grid grid(problem);
+  if (grid.rank() == 3) {
+    std::vector<std::vector<int>> splits = splits_of_volume(problem, grid, single, limits);
+    splits.push_back({});
+    return splits;
+  }
+  if (grid.rank() > 1 ||
+      (fits(row_length(problem, grid), single, limits) && (problem.real || grid.row() <= (1 << 13))))
+    return {{}};
+  std::vector<std::vector<int>> splits;
+  if (grid.row() <= (1 << 14)) splits.push_back({});
+  const std::int64_t n = grid.row();
+  if (problem.real || !problem.contiguous()) return splits;
+  // Factors near each other, and multiples of a cache line, first.
+  const auto ends_well = [&](std::int64_t f) { return f % line_values(single) == 0; };
+  std::vector<std::pair<std::int64_t, std::vector<int>>> ranked;
+  for (std::int64_t a = 16; a <= 4096; ++a) {
+    if (n % a != 0 || !fits(static_cast<int>(a), single, limits)) continue;
+    const std::int64_t b = n / a;
+    if (b >= 16 && b <= 4096 && fits(static_cast<int>(b), single, limits))
+      ranked.push_back({std::max(a, b) * (ends_well(a) && ends_well(b) ? 1 : 4),
+                        {static_cast<int>(a), static_cast<int>(b)}});
+    if (n < (1 << 20) || !ends_well(a) || a > 2048) continue;
+    for (std::int64_t c = 16; c <= 1024; ++c) {
+      if (b % c != 0 || b / c < 16 || b / c > 1024) continue;
+      const int d = static_cast<int>(b / c);
+      if (!fits(static_cast<int>(c), single, limits) || !fits(d, single, limits) ||
+          std::max<std::int64_t>(c, d) > 2 * std::min<std::int64_t>(c, d))
+        continue;
+      ranked.push_back({std::max({a, c, static_cast<std::int64_t>(d)}) + (b > (1 << 17) ? 4096 : 512),
+                        {static_cast<int>(a), static_cast<int>(c), d}});
+    }
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  for (auto& candidate : ranked) {  // the best two of each kind
+    const auto alike = std::count_if(splits.begin(), splits.end(),
+                                     [&](const auto& s) { return s.size() == candidate.second.size(); });
+    if (alike < 2) splits.push_back(std::move(candidate.second));
+  }
+  return splits;
+}
+
+bool turns_in_place(const DenseProblem& problem, bool single, const std::vector<int>& split) {
+  const Grid grid(problem);
+  return split.size() == 3 ||
+         (grid.rank() > 1 && !problem.real && problem.contiguous() && grid.row() % line_values(single) == 0);
+}
+
+std::int64_t group_values(const DenseProblem& problem, const Choice& choice) {
+  const Grid grid(problem);
+  if (choice.split.size() == 3)
+    return static_cast<std::int64_t>(choice.split[1]) * choice.split[2] * choice.chunk;
+  if (choice.split.size() == 2 || grid.rank() == 1) return grid.row();
+  return grid.extents[grid.rank() - 2] * round_up(row_length(problem, grid), 16);
+}
+
+}  // namespace sfft::detail::tuned

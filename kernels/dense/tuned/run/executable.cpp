@@ -1,0 +1,290 @@
+#include "kernels/dense/tuned/run/executable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+
+#include "kernels/dense/tuned/plan/bank_slots.hpp"
+#include "kernels/dense/tuned/run/tables.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft::detail::tuned {
+
+std::shared_ptr<const void> copy_to_gpu(const void* data, std::size_t bytes) {
+  const auto buffer = std::make_shared<const cuda::DeviceBuffer>(cuda::upload(data, bytes));
+  return {buffer, buffer->data()};
+}
+
+const void* Tables::known(const std::string& key) const {
+  const auto found = copies_.find(key);
+  return found == copies_.end() ? nullptr : found->second.get();
+}
+
+const void* Tables::values(const std::string& key, const Table& table) {
+  if (table.empty()) return nullptr;
+  if (single_) return add(key, std::vector<std::complex<float>>(table.begin(), table.end()));
+  return add(key, table);
+}
+
+void Tables::convolution_of(const Step& step, device::StepTables& tables) {
+  const std::string key =
+      fmt::format("{} {} {} {} ", step.method == Method::rader ? "rader" : "bluestein", step.points,
+                  step.twiddle_free() ? fmt::format("{}", fmt::join(step.line.radices, "."))
+                                      : std::to_string(step.line.length()),
+                  step.has_places() ? step.line.threads : 0);
+  if (known(key + "kernel") == nullptr) {
+    const Convolution made = convolution(step);
+    values(key + "kernel", made.kernel);
+    values(key + "chirp", made.chirp);
+    if (step.has_places()) {
+      const PlacedPermutations placed = placed_permutations(step, made, single_);
+      add(key + "store", placed.store);
+      add(key + "gather", placed.gather);
+      add(key + "scatter", placed.scatter);
+      add(key + "load", placed.load);
+    } else if (!made.gather.empty()) {
+      add(key + "gather", made.gather);
+      add(key + "scatter", made.scatter);
+    }
+  }
+  tables.kernel = known(key + "kernel");
+  tables.chirp = known(key + "chirp");
+  tables.gather = known(key + "gather");
+  tables.scatter = known(key + "scatter");
+  tables.store = known(key + "store");
+  tables.load = known(key + "load");
+}
+
+device::StepTables Tables::of(const Step& step) {
+  device::StepTables tables{};
+  const auto get = [&](const std::string& key, std::int64_t n, std::int64_t count, std::int64_t stride) {
+    const void* found = known(key);
+    return found != nullptr ? found : values(key, roots(n, count, stride));
+  };
+  const int length = step.line.length();
+  tables.roots = get(fmt::format("roots {}", length), length, length, 1);
+  if (step.halves())
+    tables.untangle = get(fmt::format("untangle {}", step.points), 2 * step.points, step.points + 1, 1);
+  if (step.turn.modulus > 0) {
+    const std::int64_t n = step.turn.modulus, fine = std::int64_t{1} << step.turn.bits();
+    tables.fine = get(fmt::format("fine {}", n), n, fine, 1);
+    tables.coarse = get(fmt::format("coarse {}", n), n, n / fine + 1, fine);
+  }
+  if (step.method != Method::plain) convolution_of(step, tables);
+  return tables;
+}
+
+namespace {
+
+int blocks_of(CUfunction function, unsigned threads, std::size_t shared_bytes) {
+  int blocks = 0;
+  cuda::check_driver(cuda::driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                         &blocks, function, static_cast<int>(threads), shared_bytes),
+                     "counting a kernel's blocks");
+  return blocks;
+}
+
+/// The shared memory by which a multiprocessor holds at most `resident` blocks that need `bytes`. What they
+/// do not need of it is left to the L1 cache.
+std::size_t bytes_to_hold(CUfunction function, unsigned threads, std::size_t bytes, int resident,
+                          const cuda::DeviceInfo& device) {
+  constexpr std::size_t kOfSystem = 1 << 10;  // of every block, from sm_80 on
+  const std::size_t share =
+      100 * static_cast<std::size_t>(resident) * (bytes + kOfSystem) / device.shared_bytes_per_multiprocessor;
+  cuda::check_driver(
+      cuda::driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                        static_cast<int>(std::min<std::size_t>(share, 100))),
+      "choosing a kernel's share of shared memory");
+  std::size_t most = device.shared_bytes_per_block;
+  if (blocks_of(function, threads, bytes) <= resident) return bytes;
+  while (most - bytes > 1) {
+    const std::size_t middle = (bytes + most) / 2;
+    (blocks_of(function, threads, middle) > resident ? bytes : most) = middle;
+  }
+  return most;
+}
+
+}  // namespace
+
+Executable::Executable(Program program, const std::vector<Image>& images, bool single, Tables& tables,
+                       const cuda::DeviceInfo& device)
+    : program_(std::move(program)),
+      value_bytes_(single ? 8 : 16),
+      scratch_bytes_(static_cast<std::size_t>(program_.scratch_values) * value_bytes_),
+      multiprocessors_(device.multiprocessors),
+      overlap_(device.overlap) {
+  for (std::size_t i = 0; i < program_.kernels.size(); ++i) {
+    const Kernel& kernel = program_.kernels[i];
+    Loaded loaded;
+    loaded.groups = kernel.groups;
+    loaded.tiles = kernel.step.tiles();
+    loaded.lines = kernel.step.line.lines;
+    loaded.spread = static_cast<unsigned>(kernel.step.line.spread);
+    loaded.stagger = static_cast<unsigned>(kernel.step.line.stagger);
+    loaded.threads = static_cast<unsigned>(kernel.threads());
+    loaded.shared_bytes = kernel.shared_bytes(single);
+    if (!images[i].empty()) {
+      loaded.tables = tables.of(kernel.step);
+      loaded.module = std::make_unique<const cuda::Module>(images[i].data());
+      loaded.function = loaded.module->function("sfft_kernel");
+      const int resident = kernel.step.line.resident;
+      if (loaded.shared_bytes > (48 << 10) || resident > 0) {
+        cuda::check_driver(
+            cuda::driver().cuFuncSetAttribute(
+                loaded.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                static_cast<int>(resident > 0 ? device.shared_bytes_per_block : loaded.shared_bytes)),
+            "raising a kernel's shared memory");
+      }
+      if (resident > 0) {
+        loaded.shared_bytes =
+            bytes_to_hold(loaded.function, loaded.threads, loaded.shared_bytes, resident, device);
+      }
+      loaded.stays = kernel.reads_ahead();
+      const int blocks = blocks_of(loaded.function, loaded.threads, loaded.shared_bytes);
+      loaded.resident = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
+      loaded.distance = loaded.resident * kernel.step.line.distance / 100;
+    }
+    kernels_.push_back(std::move(loaded));
+  }
+  if (program_.turns > 0) lanes_for(nullptr);
+}
+
+Executable::Lanes& Executable::lanes_for(cuda::Stream stream) const {
+  // Streams that take part in another capture would drag this work into its graph.
+  const std::uint64_t capture = cuda::capture_of(stream);
+  for (const auto& lanes : lanes_) {
+    const std::uint64_t own = lanes->streams.empty() ? 0 : cuda::capture_of(lanes->streams[0].get());
+    if (own == 0 || own == capture) return *lanes;
+  }
+  auto lanes = std::make_unique<Lanes>();
+  for (int s = 1; s < program_.streams; ++s) lanes->streams.emplace_back();
+  for (int s = 0; s < program_.streams; ++s) lanes->events.emplace_back();
+  lanes_.push_back(std::move(lanes));
+  return *lanes_.back();
+}
+
+/// Waves of blocks of a launch that wins more than its first blocks lose by waiting for a spread.
+constexpr std::int64_t kWorthSpreading = 3;
+
+void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
+                        cuda::Stream stream) const {
+  if (tiles > 0x7fffffff) {
+    throw Error(
+        ErrorCode::size_overflow,
+        fmt::format("a dense transform needs {} blocks of threads at once: make the batch smaller", tiles));
+  }
+  device::Arguments arguments{};
+  arguments.input = call.input;
+  arguments.output = call.output;
+  arguments.scratch = call.scratch;
+  arguments.first_group = first_group;
+  arguments.lines = call.batch;
+  arguments.tiles = static_cast<unsigned>(tiles);
+  arguments.early = static_cast<unsigned>(kernel.resident / 2);  // others begin too late (measured)
+  arguments.resident = static_cast<unsigned>(kernel.resident);
+  arguments.per_multiprocessor = 1.0f / static_cast<float>(multiprocessors_);
+  arguments.spread = tiles > kWorthSpreading * kernel.resident ? kernel.spread : 0;
+  arguments.stagger = kernel.stagger;
+  arguments.distance = static_cast<unsigned>(kernel.distance);
+  arguments.scale = call.scale;
+  arguments.tables = kernel.tables;
+  arguments.kept = call.kept;
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(kernel.stays ? std::min(tiles, kernel.resident) : tiles);
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.blockDimX = kernel.threads;
+  config.sharedMemBytes = static_cast<unsigned>(kernel.shared_bytes);
+  config.hStream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = overlap_ ? 1 : 0;
+  void* parameters[] = {&arguments};
+  cuda::check_driver(cuda::driver().cuLaunchKernelEx(&config, kernel.function, parameters, nullptr),
+                     "launching a dense transform");
+}
+
+void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const {
+  const Loaded& loaded = kernels_[kernel];
+  const std::int64_t of_batch = (call.batch + loaded.lines - 1) / loaded.lines;
+  launch(loaded, call, 0, loaded.tiles > 0 ? loaded.tiles * loaded.groups : of_batch, stream);
+}
+
+std::int64_t Executable::columns_at_once() const noexcept {
+  if (program_.volume_in_two()) return program_.kernels[0].step.in.group;
+  if (program_.kernels.size() != 3 || program_.turns != 2) return 0;
+  const Step& step = program_.kernels[kernel_of_columns()].step;
+  const auto flat = [](const Side& side) {
+    return side.inner == Digits(1) && side.form == Form::complex && side.buffer != Buffer::scratch;
+  };
+  return step.outer == 1 && step.turn.modulus == 0 && flat(step.in) && flat(step.out) ? step.line.lines : 0;
+}
+
+void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t count,
+                             cuda::Stream stream) const {
+  if (program_.volume_in_two()) return run_kernel(1, call, stream);
+  const Loaded& kernel = kernels_[kernel_of_columns()];
+  const std::size_t offset = static_cast<std::size_t>(first) * value_bytes_;
+  Call part = call;
+  part.input = static_cast<const std::byte*>(call.input) + offset;
+  part.output = static_cast<std::byte*>(call.output) + offset;
+  launch(kernel, part, 0, (count + kernel.lines - 1) / kernel.lines, stream);
+}
+
+void Executable::run_planes(const Call& call, std::int64_t first, std::int64_t count,
+                            cuda::Stream stream) const {
+  if (!program_.volume_in_two()) return run_turns(call, first, count, stream);
+  launch(kernels_[0], call, first, kernels_[0].tiles * count, stream);
+}
+
+void Executable::run_turns(const Call& call, std::int64_t first_group, std::int64_t groups,
+                           cuda::Stream stream) const {
+  const std::lock_guard lock(mutex_);
+  Lanes& lanes = lanes_for(stream);
+  const auto first = static_cast<std::size_t>(program_.turns_from),
+             turns = static_cast<std::size_t>(program_.turns);
+  const std::int64_t at_once = program_.at_once;
+  // Streams beyond the number of turns would only be waited for.
+  const std::size_t others = std::min(lanes.streams.size(), static_cast<std::size_t>((groups - 1) / at_once));
+  if (others > 0) lanes.events.back().record(stream);
+  for (std::size_t s = 0; s < others; ++s) lanes.events.back().hold(lanes.streams[s].get());
+  std::size_t turn = 0;
+  for (std::int64_t group = 0; group < groups; group += at_once, turn = (turn + 1) % (others + 1)) {
+    const cuda::Stream own = turn == 0 ? stream : lanes.streams[turn - 1].get();
+    for (std::size_t k = first; k < first + turns; ++k)
+      launch(kernels_[k], call, first_group + group, kernels_[k].tiles * std::min(at_once, groups - group),
+             own);
+  }
+  for (std::size_t s = 0; s < others; ++s) {
+    lanes.events[s].record(lanes.streams[s].get());
+    lanes.events[s].hold(stream);
+  }
+}
+
+void Executable::run_once(const Call& call, cuda::Stream stream) const {
+  for (std::size_t k = 0; k < kernels_.size();) {
+    if (program_.turns > 0 && k == static_cast<std::size_t>(program_.turns_from)) {
+      run_turns(call, 0, kernels_[k].groups, stream);
+      k += static_cast<std::size_t>(program_.turns);
+    } else {
+      run_kernel(k++, call, stream);
+    }
+  }
+}
+
+void Executable::run(const Call& call, cuda::Stream stream) const {
+  if (!program_.one_by_one) return run_once(call, stream);
+  Call one = call;
+  one.batch = 1;
+  for (std::int64_t b = 0; b < call.batch; ++b) {
+    const auto at = static_cast<std::size_t>(b);
+    one.input = static_cast<const std::byte*>(call.input) + at * call.input_bytes;
+    one.output = static_cast<std::byte*>(call.output) + at * call.output_bytes;
+    one.kept.first = b * program_.kernels.back().spectrum;
+    run_once(one, stream);
+  }
+}
+
+}  // namespace sfft::detail::tuned
