@@ -20,33 +20,33 @@ __device__ __forceinline__ void let_next_kernel_start() {
 /// the same one do. Every thread waits by itself, and nothing is divided: with a barrier and a division
 /// nothing was won (measured).
 __device__ __forceinline__ void delay(const Arguments& a) {
-  if (blockIdx.x >= a.resident) return;
+  if (blockIdx.x >= a.resident_blocks) return;
 #ifdef __CUDA_ARCH__
-  constexpr unsigned kPhases = 8;  // of a spread
+  constexpr unsigned kPhases = 8;  // over which multiprocessors are delayed
   const auto before = static_cast<unsigned>((static_cast<float>(blockIdx.x) + 0.5f) * a.per_multiprocessor);
-  const unsigned cycles = before * a.stagger + blockIdx.x % kPhases * (a.spread / kPhases);
+  const unsigned cycles = before * a.block_delay + blockIdx.x % kPhases * (a.multiprocessor_delay / kPhases);
   const auto begin = static_cast<unsigned>(clock());
   while (static_cast<unsigned>(clock()) - begin < cycles) {
   }
 #endif
 }
 
-template <class Step>
+template <class K>
 __device__ __forceinline__ void run_step(const Arguments& a) {
   extern __shared__ __align__(16) unsigned char shared[];
-  if constexpr (Step::kBeginEarly) {
-    if (blockIdx.x < a.early) Tile<Step>(a, blockIdx.x).prefetch();
+  if constexpr (K::step.policy.early_prefetch) {
+    if (blockIdx.x < a.early_blocks) Tile<K>(a, blockIdx.x).prefetch();
   }
   wait_for_previous_kernel();
-  if constexpr (Step::kBeginEarly) let_next_kernel_start();
-  if constexpr (Step::kDelay) delay(a);
-  if constexpr (Step::kReadAhead) {
-    TileFft<Step>::run_ahead(a, shared);
+  if constexpr (K::step.policy.early_prefetch) let_next_kernel_start();
+  if constexpr (K::step.policy.block_delay > 0) delay(a);
+  if constexpr (K::step.policy.double_buffered) {
+    TileFft<K>::run_double_buffered(a, shared);
   } else {
-    TileFft<Step>::run(a, blockIdx.x, shared);
+    TileFft<K>::run(a, blockIdx.x, shared);
   }
   // Earlier, waiting blocks without anything to prefetch only take the places of working ones (measured).
-  if constexpr (!Step::kBeginEarly) let_next_kernel_start();
+  if constexpr (!K::step.policy.early_prefetch) let_next_kernel_start();
 }
 
 }  // namespace sfft::device

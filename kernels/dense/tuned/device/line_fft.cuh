@@ -1,78 +1,100 @@
-// FFTs of lines whose points are spread over the registers of a group of threads and exchanged through shared
+// FFTs of lines whose points lie in the registers of a group of threads, which exchange them through shared
 // memory in Stockham order: the kernel of Nukada and Matsuoka (SC 2009), with every number a constant.
 //
-// A Line, generated for a size (codegen/source.cpp), says
-//   Real                       float or double
-//   kLength, Radix             the points n of a line and its factors, first pass first
-//   kThreads, kLines           threads of a line, lines of a tile
-//   kPositionMajor, kPadEvery, kPad, kSplit   how a tile lies in shared memory
-//   kLoadByLine, kStoreByLine  whether neighbouring threads hold neighbouring lines, not points, before and
-//                              after the first exchange
-//   kTwiddles                  twiddle factors as powers of one or two roots, or all from the table
-//   kExtent                    not 0: two dimensions, of so many rows, columns first
-//   kTwiddleFree               none at all: a DFT of as many dimensions as there are factors, which passes
-//                              compute in place (Burrus and Eschenbacher 1981); Strides are the places
-//                              between neighbours of a dimension
+// Why not cuda/block_fft.cuh, the library's other FFT within a block: that one is compiled with the library,
+// reads its lengths and radices from a schedule in memory, keeps its points in shared memory, and serves the
+// sparse plans, whose many small FFTs of any size are a part of one fused kernel. This one is compiled at run
+// time for one length. Its points stay in registers, its addresses are constants, and a plan waits up to
+// seconds for it: worth it only where a dense transform of one size is all there is to do. Both call the same
+// butterflies (kernels/common/butterfly.hpp).
+//
+// K is the generated kernel: K::step, a constant (plan/step.hpp), K::Real, float or double, and K::Element,
+// the type of real samples.
 #pragma once
 
 #include "kernels/common/butterfly.hpp"
+#include "kernels/dense/tuned/plan/shared_layout.hpp"
 
 namespace sfft::device {
 
-enum class Twiddles { one_root, two_roots, table };
+using namespace detail::tuned;  // NOLINT: the vocabulary of steps and policies
 
 template <class Real>
 struct alignas(2 * sizeof(Real)) Complex {
   Real re, im;
 };
 
-template <int... R>
-struct Radices {
-  static constexpr int kCount = sizeof...(R);
-  static constexpr int at(int i) {
-    constexpr int all[] = {R...};
-    return all[i];
+/// The FFTs of a kernel. kBack: the way back of a convolution, with the same radices in reverse order.
+template <class K, bool kBack = false>
+struct Line {
+  using Real = typename K::Real;
+  static constexpr bool kSingle = sizeof(Real) == 4;
+  static constexpr int kLength = K::step.policy.length();
+  static constexpr int kPasses = static_cast<int>(K::step.policy.radices.size());
+  static constexpr int kThreads = K::step.policy.threads_per_transform;
+  static constexpr int kTransforms = K::step.policy.transforms_per_block;
+  static constexpr int kPad = K::step.policy.pad, kPadInterval = K::step.policy.pad_interval;
+  static constexpr int kPitch = transform_pitch(K::step, kSingle);
+  static constexpr bool kInterleaved = K::step.policy.interleaved_shared;
+  static constexpr bool kHalfShared = K::step.policy.half_shared;
+  static constexpr bool kWithinWarp = K::step.within_warp();
+  static constexpr bool kLoadInterleaved = K::step.load_interleaved;
+  static constexpr bool kStoreInterleaved = K::step.store_interleaved;
+  static constexpr Twiddles kTwiddles = K::step.policy.twiddles;
+  static constexpr int kRows = K::step.rows;  ///< not 0: two dimensions, columns first
+  /// A DFT of as many dimensions as there are radices, which passes compute in place without twiddle factors
+  /// (Burrus and Eschenbacher 1981).
+  static constexpr bool kTwiddleFree = K::step.twiddle_free();
+
+  static constexpr int radix(int pass) {
+    constexpr IntList kRadices = kBack ? K::step.policy.radices.reversed() : K::step.policy.radices;
+    return kRadices[static_cast<unsigned>(pass)];
   }
-  /// Product of the first i: the distance of a pass's outputs.
-  static constexpr int before(int i) {
+  /// Product of the radices before a pass: the distance of its outputs.
+  static constexpr int before(int pass) {
     int product = 1;
-    for (int k = 0; k < i; ++k) product *= at(k);
+    for (int i = 0; i < pass; ++i) product *= radix(i);
     return product;
+  }
+  /// Of a DFT without twiddle factors: slots between neighbours of a dimension.
+  static constexpr int grid_stride(int dimension) {
+    constexpr IntList kStrides = grid_strides(K::step.policy.radices, K::step.conflict_free(), kSingle);
+    return kStrides[static_cast<unsigned>(dimension)];
   }
 };
 
 /// What a thread has to do with a tile.
 struct Seat {
-  int thread, line;  ///< within the line; within the tile
+  int thread, line;  ///< within the transform; within the tile
 };
 
 template <class Line>
-__device__ __forceinline__ Seat seat(int id, bool by_line) {
-  return by_line ? Seat{id / Line::kLines, id % Line::kLines}
-                 : Seat{id % Line::kThreads, id / Line::kThreads};
+__device__ __forceinline__ Seat seat(int id, bool interleaved) {
+  return interleaved ? Seat{id / Line::kTransforms, id % Line::kTransforms}
+                     : Seat{id % Line::kThreads, id / Line::kThreads};
 }
 
-/// Where a position lies in shared memory, its padding included.
+/// The slot of shared memory of a position, its padding included.
 template <class Line>
-__device__ __forceinline__ int place_of(int position, int line) {
-  return Line::kPositionMajor ? position * (Line::kLines + Line::kPad) + line
-                              : line * Line::kPitch + position;
+__device__ __forceinline__ int slot_of(int position, int line) {
+  return Line::kInterleaved ? position * (Line::kTransforms + Line::kPad) + line
+                            : line * Line::kPitch + position;
 }
 
-/// Where position base + add of a line lies in shared memory. Padding spreads strided accesses over the banks
+/// The slot of position base + add of a line. Padding distributes strided accesses over the banks
 /// (the paper's section 3.3); where it falls on `add` alone, a constant, it costs no arithmetic. `aligned`:
-/// base is known to be a multiple of kPadEvery.
+/// base is known to be a multiple of kPadInterval.
 template <class Line>
-__device__ __forceinline__ int place(int base, int add, int line, bool aligned = false) {
+__device__ __forceinline__ int slot(int base, int add, int line, bool aligned = false) {
   int position = base + add;
-  if constexpr (Line::kPadEvery > 0) {
-    if (aligned || add % Line::kPadEvery == 0) {
-      position += base / Line::kPadEvery + add / Line::kPadEvery;
+  if constexpr (Line::kPadInterval > 0) {
+    if (aligned || add % Line::kPadInterval == 0) {
+      position += base / Line::kPadInterval + add / Line::kPadInterval;
     } else {
-      position += position / Line::kPadEvery;
+      position += position / Line::kPadInterval;
     }
   }
-  return place_of<Line>(position, line);
+  return slot_of<Line>(position, line);
 }
 
 /// Powers w^k, k < R, of a root of unity as products. The k-th power of a rounded root is k times as wrong as
@@ -97,7 +119,7 @@ struct Power {
 /// Lines that lie within one warp need no barrier of the block.
 template <class Line>
 __device__ __forceinline__ void line_barrier() {
-  if constexpr (Line::kWarp) {
+  if constexpr (Line::kWithinWarp) {
     __syncwarp();
   } else {
     __syncthreads();
@@ -107,19 +129,19 @@ __device__ __forceinline__ void line_barrier() {
 /// One pass: butterflies of radix R over points M apart; a thread does kRounds of them.
 template <class Line, int I>
 struct Pass {
-  static constexpr int R = Line::Radix::at(I);
-  static constexpr int kBefore = Line::Radix::before(I);
+  static constexpr int R = Line::radix(I);
+  static constexpr int kBefore = Line::before(I);
   static constexpr int M = Line::kLength / R;
   static constexpr int kRounds = (M + Line::kThreads - 1) / Line::kThreads;
   using Real = typename Line::Real;
 
   /// Of two dimensions the second one's passes work on rows, and the first one's on columns, as many as a row
   /// has points, which lie beside each other.
-  static constexpr bool kOfRows = Line::kExtent > 0 && kBefore >= Line::kExtent;
-  static constexpr int kRow = kOfRows ? Line::kLength / Line::kExtent : Line::kLength;
+  static constexpr bool kOfRows = Line::kRows > 0 && kBefore >= Line::kRows;
+  static constexpr int kRow = kOfRows ? Line::kLength / Line::kRows : Line::kLength;
   static constexpr int kRowM = kRow / R;  ///< butterflies of a row, and the distance of their inputs
-  static constexpr int kBeside = Line::kExtent > 0 && !kOfRows ? Line::kLength / Line::kExtent : 1;
-  static constexpr int kOwnBefore = kOfRows ? kBefore / Line::kExtent : kBefore;  ///< of the dimension
+  static constexpr int kBeside = Line::kRows > 0 && !kOfRows ? Line::kLength / Line::kRows : 1;
+  static constexpr int kOwnBefore = kOfRows ? kBefore / Line::kRows : kBefore;  ///< of the dimension
   static constexpr int kOutputs = kOwnBefore * kBeside;  ///< the distance of a butterfly's outputs
 
   static __device__ __forceinline__ bool has(int thread, int round) {
@@ -160,33 +182,33 @@ struct Pass {
     }
     return most + added >= fold;
   }
-  static constexpr bool kAlignedOutput = kOutputs == 1 && kRow == Line::kLength && Line::kPadEvery > 0 &&
-                                         R % (Line::kPadEvery > 0 ? Line::kPadEvery : 1) == 0;
+  static constexpr bool kAlignedOutput = kOutputs == 1 && kRow == Line::kLength && Line::kPadInterval > 0 &&
+                                         R % (Line::kPadInterval > 0 ? Line::kPadInterval : 1) == 0;
 
   /// Of a grid: the butterfly's coordinates in the dimensions before, the first one fastest, then those in
   /// the dimensions behind, which lie without gaps, the last one fastest.
-  static __device__ __forceinline__ int place_in_grid(int thread, int round, int k, int line) {
-    int rest = first(thread, round), position = k * Line::Strides::at(I);
+  static __device__ __forceinline__ int grid_slot(int thread, int round, int k, int line) {
+    int rest = first(thread, round), position = k * Line::grid_stride(I);
 #pragma unroll
     for (int d = 0; d < I; ++d) {
-      position += rest % Line::Radix::at(d) * Line::Strides::at(d);
-      rest /= Line::Radix::at(d);
+      position += rest % Line::radix(d) * Line::grid_stride(d);
+      rest /= Line::radix(d);
     }
-    return place_of<Line>(position + rest, line);
+    return slot_of<Line>(position + rest, line);
   }
-  /// Where input k of a butterfly is found in shared memory, and where output k goes.
-  static __device__ __forceinline__ int input_place(int thread, int round, int k, int line) {
-    if constexpr (Line::kTwiddleFree) return place_in_grid(thread, round, k, line);
-    return place<Line>(first(thread, round), k * kRowM, line);
+  /// The slots from which input k of a butterfly is loaded, and to which output k is stored.
+  static __device__ __forceinline__ int input_slot(int thread, int round, int k, int line) {
+    if constexpr (Line::kTwiddleFree) return grid_slot(thread, round, k, line);
+    return slot<Line>(first(thread, round), k * kRowM, line);
   }
-  static __device__ __forceinline__ int output_place(int thread, int round, int k, int line) {
-    if constexpr (Line::kTwiddleFree) return place_in_grid(thread, round, k, line);
-    return place<Line>(first_output(thread, round), k * kOutputs, line, kAlignedOutput);
+  static __device__ __forceinline__ int output_slot(int thread, int round, int k, int line) {
+    if constexpr (Line::kTwiddleFree) return grid_slot(thread, round, k, line);
+    return slot<Line>(first_output(thread, round), k * kOutputs, line, kAlignedOutput);
   }
 
-  /// x_k *= w^k with w = exp(−2πi q/(kOwnBefore R)), q the butterfly's place in its group.
-  static __device__ __forceinline__ void turn(Real* re, Real* im, int thread, int round,
-                                              const Complex<Real>* __restrict__ roots) {
+  /// x_k *= w^k with w = exp(−2πi q/(kOwnBefore R)), q the butterfly's position in its group.
+  static __device__ __forceinline__ void apply_twiddles(Real* re, Real* im, int thread, int round,
+                                                        const Complex<Real>* __restrict__ roots) {
     if constexpr (kOwnBefore > 1 && !Line::kTwiddleFree) {
       const int q = (thread + round * Line::kThreads) % kOutputs / kBeside;
       constexpr int kStep = Line::kLength / (kOwnBefore * R);
@@ -225,7 +247,7 @@ struct Pass {
     for (int b = 0; b < kRounds; ++b) {
       if (!has(thread, b)) break;
       Real *const r = re + b * R, *const i = im + b * R;
-      turn(r, i, thread, b, roots);
+      apply_twiddles(r, i, thread, b, roots);
       detail::Butterfly<R>::template stream<Real, Real>(
           [&](int k, Real& x, Real& y) {
             x = r[k];
@@ -240,7 +262,7 @@ struct Pass {
 };
 
 /// Registers that the passes of a line need, in points.
-template <class Line, int I = Line::Radix::kCount - 1>
+template <class Line, int I = Line::kPasses - 1>
 constexpr int registers_of() {
   constexpr int own = Pass<Line, I>::kRounds * Pass<Line, I>::R;
   if constexpr (I == 0) {
@@ -257,7 +279,7 @@ __device__ __forceinline__ void exchange_barrier() {
   using P = Pass<Line, I>;
   constexpr int kThreadsOfRow = P::kRowM;
   if constexpr (P::kOfRows && kThreadsOfRow == Pass<Line, J>::kRowM && 32 % kThreadsOfRow == 0 &&
-                Line::kThreads % kThreadsOfRow == 0 && !Line::kLoadByLine && !Line::kStoreByLine) {
+                Line::kThreads % kThreadsOfRow == 0 && !Line::kLoadInterleaved && !Line::kStoreInterleaved) {
     __syncwarp();
   } else {
     line_barrier<Line>();
@@ -274,7 +296,7 @@ __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const 
   for (int b = 0; b < P::kRounds; ++b) {
     if (!P::has(from.thread, b)) break;
 #pragma unroll
-    for (int k = 0; k < P::R; ++k) shared[P::output_place(from.thread, b, k, from.line)] = get(b * P::R + k);
+    for (int k = 0; k < P::R; ++k) shared[P::output_slot(from.thread, b, k, from.line)] = get(b * P::R + k);
   }
   exchange_barrier<Line, I, J>();
   using Q = Pass<Line, J>;
@@ -282,7 +304,7 @@ __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const 
   for (int b = 0; b < Q::kRounds; ++b) {
     if (!Q::has(to.thread, b)) break;
 #pragma unroll
-    for (int k = 0; k < Q::R; ++k) set(b * Q::R + k, shared[Q::input_place(to.thread, b, k, to.line)]);
+    for (int k = 0; k < Q::R; ++k) set(b * Q::R + k, shared[Q::input_slot(to.thread, b, k, to.line)]);
   }
 }
 
@@ -292,7 +314,7 @@ __device__ __forceinline__ void exchange(typename Line::Real* re, typename Line:
                                          const Seat& from, const Seat& to) {
   using Real = typename Line::Real;
   if constexpr (kGuard) exchange_barrier<Line, I, J>();
-  if constexpr (Line::kSplit) {
+  if constexpr (Line::kHalfShared) {
     auto* half = static_cast<Real*>(shared);
     swap_through<Line, I, J>(
         half, from, to, [&](int i) { return re[i]; }, [&](int i, Real x) { re[i] = x; });
@@ -319,21 +341,21 @@ __device__ __forceinline__ void transform(typename Line::Real* re, typename Line
                                           const Seat& load, const Seat& store,
                                           const Complex<typename Line::Real>* __restrict__ roots) {
   Pass<Line, I>::compute(re, im, (I == 0 ? load : store).thread, roots);
-  if constexpr (I + 1 < Line::Radix::kCount) {
+  if constexpr (I + 1 < Line::kPasses) {
     // In place a thread writes where it has read.
-    exchange<Line, I, I + 1, I == 0 ? kGuard : !Line::kTwiddleFree || Line::kSplit>(
+    exchange<Line, I, I + 1, I == 0 ? kGuard : !Line::kTwiddleFree || Line::kHalfShared>(
         re, im, shared, I == 0 ? load : store, store);
     transform<Line, kGuard, I + 1>(re, im, shared, load, store, roots);
   }
 }
 
 /// Of a grid, from the outputs of transform(): its dimensions once more, the last one first.
-template <class Line, int I = Line::Radix::kCount - 1>
+template <class Line, int I = Line::kPasses - 1>
 __device__ __forceinline__ void transform_back(typename Line::Real* re, typename Line::Real* im, void* shared,
                                                const Seat& own) {
   Pass<Line, I>::compute(re, im, own.thread, nullptr);
   if constexpr (I > 0) {
-    exchange<Line, I, I - 1, Line::kSplit>(re, im, shared, own, own);
+    exchange<Line, I, I - 1, Line::kHalfShared>(re, im, shared, own, own);
     transform_back<Line, I - 1>(re, im, shared, own);
   }
 }

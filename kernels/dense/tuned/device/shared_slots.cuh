@@ -1,4 +1,5 @@
-// Lines that pass through places of shared memory which the host has computed (plan/bank_slots.hpp).
+// Lines that pass through slots of shared memory which the host has computed (run/bank_slots.hpp), so that no
+// bank is met twice.
 #pragma once
 
 #include "kernels/dense/tuned/device/tile.cuh"
@@ -8,11 +9,11 @@ namespace sfft::device {
 /// Byte addresses in shared memory of what a thread accesses one after the other, from a table in words of
 /// four.
 template <int kCount>
-class Places {
+class SharedSlots {
   static constexpr int kWords = (kCount + 3) / 4;
 
  public:
-  __device__ __forceinline__ Places(const void* table, int thread) {
+  __device__ __forceinline__ SharedSlots(const void* table, int thread) {
     const auto* words = static_cast<const uint4*>(table) + thread * kWords;
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
@@ -33,26 +34,24 @@ class Places {
 };
 
 /// The elements of a line in the order of memory, by all threads of its block.
-template <class Step>
-class PlacedLine {
-  using Value = typename Tile<Step>::Value;
-  static constexpr int kBlock = Tile<Step>::kBlock, kPoints = Step::kPoints;
+template <class K>
+class PermutedLine {
+  using Value = typename Tile<K>::Value;
+  static constexpr int kBlock = Tile<K>::kBlock, kPoints = K::step.points;
   static constexpr int kSteps = (kPoints + kBlock - 1) / kBlock;
 
  public:
-  static __device__ __forceinline__ void read(const Tile<Step>& memory, const StepTables& tables,
-                                              void* shared) {
-    const Places<kSteps> places(tables.store, static_cast<int>(threadIdx.x));
+  static __device__ __forceinline__ void read(const Tile<K>& memory, const StepTables& tables, void* shared) {
+    const SharedSlots<kSteps> slots(tables.store, static_cast<int>(threadIdx.x));
     Value line[kSteps];
     each([&](int s, int first, int add) { line[s] = memory.load(0, first, add); });
-    each([&](int s, int, int) { places.template of<Value>(shared, s) = line[s]; });
+    each([&](int s, int, int) { slots.template of<Value>(shared, s) = line[s]; });
   }
-  static __device__ __forceinline__ void write(const Tile<Step>& memory, const StepTables& tables,
+  static __device__ __forceinline__ void write(const Tile<K>& memory, const StepTables& tables,
                                                void* shared) {
-    const Places<kSteps> places(tables.load, static_cast<int>(threadIdx.x));
-    each([&](int s, int first, int add) {
-      memory.store(0, first, places.template of<Value>(shared, s), add);
-    });
+    const SharedSlots<kSteps> slots(tables.load, static_cast<int>(threadIdx.x));
+    each(
+        [&](int s, int first, int add) { memory.store(0, first, slots.template of<Value>(shared, s), add); });
   }
 
  private:

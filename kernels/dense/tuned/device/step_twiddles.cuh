@@ -14,28 +14,29 @@ __device__ __forceinline__ Complex<Real> conjugate(const Complex<Real>& z) {
   return {z.re, -z.im};
 }
 
-template <class Step>
-class Turns {
-  using Line = typename Step::Line;
+template <class K>
+class StepTwiddles {
+  using Line = device::Line<K>;
   using Real = typename Line::Real;
   using Value = Complex<Real>;
-  using Last = Pass<Line, Line::Radix::kCount - 1>;
+  using Last = Pass<Line, Line::kPasses - 1>;
 
  public:
-  /// exp(−2πi exponent/kTurnModulus), 0 <= exponent < kTurnModulus.
+  /// exp(−2πi exponent/modulus), 0 <= exponent < modulus.
   static __device__ __forceinline__ Value root(const StepTables& tables, unsigned long long exponent) {
     const auto* coarse = static_cast<const Value*>(tables.coarse);
     const auto* fine = static_cast<const Value*>(tables.fine);
-    constexpr unsigned kMask = (1u << Step::kTurnBits) - 1;
+    constexpr int kBits = K::step.twiddle.fine_bits();
+    constexpr unsigned kMask = (1u << kBits) - 1;
     const auto index = static_cast<unsigned>(exponent);
-    return times(coarse[index >> Step::kTurnBits], fine[index & kMask]);
+    return times(coarse[index >> kBits], fine[index & kMask]);
   }
 
   /// Output j of a line times w^(v j): w^(v j) of a thread's first one times powers of w^(v M), M apart. Of
-  /// two dimensions all outputs of a row are turned alike.
-  static __device__ __forceinline__ void apply(const Tile<Step>& memory, const StepTables& tables,
+  /// two dimensions all outputs of a row have the same factor.
+  static __device__ __forceinline__ void apply(const Tile<K>& memory, const StepTables& tables,
                                                const Seat& own, Real* re, Real* im) {
-    const auto v = static_cast<unsigned long long>(memory.turn_of(memory.readable(own.line)));
+    const auto v = static_cast<unsigned long long>(memory.twiddle_index(memory.readable(own.line)));
     Value power[Last::R];
     if constexpr (!Last::kOfRows) {
 #pragma unroll

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/dense/tuned/plan/grid.hpp"
+#include "kernels/dense/tuned/plan/needs.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
@@ -21,23 +22,23 @@ constexpr std::int64_t kLargeVolume = 1 << 25;
 /// steps need no transposition (multirow FFTs, Nukada et al. 2008).
 class Layout {
  public:
-  Layout(const Request& request, const Choice& choice)
-      : request_(request), problem_(request.problem), choice_(choice), grid_(request.problem) {
+  Layout(const Request& request, const TransformPolicy& policy)
+      : request_(request), problem_(request.problem), policy_(policy), grid_(request.problem) {
     pairs_ = problem_.real && grid_.row() % 2 == 0;
     half_values_ = problem_.real ? grid_.row() / 2 + 1 : grid_.row();
     row_values_ = pairs_ ? grid_.row() / 2 : grid_.row();
-    pitch_ = round_up(row_values_, line_values(request.single));
+    pitch_ = round_up(row_values_, cache_line_values(request.single));
     across_.assign(grid_.extents.begin(), grid_.extents.end() - 1);
     check_choice();
   }
 
   Program program() {
-    if (choice_.split.empty()) {
+    if (policy_.factors.empty()) {
       grid();
     } else if (grid_.rank() == 3) {
       volume_in_two_steps();
     } else {
-      choice_.split.size() == 2 ? two_steps() : three_steps();
+      policy_.factors.size() == 2 ? two_steps() : three_steps();
     }
     finish();
     return std::move(program_);
@@ -49,38 +50,40 @@ class Layout {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("kernels that do not fit {}: {}", problem_.shape.to_string(), why));
     };
-    const std::vector<int>& split = choice_.split;
-    if (choice_.lines.size() != (split.empty() ? grid_.rank() : split.size())) refuse("other lines");
+    const std::vector<int>& factors = policy_.factors;
+    if (policy_.kernels.size() != (factors.empty() ? grid_.rank() : factors.size()))
+      refuse("another number of kernels");
     if (grid_.rank() == 3 && !problem_.contiguous()) refuse("volumes with strides");
-    if (!choice_.ring && (choice_.at_once == 0 || !turns_in_place(problem_, request_.single, split)))
-      refuse("steps by turns in place");
-    if (split.empty()) return;
+    if (!policy_.ring_buffer &&
+        (policy_.alternating_groups == 0 || !alternates_in_place(problem_, request_.single, factors)))
+      refuse("steps that alternate in place");
+    if (factors.empty()) return;
     if (grid_.rank() == 2 || problem_.real || !problem_.contiguous())
-      refuse("only complex lines and volumes are split");
+      refuse("only complex lines and volumes have factors");
     const bool volume = grid_.rank() == 3;
     std::int64_t product = 1;
-    for (const int factor : split) product *= factor;
-    if (split.size() < 2 || split.size() > (volume ? 2 : 3) ||
+    for (const int factor : factors) product *= factor;
+    if (factors.size() < 2 || factors.size() > (volume ? 2 : 3) ||
         product != (volume ? grid_.extents[1] : grid_.row()))
       refuse("another length");
-    if (volume && choice_.at_once > 0) refuse("two steps by turns");
+    if (volume && policy_.alternating_groups > 0) refuse("two steps of a volume that alternate");
   }
 
-  Step step(std::size_t index, std::int64_t points, std::int64_t outer, std::int64_t inner, bool load_by_line,
-            bool store_by_line, bool turned = false) const {
+  Step step(std::size_t index, std::int64_t points, std::int64_t outer, std::int64_t inner,
+            bool load_interleaved, bool store_interleaved, bool twiddled = false) const {
     Step s;
     s.points = static_cast<int>(points);
-    s.line = choice_.lines.at(index);
-    const std::optional<Method> method = method_of(s.points, s.line.length(), turned);
+    s.policy = policy_.kernels.at(index);
+    const std::optional<Method> method = method_of(s.points, s.policy.length(), twiddled);
     if (!method) {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("a kernel of {} points was chosen for lines of {}", s.line.length(), points));
+                  fmt::format("a kernel of {} points was chosen for lines of {}", s.policy.length(), points));
     }
     s.method = *method;
     s.outer = outer;
     s.inner = inner;
-    s.load_by_line = load_by_line;
-    s.store_by_line = store_by_line;
+    s.load_interleaved = load_interleaved;
+    s.store_interleaved = store_interleaved;
     return s;
   }
 
@@ -88,7 +91,7 @@ class Layout {
   void set_sides(Step& s, const Side& before, const Side& after) const {
     s.in = request_.inverse ? after : before;
     s.out = request_.inverse ? before : after;
-    if (request_.inverse) std::swap(s.load_by_line, s.store_by_line);
+    if (request_.inverse) std::swap(s.load_interleaved, s.store_interleaved);
   }
 
   /// Samples in the user's strides; `stride` is that of a line's elements, `next` that of lines.
@@ -99,8 +102,7 @@ class Layout {
   }
   Buffer spectra() const { return request_.inverse ? Buffer::input : Buffer::output; }
 
-  void set_element(Step& s) const {
-    s.element = request_.element;
+  void set_pairs(Step& s) const {
     s.pair_stride = grid_.strides.back();
     s.vector = s.pair_stride == 1 && grid_.batch_stride % 2 == 0 &&
                std::all_of(grid_.strides.begin(), grid_.strides.end() - 1,
@@ -108,7 +110,7 @@ class Layout {
   }
 
   void grid();
-  Step rows(std::size_t index, bool by_turns) const;
+  Step rows(std::size_t index, bool by_plane) const;
   void volume_in_two_steps();
   void two_steps();
   void three_steps();
@@ -119,26 +121,38 @@ class Layout {
     return rows;
   }
 
-  /// Forward steps as kernels, in the order of the direction; the last two run by turns for groups where the
-  /// choice says so.
-  void add(std::vector<Step> steps, std::int64_t turn_groups) {
-    const bool turns = choice_.at_once > 0 && steps.size() > 1;
+  Kernel kernel(const Step& step, std::int64_t groups) const {
+    const auto holds_samples = [](const Side& side) {
+      return side.form == Form::pairs || side.form == Form::real;
+    };
+    Kernel made;
+    made.step = step;
+    if (holds_samples(step.in) || holds_samples(step.out)) made.element = request_.element;
+    made.min_blocks_per_multiprocessor = policy_.min_blocks_per_multiprocessor;
+    made.groups = groups;
+    return made;
+  }
+
+  /// Forward steps as kernels, in the order of the direction; the last two alternate over groups where the
+  /// policy says so.
+  void add(std::vector<Step> steps, std::int64_t alternating_groups) {
+    const bool alternates = policy_.alternating_groups > 0 && steps.size() > 1;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const bool turning = turns && i + 2 >= steps.size();
-      program_.kernels.push_back({steps[i], choice_.min_blocks, turning ? turn_groups : problem_.batch});
+      const bool alternating = alternates && i + 2 >= steps.size();
+      program_.kernels.push_back(kernel(steps[i], alternating ? alternating_groups : problem_.batch));
     }
-    if (turns) program_.turns_from = request_.inverse ? 0 : static_cast<int>(steps.size()) - 2;
+    if (alternates) program_.alternating_from = request_.inverse ? 0 : steps.size() - 2;
     if (request_.inverse) std::reverse(program_.kernels.begin(), program_.kernels.end());
   }
 
-  /// Two steps by turns, no more at once than there is work for. Returns the slots of the ring between them;
-  /// 0: there is none.
-  int take_turns(std::int64_t groups) {
-    program_.turns = 2;
-    program_.at_once = static_cast<int>(std::min<std::int64_t>(choice_.at_once, groups));
-    const std::int64_t turns = (groups + program_.at_once - 1) / program_.at_once;
-    program_.streams = static_cast<int>(std::min<std::int64_t>(choice_.streams, turns));
-    return choice_.ring ? program_.at_once * program_.streams : 0;
+  /// Makes the last two steps alternate, over no more groups at a time than there are. Returns the groups
+  /// that the ring buffer between them holds; 0: there is none.
+  int alternate(std::int64_t groups) {
+    program_.alternating = true;
+    program_.alternating_groups = std::min<std::int64_t>(policy_.alternating_groups, groups);
+    const std::int64_t rounds = (groups + program_.alternating_groups - 1) / program_.alternating_groups;
+    program_.streams = static_cast<int>(std::min<std::int64_t>(policy_.streams, rounds));
+    return policy_.ring_buffer ? static_cast<int>(program_.alternating_groups) * program_.streams : 0;
   }
 
   /// What earlier steps would leave in the output lies behind the rest of the scratch memory.
@@ -147,15 +161,15 @@ class Layout {
     const auto move = [&](Side& side) {
       if (side.buffer != Buffer::output) return;
       side.buffer = Buffer::scratch;
-      side.offset += behind;
+      side.base += behind;
       program_.scratch_values = behind + problem_.spectrum_points() * problem_.batch;
     };
     for (std::size_t k = 0; k < program_.kernels.size(); ++k) {
       if (k > 0) move(program_.kernels[k].step.in);
       if (k + 1 < program_.kernels.size()) move(program_.kernels[k].step.out);
     }
-    program_.kernels.back().keep = request_.keep;
-    program_.kernels.back().spectrum = problem_.spectrum_points();
+    program_.kernels.back().step.keep = request_.keep;
+    program_.kernels.back().step.spectrum = problem_.spectrum_points();
   }
 
   /// An inverse transform is a forward one with parts exchanged before and after; the last step scales. Of
@@ -164,8 +178,8 @@ class Layout {
     const std::size_t kernels = program_.kernels.size();
     program_.kernels.back().step.scale = true;
     for (const Kernel& kernel : program_.kernels) check_line(kernel.step);
-    if (program_.turns > 0) {
-      const auto first = static_cast<std::size_t>(program_.turns_from);
+    if (program_.alternating) {
+      const std::size_t first = program_.alternating_from;
       program_.kernels[first].step.out.between = program_.kernels[first + 1].step.in.between = true;
     }
     if (request_.keep != device::Keep::all) keep_part();
@@ -180,16 +194,16 @@ class Layout {
 
   /// What the kernels rely on (device/line_fft.cuh, device/tile_fft.cuh).
   static void check_line(const Step& s) {
-    if (s.load_by_line != s.store_by_line && s.line.radices.size() < 2)
+    if (s.load_interleaved != s.store_interleaved && s.policy.radices.size() < 2)
       throw Error(ErrorCode::invalid_argument, "lines that are exchanged between threads need two radices");
-    if (s.mirror_rows > 0 && s.line.lines % 2 != 0 &&
+    if (s.mirror_rows > 0 && s.policy.transforms_per_block % 2 != 0 &&
         (s.in.form == Form::half_pairs || s.out.form == Form::half_pairs))
       throw Error(ErrorCode::invalid_argument, "rows that mirror each other need tiles of an even number");
   }
 
   const Request& request_;
   const DenseProblem& problem_;
-  const Choice& choice_;
+  const TransformPolicy& policy_;
   Grid grid_;
   std::vector<std::int64_t> across_;  ///< extents but the last
   bool pairs_ = false;
@@ -198,8 +212,8 @@ class Layout {
 };
 
 /// Rows, or the only dimension; the other side of them is set by the caller.
-Step Layout::rows(std::size_t index, bool by_turns) const {
-  const std::int64_t planes = across_.size() > 1 && !by_turns ? across_[0] : 1;
+Step Layout::rows(std::size_t index, bool by_plane) const {
+  const std::int64_t planes = across_.size() > 1 && !by_plane ? across_[0] : 1;
   const std::int64_t height = across_.empty() ? 0 : across_.back();
   Step s = step(index, row_values_, 1, planes * height, false, false);
   if (!problem_.real || across_.empty()) return s;
@@ -216,18 +230,19 @@ Step Layout::rows(std::size_t index, bool by_turns) const {
 
 void Layout::grid() {
   const std::size_t count = grid_.rank();
-  const bool turns = choice_.at_once > 0 && count > 1;
+  const bool alternates = policy_.alternating_groups > 0 && count > 1;
   // Rows of a volume's real transform need mirrored planes, so they cannot go plane by plane.
-  const bool by_plane = turns && count == 3;
-  if (by_plane && problem_.real) throw Error(ErrorCode::invalid_argument, "real volumes do not run by turns");
+  const bool by_plane = alternates && count == 3;
+  if (by_plane && problem_.real)
+    throw Error(ErrorCode::invalid_argument, "the steps of real volumes do not alternate");
   Step row = rows(count - 1, by_plane);
   const std::int64_t spectrum = rows_of_grid() * half_values_;
   const Form half = !problem_.real ? Form::complex : (pairs_ ? Form::half_pairs : Form::half);
   Side after{spectra(), spectrum, 0, half_values_, 1};
   after.form = half;
   if (count == 1) {
-    set_element(row);
-    if (!problem_.real && grid_.strides.back() > 1 && grid_.batch_stride == 1) row.load_by_line = true;
+    set_pairs(row);
+    if (!problem_.real && grid_.strides.back() > 1 && grid_.batch_stride == 1) row.load_interleaved = true;
     Side before = samples(0, grid_.batch_stride, grid_.strides.back() * (pairs_ ? 2 : 1));
     after.group = 0;
     after.inner = half_values_;
@@ -236,36 +251,36 @@ void Layout::grid() {
   }
   if (row.mirror_rows > 0) after.outer = across_.back() * half_values_;
   // Between the steps: in the output, or in scratch memory with rows of whole cache lines, or in a ring.
-  const bool own = (turns && choice_.ring) || problem_.real || pitch_ != row_values_ ||
+  const bool own = (alternates && policy_.ring_buffer) || problem_.real || pitch_ != row_values_ ||
                    (request_.inverse && !problem_.contiguous());  // columns move then
   const std::int64_t plane = across_.back() * (own ? pitch_ : row_values_),
                      volume = plane * (count == 3 ? across_[0] : 1);
   Side middle{own ? Buffer::scratch : Buffer::output, volume, 0, own ? pitch_ : row_values_, 1};
   if (row.mirror_rows > 0) middle.outer = plane;
-  const std::int64_t turn_groups = problem_.batch * (by_plane ? across_[0] : 1);
-  Side turning = middle;
-  if (turns) {
-    turning.slots = take_turns(turn_groups);
-    turning.group = by_plane ? plane : volume;
-    program_.scratch_values = turning.group * turning.slots;
+  const std::int64_t alternating_groups = problem_.batch * (by_plane ? across_[0] : 1);
+  Side shared = middle;
+  if (alternates) {
+    shared.ring_groups = alternate(alternating_groups);
+    shared.group = by_plane ? plane : volume;
+    program_.scratch_values = shared.group * shared.ring_groups;
   } else if (own) {
     program_.scratch_values = volume * problem_.batch;
   }
   if (by_plane) after.group = across_.back() * half_values_;
-  set_sides(row, turning, after);
+  set_sides(row, shared, after);
   // Columns of a plane.
   const std::int64_t pitch = middle.inner.stride;
   Step column =
       step(count - 2, across_.back(), count == 3 && !by_plane ? across_[0] : 1, row_values_, true, true);
-  Side tall = turning;
+  Side tall = shared;
   tall.inner = 1;
   tall.element = pitch;
   tall.outer = plane;
   const std::int64_t pair = pairs_ ? 2 : 1;
   if (count == 2) {
-    set_element(column);
+    set_pairs(column);
     set_sides(column, samples(grid_.batch_stride, pair * grid_.strides[1], grid_.strides[0]), tall);
-    return add({column, row}, turn_groups);
+    return add({column, row}, alternating_groups);
   }
   // Lines across planes: of contiguous volumes, from the samples to where the columns find them.
   const std::int64_t flat = across_.back() * row_values_;
@@ -286,25 +301,26 @@ void Layout::grid() {
     set_sides(deep, samples(grid_.batch_stride, pair, grid_.strides[0]), to);
     set_sides(column, by_plane ? lying : tall, tall);
   }
-  set_element(deep);
-  add({deep, column, row}, turn_groups);
+  set_pairs(deep);
+  add({deep, column, row}, alternating_groups);
 }
 
 /// Z·Y·X points, Y = Y1·Y2, in two trips through memory: lines of two dimensions, Y1 and X, then, behind the
 /// twiddle factors between Y1 and Y2, Z and Y2. What is between them lies in blocks of Y2 by as many
 /// neighbours along X as the second step has lines: what is as short as these neighbours is written, never
-/// read. Nukada et al. (2008) split Y and Z and make five steps of what registers hold; tiles in shared
+/// read. Nukada et al. (2008) factor Y and Z and make five steps of what registers hold; tiles in shared
 /// memory hold X with one part of Y, and Z with the other.
 void Layout::volume_in_two_steps() {
   const std::int64_t depth = grid_.extents[0], width = grid_.row(), plane = grid_.extents[1] * width,
                      volume = depth * plane;
-  const int y1 = choice_.split[0], y2 = choice_.split[1], beside = choice_.lines[1].lines;
+  const int y1 = policy_.factors[0], y2 = policy_.factors[1],
+            beside = policy_.kernels[1].transforms_per_block;
   const auto set_rows = [&](Step& s, int rows) {
-    if (s.method != Method::plain || s.line.radices_of_columns(rows) == 0 || s.stages()) {
+    if (s.method != Method::plain || s.policy.column_passes(rows) == 0 || s.stages()) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} rows are transformed by radices of columns, then of rows", rows));
     }
-    s.extent = rows;
+    s.rows = rows;
   };
   if (width % beside != 0)
     throw Error(ErrorCode::invalid_argument, fmt::format("rows of {} in groups of {}", width, beside));
@@ -312,7 +328,7 @@ void Layout::volume_in_two_steps() {
     throw Error(ErrorCode::invalid_argument, fmt::format("grids of {} and {}", y1 * width, y2 * depth));
   Step first = step(0, y1 * width, 1, y2, false, false);
   set_rows(first, y1);
-  first.turn = {.modulus = y1 * y2, .inner = 1};
+  first.twiddle = {.modulus = y1 * y2, .inner = 1};
   first.in = {Buffer::input, plane, 0, width, {1, static_cast<int>(width), y2 * width}};
   first.out = {Buffer::scratch, plane, 0, beside, {1, beside, y2 * beside}};
   Step second = step(1, y2 * depth, y1, width, true, true);
@@ -322,66 +338,63 @@ void Layout::volume_in_two_steps() {
   program_.one_by_one = volume >= kLargeVolume;
   const std::int64_t volumes = program_.one_by_one ? 1 : problem_.batch;
   program_.scratch_values = volume * volumes;
-  program_.kernels = {{first, choice_.min_blocks, volumes * depth}, {second, choice_.min_blocks, volumes}};
+  program_.kernels = {kernel(first, volumes * depth), kernel(second, volumes)};
 }
 
-/// N = N1·N2: lines of N1 points N2 apart, a turn, lines of N2 points; results N1 apart (the four-step
-/// method, Bailey 1990). Complex inverses are the same between two exchanges.
+/// N = N1·N2: lines of N1 points N2 apart, twiddle factors, lines of N2 points; results N1 apart (the
+/// four-step method, Bailey 1990). Complex inverses are the same between two exchanges.
 void Layout::two_steps() {
-  const std::int64_t n1 = choice_.split[0], n2 = choice_.split[1], n = n1 * n2;
-  const std::int64_t pitch = round_up(n2, line_values(request_.single));
-  const bool turns = choice_.at_once > 0;
-  const int slots = turns ? take_turns(problem_.batch) : 0;
+  const std::int64_t n1 = policy_.factors[0], n2 = policy_.factors[1], n = n1 * n2;
+  const std::int64_t pitch = round_up(n2, cache_line_values(request_.single));
+  const bool alternates = policy_.alternating_groups > 0;
+  const int ring_groups = alternates ? alternate(problem_.batch) : 0;
   Step first = step(0, n1, 1, n2, true, true, true);
-  first.turn = {.modulus = n, .inner = 1};
+  first.twiddle = {.modulus = n, .inner = 1};
   first.in = {Buffer::input, n, 0, 1, n2};
-  first.out = {Buffer::scratch, n1 * pitch, 0, 1, pitch, slots};
+  first.out = {Buffer::scratch, n1 * pitch, 0, 1, pitch, ring_groups};
   Step second = step(1, n2, 1, n1, false, true);
-  second.in = {Buffer::scratch, n1 * pitch, 0, pitch, 1, slots};
+  second.in = {Buffer::scratch, n1 * pitch, 0, pitch, 1, ring_groups};
   second.out = {Buffer::output, n, 0, 1, n1};
-  program_.scratch_values = n1 * pitch * (turns ? slots : problem_.batch);
-  program_.kernels = {{first, choice_.min_blocks, problem_.batch},
-                      {second, choice_.min_blocks, problem_.batch}};
+  program_.scratch_values = n1 * pitch * (alternates ? ring_groups : problem_.batch);
+  program_.kernels = {kernel(first, problem_.batch), kernel(second, problem_.batch)};
 }
 
 /// N = N1·N2·N3. The first step leaves its results in the order of the outputs, so that the other two find
 /// `chunk` neighbours; they work on groups of so many outputs, which stay in the L2 cache.
 void Layout::three_steps() {
-  const std::int64_t n1 = choice_.split[0], n2 = choice_.split[1], n3 = choice_.split[2];
-  const std::int64_t rest = n2 * n3, n = n1 * rest, chunk = choice_.chunk;
+  const std::int64_t n1 = policy_.factors[0], n2 = policy_.factors[1], n3 = policy_.factors[2];
+  const std::int64_t rest = n2 * n3, n = n1 * rest, chunk = policy_.outputs_per_group;
   if (n1 % chunk != 0)
     throw Error(ErrorCode::invalid_argument, fmt::format("{} outputs in groups of {}", n1, chunk));
-  const bool turns = choice_.at_once > 0;
+  const bool alternates = policy_.alternating_groups > 0;
   const std::int64_t groups = n1 / chunk;
-  const int slots = turns ? take_turns(groups) : 0;
-  program_.turns_from = turns ? 1 : 0;
+  const int ring_groups = alternates ? alternate(groups) : 0;
+  program_.alternating_from = alternates ? 1 : 0;
   Step first = step(0, n1, 1, rest, true, false, true);
-  first.turn = {.modulus = n, .inner = 1};
+  first.twiddle = {.modulus = n, .inner = 1};
   first.in = {Buffer::input, n, 0, 1, rest};
   first.out = {Buffer::scratch, n, 0, n1, 1};
   Step second = step(1, n2, n3, chunk, true, true, true);
-  second.turn = {.modulus = rest, .outer = 1};
+  second.twiddle = {.modulus = rest, .outer = 1};
   second.in = {Buffer::scratch, chunk, n1, 1, n3 * n1};
   Step third = step(2, n3, n2, chunk, true, true);
   third.out = {Buffer::output, chunk, n1, 1, n1 * n2};
-  if (slots > 0) {
-    second.out = {Buffer::scratch, rest * chunk, chunk, 1, n3 * chunk, slots, n};
-    third.in = {Buffer::scratch, rest * chunk, n3 * chunk, 1, chunk, slots, n};
+  if (ring_groups > 0) {
+    second.out = {Buffer::scratch, rest * chunk, chunk, 1, n3 * chunk, ring_groups, n};
+    third.in = {Buffer::scratch, rest * chunk, n3 * chunk, 1, chunk, ring_groups, n};
   } else {
     second.out = second.in;
     third.in = {Buffer::scratch, chunk, n3 * n1, 1, n1};
   }
-  program_.kernels = {{first, choice_.min_blocks, 1},
-                      {second, choice_.min_blocks, groups},
-                      {third, choice_.min_blocks, groups}};
-  program_.scratch_values = n + rest * chunk * slots;
+  program_.kernels = {kernel(first, 1), kernel(second, groups), kernel(third, groups)};
+  program_.scratch_values = n + rest * chunk * ring_groups;
   program_.one_by_one = true;  // groups are parts of one transform
 }
 
 }  // namespace
 
-Program lay_out(const Request& request, const Choice& choice) {
-  return Layout(request, choice).program();
+Program lay_out(const Request& request, const TransformPolicy& policy) {
+  return Layout(request, policy).program();
 }
 
 }  // namespace sfft::detail::tuned

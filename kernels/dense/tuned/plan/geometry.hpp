@@ -1,12 +1,9 @@
 // Transforms as steps through memory: where every line of every step begins, in both directions.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "kernels/dense/gpu_engine.hpp"
-#include "kernels/dense/tuned/policy/choice.hpp"
+#include "kernels/dense/tuned/plan/program.hpp"
+#include "kernels/dense/tuned/policy/transform_policy.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -19,20 +16,7 @@ struct Request {
   device::Keep keep = device::Keep::all;   ///< of a forward transform: other than all, no output is written
 };
 
-/// The forward transform's steps, as what a choice has to be made for. `split`: of a long line. Empty where
-/// the engine cannot do the problem; `why` says so.
-std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& split,
-                               const Limits& limits, std::string& why);
-/// Splits of a 1D signal that no block can hold, and of the columns of complex volumes, best first; one empty
-/// split for what may do without.
-std::vector<std::vector<int>> splits_of(const DenseProblem& problem, bool single, const Limits& limits);
-/// Whether steps by turns may do without a ring: those of contiguous complex numbers, in rows of whole cache
-/// lines, and the last two of three factors.
-bool turns_in_place(const DenseProblem& problem, bool single, const std::vector<int>& split);
-/// Complex values of one group of the steps that run by turns.
-std::int64_t group_values(const DenseProblem& problem, const Choice& choice);
-
-/// The kernels of a request. Throws Error(invalid_argument) for a choice that does not fit the problem.
-Program lay_out(const Request& request, const Choice& choice);
+/// The kernels of a request. Throws Error(invalid_argument) for a policy that does not fit the problem.
+Program lay_out(const Request& request, const TransformPolicy& policy);
 
 }  // namespace sfft::detail::tuned

@@ -38,7 +38,7 @@ inline std::int64_t round_up(std::int64_t value, std::int64_t to) {
 }
 
 /// Complex values of 128 bytes: a cache line, or all banks of shared memory.
-inline std::int64_t line_values(bool single) {
+inline std::int64_t cache_line_values(bool single) {
   return single ? 16 : 8;
 }
 

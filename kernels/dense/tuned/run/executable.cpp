@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <complex>
 
-#include "kernels/dense/tuned/plan/bank_slots.hpp"
+#include "kernels/dense/tuned/run/bank_slots.hpp"
 #include "kernels/dense/tuned/run/tables.hpp"
 #include "sfft/error.hpp"
 
@@ -30,19 +30,19 @@ const void* Tables::values(const std::string& key, const Table& table) {
 void Tables::convolution_of(const Step& step, device::StepTables& tables) {
   const std::string key =
       fmt::format("{} {} {} {} ", step.method == Method::rader ? "rader" : "bluestein", step.points,
-                  step.twiddle_free() ? fmt::format("{}", fmt::join(step.line.radices, "."))
-                                      : std::to_string(step.line.length()),
-                  step.has_places() ? step.line.threads : 0);
+                  step.twiddle_free() ? fmt::format("{}", fmt::join(step.policy.radices, "."))
+                                      : std::to_string(step.policy.length()),
+                  step.conflict_free() ? step.policy.threads_per_transform : 0);
   if (known(key + "kernel") == nullptr) {
     const Convolution made = convolution(step);
     values(key + "kernel", made.kernel);
     values(key + "chirp", made.chirp);
-    if (step.has_places()) {
-      const PlacedPermutations placed = placed_permutations(step, made, single_);
-      add(key + "store", placed.store);
-      add(key + "gather", placed.gather);
-      add(key + "scatter", placed.scatter);
-      add(key + "load", placed.load);
+    if (step.conflict_free()) {
+      const SlotTables slots = slot_tables(step, made, single_);
+      add(key + "store", slots.store);
+      add(key + "gather", slots.gather);
+      add(key + "scatter", slots.scatter);
+      add(key + "load", slots.load);
     } else if (!made.gather.empty()) {
       add(key + "gather", made.gather);
       add(key + "scatter", made.scatter);
@@ -62,12 +62,12 @@ device::StepTables Tables::of(const Step& step) {
     const void* found = known(key);
     return found != nullptr ? found : values(key, roots(n, count, stride));
   };
-  const int length = step.line.length();
+  const int length = step.policy.length();
   tables.roots = get(fmt::format("roots {}", length), length, length, 1);
-  if (step.halves())
+  if (step.half_spectra())
     tables.untangle = get(fmt::format("untangle {}", step.points), 2 * step.points, step.points + 1, 1);
-  if (step.turn.modulus > 0) {
-    const std::int64_t n = step.turn.modulus, fine = std::int64_t{1} << step.turn.bits();
+  if (step.twiddle.modulus > 0) {
+    const std::int64_t n = step.twiddle.modulus, fine = std::int64_t{1} << step.twiddle.fine_bits();
     tables.fine = get(fmt::format("fine {}", n), n, fine, 1);
     tables.coarse = get(fmt::format("coarse {}", n), n, n / fine + 1, fine);
   }
@@ -119,16 +119,16 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
     Loaded loaded;
     loaded.groups = kernel.groups;
     loaded.tiles = kernel.step.tiles();
-    loaded.lines = kernel.step.line.lines;
-    loaded.spread = static_cast<unsigned>(kernel.step.line.spread);
-    loaded.stagger = static_cast<unsigned>(kernel.step.line.stagger);
+    loaded.transforms_per_block = kernel.step.policy.transforms_per_block;
+    loaded.multiprocessor_delay = static_cast<unsigned>(kernel.step.policy.multiprocessor_delay);
+    loaded.block_delay = static_cast<unsigned>(kernel.step.policy.block_delay);
     loaded.threads = static_cast<unsigned>(kernel.threads());
     loaded.shared_bytes = kernel.shared_bytes(single);
     if (!images[i].empty()) {
       loaded.tables = tables.of(kernel.step);
       loaded.module = std::make_unique<const cuda::Module>(images[i].data());
       loaded.function = loaded.module->function("sfft_kernel");
-      const int resident = kernel.step.line.resident;
+      const int resident = kernel.step.policy.max_blocks_per_multiprocessor;
       if (loaded.shared_bytes > (48 << 10) || resident > 0) {
         cuda::check_driver(
             cuda::driver().cuFuncSetAttribute(
@@ -140,32 +140,32 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
         loaded.shared_bytes =
             bytes_to_hold(loaded.function, loaded.threads, loaded.shared_bytes, resident, device);
       }
-      loaded.stays = kernel.reads_ahead();
+      loaded.stays = kernel.double_buffers();
       const int blocks = blocks_of(loaded.function, loaded.threads, loaded.shared_bytes);
-      loaded.resident = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
-      loaded.distance = loaded.resident * kernel.step.line.distance / 100;
+      loaded.resident_blocks = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
+      loaded.prefetch_distance = loaded.resident_blocks * kernel.step.policy.prefetch_distance / 100;
     }
     kernels_.push_back(std::move(loaded));
   }
-  if (program_.turns > 0) lanes_for(nullptr);
+  if (program_.alternating) side_streams_for(nullptr);
 }
 
-Executable::Lanes& Executable::lanes_for(cuda::Stream stream) const {
+Executable::SideStreams& Executable::side_streams_for(cuda::Stream stream) const {
   // Streams that take part in another capture would drag this work into its graph.
   const std::uint64_t capture = cuda::capture_of(stream);
-  for (const auto& lanes : lanes_) {
-    const std::uint64_t own = lanes->streams.empty() ? 0 : cuda::capture_of(lanes->streams[0].get());
-    if (own == 0 || own == capture) return *lanes;
+  for (const auto& side : side_streams_) {
+    const std::uint64_t own = side->streams.empty() ? 0 : cuda::capture_of(side->streams[0].get());
+    if (own == 0 || own == capture) return *side;
   }
-  auto lanes = std::make_unique<Lanes>();
-  for (int s = 1; s < program_.streams; ++s) lanes->streams.emplace_back();
-  for (int s = 0; s < program_.streams; ++s) lanes->events.emplace_back();
-  lanes_.push_back(std::move(lanes));
-  return *lanes_.back();
+  auto side = std::make_unique<SideStreams>();
+  for (int s = 1; s < program_.streams; ++s) side->streams.emplace_back();
+  for (int s = 0; s < program_.streams; ++s) side->events.emplace_back();
+  side_streams_.push_back(std::move(side));
+  return *side_streams_.back();
 }
 
-/// Waves of blocks of a launch that wins more than its first blocks lose by waiting for a spread.
-constexpr std::int64_t kWorthSpreading = 3;
+/// Launches of more waves of blocks gain more than their first blocks lose by starting late.
+constexpr std::int64_t kWorthDelaying = 3;
 
 void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
                         cuda::Stream stream) const {
@@ -181,12 +181,14 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
   arguments.first_group = first_group;
   arguments.lines = call.batch;
   arguments.tiles = static_cast<unsigned>(tiles);
-  arguments.early = static_cast<unsigned>(kernel.resident / 2);  // others begin too late (measured)
-  arguments.resident = static_cast<unsigned>(kernel.resident);
+  arguments.early_blocks =
+      static_cast<unsigned>(kernel.resident_blocks / 2);  // others begin too late (measured)
+  arguments.resident_blocks = static_cast<unsigned>(kernel.resident_blocks);
   arguments.per_multiprocessor = 1.0f / static_cast<float>(multiprocessors_);
-  arguments.spread = tiles > kWorthSpreading * kernel.resident ? kernel.spread : 0;
-  arguments.stagger = kernel.stagger;
-  arguments.distance = static_cast<unsigned>(kernel.distance);
+  arguments.multiprocessor_delay =
+      tiles > kWorthDelaying * kernel.resident_blocks ? kernel.multiprocessor_delay : 0;
+  arguments.block_delay = kernel.block_delay;
+  arguments.prefetch_distance = static_cast<unsigned>(kernel.prefetch_distance);
   arguments.scale = call.scale;
   arguments.tables = kernel.tables;
   arguments.kept = call.kept;
@@ -194,7 +196,7 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   attribute.value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(kernel.stays ? std::min(tiles, kernel.resident) : tiles);
+  config.gridDimX = static_cast<unsigned>(kernel.stays ? std::min(tiles, kernel.resident_blocks) : tiles);
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.blockDimX = kernel.threads;
   config.sharedMemBytes = static_cast<unsigned>(kernel.shared_bytes);
@@ -208,18 +210,20 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
 
 void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const {
   const Loaded& loaded = kernels_[kernel];
-  const std::int64_t of_batch = (call.batch + loaded.lines - 1) / loaded.lines;
+  const std::int64_t of_batch = (call.batch + loaded.transforms_per_block - 1) / loaded.transforms_per_block;
   launch(loaded, call, 0, loaded.tiles > 0 ? loaded.tiles * loaded.groups : of_batch, stream);
 }
 
 std::int64_t Executable::columns_at_once() const noexcept {
   if (program_.volume_in_two()) return program_.kernels[0].step.in.group;
-  if (program_.kernels.size() != 3 || program_.turns != 2) return 0;
+  if (program_.kernels.size() != 3 || !program_.alternating) return 0;
   const Step& step = program_.kernels[kernel_of_columns()].step;
   const auto flat = [](const Side& side) {
     return side.inner == Digits(1) && side.form == Form::complex && side.buffer != Buffer::scratch;
   };
-  return step.outer == 1 && step.turn.modulus == 0 && flat(step.in) && flat(step.out) ? step.line.lines : 0;
+  return step.outer == 1 && step.twiddle.modulus == 0 && flat(step.in) && flat(step.out)
+             ? step.policy.transforms_per_block
+             : 0;
 }
 
 void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t count,
@@ -230,44 +234,43 @@ void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t 
   Call part = call;
   part.input = static_cast<const std::byte*>(call.input) + offset;
   part.output = static_cast<std::byte*>(call.output) + offset;
-  launch(kernel, part, 0, (count + kernel.lines - 1) / kernel.lines, stream);
+  launch(kernel, part, 0, (count + kernel.transforms_per_block - 1) / kernel.transforms_per_block, stream);
 }
 
 void Executable::run_planes(const Call& call, std::int64_t first, std::int64_t count,
                             cuda::Stream stream) const {
-  if (!program_.volume_in_two()) return run_turns(call, first, count, stream);
+  if (!program_.volume_in_two()) return run_alternating(call, first, count, stream);
   launch(kernels_[0], call, first, kernels_[0].tiles * count, stream);
 }
 
-void Executable::run_turns(const Call& call, std::int64_t first_group, std::int64_t groups,
-                           cuda::Stream stream) const {
+void Executable::run_alternating(const Call& call, std::int64_t first_group, std::int64_t groups,
+                                 cuda::Stream stream) const {
   const std::lock_guard lock(mutex_);
-  Lanes& lanes = lanes_for(stream);
-  const auto first = static_cast<std::size_t>(program_.turns_from),
-             turns = static_cast<std::size_t>(program_.turns);
-  const std::int64_t at_once = program_.at_once;
-  // Streams beyond the number of turns would only be waited for.
-  const std::size_t others = std::min(lanes.streams.size(), static_cast<std::size_t>((groups - 1) / at_once));
-  if (others > 0) lanes.events.back().record(stream);
-  for (std::size_t s = 0; s < others; ++s) lanes.events.back().hold(lanes.streams[s].get());
-  std::size_t turn = 0;
-  for (std::int64_t group = 0; group < groups; group += at_once, turn = (turn + 1) % (others + 1)) {
-    const cuda::Stream own = turn == 0 ? stream : lanes.streams[turn - 1].get();
-    for (std::size_t k = first; k < first + turns; ++k)
+  SideStreams& side = side_streams_for(stream);
+  const std::size_t first_kernel = program_.alternating_from;
+  const std::int64_t at_once = program_.alternating_groups;
+  // Streams beyond the number of rounds would only be waited for.
+  const std::size_t others = std::min(side.streams.size(), static_cast<std::size_t>((groups - 1) / at_once));
+  if (others > 0) side.events.back().record(stream);
+  for (std::size_t s = 0; s < others; ++s) side.events.back().hold(side.streams[s].get());
+  std::size_t next = 0;
+  for (std::int64_t group = 0; group < groups; group += at_once, next = (next + 1) % (others + 1)) {
+    const cuda::Stream own = next == 0 ? stream : side.streams[next - 1].get();
+    for (std::size_t k = first_kernel; k < first_kernel + Program::kAlternatingKernels; ++k)
       launch(kernels_[k], call, first_group + group, kernels_[k].tiles * std::min(at_once, groups - group),
              own);
   }
   for (std::size_t s = 0; s < others; ++s) {
-    lanes.events[s].record(lanes.streams[s].get());
-    lanes.events[s].hold(stream);
+    side.events[s].record(side.streams[s].get());
+    side.events[s].hold(stream);
   }
 }
 
 void Executable::run_once(const Call& call, cuda::Stream stream) const {
   for (std::size_t k = 0; k < kernels_.size();) {
-    if (program_.turns > 0 && k == static_cast<std::size_t>(program_.turns_from)) {
-      run_turns(call, 0, kernels_[k].groups, stream);
-      k += static_cast<std::size_t>(program_.turns);
+    if (program_.alternating && k == program_.alternating_from) {
+      run_alternating(call, 0, kernels_[k].groups, stream);
+      k += Program::kAlternatingKernels;
     } else {
       run_kernel(k++, call, stream);
     }
@@ -282,7 +285,7 @@ void Executable::run(const Call& call, cuda::Stream stream) const {
     const auto at = static_cast<std::size_t>(b);
     one.input = static_cast<const std::byte*>(call.input) + at * call.input_bytes;
     one.output = static_cast<std::byte*>(call.output) + at * call.output_bytes;
-    one.kept.first = b * program_.kernels.back().spectrum;
+    one.kept.first = b * program_.kernels.back().step.spectrum;
     run_once(one, stream);
   }
 }

@@ -55,8 +55,8 @@ struct Call {
   device::KeptPart kept{};                        ///< of a program that keeps a part
 };
 
-/// Immutable but for the streams that steps by turns run on, which a mutex guards: their work is ordered by
-/// events, so that callers of several threads only wait for each other's launches.
+/// Immutable but for the streams that alternating steps run on, which a mutex guards: their work is ordered
+/// by events, so that callers of several threads only wait for each other's launches.
 class Executable {
  public:
   /// An empty image stands for a kernel that is never run. `tables` outlives this.
@@ -67,15 +67,15 @@ class Executable {
   void run(const Call& call, cuda::Stream stream) const;
   /// One of the kernels, for all groups.
   void run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const;
-  /// Not 0: a program of lines across planes and of planes by turns, or of a volume in two steps, which may
-  /// run in parts: the columns of a part begin at a multiple of this, its planes are groups.
+  /// Not 0: a program of lines across planes and of planes that alternate, or of a volume in two steps, which
+  /// may run in parts: the columns of a part begin at a multiple of this, its planes are groups.
   std::int64_t columns_at_once() const noexcept;
-  bool planes_first() const noexcept { return program_.volume_in_two() || program_.turns_from == 0; }
+  bool planes_first() const noexcept { return program_.volume_in_two() || program_.alternating_from == 0; }
   void run_columns(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
   void run_planes(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
   /// Blocks of a kernel that the GPU holds at once.
-  std::int64_t resident(std::size_t kernel) const { return kernels_.at(kernel).resident; }
+  std::int64_t resident(std::size_t kernel) const { return kernels_.at(kernel).resident_blocks; }
 
  private:
   struct Loaded {
@@ -85,26 +85,27 @@ class Executable {
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
     std::int64_t groups = 1, tiles = 0;
-    int lines = 1;              ///< of a tile
-    bool stays = false;         ///< its blocks, for many tiles
-    std::int64_t resident = 0;  ///< blocks that the GPU holds at once
-    std::int64_t distance = 0;  ///< see Arguments
-    unsigned spread = 0, stagger = 0;
+    int transforms_per_block = 1;
+    bool stays = false;                ///< its blocks, for many tiles
+    std::int64_t resident_blocks = 0;  ///< that the GPU holds at once
+    std::int64_t prefetch_distance = 0;
+    unsigned multiprocessor_delay = 0, block_delay = 0;
   };
 
   void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
               cuda::Stream stream) const;
   void run_once(const Call& call, cuda::Stream stream) const;
-  void run_turns(const Call& call, std::int64_t first_group, std::int64_t groups, cuda::Stream stream) const;
-  /// The kernel beside those by turns.
-  std::size_t kernel_of_columns() const noexcept { return program_.turns_from == 0 ? 2 : 0; }
+  void run_alternating(const Call& call, std::int64_t first_group, std::int64_t groups,
+                       cuda::Stream stream) const;
+  /// The kernel beside those that alternate.
+  std::size_t kernel_of_columns() const noexcept { return program_.alternating_from == 0 ? 2 : 0; }
 
-  /// What steps by turns run on beside the caller's stream.
-  struct Lanes {
+  /// What alternating steps run on beside the caller's stream.
+  struct SideStreams {
     std::vector<cuda::OwnedStream> streams;
     std::vector<cuda::Event> events;  ///< one for each stream, and one more
   };
-  Lanes& lanes_for(cuda::Stream stream) const;
+  SideStreams& side_streams_for(cuda::Stream stream) const;
 
   Program program_;
   std::size_t value_bytes_;  ///< complex
@@ -113,7 +114,8 @@ class Executable {
   int multiprocessors_;
   bool overlap_ = false;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Lanes>> lanes_;  ///< more than one only while graphs are captured
+  mutable std::vector<std::unique_ptr<SideStreams>>
+      side_streams_;  ///< more than one only while graphs are captured
 };
 
 }  // namespace sfft::detail::tuned

@@ -67,7 +67,7 @@ Convolution rader(std::int64_t p) {
 
 /// The same on a grid of one dimension a radix (Good 1958): place e of the convolution, with the coordinates
 /// e mod R_i, the first slowest; place Σ f_i n/R_i of its DFT with the coordinates f_i, the first fastest.
-Convolution on_grid(const Convolution& line, const std::vector<int>& radices) {
+Convolution on_grid(const Convolution& line, const IntList& radices) {
   const auto n = static_cast<std::int64_t>(line.gather.size());
   Convolution grid = line;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -95,8 +95,8 @@ Table roots(std::int64_t n, std::int64_t count, std::int64_t step) {
 }
 
 Convolution convolution(const Step& step) {
-  if (step.method == Method::bluestein) return bluestein(step.points, step.line.length());
-  return step.twiddle_free() ? on_grid(rader(step.points), step.line.radices) : rader(step.points);
+  if (step.method == Method::bluestein) return bluestein(step.points, step.policy.length());
+  return step.twiddle_free() ? on_grid(rader(step.points), step.policy.radices) : rader(step.points);
 }
 
 }  // namespace sfft::detail::tuned

@@ -8,6 +8,7 @@
 #include "kernels/cuda/pack.hpp"
 #include "kernels/dense/problem.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
+#include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
 #include "sfft/error.hpp"
 
@@ -75,10 +76,10 @@ template <class Real>
 void TrialBench<Real>::compile(std::vector<Candidate>& candidates) {
   constexpr bool kSingle = sizeof(Real) == 4;
   std::vector<std::string> sources;
-  std::vector<std::pair<Candidate*, std::size_t>> places;  // the kernels that they are of
+  std::vector<std::pair<Candidate*, std::size_t>> owners;  // whose kernels they are
   for (Candidate& candidate : candidates) {
     try {
-      candidate.program = lay_out({problem_, kSingle, false, element_}, candidate.choice);
+      candidate.program = lay_out({problem_, kSingle, false, element_}, candidate.policy);
     } catch (const Error& error) {
       candidate.failure = error.what();
       continue;
@@ -87,14 +88,14 @@ void TrialBench<Real>::compile(std::vector<Candidate>& candidates) {
     for (std::size_t k = 0; k < candidate.program.kernels.size(); ++k) {
       if (candidate.only && *candidate.only != k) continue;
       sources.push_back(source_of(candidate.program.kernels[k], kSingle));
-      places.push_back({&candidate, k});
+      owners.push_back({&candidate, k});
     }
   }
   const std::string architecture = fmt::format("sm_{}{}", device_.major, device_.minor);
   const std::vector<Compiled> compiled = tuned::compile(sources, architecture);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    places[i].first->images[places[i].second] = compiled[i].image;
-    if (!compiled[i].failure.empty()) places[i].first->failure = compiled[i].failure;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    owners[i].first->images[owners[i].second] = compiled[i].image;
+    if (!compiled[i].failure.empty()) owners[i].first->failure = compiled[i].failure;
   }
 }
 

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "kernels/dense/gpu_engine.hpp"
-#include "kernels/dense/tuned/run/executable.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/run/executable.hpp"
 
 namespace sfft::detail::tuned {
 
-/// A choice made into machine code, whole or one kernel of it.
+/// A policy made into machine code, whole or one kernel of it.
 struct Candidate {
-  Choice choice;
+  TransformPolicy policy;
   std::optional<std::size_t> only{};  ///< the one kernel that is compiled
   Program program{};
   std::vector<Image> images{};

@@ -7,6 +7,8 @@
 #include <map>
 #include <mutex>
 
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+#include "kernels/dense/tuned/search/candidates.hpp"
 #include "kernels/dense/tuned/search/trial_bench.hpp"
 #include "kernels/dense/tuned/search/variations.hpp"
 #include "sfft/error.hpp"
@@ -17,10 +19,10 @@ namespace tuned {
 
 namespace {
 
-constexpr std::size_t kSplits = 4;                ///< of a long line, that are tried
+constexpr std::size_t kFactorisations = 4;        ///< of a long line, that are tried
 constexpr std::size_t kCandidates = 64;           ///< of a step
 constexpr std::size_t kKept = 3;                  ///< of a step, that whole transforms are made of
-constexpr std::size_t kFinalists = 12;            ///< that are timed again, by turns
+constexpr std::size_t kFinalists = 12;            ///< that are timed again, in rounds
 constexpr int kRounds = 7;                        ///< of that
 constexpr double kWorthOfAccuracy = 1.02;         ///< that much slower, two roots are preferred to one
 constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; more would leave any L2 cache
@@ -31,20 +33,20 @@ class Tuner {
   Tuner(const DenseProblem& problem, std::vector<TunedTrial>* trials)
       : problem_(problem), limits_(limits_of(problem.device)), trials_(trials), bench_(problem) {}
 
-  Choices run() {
+  PlanPolicy run() {
     std::string why = "no factors that a block can hold";
-    for (const std::vector<int>& split : first(splits_of(problem_, kSingle, limits_), kSplits)) {
-      const std::vector<LineNeed> needs = needs_of(problem_, kSingle, split, limits_, why);
-      if (!needs.empty()) tune(split, needs);
+    for (const std::vector<int>& factors : first(factors_of(problem_, kSingle, limits_), kFactorisations)) {
+      const std::vector<LineNeed> needs = needs_of(problem_, kSingle, factors, limits_, why);
+      if (!needs.empty()) tune(factors, needs);
     }
-    if (best_.lines.empty()) {
+    if (best_.kernels.empty()) {
       throw Error(ErrorCode::backend_unavailable,
                   fmt::format("no kernel for {}: {}", problem_.shape.to_string(), why));
     }
     run_off();
-    const Choice own = best_;
+    const TransformPolicy own = best_;
     const bool frames = problem_.real && problem_.shape.rank() == 2 && problem_.contiguous();
-    if (!frames || own.lines.size() < 2) return {own, std::nullopt};
+    if (!frames || own.kernels.size() < 2) return {own, std::nullopt};
     for_bytes();
     run_off();
     return {own, best_ == own ? std::nullopt : std::optional(best_)};
@@ -61,33 +63,33 @@ class Tuner {
 
   void record(const Candidate& candidate, std::size_t step, double us) {
     if (trials_ == nullptr) return;
-    const LineChoice& line = candidate.choice.lines[step];
-    trials_->push_back({to_text(candidate.choice), fmt::format("{}", fmt::join(line.radices, ".")),
-                        line.pad_every, line.threads, us, candidate.failure.empty()});
+    const KernelPolicy& kernel = candidate.policy.kernels[step];
+    trials_->push_back({to_text(candidate.policy), fmt::format("{}", fmt::join(kernel.radices, ".")),
+                        kernel.pad_interval, kernel.threads_per_transform, us, candidate.failure.empty()});
   }
 
   /// Step by step, each by itself, then the best of each together.
-  void tune(const std::vector<int>& split, const std::vector<LineNeed>& needs) {
-    Choice base;
-    base.split = split;
-    std::vector<std::vector<LineChoice>> options;
+  void tune(const std::vector<int>& factors, const std::vector<LineNeed>& needs) {
+    TransformPolicy base;
+    base.factors = factors;
+    std::vector<std::vector<KernelPolicy>> options;
     for (const LineNeed& need : needs) {
       options.push_back(candidates(need, kSingle, limits_, kCandidates));
       if (options.back().empty()) return;
-      base.lines.push_back(options.back().front());
+      base.kernels.push_back(options.back().front());
     }
     for (std::size_t step = 0; step < needs.size(); ++step) {
       options[step] = best_of_step(base, step, options[step]);
       if (options[step].empty()) return;
-      base.lines[step] = options[step].front();
+      base.kernels[step] = options[step].front();
     }
-    std::vector<Choice> wholes{{base}};
+    std::vector<TransformPolicy> wholes{{base}};
     for (std::size_t step = 0; step < needs.size(); ++step) {
-      std::vector<Choice> next;
-      for (const Choice& choice : wholes) {
-        for (const LineChoice& line : options[step]) {
-          next.push_back(choice);
-          next.back().lines[step] = line;
+      std::vector<TransformPolicy> next;
+      for (const TransformPolicy& policy : wholes) {
+        for (const KernelPolicy& kernel : options[step]) {
+          next.push_back(policy);
+          next.back().kernels[step] = kernel;
         }
       }
       wholes = std::move(next);
@@ -95,12 +97,12 @@ class Tuner {
     const std::size_t count = wholes.size();
     for (std::size_t i = 0; i < count; ++i) {
       wholes.push_back(wholes[i]);
-      wholes.back().min_blocks = 2;
+      wholes.back().min_blocks_per_multiprocessor = 2;
     }
     settle(wholes, needs.size() - 1);
-    if (needs.size() > 1 && !best_.lines.empty() && best_.split == split)
-      settle(with_turns(best_), needs.size() - 1);
-    if (!best_.lines.empty() && best_.split == split) {
+    if (needs.size() > 1 && !best_.kernels.empty() && best_.factors == factors)
+      settle(alternating_policies(best_), needs.size() - 1);
+    if (!best_.kernels.empty() && best_.factors == factors) {
       settle(neighbours(best_), 0);
       settle(refinements(best_, problem_.real, kSingle), 0);
     }
@@ -111,16 +113,16 @@ class Tuner {
     bench_.read_bytes();
     finalists_.clear();
     best_us_ = std::numeric_limits<double>::infinity();
-    const Choice own = best_;
+    const TransformPolicy own = best_;
     settle({own}, 0);
     std::string why;
     const LineNeed need = needs_of(problem_, kSingle, {}, limits_, why).front();
-    std::vector<Choice> all;
-    for (const LineChoice& line : best_of_step(own, 0, candidates(need, kSingle, limits_, kCandidates))) {
+    std::vector<TransformPolicy> all;
+    for (const KernelPolicy& kernel : best_of_step(own, 0, candidates(need, kSingle, limits_, kCandidates))) {
       for (const int blocks : {1, 2, 3}) {
         all.push_back(own);
-        all.back().lines[0] = line;
-        all.back().min_blocks = blocks;
+        all.back().kernels[0] = kernel;
+        all.back().min_blocks_per_multiprocessor = blocks;
       }
     }
     settle(all, 0);
@@ -128,46 +130,47 @@ class Tuner {
     settle(refinements(best_, problem_.real, kSingle), 0);
   }
 
-  std::vector<LineChoice> best_of_step(const Choice& base, std::size_t step,
-                                       const std::vector<LineChoice>& lines) {
+  std::vector<KernelPolicy> best_of_step(const TransformPolicy& base, std::size_t step,
+                                         const std::vector<KernelPolicy>& kernels) {
     std::vector<Candidate> all;
-    for (const LineChoice& line : lines) {
+    for (const KernelPolicy& kernel : kernels) {
       for (const int blocks : {1, 2}) {  // of many threads a compiler with all registers fits only one
-        if (blocks > 1 && 2 * line.threads * line.lines <= kMostThreads / 2) continue;
-        all.push_back({.choice = base, .only = step});
-        all.back().choice.lines[step] = line;
-        all.back().choice.min_blocks = blocks;
+        if (blocks > 1 && 2 * kernel.threads_per_transform * kernel.transforms_per_block <= kMostThreads / 2)
+          continue;
+        all.push_back({.policy = base, .only = step});
+        all.back().policy.kernels[step] = kernel;
+        all.back().policy.min_blocks_per_multiprocessor = blocks;
       }
     }
     bench_.compile(all);
-    std::vector<std::pair<double, LineChoice>> timed;
+    std::vector<std::pair<double, KernelPolicy>> timed;
     for (Candidate& candidate : all) {
       if (const auto us = bench_.time(candidate)) {
-        timed.push_back({*us, candidate.choice.lines[step]});
+        timed.push_back({*us, candidate.policy.kernels[step]});
         record(candidate, step, *us);
       }
     }
     std::stable_sort(timed.begin(), timed.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<LineChoice> kept;
-    for (const auto& [us, line] : timed) {
-      const bool known = std::find(kept.begin(), kept.end(), line) != kept.end();
-      if (!known && kept.size() < kKept) kept.push_back(line);
+    std::vector<KernelPolicy> kept;
+    for (const auto& [us, kernel] : timed) {
+      const bool known = std::find(kept.begin(), kept.end(), kernel) != kept.end();
+      if (!known && kept.size() < kKept) kept.push_back(kernel);
     }
     return kept;
   }
 
   /// Takes the fastest of whole transforms, if it is right and faster than what was found before.
-  void settle(const std::vector<Choice>& choices, std::size_t varied) {
+  void settle(const std::vector<TransformPolicy>& policies, std::size_t varied) {
     std::vector<Candidate> all;
-    for (const Choice& choice : choices) all.push_back({.choice = choice});
+    for (const TransformPolicy& policy : policies) all.push_back({.policy = policy});
     bench_.compile(all);
     std::vector<std::pair<double, Candidate*>> timed;
     for (Candidate& candidate : all) {
       const auto us = bench_.time(candidate);
       if (!us) continue;
-      timed.push_back({price(*us, candidate.choice), &candidate});
-      remember(timed.back().first, candidate.choice);
+      timed.push_back({price(*us, candidate.policy), &candidate});
+      remember(timed.back().first, candidate.policy);
     }
     std::stable_sort(timed.begin(), timed.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -176,34 +179,35 @@ class Tuner {
       if (!found && us < best_us_ && bench_.check(*candidate)) {
         found = true;
         best_us_ = us;
-        best_ = candidate->choice;
+        best_ = candidate->policy;
       }
-      record(*candidate, varied, us / price(1, candidate->choice));
+      record(*candidate, varied, us / price(1, candidate->policy));
     }
   }
 
   /// What a time is worth: that of a whole transform.
-  static double price(double us, const Choice& choice) {
-    const bool rough = std::any_of(choice.lines.begin(), choice.lines.end(), [](const LineChoice& line) {
-      return line.twiddles == Twiddles::one_root && line.radices.size() > 1;
-    });
+  static double price(double us, const TransformPolicy& policy) {
+    const bool rough =
+        std::any_of(policy.kernels.begin(), policy.kernels.end(), [](const KernelPolicy& kernel) {
+          return kernel.twiddles == Twiddles::one_root && kernel.radices.size() > 1;
+        });
     return rough ? kWorthOfAccuracy * us : us;
   }
 
-  void remember(double us, const Choice& choice) {
+  void remember(double us, const TransformPolicy& policy) {
     const auto known = std::find_if(finalists_.begin(), finalists_.end(),
-                                    [&](const auto& finalist) { return finalist.second == choice; });
+                                    [&](const auto& finalist) { return finalist.second == policy; });
     if (known != finalists_.end()) finalists_.erase(known);
     const auto slower = [](double value, const auto& finalist) { return value < finalist.first; };
-    finalists_.insert(std::upper_bound(finalists_.begin(), finalists_.end(), us, slower), {us, choice});
+    finalists_.insert(std::upper_bound(finalists_.begin(), finalists_.end(), us, slower), {us, policy});
     if (finalists_.size() > kFinalists) finalists_.pop_back();
   }
 
   /// The fastest of hundreds that were timed once each is the luckiest of the fast ones: they are timed
-  /// again, by turns, and the best median counts.
+  /// again, round by round, and the best median counts.
   void run_off() {
     std::vector<Candidate> all;
-    for (const auto& [us, choice] : finalists_) all.push_back({.choice = choice});
+    for (const auto& [us, policy] : finalists_) all.push_back({.policy = policy});
     bench_.compile(all);
     std::vector<std::vector<double>> times(all.size());
     for (int round = 0; round < kRounds; ++round) {
@@ -215,33 +219,33 @@ class Tuner {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (times[i].size() < kRounds) continue;
       std::nth_element(times[i].begin(), times[i].begin() + kRounds / 2, times[i].end());
-      ranked.push_back({price(times[i][kRounds / 2], all[i].choice), &all[i]});
+      ranked.push_back({price(times[i][kRounds / 2], all[i].policy), &all[i]});
     }
     std::sort(ranked.begin(), ranked.end());
     for (const auto& [us, candidate] : ranked) {
       if (!bench_.check(*candidate)) continue;
-      best_ = candidate->choice;
+      best_ = candidate->policy;
       return;
     }
   }
 
-  std::vector<Choice> with_turns(const Choice& base) const {
-    std::vector<Choice> all;
-    if (problem_.shape.rank() == 3 && (problem_.real || !base.split.empty())) return all;
+  std::vector<TransformPolicy> alternating_policies(const TransformPolicy& base) const {
+    std::vector<TransformPolicy> all;
+    if (problem_.shape.rank() == 3 && (problem_.real || !base.factors.empty())) return all;
     const std::int64_t group = group_values(problem_, base) * (kSingle ? 8 : 16);
     for (const std::int64_t bytes : {1ll << 20, 2ll << 20, 4ll << 20, 8ll << 20, 16ll << 20}) {
       for (int streams = 1; streams <= 4; ++streams) {
-        Choice choice = base;
-        choice.at_once = static_cast<int>(std::max<std::int64_t>(1, bytes / group));
-        choice.streams = streams;
-        const bool same =
-            !all.empty() && all.back().at_once == choice.at_once && all.back().streams >= streams;
-        if (same || choice.at_once * group * streams > kCacheShare) continue;
+        TransformPolicy policy = base;
+        policy.alternating_groups = static_cast<int>(std::max<std::int64_t>(1, bytes / group));
+        policy.streams = streams;
+        const bool same = !all.empty() && all.back().alternating_groups == policy.alternating_groups &&
+                          all.back().streams >= streams;
+        if (same || policy.alternating_groups * group * streams > kCacheShare) continue;
         for (const bool ring : {true, false}) {
-          if (!ring && !turns_in_place(problem_, kSingle, base.split)) continue;
-          choice.ring = ring;
-          for (const Caching caching : {Caching{Loads::past_l1, true}, Caching{}})
-            all.push_back(with_caching(choice, caching));
+          if (!ring && !alternates_in_place(problem_, kSingle, base.factors)) continue;
+          policy.ring_buffer = ring;
+          all.push_back(with_caching(policy, Loads::bypass_l1, true));
+          all.push_back(with_caching(policy, Loads::cached, false));
         }
       }
     }
@@ -252,9 +256,9 @@ class Tuner {
   Limits limits_;
   std::vector<TunedTrial>* trials_;
   TrialBench<Real> bench_;
-  Choice best_;
+  TransformPolicy best_;
   double best_us_ = std::numeric_limits<double>::infinity();
-  std::vector<std::pair<double, Choice>> finalists_;  ///< fastest first
+  std::vector<std::pair<double, TransformPolicy>> finalists_;  ///< fastest first
 };
 
 }  // namespace
@@ -263,24 +267,24 @@ Limits limits_of(int device) {
   return {cuda::device_info(device).shared_bytes_per_block};
 }
 
-Choice choose_by_rules(const DenseProblem& problem, bool single) {
+TransformPolicy choose_by_rules(const DenseProblem& problem, bool single) {
   const Limits limits = limits_of(problem.device);
   std::string why = "no factors that a block can hold";
-  for (const std::vector<int>& split : splits_of(problem, single, limits)) {
-    Choice choice;
-    choice.split = split;
-    const std::vector<LineNeed> needs = needs_of(problem, single, split, limits, why);
+  for (const std::vector<int>& factors : factors_of(problem, single, limits)) {
+    TransformPolicy policy;
+    policy.factors = factors;
+    const std::vector<LineNeed> needs = needs_of(problem, single, factors, limits, why);
     for (const LineNeed& need : needs) {
-      const std::vector<LineChoice> best = candidates(need, single, limits, 1);
+      const std::vector<KernelPolicy> best = candidates(need, single, limits, 1);
       if (best.empty()) continue;
-      LineChoice& line = choice.lines.emplace_back(best.front());
-      line.twiddles = Twiddles::two_roots;
-      if (alone_on_multiprocessor(line, single)) {
-        line.distance = kUsualDistance;
-        line.spread = kUsualSpread;
+      KernelPolicy& kernel = policy.kernels.emplace_back(best.front());
+      kernel.twiddles = Twiddles::two_roots;
+      if (alone_on_multiprocessor(kernel, single)) {
+        kernel.prefetch_distance = kUsualPrefetchDistance;
+        kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
       }
     }
-    if (!needs.empty() && choice.lines.size() == needs.size()) return choice;
+    if (!needs.empty() && policy.kernels.size() == needs.size()) return policy;
   }
   throw Error(ErrorCode::backend_unavailable,
               fmt::format("no kernel for {}: {}", problem.shape.to_string(), why));
@@ -296,19 +300,20 @@ std::string key_of(const DenseProblem& problem, bool single) {
 
 }  // namespace
 
-Choices choose_by_measurement(const DenseProblem& problem, bool single, std::vector<TunedTrial>* trials) {
+PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single, std::vector<TunedTrial>* trials) {
   // Plans of the same problem in one process need not search again. Never destroyed: threads may plan while
   // the process ends.
   static std::mutex& mutex = *new std::mutex;
-  static std::map<std::string, Choices>& found = *new std::map<std::string, Choices>;
+  static std::map<std::string, PlanPolicy>& found = *new std::map<std::string, PlanPolicy>;
   const std::string key = key_of(problem, single);
   if (trials == nullptr) {
     const std::lock_guard lock(mutex);
     if (const auto known = found.find(key); known != found.end()) return known->second;
   }
-  const Choices choice = single ? Tuner<float>(problem, trials).run() : Tuner<double>(problem, trials).run();
+  const PlanPolicy policy =
+      single ? Tuner<float>(problem, trials).run() : Tuner<double>(problem, trials).run();
   const std::lock_guard lock(mutex);
-  return found[key] = choice;
+  return found[key] = policy;
 }
 
 }  // namespace tuned

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "kernels/dense/gpu_engine.hpp"
-#include "kernels/dense/tuned/policy/choice.hpp"
+#include "kernels/dense/tuned/policy/limits.hpp"
+#include "kernels/dense/tuned/policy/transform_policy.hpp"
 
 namespace sfft::detail {
 
@@ -13,8 +14,8 @@ namespace sfft::detail {
 struct TunedTrial {
   std::string kernel;   ///< its text, as wisdom keeps it
   std::string radices;  ///< of the step that was varied
-  int pad = 0;          ///< places left free after so many; 0: none
-  int threads = 0;      ///< of a line
+  int pad = 0;          ///< one slot is left free after so many; 0: none
+  int threads = 0;      ///< of a transform
   double us = 0;        ///< of the step that was varied, or of the whole transform
   bool correct =
       true;  ///< the transform agrees with cuFFT's; known of finalists and of transforms of one step
@@ -27,10 +28,10 @@ namespace tuned {
 
 Limits limits_of(int device);
 /// By the count of operations alone. Throws Error(backend_unavailable) for problems without a kernel.
-Choice choose_by_rules(const DenseProblem& problem, bool single);
+TransformPolicy choose_by_rules(const DenseProblem& problem, bool single);
 /// Times candidates in device memory of its own, seconds. Whoever else uses the GPU disturbs it.
-Choices choose_by_measurement(const DenseProblem& problem, bool single,
-                              std::vector<TunedTrial>* trials = nullptr);
+PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single,
+                                 std::vector<TunedTrial>* trials = nullptr);
 
 }  // namespace tuned
 

@@ -1,25 +1,20 @@
-// What the tuner tries once it has found a good choice: others that are close to it.
+// What the search tries once it has found a good policy: others that are close to it.
 #pragma once
 
 #include <vector>
 
-#include "kernels/dense/tuned/policy/choice.hpp"
+#include "kernels/dense/tuned/policy/knobs.hpp"
 
 namespace sfft::detail::tuned {
 
-/// The same for all steps.
-Choice with_caching(Choice choice, const Caching& caching);
-/// The factors of one step in other orders, with other threads, and with other lines of a tile; groups of
-/// twice as many lines of a line of three factors.
-std::vector<Choice> neighbours(const Choice& base);
-/// Whether a block that holds such a tile has a multiprocessor for itself, or nearly so: nothing hides its
-/// loads but what it does about it.
-bool alone_on_multiprocessor(const LineChoice& line, bool single);
-constexpr int kUsualDistance = 25, kUsualSpread = 14000;  ///< what it does
+/// The same for all kernels.
+TransformPolicy with_caching(TransformPolicy policy, Loads loads, bool streaming);
+/// The radices of one kernel in other orders, with other threads, and with other numbers of transforms in a
+/// block; for a line of three factors, groups of twice as many outputs.
+std::vector<TransformPolicy> neighbours(const TransformPolicy& base);
 
-/// One thing at a time: registers, caches, twiddle factors, padding, blocks, prefetching, beginning early,
-/// reading ahead; together with prefetching, when blocks begin.
-/// Without what changes nothing for complex or real transforms, and without `base`.
-std::vector<Choice> refinements(const Choice& base, bool real, bool single);
+/// One knob at a time, through the values that its row names (knobs.cpp): without what changes nothing for
+/// complex or for real transforms, and without `base`.
+std::vector<TransformPolicy> refinements(const TransformPolicy& base, bool real, bool single);
 
 }  // namespace sfft::detail::tuned

@@ -1,10 +1,11 @@
-#include "kernels/dense/tuned/plan/bank_slots.hpp"
+#include "kernels/dense/tuned/run/bank_slots.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "kernels/dense/tuned/plan/grid.hpp"
+#include "kernels/dense/tuned/plan/shared_layout.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -67,25 +68,16 @@ class Colouring {
   std::array<std::vector<int>, 2> at_;  ///< the edge of a node with a colour
 };
 
-/// That hold one complex number each.
-int banks_of(bool single) {
-  return static_cast<int>(line_values(single));
-}
-
-int groups_of(int threads, int banks) {
-  return (threads + banks - 1) / banks;
-}
-
-/// Of every point the group of threads that accesses it at once; points that none does have one of their own.
+/// For each point the group of threads that accesses it at once; points that none does have one of their own.
 std::vector<int> groups(const Accesses& accesses, int points, int banks) {
   std::vector<int> group(static_cast<std::size_t>(points), -1);
-  const int of_step = groups_of(accesses.threads, banks);
+  const int of_round = bank_groups(accesses.threads, banks);
   int count = 0;
   for (std::size_t i = 0; i < accesses.points.size(); ++i) {
-    const int at = static_cast<int>(i), step = at / accesses.threads, thread = at % accesses.threads;
-    count = (step + 1) * of_step;
+    const int at = static_cast<int>(i), round = at / accesses.threads, thread = at % accesses.threads;
+    count = (round + 1) * of_round;
     if (accesses.points[i] >= 0)
-      group[static_cast<std::size_t>(accesses.points[i])] = step * of_step + thread / banks;
+      group[static_cast<std::size_t>(accesses.points[i])] = round * of_round + thread / banks;
   }
   for (int& own : group) own = own < 0 ? count++ : own;
   return group;
@@ -99,9 +91,10 @@ Accesses in_order(int points, int threads) {
   return accesses;
 }
 
-/// What threads hold before the first pass, or in its place after the way back.
+/// What threads hold before the first pass, or instead after the way back.
 Accesses of_pass(const Step& step, const std::vector<int>& order) {
-  const int radix = step.line.radices[0], apart = step.line.length() / radix, threads = step.line.threads;
+  const int radix = step.policy.radices[0], apart = step.policy.length() / radix,
+            threads = step.policy.threads_per_transform;
   Accesses accesses{threads, {}};
   for (int first = 0; first < apart; first += threads) {
     for (int k = 0; k < radix; ++k) {
@@ -112,23 +105,23 @@ Accesses of_pass(const Step& step, const std::vector<int>& order) {
   return accesses;
 }
 
-/// Thread by thread.
-std::vector<int> addresses(const Accesses& accesses, const std::vector<int>& places, int bytes) {
+/// Thread by thread, round by round.
+std::vector<int> addresses(const Accesses& accesses, const std::vector<int>& slots, int bytes) {
   const std::size_t threads = static_cast<std::size_t>(accesses.threads),
-                    steps = accesses.points.size() / threads,
-                    pitch = static_cast<std::size_t>(round_up(static_cast<std::int64_t>(steps), 4));
+                    rounds = accesses.points.size() / threads,
+                    pitch = static_cast<std::size_t>(round_up(static_cast<std::int64_t>(rounds), 4));
   std::vector<int> table(threads * pitch, 0);
   for (std::size_t i = 0; i < accesses.points.size(); ++i) {
     if (accesses.points[i] >= 0)
-      table[i % threads * pitch + i / threads] = places[static_cast<std::size_t>(accesses.points[i])] * bytes;
+      table[i % threads * pitch + i / threads] = slots[static_cast<std::size_t>(accesses.points[i])] * bytes;
   }
   return table;
 }
 
 }  // namespace
 
-std::vector<int> places_for(const Accesses& writes, const Accesses& reads, int points, int banks) {
-  const std::vector<int> left = groups(writes, points, banks), right = groups(reads, points, banks);
+std::vector<int> slots_for(const Accesses& stores, const Accesses& loads, int points, int banks) {
+  const std::vector<int> left = groups(stores, points, banks), right = groups(loads, points, banks);
   const int nodes = 1 + std::max(*std::max_element(left.begin(), left.end()),
                                  *std::max_element(right.begin(), right.end()));
   Colouring bank(points, nodes, banks);
@@ -136,41 +129,21 @@ std::vector<int> places_for(const Accesses& writes, const Accesses& reads, int p
     const auto i = static_cast<std::size_t>(p);
     bank.add(p, left[i], right[i]);
   }
-  std::vector<int> places, used(static_cast<std::size_t>(banks), 0);
+  std::vector<int> slots, used(static_cast<std::size_t>(banks), 0);
   for (int p = 0; p < points; ++p) {
     int colour = bank[p];
     if (colour == bank[0] || colour == 0) colour = bank[0] - colour;  // they exchange names
-    places.push_back(colour + banks * used[static_cast<std::size_t>(colour)]++);
+    slots.push_back(colour + banks * used[static_cast<std::size_t>(colour)]++);
   }
-  return places;
+  return slots;
 }
 
-std::vector<int> grid_strides(const LineChoice& line, bool spread, bool single) {
-  const std::vector<int>& radices = line.radices;
-  std::vector<int> strides(radices.size(), 1);
-  for (std::size_t d = radices.size() - 1; d-- > 0;) strides[d] = radices[d + 1] * strides[d + 1];
-  const int first = radices[0], banks = banks_of(single);
-  if (!spread || (first % 2 == 0 && banks % first != 0)) return strides;
-  const auto meets_all = [&](int stride) {
-    return first % 2 == 1 ? first * stride % banks == 1 : stride % banks == banks / first;
-  };
-  while (!meets_all(strides[0])) ++strides[0];
-  return strides;
-}
-
-int places_of(const LineChoice& line, int points, bool single) {
-  const int banks = banks_of(single), steps = static_cast<int>(round_up(points, line.threads)) / line.threads;
-  const int first = line.radices[0], rest = line.length() / first;
-  return std::max(steps * groups_of(line.threads, banks) * banks,
-                  (first - 1) * grid_strides(line, true, single)[0] + rest);
-}
-
-PlacedPermutations placed_permutations(const Step& step, const Convolution& convolution, bool single) {
-  const int banks = banks_of(single), bytes = single ? 8 : 16;
-  const Accesses order = in_order(step.points, step.line.threads), inputs = of_pass(step, convolution.gather),
-                 outputs = of_pass(step, convolution.scatter);
-  const std::vector<int> in = places_for(order, inputs, step.points, banks),
-                         out = places_for(outputs, order, step.points, banks);
+SlotTables slot_tables(const Step& step, const Convolution& convolution, bool single) {
+  const int banks = banks_of(single), bytes = value_bytes(single);
+  const Accesses order = in_order(step.points, step.policy.threads_per_transform),
+                 inputs = of_pass(step, convolution.gather), outputs = of_pass(step, convolution.scatter);
+  const std::vector<int> in = slots_for(order, inputs, step.points, banks),
+                         out = slots_for(outputs, order, step.points, banks);
   return {addresses(order, in, bytes), addresses(inputs, in, bytes), addresses(outputs, out, bytes),
           addresses(order, out, bytes)};
 }
