@@ -40,15 +40,21 @@ void wisdom(const fs::path& folder) {
   write(folder, "empty", some.format());
   some.add({"CPU AVX2", "", "0.1.0"}, {"f32 c2c 64", 1}, {"built_in", "", 1.5});
   some.add({"NVIDIA H200", "13.0", "0.1.0"}, {"f64 r2c 1080x1920", 32},
-           {"tuned", "chunk 16 split - | 8.8 t8 l4", 27.6});
+           {"tuned", "kernel radices=8.8 threads_per_transform=8", 27.6});
   write(folder, "two", some.format());
 }
 
-void choices(const fs::path& folder) {
+/// Every knob at a value that is not its default.
+void policies(const fs::path& folder) {
   const char* const texts[] = {
-      "once 2 streams 3 blocks 1 chunk 16 split - | 12.9.10 t108 l8 m s | 10.8.12 t96 l9 e16 p1",
-      "ring 0 blocks 2 chunk 8 split 16.16 | 16.16 t32 l8 r4 d25 v7000 g350 x q b n f o",
-      "chunk 16 split - | 8 t1 l32 bytes chunk 16 split - | 8 t1 l64"};
+      "streams=3 alternating_groups=2 kernel radices=12.9.10 threads_per_transform=108 half_shared=1 "
+      "interleaved_shared=1 kernel radices=10.8.12 threads_per_transform=96 pad_interval=16 pad=1",
+      "ring_buffer=0 min_blocks_per_multiprocessor=2 outputs_per_group=8 factors=16.16 kernel radices=16.16 "
+      "threads_per_transform=32 max_blocks_per_multiprocessor=4 prefetch_distance=25 "
+      "multiprocessor_delay=7000 "
+      "block_delay=350 staged=1 interleaved_threads=1 double_buffered=1 early_prefetch=1 loads=bypass_l1 "
+      "streaming=1 twiddles=table",
+      "kernel radices=8 transforms_per_block=32 twiddles=two_roots bytes kernel radices=8 loads=prefetch_l2"};
   int number = 0;
   for (const char* const text : texts) write(folder, fmt::format("{}", number++), text);
 }
@@ -118,7 +124,7 @@ int main(int count, char** arguments) {
   const fs::path folder = arguments[1];
   templates(folder / "template_file");
   wisdom(folder / "wisdom");
-  choices(folder / "choice");
+  policies(folder / "policy");
   streams(folder / "y4m");
   recordings(folder / "recording");
   command_lines(folder / "command_line");

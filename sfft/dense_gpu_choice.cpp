@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "kernels/dense/tuned/timing.hpp"
+#include "kernels/dense/tuned/search/timing.hpp"
 #include "kernels/dense/wisdom.hpp"
 #include "sfft/dense_choice.hpp"
 #include "sfft/dense_gpu.hpp"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "bench/cuda/dense_groups.hpp"
-#include "kernels/dense/tuned/tuner.hpp"
+#include "kernels/dense/tuned/search/tuner.hpp"
 
 namespace sfft::bench {
 

@@ -16,7 +16,7 @@ namespace {
 using Json = JsonValue;
 
 constexpr const char* kFormat = "sfft-wisdom";
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr std::size_t kDepth = 8;  // a file of this version needs 3
 constexpr std::size_t kNameLength = 200, kKernelLength = 4000;
 constexpr double kLongestUs = 1e15;  // thirty years
@@ -99,7 +99,7 @@ const std::vector<Json>& entries_of(const Json& file) {
   const Json& version = field(file, "version");
   if (!version.is_integer()) refuse("it is damaged: its 'version' is not a whole number");
   if (version.integer() != kVersion)
-    refuse("it has format version {}, this library reads {}", version.digits(), kVersion);
+    refuse("it has format version {}, this library reads {}: measure again", version.digits(), kVersion);
   const Json& entries = field(file, "entries");
   if (entries.kind() != Json::Kind::list) refuse("it is damaged: its 'entries' are not a list");
   return entries.items();

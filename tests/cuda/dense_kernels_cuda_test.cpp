@@ -1,12 +1,15 @@
-// The tuned kernels that wisdom may name: caches, steps by turns, radices, convolutions, reading ahead.
+// The tuned kernels that wisdom may name: caches, alternating steps, radices, convolutions, double buffering.
 #include <fmt/format.h>
 
 #include "kernels/dense/gpu_engine.hpp"
 #include "kernels/dense/problem.hpp"
-#include "kernels/dense/tuned/compiler.hpp"
-#include "kernels/dense/tuned/executable.hpp"
-#include "kernels/dense/tuned/geometry.hpp"
-#include "kernels/dense/tuned/tuner.hpp"
+#include "kernels/dense/tuned/codegen/compiler.hpp"
+#include "kernels/dense/tuned/codegen/source.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+#include "kernels/dense/tuned/policy/radices.hpp"
+#include "kernels/dense/tuned/run/executable.hpp"
+#include "kernels/dense/tuned/search/tuner.hpp"
 #include "kernels/dense/wisdom.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_device.hpp"
@@ -15,11 +18,10 @@
 namespace sfft {
 namespace {
 
-using detail::tuned::Caching;
-using detail::tuned::Choice;
-using detail::tuned::Choices;
-using detail::tuned::LineChoice;
+using detail::tuned::KernelPolicy;
 using detail::tuned::Loads;
+using detail::tuned::PlanPolicy;
+using detail::tuned::TransformPolicy;
 using test::as_samples;
 using test::expected_spectra;
 using test::OnDevice;
@@ -42,7 +44,7 @@ class Named {
         problem_(detail::make_problem(shape, real, options_)) {}
 
   const detail::DenseProblem& problem() const { return problem_; }
-  Choice by_rules() const { return detail::tuned::choose_by_rules(problem_, sizeof(Real) == 4); }
+  TransformPolicy by_rules() const { return detail::tuned::choose_by_rules(problem_, sizeof(Real) == 4); }
   double bound() const {
     return test::gpu_bound<Real>(dense::Engine::tuned, static_cast<double>(shape_.points()));
   }
@@ -97,17 +99,20 @@ using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 template <class T>
 void expect_every_caching_right(const Shape& shape, std::int64_t batch) {
   const Named<RealOf<T>> named(shape, !is_complex(element_type_of<T>::value), batch);
-  Choice choice = named.by_rules();
-  for (const Caching caching : {Caching{},
-                                {Loads::past_l1, false},
-                                {Loads::prefetch, false},
-                                {Loads::usual, true},
-                                {Loads::past_l1, true}}) {
+  TransformPolicy policy = named.by_rules();
+  for (const auto& [loads, streaming] : {std::pair{Loads::cached, false},
+                                         {Loads::bypass_l1, false},
+                                         {Loads::prefetch_l2, false},
+                                         {Loads::cached, true},
+                                         {Loads::bypass_l1, true}}) {
     for (const int at_once : {0, 1}) {
-      for (LineChoice& line : choice.lines) line.caching = caching;
-      choice.at_once = at_once;
-      choice.streams = 1 + at_once;
-      named.template expect_forward_right<T>(named.plan(to_text(choice)));
+      for (KernelPolicy& kernel : policy.kernels) {
+        kernel.loads = loads;
+        kernel.streaming = streaming;
+      }
+      policy.alternating_groups = at_once;
+      policy.streams = 1 + at_once;
+      named.template expect_forward_right<T>(named.plan(to_text(policy)));
     }
   }
 }
@@ -129,10 +134,10 @@ void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) 
   constexpr ElementType kType = element_type_of<T>::value;
   const Shape shape({24, 80});
   const Named<Real> named(shape, true, 2000);
-  const std::string kernel = "once 0 streams 1 blocks 1 chunk 16 split - | " + columns + " | 5.8 t8 l4";
+  const std::string kernel = columns + " kernel radices=5.8 threads_per_transform=8 transforms_per_block=4";
   const auto program =
-      lay_out({named.problem(), sizeof(Real) == 4, false, kType}, *detail::tuned::parse_choice(kernel));
-  EXPECT_TRUE(program.kernels[0].reads_ahead()) << kernel;
+      lay_out({named.problem(), sizeof(Real) == 4, false, kType}, *detail::tuned::parse_policy(kernel));
+  EXPECT_TRUE(program.kernels[0].double_buffers()) << kernel;
   const auto plan = named.plan(kernel);
   const auto x = named.template signals<T>(7);
   std::vector<T> shifted(x.size() + static_cast<std::size_t>(shift));
@@ -149,11 +154,24 @@ void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) 
 
 TEST_F(DenseKernelsCuda, ReadingAheadIsRight) {
   for (const std::int64_t shift : {0, 2}) {
-    expect_reading_ahead_right<std::uint8_t>("4.6 t6 l16 m q", shift);
-    expect_reading_ahead_right<std::uint8_t>("12.2 t2 l32 m a q f", shift);
-    expect_reading_ahead_right<std::uint16_t>("6.4 t4 l12 e6 m s q", shift);
-    expect_reading_ahead_right<float>("4.6 t4 l6 m q o", shift);
-    expect_reading_ahead_right<double>("2.12 t2 l16 p1 q", shift);
+    expect_reading_ahead_right<std::uint8_t>(
+        "kernel radices=4.6 threads_per_transform=6 transforms_per_block=16 interleaved_shared=1 "
+        "double_buffered=1",
+        shift);
+    expect_reading_ahead_right<std::uint8_t>(
+        "kernel radices=12.2 threads_per_transform=2 transforms_per_block=32 interleaved_shared=1 "
+        "twiddles=two_roots loads=prefetch_l2 double_buffered=1",
+        shift);
+    expect_reading_ahead_right<std::uint16_t>(
+        "kernel radices=6.4 threads_per_transform=4 transforms_per_block=12 interleaved_shared=1 "
+        "half_shared=1 pad_interval=6 double_buffered=1",
+        shift);
+    expect_reading_ahead_right<float>(
+        "kernel radices=4.6 threads_per_transform=4 transforms_per_block=6 interleaved_shared=1 streaming=1 "
+        "double_buffered=1",
+        shift);
+    expect_reading_ahead_right<double>(
+        "kernel radices=2.12 threads_per_transform=2 transforms_per_block=16 pad=1 double_buffered=1", shift);
   }
 }
 
@@ -163,10 +181,11 @@ TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
   constexpr std::int64_t kLines = 20000;  // many times what a GPU holds
   const Shape shape(120);
   const Named<float> named(shape, false, kLines);
-  const std::string kernel = "once 0 streams 1 blocks 1 chunk 16 split - | 12.10 t12 l4 e12 b";
+  const std::string kernel =
+      "kernel radices=12.10 threads_per_transform=12 transforms_per_block=4 pad_interval=12 early_prefetch=1";
   const auto program =
-      lay_out({named.problem(), true, false, ElementType::c64}, *detail::tuned::parse_choice(kernel));
-  EXPECT_TRUE(program.kernels[0].begins_early());
+      lay_out({named.problem(), true, false, ElementType::c64}, *detail::tuned::parse_policy(kernel));
+  EXPECT_TRUE(program.kernels[0].prefetches_early());
   const auto plan = named.plan(kernel);
   const auto x = named.signals<std::complex<float>>(9);
   const OnDevice<std::complex<float>> a(x), b(plan.spectrum_points());
@@ -187,7 +206,7 @@ TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
 template <class Real>
 void expect_line_right(std::int64_t n, const std::string& line, std::int64_t batch = 7) {
   const Named<Real> named(Shape(n), false, batch);
-  const auto plan = named.plan("once 0 streams 1 blocks 1 chunk 16 split - | " + line);
+  const auto plan = named.plan(line);
   const auto x = named.template signals<std::complex<Real>>(8);
   const auto spectra = test::forward_on_device(plan, x);
   EXPECT_LE(relative_l2(spectra, expected_spectra(x, Shape(n), false)), named.bound()) << line;
@@ -196,13 +215,26 @@ void expect_line_right(std::int64_t n, const std::string& line, std::int64_t bat
 
 TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
   // More tiles than a GPU holds blocks, the last one in part.
-  expect_line_right<float>(120, "12.10 t12 l4 e12 d25", 30001);
-  expect_line_right<double>(120, "12.10 t12 l4 e12 d100 g300 b", 30001);
-  expect_line_right<float>(127, "18.7 t7 l16 d35 c x", 30001);
-  const std::string rest = " | 5.8 t8 l4 d50";
+  expect_line_right<float>(120,
+                           "kernel radices=12.10 threads_per_transform=12 transforms_per_block=4 "
+                           "pad_interval=12 prefetch_distance=25",
+                           30001);
+  expect_line_right<double>(120,
+                            "kernel radices=12.10 threads_per_transform=12 transforms_per_block=4 "
+                            "pad_interval=12 prefetch_distance=100 block_delay=300 early_prefetch=1",
+                            30001);
+  expect_line_right<float>(127,
+                           "kernel radices=18.7 threads_per_transform=7 transforms_per_block=16 staged=1 "
+                           "interleaved_threads=1 prefetch_distance=35",
+                           30001);
+  const std::string rest =
+      " kernel radices=5.8 threads_per_transform=8 transforms_per_block=4 prefetch_distance=50";
   const Named<float> frames(Shape({24, 80}), true, 2000);
-  for (const char* columns : {"4.6 t6 l16 d25 m", "6.4 t4 l12 d200 m"}) {
-    const auto plan = frames.plan("once 0 streams 1 blocks 1 chunk 16 split - | " + (columns + rest));
+  for (const char* columns : {"kernel radices=4.6 threads_per_transform=6 transforms_per_block=16 "
+                              "interleaved_shared=1 prefetch_distance=25",
+                              "kernel radices=6.4 threads_per_transform=4 transforms_per_block=12 "
+                              "interleaved_shared=1 prefetch_distance=200"}) {
+    const auto plan = frames.plan(columns + rest);
     frames.expect_forward_right<std::uint8_t>(plan);
     frames.expect_forward_right<float>(plan);
   }
@@ -228,85 +260,164 @@ void expect_in_place_right(const Shape& shape, std::int64_t batch, const std::st
 }
 
 TEST_F(DenseKernelsCuda, StepsByTurnsInPlaceAreRight) {
-  const std::string head = "once 3 streams 2 ring 0 blocks 1 chunk 16 split ";
-  const std::string volume = "- | 6.5 t6 l32 d12 m | 6.4 t6 l16 m n | 8.4 t8 l4 d50 o";
+  const std::string head = "alternating_groups=3 streams=2 ring_buffer=0 ";
+  const std::string volume =
+      "kernel radices=6.5 threads_per_transform=6 transforms_per_block=32 interleaved_shared=1 "
+      "prefetch_distance=12 kernel radices=6.4 threads_per_transform=6 transforms_per_block=16 "
+      "interleaved_shared=1 loads=bypass_l1 kernel radices=8.4 threads_per_transform=8 "
+      "transforms_per_block=4 streaming=1 prefetch_distance=50";
   expect_in_place_right<float>(Shape({30, 24, 32}), 2, head + volume);
   expect_in_place_right<double>(Shape({30, 24, 32}), 1, head + volume);
-  expect_in_place_right<float>(Shape({24, 48}), 50, head + "- | 6.4 t6 l16 m o | 8.6 t8 l4 n o");
-  expect_in_place_right<float>(Shape(64 * 30 * 24), 2,
-                               head + "64.30.24 | 8.8 t8 l16 e8 d25 | 6.5 t6 l16 m n | 6.4 t6 l16 m o");
+  expect_in_place_right<float>(
+      Shape({24, 48}), 50,
+      head +
+          "kernel radices=6.4 threads_per_transform=6 transforms_per_block=16 interleaved_shared=1 "
+          "streaming=1 kernel radices=8.6 threads_per_transform=8 transforms_per_block=4 loads=bypass_l1 "
+          "streaming=1");
+  expect_in_place_right<float>(
+      Shape(64 * 30 * 24), 2,
+      head +
+          "factors=64.30.24 kernel radices=8.8 threads_per_transform=8 transforms_per_block=16 "
+          "pad_interval=8 prefetch_distance=25 kernel radices=6.5 threads_per_transform=6 "
+          "transforms_per_block=16 interleaved_shared=1 loads=bypass_l1 kernel radices=6.4 "
+          "threads_per_transform=6 transforms_per_block=16 interleaved_shared=1 streaming=1");
 }
 
 TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
-  const auto kernel = [](const std::string& split, const std::string& lines) {
-    return "once 0 streams 1 blocks 2 chunk 16 split " + split + " | " + lines;
+  const auto kernel = [](const std::string& factors, const std::string& kernels) {
+    return "factors=" + factors + " min_blocks_per_multiprocessor=2 " + kernels;
   };
   const Shape cube({64, 64, 64}), odd({15, 12, 20}), even({16, 32, 48});
   // More tiles than a GPU holds blocks at once several times over.
   expect_in_place_right<float>(
-      cube, 40, kernel("16.4", "16.8.8 t64 l1 e8 d25 v800 g300 | 8.8.4 t16 l8 e4 d50 v4000 m"));
-  expect_in_place_right<double>(cube, 3, kernel("8.8", "8.8.8 t64 l1 a | 8.8.8 t64 l4 d12 m w"));
-  expect_in_place_right<float>(even, 2, kernel("8.4", "8.12.4 t48 l2 e8 n | 16.4 t16 l16 m o"));
-  expect_in_place_right<float>(even, 1, kernel("4.8", "4.6.8 t24 l4 e4 b | 16.2.4 t16 l12 m s"));
+      cube, 40,
+      kernel("16.4",
+             "kernel radices=16.8.8 threads_per_transform=64 pad_interval=8 prefetch_distance=25 "
+             "block_delay=300 multiprocessor_delay=800 kernel radices=8.8.4 threads_per_transform=16 "
+             "transforms_per_block=8 interleaved_shared=1 pad_interval=4 prefetch_distance=50 "
+             "multiprocessor_delay=4000"));
+  expect_in_place_right<double>(cube, 3,
+                                kernel("8.8",
+                                       "kernel radices=8.8.8 threads_per_transform=64 twiddles=two_roots "
+                                       "kernel radices=8.8.8 threads_per_transform=64 transforms_per_block=4 "
+                                       "interleaved_shared=1 twiddles=table prefetch_distance=12"));
+  expect_in_place_right<float>(
+      even, 2,
+      kernel("8.4",
+             "kernel radices=8.12.4 threads_per_transform=48 transforms_per_block=2 pad_interval=8 "
+             "loads=bypass_l1 kernel radices=16.4 threads_per_transform=16 transforms_per_block=16 "
+             "interleaved_shared=1 streaming=1"));
+  expect_in_place_right<float>(
+      even, 1,
+      kernel("4.8",
+             "kernel radices=4.6.8 threads_per_transform=24 transforms_per_block=4 pad_interval=4 "
+             "early_prefetch=1 kernel radices=16.2.4 threads_per_transform=16 transforms_per_block=12 "
+             "interleaved_shared=1 half_shared=1"));
   // Digits that carry, idle threads, rows that threads do not share evenly.
-  expect_in_place_right<float>(odd, 2, kernel("4.3", "4.5.4 t20 l1 | 5.3.3 t15 l4 v800 m"));
-  expect_in_place_right<float>(odd, 1, kernel("2.6", "2.4.5 t20 l2 d25 | 15.6 t4 l20 d25"));
-  expect_in_place_right<double>(Shape({12, 18, 30}), 1, kernel("6.3", "3.2.6.5 t27 l3 | 4.3.3 t36 l5"));
+  expect_in_place_right<float>(
+      odd, 2,
+      kernel("4.3",
+             "kernel radices=4.5.4 threads_per_transform=20 kernel radices=5.3.3 threads_per_transform=15 "
+             "transforms_per_block=4 interleaved_shared=1 multiprocessor_delay=800"));
+  expect_in_place_right<float>(
+      odd, 1,
+      kernel("2.6",
+             "kernel radices=2.4.5 threads_per_transform=20 transforms_per_block=2 prefetch_distance=25 "
+             "kernel radices=15.6 threads_per_transform=4 transforms_per_block=20 prefetch_distance=25"));
+  expect_in_place_right<double>(
+      Shape({12, 18, 30}), 1,
+      kernel("6.3",
+             "kernel radices=3.2.6.5 threads_per_transform=27 transforms_per_block=3 kernel radices=4.3.3 "
+             "threads_per_transform=36 transforms_per_block=5"));
   const Named<float> named(cube, false, 2);
   named.expect_forward_right<std::complex<float>>(named.plan(to_text(named.by_rules())));
 }
 
 TEST_F(DenseKernelsCuda, LargeVolumesGoOneByOne) {
-  expect_in_place_right<float>(Shape({512, 256, 256}), 2,
-                               "once 0 streams 1 blocks 1 chunk 16 split 32.8 | 32.16.16 t256 l1 e16 g2000 | "
-                               "32.16.8 t256 l4 v7000 g2000 m");
+  expect_in_place_right<float>(
+      Shape({512, 256, 256}), 2,
+      "factors=32.8 kernel radices=32.16.16 threads_per_transform=256 pad_interval=16 block_delay=2000 "
+      "kernel radices=32.16.8 threads_per_transform=256 transforms_per_block=4 interleaved_shared=1 "
+      "block_delay=2000 multiprocessor_delay=7000");
 }
 
 TEST_F(DenseKernelsCuda, EveryRadixIsRight) {
-  for (const int radix : detail::tuned::kRadices) {
-    expect_line_right<float>(8 * radix, fmt::format("{}.8 t8 l4 e{}", radix, radix));
-    for (const char* twiddles : {"", " a", " w"})
-      expect_line_right<float>(8 * radix, fmt::format("8.{} t8 l3{}", radix, twiddles));
+  for (const auto& [radix, extra] : detail::tuned::kRadices) {
+    const std::string four = "kernel threads_per_transform=8 transforms_per_block=4 ";
+    const std::string three = "kernel threads_per_transform=8 transforms_per_block=3 ";
+    expect_line_right<float>(8 * radix, fmt::format("{}radices={}.8 pad_interval={}", four, radix, radix));
+    for (const char* twiddles : {"one_root", "two_roots", "table"})
+      expect_line_right<float>(8 * radix, fmt::format("{}radices=8.{} twiddles={}", three, radix, twiddles));
     if (radix <= 20) expect_line_right<double>(8 * radix, fmt::format("8.{} t8 l2 e8", radix));
   }
 }
 
 TEST_F(DenseKernelsCuda, EveryConvolutionIsRight) {
   for (const char* line :
-       {"18.7 t7 l9 c", "7.18 t9 l2", "2.7.9 t14 l4 c", "3.6.7 t21 l3 c", "16.16 t16 l2 e16"}) {
+       {"kernel radices=18.7 threads_per_transform=7 transforms_per_block=9 staged=1",
+        "kernel radices=7.18 threads_per_transform=9 transforms_per_block=2",
+        "kernel radices=2.7.9 threads_per_transform=14 transforms_per_block=4 staged=1",
+        "kernel radices=3.6.7 threads_per_transform=21 transforms_per_block=3 staged=1",
+        "kernel radices=16.16 threads_per_transform=16 transforms_per_block=2 pad_interval=16"}) {
     expect_line_right<float>(127, line);
     if (line[0] != '1') expect_line_right<double>(127, line);
   }
-  for (const char* line : {"25.10 t13 l3 c", "5.5.10 t25 l5 p1 c", "16.32 t16 l2 e16", "32.16 t32 l1 e32"})
+  for (const char* line :
+       {"kernel radices=25.10 threads_per_transform=13 transforms_per_block=3 staged=1",
+        "kernel radices=5.5.10 threads_per_transform=25 transforms_per_block=5 staged=1 pad=1",
+        "kernel radices=16.32 threads_per_transform=16 transforms_per_block=2 pad_interval=16",
+        "kernel radices=32.16 threads_per_transform=32 pad_interval=32"})
     expect_line_right<float>(251, line);
-  for (const char* line : {"3.20.17 t60 l1 c", "4.15.17 t60 l2 c", "17.12.5 t85 l1", "8.16.16 t128 l1 e8"})
+  for (const char* line : {"kernel radices=3.20.17 threads_per_transform=60 staged=1",
+                           "kernel radices=4.15.17 threads_per_transform=60 transforms_per_block=2 staged=1",
+                           "kernel radices=17.12.5 threads_per_transform=85",
+                           "kernel radices=8.16.16 threads_per_transform=128 pad_interval=8"})
     expect_line_right<float>(1021, line);
-  for (const char* line : {"18.7 t7 l16 c x", "7.18 t9 l32 m c x b", "3.6.7 t21 l5 p1 c x"}) {
+  for (const char* line :
+       {"kernel radices=18.7 threads_per_transform=7 transforms_per_block=16 staged=1 interleaved_threads=1",
+        "kernel radices=7.18 threads_per_transform=9 transforms_per_block=32 interleaved_shared=1 staged=1 "
+        "interleaved_threads=1 early_prefetch=1",
+        "kernel radices=3.6.7 threads_per_transform=21 transforms_per_block=5 staged=1 interleaved_threads=1 "
+        "pad=1"}) {
     expect_line_right<float>(127, line, 39);  // whole tiles and one in part
     expect_line_right<double>(127, line, 39);
   }
-  expect_line_right<float>(251, "25.10 t10 l16 c x b", 39);
-  expect_line_right<float>(509, "32.32 t32 l2 e32");
-  expect_line_right<float>(509, "30.36 t36 l1 e30");
+  expect_line_right<float>(251,
+                           "kernel radices=25.10 threads_per_transform=10 transforms_per_block=16 staged=1 "
+                           "interleaved_threads=1 early_prefetch=1",
+                           39);
+  expect_line_right<float>(
+      509, "kernel radices=32.32 threads_per_transform=32 transforms_per_block=2 pad_interval=32");
+  expect_line_right<float>(509, "kernel radices=30.36 threads_per_transform=36 pad_interval=30");
 }
 
 TEST_F(DenseKernelsCuda, NeighbouringThreadsMayHoldNeighbouringLines) {
-  expect_line_right<float>(60, "6.10 t6 l16 c x", 39);
-  expect_line_right<double>(60, "10.6 t10 l8 m c x", 39);
-  expect_line_right<float>(127, "16.16 t16 l16 p1 c x", 39);  // Bluestein's
+  expect_line_right<float>(
+      60,
+      "kernel radices=6.10 threads_per_transform=6 transforms_per_block=16 staged=1 interleaved_threads=1",
+      39);
+  expect_line_right<double>(60,
+                            "kernel radices=10.6 threads_per_transform=10 transforms_per_block=8 "
+                            "interleaved_shared=1 staged=1 interleaved_threads=1",
+                            39);
+  expect_line_right<float>(127,
+                           "kernel radices=16.16 threads_per_transform=16 transforms_per_block=16 staged=1 "
+                           "interleaved_threads=1 pad=1",
+                           39);  // Bluestein's
   const Named<float> rows(Shape({30, 84}), true, 3);
   rows.expect_forward_right<float>(
-      rows.plan("once 0 streams 1 blocks 1 chunk 16 split - | 6.5 t5 l8 m | 6.7 t7 l16 x"));
+      rows.plan("kernel radices=6.5 threads_per_transform=5 transforms_per_block=8 interleaved_shared=1 "
+                "kernel radices=6.7 threads_per_transform=7 transforms_per_block=16 interleaved_threads=1"));
 }
 
 TEST_F(DenseKernelsCuda, BlocksOfAMultiprocessorMayBeLimited) {
   const Named<float> named(Shape(240), false, 1000);
   const detail::cuda::DeviceInfo device = detail::cuda::device_info(0);
   const auto resident = [&](const std::string& limit) {
-    const std::string kernel = "once 0 streams 1 blocks 1 chunk 16 split - | 15.16 t16 l4" + limit;
+    const std::string kernel = "kernel radices=15.16 threads_per_transform=16 transforms_per_block=4" + limit;
     named.expect_forward_right<std::complex<float>>(named.plan(kernel));
     auto program =
-        lay_out({named.problem(), true, false, ElementType::c64}, *detail::tuned::parse_choice(kernel));
+        lay_out({named.problem(), true, false, ElementType::c64}, *detail::tuned::parse_policy(kernel));
     const auto compiled = detail::tuned::compile({source_of(program.kernels[0], true)},
                                                  fmt::format("sm_{}{}", device.major, device.minor));
     detail::tuned::Tables tables(true);
@@ -317,8 +428,8 @@ TEST_F(DenseKernelsCuda, BlocksOfAMultiprocessorMayBeLimited) {
   const std::int64_t most = resident("");
   ASSERT_GT(most, 3);
   for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{3}, most - 1})
-    EXPECT_EQ(resident(fmt::format(" r{}", limit)), limit);
-  EXPECT_EQ(resident(" r32"), most);
+    EXPECT_EQ(resident(fmt::format(" max_blocks_per_multiprocessor={}", limit)), limit);
+  EXPECT_EQ(resident(" max_blocks_per_multiprocessor=32"), most);
 }
 
 /// Copied and transformed by parts: several of the columns, or all, and several planes, the last ones
@@ -349,17 +460,22 @@ void expect_phases_right(const std::string& kernel, std::int64_t columns_at_once
 
 TEST_F(DenseKernelsCuda, VolumesInPageLockedMemoryRunInPhases) {
   expect_phases_right(
-      "once 4 streams 3 blocks 1 chunk 16 split - | 10.9 t10 l16 m | 16.10 t16 l16 m | 16.20 t20 l4", 16);
+      "alternating_groups=4 streams=3 kernel radices=10.9 threads_per_transform=10 transforms_per_block=16 "
+      "interleaved_shared=1 kernel radices=16.10 threads_per_transform=16 transforms_per_block=16 "
+      "interleaved_shared=1 kernel radices=16.20 threads_per_transform=20 transforms_per_block=4",
+      16);
   expect_phases_right(
-      "once 0 streams 1 blocks 1 chunk 16 split 20.8 | 20.16.20 t320 l1 e20 | 10.9.8 t90 l8 m", 160 * 320);
+      "factors=20.8 kernel radices=20.16.20 threads_per_transform=320 pad_interval=20 kernel radices=10.9.8 "
+      "threads_per_transform=90 transforms_per_block=8 interleaved_shared=1",
+      160 * 320);
 }
 
 TEST_F(DenseKernelsCuda, BytesMayHaveKernelsOfTheirOwn) {
   const Named<float> named(Shape({40, 48}), true, 3);
-  Choices choices{named.by_rules(), std::nullopt};
-  choices.bytes = choices.own;
-  choices.bytes->at_once = 2;  // scratch memory of another size, too
-  const auto plan = named.plan(to_text(choices));
+  PlanPolicy policies{named.by_rules(), std::nullopt};
+  policies.bytes = policies.own;
+  policies.bytes->alternating_groups = 2;  // scratch memory of another size, too
+  const auto plan = named.plan(to_text(policies));
   named.expect_forward_right<std::uint8_t>(plan);
   named.expect_forward_right<std::uint16_t>(plan);
   named.expect_forward_right<float>(plan);

@@ -12,7 +12,8 @@
 #include <regex>
 #include <thread>
 
-#include "kernels/dense/tuned/executable.hpp"
+#include "kernels/dense/tuned/codegen/source.hpp"
+#include "kernels/dense/tuned/run/executable.hpp"
 #include "tests/support/tuned_problem.hpp"
 
 namespace sfft::test {
@@ -41,10 +42,10 @@ class EmulatedKernels {
   EmulatedKernels(const std::vector<std::string>& sources, const std::filesystem::path& folder,
                   const std::string& name) {
     std::string text =
-        "#include \"tests/support/emulated_gpu.hpp\"\n#include \"kernels/dense/tuned/kernel.cuh\"\n";
+        "#include \"tests/support/emulated_gpu.hpp\"\n#include \"kernels/dense/tuned/device/kernel.cuh\"\n";
     for (std::size_t i = 0; i < sources.size(); ++i) {
       std::string own = std::regex_replace(sources[i], std::regex("#include[^\n]*\n"), "");
-      own = std::regex_replace(own, std::regex("\\b(Line0|Back0|Step0|sfft_kernel)\\b"),
+      own = std::regex_replace(own, std::regex("\\b(generated_step|Generated|sfft_kernel)\\b"),
                                fmt::format("$1_{}", i));
       text +=
           own + fmt::format(
@@ -97,7 +98,7 @@ inline void emulate(const detail::tuned::Program& program, const EmulatedKernels
   for (std::int64_t b = 0; b < times; ++b) {
     for (const TunedLaunch& launch : launches_of(program)) {
       const detail::tuned::Kernel& kernel = program.kernels[launch.kernel];
-      const std::int64_t lines = kernel.step.line.lines, tiles = kernel.step.tiles();
+      const std::int64_t lines = kernel.step.policy.transforms_per_block, tiles = kernel.step.tiles();
       const std::int64_t blocks = tiles > 0 ? tiles * launch.groups : (batch + lines - 1) / lines;
       device::Arguments arguments{};
       arguments.input =
@@ -108,14 +109,14 @@ inline void emulate(const detail::tuned::Program& program, const EmulatedKernels
       arguments.first_group = launch.first;
       arguments.lines = batch;
       arguments.tiles = static_cast<unsigned>(blocks);
-      arguments.early = arguments.distance = 2;
-      arguments.resident = 4;
+      arguments.early_blocks = arguments.prefetch_distance = 2;
+      arguments.resident_blocks = 4;
       arguments.per_multiprocessor = 0.5f;
       arguments.scale = call.scale;
       arguments.tables = tables.of(kernel.step);
       // Blocks that stay do the work of several.
       kernels.run(first + launch.kernel, arguments,
-                  kernel.reads_ahead() ? std::min<std::int64_t>(blocks, 3) : blocks, kernel.threads());
+                  kernel.double_buffers() ? std::min<std::int64_t>(blocks, 3) : blocks, kernel.threads());
     }
   }
 }

@@ -1,12 +1,12 @@
-// Programs of the tuned engine on the CPU, in double and by definition: what step.cuh, tile_fft.cuh and
-// executable.cpp do to memory, line by line.
+// Programs of the tuned engine on the CPU, in double and by definition: what device/tile.cuh,
+// device/tile_fft.cuh and run/executable.cpp do to memory, line by line.
 #pragma once
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
-#include "kernels/dense/tuned/program.hpp"
+#include "kernels/dense/tuned/plan/program.hpp"
 #include "tests/support/half_spectra.hpp"
 #include "tests/support/tuned_launches.hpp"
 #include "tests/support/tuned_memory.hpp"
@@ -53,8 +53,9 @@ class TunedInterpreter {
     const detail::tuned::Step& s = *step_;
     const bool pairs = paired();
     if (s.out.buffer == detail::tuned::Buffer::input) throw std::logic_error("a kernel writes its input");
-    if (pairs && s.line.lines % 2 != 0) throw std::logic_error("mirrored rows in tiles of an odd number");
-    if (s.load_by_line != s.store_by_line && s.line.radices.size() < 2)
+    if (pairs && s.policy.transforms_per_block % 2 != 0)
+      throw std::logic_error("mirrored rows in tiles of an odd number");
+    if (s.load_interleaved != s.store_interleaved && s.policy.radices.size() < 2)
       throw std::logic_error("no exchange between threads of points and threads of lines");
     Line line{};
     line.by = {phase_ + launch.phase, launch.stream, run_ * kernels() + static_cast<int>(launch.kernel),
@@ -108,10 +109,11 @@ class TunedInterpreter {
     Values& w = roots_[step_->points];
     for (std::size_t j = w.size(); j < n; ++j) w.push_back(root_of_one(j, n));
     Values y(n);
-    const detail::tuned::Turn& turn = step_->turn;
-    const std::int64_t v = line.group * turn.group + line.outer * turn.outer + line.inner * turn.inner;
+    const detail::tuned::StepTwiddle& twiddle = step_->twiddle;
+    const std::int64_t v =
+        line.group * twiddle.group + line.outer * twiddle.outer + line.inner * twiddle.inner;
     // Inputs d1·n2 + d2 and outputs k1·n2 + k2 of two dimensions; n1 = 1 for one.
-    const auto n1 = static_cast<std::size_t>(std::max(step_->extent, 1)), n2 = n / n1;
+    const auto n1 = static_cast<std::size_t>(std::max(step_->rows, 1)), n2 = n / n1;
     for (std::size_t k = 0; k < n; ++k) {
       double re = 0, im = 0;
       for (std::size_t j = 0; j < n; ++j) {
@@ -120,10 +122,11 @@ class TunedInterpreter {
         im += x[j].real() * w[at].imag() + x[j].imag() * w[at].real();
       }
       y[k] = {re, im};
-      if (turn.modulus > 0) {
-        const std::int64_t exponent = v * static_cast<std::int64_t>(step_->extent > 0 ? k / n2 : k);
-        if (exponent < 0 || exponent >= turn.modulus) throw std::logic_error("a turn beyond its tables");
-        y[k] *= root_of_one(static_cast<std::size_t>(exponent), static_cast<std::size_t>(turn.modulus));
+      if (twiddle.modulus > 0) {
+        const std::int64_t exponent = v * static_cast<std::int64_t>(step_->rows > 0 ? k / n2 : k);
+        if (exponent < 0 || exponent >= twiddle.modulus)
+          throw std::logic_error("a twiddle factor beyond its tables");
+        y[k] *= root_of_one(static_cast<std::size_t>(exponent), static_cast<std::size_t>(twiddle.modulus));
       }
     }
     if (step_->swap_out) exchange_parts(y);
@@ -145,16 +148,17 @@ class TunedInterpreter {
     return i % digits.fold * digits.stride + i / digits.fold * digits.over;
   }
   /// Of element j, of a line or of the line that mirrors it.
-  std::int64_t place(const detail::tuned::Side& side, const Line& line, std::int64_t j, bool mirrored) const {
+  std::int64_t offset(const detail::tuned::Side& side, const Line& line, std::int64_t j,
+                      bool mirrored) const {
     std::int64_t group = line.group, outer = line.outer, row = line.inner;
-    if (side.slots > 0) group %= side.slots;
+    if (side.ring_groups > 0) group %= side.ring_groups;
     if (mirrored && step_->mirror_rows > 0) {
       row = row == 0 ? 0 : step_->mirror_rows - row;
       outer = outer == 0 ? 0 : step_->mirror_planes - outer;
     }
     using enum detail::tuned::Buffer;
     const std::int64_t start = side.buffer == input ? input_at_ : (side.buffer == output ? output_at_ : 0);
-    return start + side.offset + group * side.group + outer * side.outer + at(side.inner, row) +
+    return start + side.base + group * side.group + outer * side.outer + at(side.inner, row) +
            at(side.element, j);
   }
   /// Of the second sample of a pair.
@@ -173,7 +177,7 @@ class TunedInterpreter {
     for (std::int64_t j = 0; j < (side.form == half_pairs ? n + 1 : n); ++j) {
       const bool other_half = side.form == half && 2 * j > n;
       const bool mirrored = other_half || (paired() && line.mirrored);
-      const std::int64_t at = place(side, line, other_half ? n - j : j, mirrored);
+      const std::int64_t at = offset(side, line, other_half ? n - j : j, mirrored);
       const Value value = from.read(at, line.by);
       if (side.form == pairs) {
         x.emplace_back(value.real(), from.read(partner(at), line.by).real());
@@ -192,10 +196,10 @@ class TunedInterpreter {
     const auto count = static_cast<std::int64_t>(y.size());
     for (std::int64_t j = 0; j < (side.form == half ? n / 2 + 1 : count); ++j) {
       const Value value = y[static_cast<std::size_t>(j)];
-      const std::int64_t at = place(side, line, j, paired() && line.mirrored);
+      const std::int64_t at = offset(side, line, j, paired() && line.mirrored);
       // Rows that mirror themselves, or whose mirror is another pair's, are written by both.
       const auto write = [&](std::int64_t element, Value v) {
-        to.write(element, v, line.by, side.slots == 0, paired());
+        to.write(element, v, line.by, side.ring_groups == 0, paired());
       };
       write(at, side.form == pairs || side.form == real ? value.real() : value);
       if (side.form == pairs) write(partner(at), value.imag());

@@ -1,4 +1,4 @@
-// Problems for the tuned engine, choices for them without a GPU, and whether a program of both computes the
+// Problems for the tuned engine, policies for them without a GPU, and whether a program of both computes the
 // transform.
 #pragma once
 
@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "kernels/dense/gpu_engine.hpp"
-#include "kernels/dense/tuned/geometry.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/plan/needs.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+#include "kernels/dense/tuned/search/candidates.hpp"
 #include "sfft/error.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
@@ -30,30 +33,29 @@ inline detail::DenseProblem dense_problem(const Shape& shape, bool real, std::in
   return {shape, real, batch, strides, 0};
 }
 
-/// As choose_by_rules, of a split that is given. Throws
-/// std::runtime_error where there is none.
-inline detail::tuned::Choice rule_choice(const detail::DenseProblem& problem, bool single,
-                                         const std::vector<int>& split = {},
-                                         const detail::tuned::Limits& limits = kHopper) {
+/// As choose_by_rules, for given factors. Throws std::runtime_error where there is none.
+inline detail::tuned::TransformPolicy rule_policy(const detail::DenseProblem& problem, bool single,
+                                                  const std::vector<int>& factors = {},
+                                                  const detail::tuned::Limits& limits = kHopper) {
   std::string why = "no candidate";
-  detail::tuned::Choice choice;
-  choice.split = split;
-  const auto needs = needs_of(problem, single, split, limits, why);
+  detail::tuned::TransformPolicy policy;
+  policy.factors = factors;
+  const auto needs = needs_of(problem, single, factors, limits, why);
   for (const detail::tuned::LineNeed& need : needs) {
     const auto best = candidates(need, single, limits, 1);
-    if (!best.empty()) choice.lines.push_back(best.front());
+    if (!best.empty()) policy.kernels.push_back(best.front());
   }
-  if (needs.empty() || choice.lines.size() != needs.size()) {
+  if (needs.empty() || policy.kernels.size() != needs.size()) {
     throw std::runtime_error(fmt::format("no kernels for {} {}: {}", problem.shape.to_string(),
                                          single ? "floats" : "doubles", why));
   }
-  return choice;
+  return policy;
 }
 
 /// One execution that is interpreted.
 struct TunedRun {
   detail::DenseProblem problem;
-  detail::tuned::Choice choice;
+  detail::tuned::TransformPolicy policy;
   bool single = true, inverse = false, in_place = false;
   ElementType element = ElementType::f32;
   StreamOrder order = StreamOrder::as_issued;
@@ -61,17 +63,17 @@ struct TunedRun {
 };
 
 /// Where the elements of all signals lie, row-major, the batch's signals one after the other.
-inline std::vector<std::int64_t> places_of(const detail::DenseProblem& problem) {
-  std::vector<std::int64_t> places;
+inline std::vector<std::int64_t> offsets_of(const detail::DenseProblem& problem) {
+  std::vector<std::int64_t> offsets;
   for (std::int64_t b = 0; b < problem.batch; ++b) {
     for (std::int64_t flat = 0; flat < problem.shape.points(); ++flat) {
       std::int64_t at = b * problem.strides.batch, rest = flat;
       for (int d = problem.shape.rank(); d-- > 0; rest /= problem.shape[d])
         at += rest % problem.shape[d] * problem.strides.dims[static_cast<std::size_t>(d)];
-      places.push_back(at);
+      offsets.push_back(at);
     }
   }
-  return places;
+  return offsets;
 }
 
 /// Random signals of a problem, the batch's one after the other, and their spectra by definition; of real
@@ -101,20 +103,21 @@ inline std::string trouble_of(const TunedRun& run, const TunedSignals& signals) 
   constexpr double kScale = 0.75;
   const detail::DenseProblem& problem = run.problem;
   const detail::tuned::Program program =
-      lay_out({problem, run.single, run.inverse, run.element, run.keep}, run.choice);
+      lay_out({problem, run.single, run.inverse, run.element, run.keep}, run.policy);
   for (std::size_t k = 0; run.keep != device::Keep::all && k < program.kernels.size(); ++k) {
     const detail::tuned::Step& step = program.kernels[k].step;
     const bool last = k + 1 == program.kernels.size();
     if (step.in.buffer == detail::tuned::Buffer::output ||
         (!last && step.out.buffer == detail::tuned::Buffer::output))
       return "a step uses the output, of which only a part is kept";
-    if ((program.kernels[k].keep == run.keep) != last) return "another step than the last one keeps a part";
+    if ((program.kernels[k].step.keep == run.keep) != last)
+      return "another step than the last one keeps a part";
   }
-  const std::vector<std::int64_t> places = places_of(problem);
+  const std::vector<std::int64_t> offsets = offsets_of(problem);
   const auto &x = signals.samples, &spectra = signals.spectra;
   std::vector<std::int64_t> natural(spectra.size());
   for (std::size_t i = 0; i < natural.size(); ++i) natural[i] = static_cast<std::int64_t>(i);
-  const auto &from = run.inverse ? natural : places, &to = run.inverse ? places : natural;
+  const auto &from = run.inverse ? natural : offsets, &to = run.inverse ? offsets : natural;
   const auto& given = run.inverse ? spectra : x;
   auto expected = run.inverse ? x : spectra;
   for (auto& value : expected)
@@ -144,7 +147,7 @@ inline std::string trouble_of(const TunedRun& run, const TunedSignals& signals) 
   }
   for (std::int64_t at = 0; at < output.size(); ++at) {
     if (!wanted[static_cast<std::size_t>(at)] && output.kernel_that_wrote(at) >= 0)
-      return fmt::format("place {} between the output's elements is written", at);
+      return fmt::format("element {} between the output's elements is written", at);
   }
   const double error = relative_l2(result, expected);
   // Sums by definition, of up to some ten thousand terms; one wrong value shows far above it.
@@ -152,8 +155,8 @@ inline std::string trouble_of(const TunedRun& run, const TunedSignals& signals) 
 }
 
 /// Both directions, in place where the problem may be, and all orders of streams.
-inline std::string trouble_of(const detail::DenseProblem& problem, const detail::tuned::Choice& choice,
-                              bool single) {
+inline std::string trouble_of(const detail::DenseProblem& problem,
+                              const detail::tuned::TransformPolicy& policy, bool single) {
   const TunedSignals signals(problem);
   const ElementType own = single ? ElementType::f32 : ElementType::f64;
   for (const bool inverse : {false, true}) {
@@ -161,11 +164,12 @@ inline std::string trouble_of(const detail::DenseProblem& problem, const detail:
       if (in_place && (problem.real || !problem.contiguous())) continue;
       for (const auto order :
            {StreamOrder::as_issued, StreamOrder::first_to_last, StreamOrder::last_to_first}) {
-        if (order != StreamOrder::as_issued && (choice.at_once == 0 || choice.streams == 1)) continue;
+        if (order != StreamOrder::as_issued && (policy.alternating_groups == 0 || policy.streams == 1))
+          continue;
         for (const device::Keep keep : {device::Keep::all, device::Keep::above}) {
           if (keep != device::Keep::all && (inverse || in_place)) continue;
           const std::string trouble =
-              trouble_of({problem, choice, single, inverse, in_place, own, order, keep}, signals);
+              trouble_of({problem, policy, single, inverse, in_place, own, order, keep}, signals);
           if (!trouble.empty())
             return fmt::format("{}{}{}{}: {}", inverse ? "inverse" : "forward", in_place ? " in place" : "",
                                order == StreamOrder::as_issued ? "" : " with streams in another order",

@@ -36,7 +36,7 @@ struct Fields {
   }
 };
 
-inline std::string file_of(const std::string& entries, const std::string& version = "2") {
+inline std::string file_of(const std::string& entries, const std::string& version = "3") {
   return fmt::format(R"({{"format":"sfft-wisdom","version":{},"entries":[{}]}})", version, entries);
 }
 

@@ -9,7 +9,8 @@
 
 #include "kernels/common/embedded.hpp"
 #include "kernels/cuda/driver.hpp"
-#include "kernels/dense/tuned/compiler.hpp"
+#include "kernels/dense/tuned/codegen/compiler.hpp"
+#include "kernels/dense/tuned/codegen/source.hpp"
 #include "tests/support/tuned_problem.hpp"
 
 namespace sfft::detail {
@@ -22,13 +23,13 @@ namespace {
 
 using detail::DenseProblem;
 using detail::cuda::find_nvrtc;
-using detail::tuned::Choice;
 using detail::tuned::Kernel;
+using detail::tuned::TransformPolicy;
 
 struct Case {
   DenseProblem problem;
-  std::vector<int> split{};
-  bool turns = false;
+  std::vector<int> factors{};
+  bool alternating = false;
 };
 
 std::vector<Case> cases() {
@@ -72,24 +73,25 @@ std::map<std::string, std::set<std::string>> sources() {
     for (const bool single : {true, false}) {
       for (const auto& [architecture, limits] :
            {std::pair{"sm_75", kTuring}, {"sm_80", kAmpere}, {"sm_90", kHopper}}) {
-        Choice choice = rule_choice(c.problem, single, c.split, limits);
-        choice.at_once = c.turns ? 4 : 0;
-        choice.streams = c.turns ? 2 : 1;
+        TransformPolicy policy = rule_policy(c.problem, single, c.factors, limits);
+        policy.alternating_groups = c.alternating ? 4 : 0;
+        policy.streams = c.alternating ? 2 : 1;
         ++kinds;
-        for (detail::tuned::LineChoice& line : choice.lines) {
-          line.caching = {static_cast<detail::tuned::Loads>(kinds / 2 % 3), kinds % 5 < 2};
-          line.ahead = kinds % 4 < 3;
-          line.early = kinds % 4 > 0;
-          line.across = kinds / 3 % 3 > 0;
-          line.distance = kinds % 5 * 10;
-          line.spread = kinds % 2 * 800;
+        for (detail::tuned::KernelPolicy& kernel : policy.kernels) {
+          kernel.loads = static_cast<detail::tuned::Loads>(kinds / 2 % 3);
+          kernel.streaming = kinds % 5 < 2;
+          kernel.double_buffered = kinds % 4 < 3;
+          kernel.early_prefetch = kinds % 4 > 0;
+          kernel.interleaved_threads = kinds / 3 % 3 > 0;
+          kernel.prefetch_distance = kinds % 5 * 10;
+          kernel.multiprocessor_delay = kinds % 2 * 800;
         }
         const ElementType element =
             kinds % 3 == 0 ? ElementType::u16 : (single ? ElementType::u8 : ElementType::f64);
         const device::Keep keep = inverse || kinds % 2 == 0
                                       ? device::Keep::all
                                       : (kinds % 4 == 1 ? device::Keep::above : device::Keep::at);
-        const auto program = lay_out({c.problem, single, inverse, element, keep}, choice);
+        const auto program = lay_out({c.problem, single, inverse, element, keep}, policy);
         for (const Kernel& kernel : program.kernels) all[architecture].insert(source_of(kernel, single));
       }
       inverse = !inverse;
@@ -105,8 +107,9 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
     const std::vector<std::string> list(needed.begin(), needed.end());
     const auto compiled = detail::tuned::compile(list, architecture);
     ASSERT_EQ(compiled.size(), list.size());
-    for (const char* seldom : {"kReadAhead = true", "kBeginEarly = true", "kPrefetch = true",
-                               "kAcross = true", "kDelay = true", "kExtent = 64"}) {
+    for (const char* seldom :
+         {"policy.double_buffered = 1", "policy.early_prefetch = 1", "policy.prefetch_distance = 1",
+          "policy.interleaved_threads = 1", "policy.block_delay = 1", "step.rows = 64"}) {
       EXPECT_TRUE(
           std::any_of(list.begin(), list.end(),
                       [&](const std::string& source) { return source.find(seldom) != std::string::npos; }))
@@ -131,7 +134,7 @@ DenseProblem problem_of(const std::string& transform, std::int64_t batch) {
 }
 
 /// What is shipped was measured; that it still is what the generator takes can be seen without a GPU.
-TEST(TunedCompile, ShippedChoices) {
+TEST(TunedCompile, ShippedPolicies) {
   std::set<std::string> needed;
   int tuned = 0;
   for (int i = 0; i < detail::kShippedWisdomCount; ++i) {
@@ -141,11 +144,11 @@ TEST(TunedCompile, ShippedChoices) {
       const std::string transform = entry.at("transform"), kernel = entry.at("kernel");
       const DenseProblem problem = problem_of(transform, entry.at("batch"));
       const bool single = transform.rfind("f32", 0) == 0;
-      const auto choices = detail::tuned::parse_choices(kernel);
-      ASSERT_TRUE(choices) << transform << ": " << kernel;
-      EXPECT_EQ(to_text(*choices), kernel) << transform;
-      for (const Choice& choice : {choices->own, choices->bytes.value_or(choices->own)}) {
-        for (const Kernel& made : lay_out({problem, single, false, ElementType::u8}, choice).kernels) {
+      const auto policies = detail::tuned::parse_plan_policy(kernel);
+      ASSERT_TRUE(policies) << transform << ": " << kernel;
+      EXPECT_EQ(to_text(*policies), kernel) << transform;
+      for (const TransformPolicy& policy : {policies->own, policies->bytes.value_or(policies->own)}) {
+        for (const Kernel& made : lay_out({problem, single, false, ElementType::u8}, policy).kernels) {
           EXPECT_LE(made.shared_bytes(single), kHopper.shared_bytes) << transform;
           needed.insert(source_of(made, single));
         }
@@ -163,12 +166,12 @@ TEST(TunedCompile, ShippedChoices) {
 TEST(TunedCompile, RefusalsSayWhy) {
   if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
   const DenseProblem problem = dense_problem(Shape(16), false);
-  const Kernel whole = lay_out({problem}, rule_choice(problem, true)).kernels.front();
+  const Kernel whole = lay_out({problem}, rule_policy(problem, true)).kernels.front();
   const std::string good = source_of(whole, true);
   EXPECT_NE(detail::tuned::compile({good}, "sm_1").front().failure, "");
   Kernel broken = whole;
   broken.step.points = 19;
-  broken.step.line.radices = {19};  // a butterfly that there is none of
+  broken.step.policy.radices = {19};  // a butterfly that there is none of
   const auto compiled = detail::tuned::compile({source_of(broken, true), good, good}, "sm_80");
   EXPECT_TRUE(compiled[0].image.empty());
   const std::string& failure = compiled[0].failure;

@@ -13,13 +13,13 @@ namespace sfft::test {
 namespace {
 
 using detail::DenseProblem;
-using detail::tuned::Choice;
-using detail::tuned::LineChoice;
+using detail::tuned::KernelPolicy;
 using detail::tuned::Program;
+using detail::tuned::TransformPolicy;
 
 struct Case {
   DenseProblem problem;
-  Choice choice;
+  TransformPolicy policy;
   bool single = true;
   ElementType element = ElementType::f32;
 };
@@ -54,7 +54,7 @@ void expect_right(const Case& c, const Programs& programs, const EmulatedKernels
                       {.engine = dense::Engine::built_in, .batch = problem.batch})
       .forward(x.data(), element_type_of<T>::value, expected);
 
-  constexpr std::size_t kBeyond = 64;  // places behind an array that nothing may be written to
+  constexpr std::size_t kBeyond = 64;  // elements behind an array that nothing may be written to
   const Value poison(-77, 77);
   const auto values_of = [&](std::size_t count) { return std::vector<Value>(count + kBeyond, poison); };
   std::vector<Value> spectra = values_of(values),
@@ -93,7 +93,7 @@ void expect_right(const Case& c, const Programs& programs, const EmulatedKernels
 }
 
 void run(const Case& c, const Programs& programs, const EmulatedKernels& kernels, std::size_t first) {
-  SCOPED_TRACE(c.problem.shape.to_string() + ": " + to_text(c.choice));
+  SCOPED_TRACE(c.problem.shape.to_string() + ": " + to_text(c.policy));
   if (!c.problem.real) {
     c.single ? expect_right<float, std::complex<float>>(c, programs, kernels, first)
              : expect_right<double, std::complex<double>>(c, programs, kernels, first);
@@ -123,8 +123,8 @@ void expect_right(const std::vector<Case>& cases) {
         for (std::size_t i = p * kAtOnce; i < std::min(cases.size(), (p + 1) * kAtOnce); ++i) {
           const Case& c = cases[i];
           const ElementType own = c.single ? ElementType::f32 : ElementType::f64;
-          parts[p].programs.push_back({lay_out({c.problem, c.single, false, c.element}, c.choice),
-                                       lay_out({c.problem, c.single, true, own}, c.choice)});
+          parts[p].programs.push_back({lay_out({c.problem, c.single, false, c.element}, c.policy),
+                                       lay_out({c.problem, c.single, true, own}, c.policy)});
           const auto more = sources_of(parts[p].programs.back(), c.single);
           sources.insert(sources.end(), more.begin(), more.end());
         }
@@ -151,28 +151,28 @@ void expect_right(const std::vector<Case>& cases) {
 }
 
 Case by_rules(const Shape& shape, bool real, std::int64_t batch, bool single = true,
-              ElementType element = ElementType::f32, const std::vector<int>& split = {}, int at_once = 0) {
+              ElementType element = ElementType::f32, const std::vector<int>& factors = {}, int groups = 0) {
   const DenseProblem problem = dense_problem(shape, real, batch);
-  Choice choice = rule_choice(problem, single, split);
-  choice.at_once = at_once;
-  return {problem, choice, single, element};
+  TransformPolicy policy = rule_policy(problem, single, factors);
+  policy.alternating_groups = groups;
+  return {problem, policy, single, element};
 }
 
 Case in_place(Case c) {
-  c.choice.ring = false;
-  for (LineChoice& line : c.choice.lines) line.distance = 25;
+  c.policy.ring_buffer = false;
+  for (KernelPolicy& kernel : c.policy.kernels) kernel.prefetch_distance = 25;
   return c;
 }
 
-Case named(const Shape& shape, bool real, std::int64_t batch, const std::string& lines,
-           ElementType element = ElementType::f32, const std::string& split = "-") {
+Case named(const Shape& shape, bool real, std::int64_t batch, const std::string& kernels,
+           ElementType element = ElementType::f32, const std::string& factors = "") {
   return {dense_problem(shape, real, batch),
-          *detail::tuned::parse_choice("once 0 streams 1 blocks 1 chunk 16 split " + split + " | " + lines),
-          true, element};
+          *detail::tuned::parse_policy((factors.empty() ? "" : "factors=" + factors + " ") + kernels), true,
+          element};
 }
 
-Case volume(const Shape& shape, std::int64_t batch, const std::string& split, const std::string& lines) {
-  return named(shape, false, batch, lines, ElementType::f32, split);
+Case volume(const Shape& shape, std::int64_t batch, const std::string& factors, const std::string& kernels) {
+  return named(shape, false, batch, kernels, ElementType::f32, factors);
 }
 
 TEST(TunedEmulation, LinesOfManyLengths) {
@@ -187,26 +187,47 @@ TEST(TunedEmulation, LinesOfManyLengths) {
 }
 
 TEST(TunedEmulation, LinesAsWisdomNamesThem) {
-  expect_right({named(Shape(60), false, 39, "4.15 t5 l6 e4 r18"),
-                named(Shape(60), false, 39, "6.10 t6 l16 c x"),
-                named(Shape(127), false, 39, "18.7 t7 l32 c x"),
-                named(Shape(127), false, 39, "16.16 t16 l5 p1 c"),
-                named(Shape(127), false, 39, "18.7 t7 l9 c"),
-                named(Shape(127), false, 9, "2.7.9 t14 l4 c"),
-                named(Shape(67), false, 50, "11.6 t6 l42 c"),
-                named(Shape(1021), false, 3, "4.15.17 t60 l2 c"),
-                named(Shape(251), false, 39, "25.10 t10 l16 m c x"),
-                named(Shape(500), false, 7, "20.25 t20 l3 e20 p1"),
-                named(Shape(509), false, 3, "32.32 t32 l1 e32"),
-                named(Shape(640), false, 3, "4.8.20 t32 l1 e4 w"),
-                named(Shape(1021), false, 2, "5.12.17 t85 l1 c"),
-                named(Shape(1021), true, 2, "3.20.17 t60 l1 c"),
-                named(Shape(122), true, 3, "4.15 t5 l1 c"),
-                named(Shape(122), true, 3, "4.15 t5 l2 c"),
-                named(Shape(1000), false, 3, "10.10.10 t100 l1 e10 p1 a"),
-                named(Shape(4096), false, 3, "16.16.16 t256 l1 s d12"),
-                named(Shape(96), false, 9, "8.12 t12 l2 d25 b"),
-                named(Shape(5000), false, 1, "25.8.25 t209 l1 o")});
+  expect_right(
+      {named(Shape(60), false, 39,
+             "kernel radices=4.15 threads_per_transform=5 transforms_per_block=6 pad_interval=4 "
+             "max_blocks_per_multiprocessor=18"),
+       named(Shape(60), false, 39,
+             "kernel radices=6.10 threads_per_transform=6 transforms_per_block=16 staged=1 "
+             "interleaved_threads=1"),
+       named(Shape(127), false, 39,
+             "kernel radices=18.7 threads_per_transform=7 transforms_per_block=32 staged=1 "
+             "interleaved_threads=1"),
+       named(Shape(127), false, 39,
+             "kernel radices=16.16 threads_per_transform=16 transforms_per_block=5 staged=1 pad=1"),
+       named(Shape(127), false, 39,
+             "kernel radices=18.7 threads_per_transform=7 transforms_per_block=9 staged=1"),
+       named(Shape(127), false, 9,
+             "kernel radices=2.7.9 threads_per_transform=14 transforms_per_block=4 staged=1"),
+       named(Shape(67), false, 50,
+             "kernel radices=11.6 threads_per_transform=6 transforms_per_block=42 staged=1"),
+       named(Shape(1021), false, 3,
+             "kernel radices=4.15.17 threads_per_transform=60 transforms_per_block=2 staged=1"),
+       named(Shape(251), false, 39,
+             "kernel radices=25.10 threads_per_transform=10 transforms_per_block=16 interleaved_shared=1 "
+             "staged=1 interleaved_threads=1"),
+       named(Shape(500), false, 7,
+             "kernel radices=20.25 threads_per_transform=20 transforms_per_block=3 pad_interval=20 pad=1"),
+       named(Shape(509), false, 3, "kernel radices=32.32 threads_per_transform=32 pad_interval=32"),
+       named(Shape(640), false, 3,
+             "kernel radices=4.8.20 threads_per_transform=32 twiddles=table pad_interval=4"),
+       named(Shape(1021), false, 2, "kernel radices=5.12.17 threads_per_transform=85 staged=1"),
+       named(Shape(1021), true, 2, "kernel radices=3.20.17 threads_per_transform=60 staged=1"),
+       named(Shape(122), true, 3, "kernel radices=4.15 threads_per_transform=5 staged=1"),
+       named(Shape(122), true, 3,
+             "kernel radices=4.15 threads_per_transform=5 transforms_per_block=2 staged=1"),
+       named(Shape(1000), false, 3,
+             "kernel radices=10.10.10 threads_per_transform=100 twiddles=two_roots pad_interval=10 pad=1"),
+       named(Shape(4096), false, 3,
+             "kernel radices=16.16.16 threads_per_transform=256 half_shared=1 prefetch_distance=12"),
+       named(Shape(96), false, 9,
+             "kernel radices=8.12 threads_per_transform=12 transforms_per_block=2 prefetch_distance=25 "
+             "early_prefetch=1"),
+       named(Shape(5000), false, 1, "kernel radices=25.8.25 threads_per_transform=209 streaming=1")});
 }
 
 TEST(TunedEmulation, LinesOfEveryKind) {
@@ -232,21 +253,50 @@ TEST(TunedEmulation, FramesAndVolumes) {
        in_place(by_rules(Shape({12, 10, 16}), false, 2, true, ElementType::f32, {}, 3)),
        in_place(by_rules(Shape({9, 32}), false, 5, true, ElementType::f32, {}, 2)),
        by_rules(Shape({6, 10, 18}), true, 2), by_rules(Shape({5, 7, 9}), true, 2),
-       named(Shape({24, 80}), true, 5, "4.6 t6 l16 m q | 5.8 t8 l4", ElementType::u8),
-       named(Shape({24, 80}), true, 5, "4.6 t4 l6 m q | 5.8 t8 l16 x"),
-       named(Shape({24, 80}), true, 5, "4.6 t4 l6 m d25 | 5.8 t8 l16 d12", ElementType::u8)});
+       named(Shape({24, 80}), true, 5,
+             "kernel radices=4.6 threads_per_transform=6 transforms_per_block=16 interleaved_shared=1 "
+             "double_buffered=1 kernel radices=5.8 threads_per_transform=8 transforms_per_block=4",
+             ElementType::u8),
+       named(Shape({24, 80}), true, 5,
+             "kernel radices=4.6 threads_per_transform=4 transforms_per_block=6 interleaved_shared=1 "
+             "double_buffered=1 kernel radices=5.8 threads_per_transform=8 transforms_per_block=16 "
+             "interleaved_threads=1"),
+       named(Shape({24, 80}), true, 5,
+             "kernel radices=4.6 threads_per_transform=4 transforms_per_block=6 interleaved_shared=1 "
+             "prefetch_distance=25 kernel radices=5.8 threads_per_transform=8 transforms_per_block=16 "
+             "prefetch_distance=12",
+             ElementType::u8)});
 }
 
 TEST(TunedEmulation, VolumesInTwoSteps) {
-  Case exact = volume(Shape({16, 32, 16}), 1, "8.4", "8.16 t16 l1 e16 | 16.4 t16 l4 m");
+  Case exact = volume(Shape({16, 32, 16}), 1, "8.4",
+                      "kernel radices=8.16 threads_per_transform=16 pad_interval=16 kernel radices=16.4 "
+                      "threads_per_transform=16 transforms_per_block=4 interleaved_shared=1");
   exact.single = false;
-  expect_right({exact, volume(Shape({16, 32, 16}), 2, "8.4", "8.4.4 t32 l1 e16 p1 d25 | 4.4.4 t8 l8 m d50"),
-                volume(Shape({16, 32, 16}), 1, "4.8", "4.2.8 t8 l4 v800 | 16.2.4 t16 l16 m e2 w"),
-                // Digits that carry, and idle threads.
-                volume(Shape({15, 12, 20}), 2, "4.3", "4.5.4 t20 l1 | 5.3.3 t15 l4 m v800"),
-                volume(Shape({15, 12, 20}), 1, "2.6", "2.4.5 t20 l2 d25 v800 | 15.6 t4 l20 d25"),
-                volume(Shape({12, 18, 30}), 1, "6.3", "6.30 t18 l1 b | 12.3 t12 l6 a"),
-                volume(Shape({12, 18, 30}), 1, "6.3", "3.2.6.5 t27 l3 | 4.3.3 t36 l5 s")});
+  expect_right(
+      {exact,
+       volume(Shape({16, 32, 16}), 2, "8.4",
+              "kernel radices=8.4.4 threads_per_transform=32 pad_interval=16 pad=1 prefetch_distance=25 "
+              "kernel radices=4.4.4 threads_per_transform=8 transforms_per_block=8 interleaved_shared=1 "
+              "prefetch_distance=50"),
+       volume(Shape({16, 32, 16}), 1, "4.8",
+              "kernel radices=4.2.8 threads_per_transform=8 transforms_per_block=4 multiprocessor_delay=800 "
+              "kernel radices=16.2.4 threads_per_transform=16 transforms_per_block=16 interleaved_shared=1 "
+              "twiddles=table pad_interval=2"),
+       // Digits that carry, and idle threads.
+       volume(Shape({15, 12, 20}), 2, "4.3",
+              "kernel radices=4.5.4 threads_per_transform=20 kernel radices=5.3.3 threads_per_transform=15 "
+              "transforms_per_block=4 interleaved_shared=1 multiprocessor_delay=800"),
+       volume(Shape({15, 12, 20}), 1, "2.6",
+              "kernel radices=2.4.5 threads_per_transform=20 transforms_per_block=2 prefetch_distance=25 "
+              "multiprocessor_delay=800 kernel radices=15.6 threads_per_transform=4 transforms_per_block=20 "
+              "prefetch_distance=25"),
+       volume(Shape({12, 18, 30}), 1, "6.3",
+              "kernel radices=6.30 threads_per_transform=18 early_prefetch=1 kernel radices=12.3 "
+              "threads_per_transform=12 transforms_per_block=6 twiddles=two_roots"),
+       volume(Shape({12, 18, 30}), 1, "6.3",
+              "kernel radices=3.2.6.5 threads_per_transform=27 transforms_per_block=3 kernel radices=4.3.3 "
+              "threads_per_transform=36 transforms_per_block=5 half_shared=1")});
 }
 
 }  // namespace

@@ -7,29 +7,29 @@ namespace sfft::test {
 namespace {
 
 using detail::DenseProblem;
-using detail::tuned::Choice;
+using detail::tuned::TransformPolicy;
 
-std::string name_of(const DenseProblem& problem, const Choice& choice) {
+std::string name_of(const DenseProblem& problem, const TransformPolicy& policy) {
   return fmt::format("{} {} batch {} by {}", problem.shape.to_string(), problem.real ? "real" : "complex",
-                     problem.batch, to_text(choice));
+                     problem.batch, to_text(policy));
 }
 
-void expect_right(const DenseProblem& problem, Choice choice, bool single = true) {
-  EXPECT_EQ(trouble_of(problem, choice, single), "") << name_of(problem, choice);
+void expect_right(const DenseProblem& problem, TransformPolicy policy, bool single = true) {
+  EXPECT_EQ(trouble_of(problem, policy, single), "") << name_of(problem, policy);
 }
 void expect_right(const DenseProblem& problem, bool single = true) {
-  expect_right(problem, rule_choice(problem, single), single);
+  expect_right(problem, rule_policy(problem, single), single);
 }
 
-Choice by_turns(Choice choice, int at_once, int streams) {
-  choice.at_once = at_once;
-  choice.streams = streams;
-  return choice;
+TransformPolicy alternating(TransformPolicy policy, int groups, int streams) {
+  policy.alternating_groups = groups;
+  policy.streams = streams;
+  return policy;
 }
 
-Choice in_place(Choice choice) {
-  choice.ring = false;
-  return choice;
+TransformPolicy in_place(TransformPolicy policy) {
+  policy.ring_buffer = false;
+  return policy;
 }
 
 TEST(TunedGeometry, LinesOfEveryKind) {
@@ -56,37 +56,37 @@ TEST(TunedGeometry, LinesWithStrides) {
 }
 
 TEST(TunedGeometry, LinesOfTwoFactors) {
-  for (const std::vector<int>& split :
+  for (const std::vector<int>& factors :
        {std::vector{16, 16}, std::vector{16, 24}, std::vector{30, 18}, std::vector{19, 20}}) {
     for (const std::int64_t batch : {1, 3, 8}) {
-      const DenseProblem problem = dense_problem(Shape(split[0] * split[1]), false, batch);
+      const DenseProblem problem = dense_problem(Shape(factors[0] * factors[1]), false, batch);
       for (const bool single : {true, false}) {
-        const Choice choice = rule_choice(problem, single, split);
-        expect_right(problem, choice, single);
-        for (const int streams : {1, 2, 3, 4}) expect_right(problem, by_turns(choice, 1, streams), single);
-        expect_right(problem, by_turns(choice, 2, 2), single);
-        expect_right(problem, by_turns(choice, 100, 4), single);
+        const TransformPolicy policy = rule_policy(problem, single, factors);
+        expect_right(problem, policy, single);
+        for (const int streams : {1, 2, 3, 4}) expect_right(problem, alternating(policy, 1, streams), single);
+        expect_right(problem, alternating(policy, 2, 2), single);
+        expect_right(problem, alternating(policy, 100, 4), single);
       }
     }
   }
 }
 
 TEST(TunedGeometry, LinesOfThreeFactors) {
-  for (const std::vector<int>& split :
+  for (const std::vector<int>& factors :
        {std::vector{16, 4, 6}, std::vector{48, 5, 3}, std::vector{32, 2, 19}}) {
     for (const std::int64_t batch : {1, 2}) {
-      const DenseProblem problem = dense_problem(Shape(split[0] * split[1] * split[2]), false, batch);
-      Choice choice = rule_choice(problem, true, split);
+      const DenseProblem problem = dense_problem(Shape(factors[0] * factors[1] * factors[2]), false, batch);
+      TransformPolicy policy = rule_policy(problem, true, factors);
       for (const int chunk : {4, 8, 16}) {
-        choice.chunk = chunk;
-        expect_right(problem, choice);
-        expect_right(problem, by_turns(choice, 1, 2));
-        expect_right(problem, by_turns(choice, 2, 1));
-        expect_right(problem, in_place(by_turns(choice, 1, 2)));
-        expect_right(problem, in_place(by_turns(choice, 2, 2)));
+        policy.outputs_per_group = chunk;
+        expect_right(problem, policy);
+        expect_right(problem, alternating(policy, 1, 2));
+        expect_right(problem, alternating(policy, 2, 1));
+        expect_right(problem, in_place(alternating(policy, 1, 2)));
+        expect_right(problem, in_place(alternating(policy, 2, 2)));
       }
-      choice.chunk = 5;
-      EXPECT_THROW(lay_out({problem}, choice), Error);
+      policy.outputs_per_group = 5;
+      EXPECT_THROW(lay_out({problem}, policy), Error);
     }
   }
 }
@@ -108,10 +108,10 @@ TEST(TunedGeometry, Planes) {
         if (real && columns == 2) continue;  // rows of one pair
         for (const bool single : {true, false}) {
           const DenseProblem problem = dense_problem(Shape({rows, columns}), real, batch);
-          const Choice choice = rule_choice(problem, single);
-          expect_right(problem, choice, single);
-          expect_right(problem, by_turns(choice, 1, 3), single);
-          expect_right(problem, by_turns(choice, 2, 2), single);
+          const TransformPolicy policy = rule_policy(problem, single);
+          expect_right(problem, policy, single);
+          expect_right(problem, alternating(policy, 1, 3), single);
+          expect_right(problem, alternating(policy, 2, 2), single);
         }
       }
     }
@@ -129,9 +129,9 @@ TEST(TunedGeometry, PlanesWithStrides) {
                {dense::Strides{{pitch, 1, 0}, pitch * rows}, dense::Strides{{pitch, 1, 0}, pitch * rows + 5},
                 dense::Strides{{3 * pitch, 3, 0}, 1}, dense::Strides{{1, rows, 0}, columns * rows}}) {
             const DenseProblem problem = dense_problem(Shape({rows, columns}), real, batch, strides);
-            const Choice choice = rule_choice(problem, true);
-            expect_right(problem, choice);
-            expect_right(problem, by_turns(choice, 1, 2));
+            const TransformPolicy policy = rule_policy(problem, true);
+            expect_right(problem, policy);
+            expect_right(problem, alternating(policy, 1, 2));
           }
         }
       }
@@ -145,10 +145,10 @@ TEST(TunedGeometry, Volumes) {
     for (const std::int64_t batch : {1, 3}) {
       for (const bool single : {true, false}) {
         const DenseProblem problem = dense_problem(shape, false, batch);
-        const Choice choice = rule_choice(problem, single);
-        expect_right(problem, choice, single);
-        expect_right(problem, by_turns(choice, 1, 2), single);
-        expect_right(problem, by_turns(choice, 3, 2), single);
+        const TransformPolicy policy = rule_policy(problem, single);
+        expect_right(problem, policy, single);
+        expect_right(problem, alternating(policy, 1, 2), single);
+        expect_right(problem, alternating(policy, 3, 2), single);
         expect_right(dense_problem(shape, true, batch), single);
       }
     }
@@ -156,74 +156,74 @@ TEST(TunedGeometry, Volumes) {
 }
 
 TEST(TunedGeometry, VolumesInTwoSteps) {
-  for (const auto& [shape, split] : {std::pair{Shape({3, 4, 16}), std::vector{2, 2}},
-                                     {Shape({4, 12, 16}), {3, 4}},
-                                     {Shape({4, 12, 16}), {6, 2}},
-                                     {Shape({5, 6, 24}), {2, 3}},
-                                     {Shape({10, 6, 8}), {3, 2}}}) {
+  for (const auto& [shape, factors] : {std::pair{Shape({3, 4, 16}), std::vector{2, 2}},
+                                       {Shape({4, 12, 16}), {3, 4}},
+                                       {Shape({4, 12, 16}), {6, 2}},
+                                       {Shape({5, 6, 24}), {2, 3}},
+                                       {Shape({10, 6, 8}), {3, 2}}}) {
     for (const std::int64_t batch : {1, 3}) {
       for (const bool single : {true, false}) {
         const DenseProblem problem = dense_problem(shape, false, batch);
-        const Choice choice = rule_choice(problem, single, split);
-        expect_right(problem, choice, single);
-        const auto program = lay_out({problem, single}, choice);
+        const TransformPolicy policy = rule_policy(problem, single, factors);
+        expect_right(problem, policy, single);
+        const auto program = lay_out({problem, single}, policy);
         EXPECT_EQ(program.kernels.size(), 2u);
         EXPECT_EQ(program.scratch_values, batch * shape.points());
       }
     }
   }
   const DenseProblem large = dense_problem(Shape({512, 256, 256}), false, 3);
-  EXPECT_EQ(lay_out({large}, rule_choice(large, true, {32, 8})).scratch_values, large.shape.points());
+  EXPECT_EQ(lay_out({large}, rule_policy(large, true, {32, 8})).scratch_values, large.shape.points());
   const DenseProblem volume = dense_problem(Shape({4, 12, 16}), false);
-  const Choice choice = rule_choice(volume, true, {3, 4});
-  const auto expect_refused = [&](const DenseProblem& problem, const Choice& unfit) {
+  const TransformPolicy policy = rule_policy(volume, true, {3, 4});
+  const auto expect_refused = [&](const DenseProblem& problem, const TransformPolicy& unfit) {
     EXPECT_THROW(lay_out({problem}, unfit), Error) << name_of(problem, unfit);
   };
-  expect_refused(volume, by_turns(choice, 1, 2));
-  expect_refused(dense_problem(Shape({4, 12, 16}), true), choice);
-  expect_refused(dense_problem(Shape({4, 12, 16}), false, 1, {{193, 16, 1}, 800}), choice);
-  expect_refused(dense_problem(Shape({4, 24, 16}), false), choice);
-  expect_refused(dense_problem(Shape({12, 16}), false), choice);
-  Choice rows = choice, beside = choice, whole = choice;
-  std::swap(rows.lines[0].radices.front(), rows.lines[0].radices.back());
-  beside.lines[1].lines = 3;
-  whole.lines[1].radices = {16};
+  expect_refused(volume, alternating(policy, 1, 2));
+  expect_refused(dense_problem(Shape({4, 12, 16}), true), policy);
+  expect_refused(dense_problem(Shape({4, 12, 16}), false, 1, {{193, 16, 1}, 800}), policy);
+  expect_refused(dense_problem(Shape({4, 24, 16}), false), policy);
+  expect_refused(dense_problem(Shape({12, 16}), false), policy);
+  TransformPolicy rows = policy, beside = policy, whole = policy;
+  std::swap(rows.kernels[0].radices.front(), rows.kernels[0].radices.back());
+  beside.kernels[1].transforms_per_block = 3;
+  whole.kernels[1].radices = {16};
   expect_refused(volume, rows);
   expect_refused(volume, beside);
   expect_refused(volume, whole);
-  whole = choice;
-  whole.ring = false;
+  whole = policy;
+  whole.ring_buffer = false;
   expect_refused(volume, whole);
 }
 
-TEST(TunedGeometry, SplitsOfVolumes) {
-  const auto splits = [](const Shape& shape, bool real = false) {
-    return splits_of(dense_problem(shape, real), true, kHopper);
+TEST(TunedGeometry, FactorsOfVolumes) {
+  const auto all = [](const Shape& shape, bool real = false) {
+    return factors_of(dense_problem(shape, real), true, kHopper);
   };
-  using Splits = std::vector<std::vector<int>>;
-  EXPECT_EQ(splits(Shape({64, 64, 64})), (Splits{{16, 4}, {32, 2}, {}}));
-  EXPECT_EQ(splits(Shape({256, 256, 256})), (Splits{{32, 8}, {64, 4}, {}}));
-  EXPECT_EQ(splits(Shape({384, 384, 384})), (Splits{{48, 8}, {64, 6}, {}}));
+  using Lists = std::vector<std::vector<int>>;
+  EXPECT_EQ(all(Shape({64, 64, 64})), (Lists{{16, 4}, {32, 2}, {}}));
+  EXPECT_EQ(all(Shape({256, 256, 256})), (Lists{{32, 8}, {64, 4}, {}}));
+  EXPECT_EQ(all(Shape({384, 384, 384})), (Lists{{48, 8}, {64, 6}, {}}));
   for (const Shape& shape : {Shape({512, 512, 512}), Shape({64, 61, 64}), Shape({64, 64, 60}),
                              Shape({61, 64, 64}), Shape({64, 64, 61 * 8})})
-    EXPECT_EQ(splits(shape), Splits{{}}) << shape.to_string();
-  EXPECT_EQ(splits(Shape({64, 64, 64}), true), Splits{{}});
+    EXPECT_EQ(all(shape), Lists{{}}) << shape.to_string();
+  EXPECT_EQ(all(Shape({64, 64, 64}), true), Lists{{}});
 }
 
-TEST(TunedGeometry, TurnsInPlace) {
+TEST(TunedGeometry, AlternatesInPlace) {
   for (const Shape& shape : {Shape({6, 16}), Shape({19, 32}), Shape({5, 7, 16}), Shape({6, 4, 32})}) {
     for (const std::int64_t batch : {1, 3}) {
       const DenseProblem problem = dense_problem(shape, false, batch);
       for (const bool single : {true, false}) {
-        const Choice choice = in_place(by_turns(rule_choice(problem, single), 2, 2));
-        expect_right(problem, choice, single);
-        EXPECT_EQ(lay_out({problem, single}, choice).scratch_values, 0) << name_of(problem, choice);
+        const TransformPolicy policy = in_place(alternating(rule_policy(problem, single), 2, 2));
+        expect_right(problem, policy, single);
+        EXPECT_EQ(lay_out({problem, single}, policy).scratch_values, 0) << name_of(problem, policy);
       }
     }
   }
-  const auto expect_refused = [](const DenseProblem& problem, const std::vector<int>& split = {}) {
-    const Choice choice = in_place(by_turns(rule_choice(problem, true, split), 1, 2));
-    EXPECT_THROW(lay_out({problem}, choice), Error) << name_of(problem, choice);
+  const auto expect_refused = [](const DenseProblem& problem, const std::vector<int>& factors = {}) {
+    const TransformPolicy policy = in_place(alternating(rule_policy(problem, true, factors), 1, 2));
+    EXPECT_THROW(lay_out({problem}, policy), Error) << name_of(problem, policy);
   };
   expect_refused(dense_problem(Shape({6, 16}), true));
   expect_refused(dense_problem(Shape({6, 16}), false, 1, {{17, 1, 0}, 102}));
@@ -246,46 +246,47 @@ TEST(TunedGeometry, SamplesOfEveryType) {
     for (const Shape& shape : {Shape(30), Shape(45), Shape({6, 10}), Shape({5, 9}), Shape({4, 6, 8})}) {
       const DenseProblem problem = dense_problem(shape, true, 2);
       for (const bool single : {true, false}) {
-        const TunedRun run{problem, rule_choice(problem, single), single, false, false, element};
-        EXPECT_EQ(trouble_of(run, TunedSignals(problem)), "") << name_of(problem, run.choice);
+        const TunedRun run{problem, rule_policy(problem, single), single, false, false, element};
+        EXPECT_EQ(trouble_of(run, TunedSignals(problem)), "") << name_of(problem, run.policy);
       }
     }
   }
 }
 
 /// Whether the columns of a frame may read ahead.
-bool reads_ahead(std::int64_t width, int lines, ElementType element, bool inverse = false) {
-  detail::tuned::Choice choice =
-      *detail::tuned::parse_choice("once 0 streams 1 blocks 1 chunk 16 split - | 4.6 t6 l1 m q | 8 t1 l2");
-  choice.lines[0].lines = lines;
-  choice.lines[1].radices = {static_cast<int>(width % 2 == 0 ? width / 2 : width)};
-  const auto program = lay_out({dense_problem(Shape({24, width}), true), true, inverse, element}, choice);
+bool double_buffers(std::int64_t width, int lines, ElementType element, bool inverse = false) {
+  detail::tuned::TransformPolicy policy = *detail::tuned::parse_policy(
+      "kernel radices=4.6 threads_per_transform=6 interleaved_shared=1 double_buffered=1 kernel radices=8 "
+      "transforms_per_block=2");
+  policy.kernels[0].transforms_per_block = lines;
+  policy.kernels[1].radices = {static_cast<int>(width % 2 == 0 ? width / 2 : width)};
+  const auto program = lay_out({dense_problem(Shape({24, width}), true), true, inverse, element}, policy);
   const detail::tuned::Kernel& columns = inverse ? program.kernels.back() : program.kernels.front();
   detail::tuned::Kernel plain = columns;
-  plain.step.line.ahead = false;
+  plain.step.policy.double_buffered = false;
   const std::size_t stage = 24 * static_cast<std::size_t>(lines) * 2 * element_bytes(element);
-  EXPECT_EQ(columns.shared_bytes(true), plain.shared_bytes(true) + (columns.reads_ahead() ? stage : 0));
-  return columns.reads_ahead();
+  EXPECT_EQ(columns.shared_bytes(true), plain.shared_bytes(true) + (columns.double_buffers() ? stage : 0));
+  return columns.double_buffers();
 }
 
-TEST(TunedGeometry, ReadsAheadWhatIsWholeWords) {
-  EXPECT_TRUE(reads_ahead(32, 8, ElementType::u8));
-  EXPECT_TRUE(reads_ahead(32, 16, ElementType::u8));
-  EXPECT_TRUE(reads_ahead(40, 4, ElementType::u16));
-  EXPECT_TRUE(reads_ahead(20, 2, ElementType::f32));
-  EXPECT_FALSE(reads_ahead(40, 8, ElementType::u8)) << "rows of 40 bytes";
-  EXPECT_FALSE(reads_ahead(32, 12, ElementType::u8)) << "tiles of 24 bytes";
-  EXPECT_FALSE(reads_ahead(20, 3, ElementType::f32)) << "tiles of 24 bytes";
-  EXPECT_FALSE(reads_ahead(15, 8, ElementType::f32)) << "no pairs";
-  EXPECT_FALSE(reads_ahead(32, 8, ElementType::f32, true)) << "inverse";
+TEST(TunedGeometry, DoubleBuffersWhatIsWholeWords) {
+  EXPECT_TRUE(double_buffers(32, 8, ElementType::u8));
+  EXPECT_TRUE(double_buffers(32, 16, ElementType::u8));
+  EXPECT_TRUE(double_buffers(40, 4, ElementType::u16));
+  EXPECT_TRUE(double_buffers(20, 2, ElementType::f32));
+  EXPECT_FALSE(double_buffers(40, 8, ElementType::u8)) << "rows of 40 bytes";
+  EXPECT_FALSE(double_buffers(32, 12, ElementType::u8)) << "tiles of 24 bytes";
+  EXPECT_FALSE(double_buffers(20, 3, ElementType::f32)) << "tiles of 24 bytes";
+  EXPECT_FALSE(double_buffers(15, 8, ElementType::f32)) << "no pairs";
+  EXPECT_FALSE(double_buffers(32, 8, ElementType::f32, true)) << "inverse";
 }
 
 TEST(TunedGeometry, PrefetchesNeighbours) {
   const auto prefetches = [](const DenseProblem& problem, bool inverse = false) {
-    Choice choice = rule_choice(problem, true);
-    for (detail::tuned::LineChoice& line : choice.lines) line.distance = 25;
+    TransformPolicy policy = rule_policy(problem, true);
+    for (detail::tuned::KernelPolicy& kernel : policy.kernels) kernel.prefetch_distance = 25;
     std::vector<bool> all;
-    for (const auto& kernel : lay_out({problem, true, inverse}, choice).kernels)
+    for (const auto& kernel : lay_out({problem, true, inverse}, policy).kernels)
       all.push_back(kernel.prefetches());
     return all;
   };

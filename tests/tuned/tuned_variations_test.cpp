@@ -1,41 +1,48 @@
-// What the tuner tries beside the best choice: texts that wisdom files can hold, no choice twice.
+// What the tuner tries beside the best policy: texts that wisdom files can hold, no policy twice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "kernels/dense/tuned/variations.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+#include "kernels/dense/tuned/search/variations.hpp"
 
 namespace sfft {
 namespace {
 
-using detail::tuned::Choice;
-using detail::tuned::LineChoice;
-using detail::tuned::parse_choice;
+using detail::tuned::KernelPolicy;
+using detail::tuned::parse_policy;
+using detail::tuned::TransformPolicy;
 
-const char* const kChoices[] = {
-    "once 0 streams 1 blocks 1 chunk 16 split - | 10.10.10 t100 l1 e10 r9 b",
-    "once 0 streams 1 blocks 1 chunk 16 split - | 25.10 t10 l16 c x b",
-    "once 2 streams 4 blocks 1 chunk 16 split - | 20.36 t20 l8 e20 m o | 10.8.8 t80 l2 o",
-    "once 1 streams 2 blocks 2 chunk 16 split 512.256.512 | 16.32 t16 l8 e16 p2 a | 16.16 t16 l16 m a | "
-    "32.16 "
-    "t16 l16 m a",
+const char* const kPolicies[] = {
+    "kernel radices=10.10.10 threads_per_transform=100 pad_interval=10 max_blocks_per_multiprocessor=9 "
+    "early_prefetch=1",
+    "kernel radices=25.10 threads_per_transform=10 transforms_per_block=16 staged=1 interleaved_threads=1 "
+    "early_prefetch=1",
+    "alternating_groups=2 streams=4 kernel radices=20.36 threads_per_transform=20 transforms_per_block=8 "
+    "interleaved_shared=1 pad_interval=20 streaming=1 kernel radices=10.8.8 threads_per_transform=80 "
+    "transforms_per_block=2 streaming=1",
+    "factors=512.256.512 alternating_groups=1 streams=2 min_blocks_per_multiprocessor=2 kernel radices=16.32 "
+    "threads_per_transform=16 transforms_per_block=8 twiddles=two_roots pad_interval=16 pad=2 kernel "
+    "radices=16.16 threads_per_transform=16 transforms_per_block=16 interleaved_shared=1 twiddles=two_roots "
+    "kernel radices=32.16 threads_per_transform=16 transforms_per_block=16 interleaved_shared=1 "
+    "twiddles=two_roots",
 };
 
-void expect_usable(const std::vector<Choice>& all, const Choice& base) {
+void expect_usable(const std::vector<TransformPolicy>& all, const TransformPolicy& base) {
   EXPECT_FALSE(all.empty());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto back = parse_choice(to_text(all[i]));
+    const auto back = parse_policy(to_text(all[i]));
     ASSERT_TRUE(back) << to_text(all[i]);
     EXPECT_EQ(*back, all[i]) << to_text(all[i]);
     EXPECT_NE(all[i], base);
-    for (std::size_t s = 0; s < base.lines.size(); ++s)
-      EXPECT_EQ(all[i].lines[s].length(), base.lines[s].length()) << to_text(all[i]);
+    for (std::size_t s = 0; s < base.kernels.size(); ++s)
+      EXPECT_EQ(all[i].kernels[s].length(), base.kernels[s].length()) << to_text(all[i]);
   }
 }
 
-TEST(TunedVariations, AreChoicesOfTheSameTransform) {
-  for (const char* text : kChoices) {
-    const Choice base = *parse_choice(text);
+TEST(TunedVariations, ArePoliciesOfTheSameTransform) {
+  for (const char* text : kPolicies) {
+    const TransformPolicy base = *parse_policy(text);
     for (const bool single : {true, false}) {
       const auto refined = refinements(base, false, single);
       expect_usable(refined, base);
@@ -46,19 +53,19 @@ TEST(TunedVariations, AreChoicesOfTheSameTransform) {
   }
 }
 
-/// How many of the choices have a step of which `is` is true.
+/// How many of the policies have a step of which `is` is true.
 template <class Is>
-auto count(const std::vector<Choice>& all, const Is& is) {
-  return std::count_if(all.begin(), all.end(), [&](const Choice& choice) {
-    return std::any_of(choice.lines.begin(), choice.lines.end(), is);
+auto count(const std::vector<TransformPolicy>& all, const Is& is) {
+  return std::count_if(all.begin(), all.end(), [&](const TransformPolicy& policy) {
+    return std::any_of(policy.kernels.begin(), policy.kernels.end(), is);
   });
 }
 
 TEST(TunedVariations, LimitBlocksByWhatTheirTilesTake) {
-  const Choice base = *parse_choice("once 0 streams 1 blocks 1 chunk 16 split - | 10.10.10 t100 l1");
+  const TransformPolicy base = *parse_policy("kernel radices=10.10.10 threads_per_transform=100");
   std::vector<int> limits;
-  for (const Choice& choice : refinements(base, false, true)) {
-    const int resident = choice.lines[0].resident;
+  for (const TransformPolicy& policy : refinements(base, false, true)) {
+    const int resident = policy.kernels[0].max_blocks_per_multiprocessor;
     if (resident > 0) limits.push_back(resident);
     EXPECT_LE(resident * 8000, 104 << 10);
   }
@@ -66,41 +73,46 @@ TEST(TunedVariations, LimitBlocksByWhatTheirTilesTake) {
 }
 
 TEST(TunedVariations, PrefetchAtSeveralDistances) {
-  for (const char* text : kChoices) {
-    const Choice base = *parse_choice(text);
-    EXPECT_EQ(count(refinements(base, false, true), [](const LineChoice& line) { return line.distance > 0; }),
-              3 * base.lines.size())
+  for (const char* text : kPolicies) {
+    const TransformPolicy base = *parse_policy(text);
+    EXPECT_EQ(count(refinements(base, false, true),
+                    [](const KernelPolicy& kernel) { return kernel.prefetch_distance > 0; }),
+              3 * base.kernels.size())
         << text;
   }
 }
 
 TEST(TunedVariations, BeginOneAfterTheOtherWhereABlockIsAlone) {
-  const auto spread = [](const LineChoice& line) { return line.spread > 0; };
-  const auto both = [](const LineChoice& line) { return line.spread > 0 && line.distance > 0; };
-  for (const char* text : kChoices)
-    EXPECT_EQ(count(refinements(*parse_choice(text), false, true), spread), 0);
+  const auto spread = [](const KernelPolicy& kernel) { return kernel.multiprocessor_delay > 0; };
+  const auto both = [](const KernelPolicy& kernel) {
+    return kernel.multiprocessor_delay > 0 && kernel.prefetch_distance > 0;
+  };
+  for (const char* text : kPolicies)
+    EXPECT_EQ(count(refinements(*parse_policy(text), false, true), spread), 0);
   const auto all = refinements(
-      *parse_choice("once 0 streams 1 blocks 1 chunk 16 split 32.8 | 32.16.16 t256 l1 | 16.16.8 t128 l8 m"),
+      *parse_policy("factors=32.8 kernel radices=32.16.16 threads_per_transform=256 kernel radices=16.16.8 "
+                    "threads_per_transform=128 transforms_per_block=8 interleaved_shared=1"),
       false, true);
   EXPECT_EQ(count(all, spread), 12);
   EXPECT_EQ(count(all, both), 9);
 }
 
 TEST(TunedVariations, BeginOneAfterTheOtherOnAMultiprocessor) {
-  const auto staggered = [](const LineChoice& line) { return line.stagger > 0; };
-  for (const char* text : kChoices) {
-    const Choice base = *parse_choice(text);
-    const std::size_t steps = base.lines.size();
+  const auto staggered = [](const KernelPolicy& kernel) { return kernel.block_delay > 0; };
+  for (const char* text : kPolicies) {
+    const TransformPolicy base = *parse_policy(text);
+    const std::size_t steps = base.kernels.size();
     // Two values, for every step alone and, of several, for all of them.
     EXPECT_EQ(count(refinements(base, false, true), staggered), steps == 1 ? 2 : 2 * steps + 2) << text;
   }
 }
 
 TEST(TunedVariations, LeaveOutWhatChangesNothing) {
-  const auto early = [](const LineChoice& line) { return line.early; };
-  const auto ahead = [](const LineChoice& line) { return line.ahead; };
-  const Choice lines = *parse_choice("once 0 streams 1 blocks 1 chunk 16 split - | 15.16 t16 l4");
-  const Choice frames = *parse_choice(kChoices[2]);
+  const auto early = [](const KernelPolicy& kernel) { return kernel.early_prefetch; };
+  const auto ahead = [](const KernelPolicy& kernel) { return kernel.double_buffered; };
+  const TransformPolicy lines =
+      *parse_policy("kernel radices=15.16 threads_per_transform=16 transforms_per_block=4");
+  const TransformPolicy frames = *parse_policy(kPolicies[2]);
   EXPECT_EQ(count(refinements(lines, false, true), early), 1);
   EXPECT_EQ(count(refinements(lines, true, true), early), 0);
   EXPECT_EQ(count(refinements(lines, true, true), ahead), 0);
@@ -109,15 +121,19 @@ TEST(TunedVariations, LeaveOutWhatChangesNothing) {
 }
 
 TEST(TunedVariations, WidenGroupsOfThreeFactors) {
-  const auto widened = neighbours(*parse_choice(kChoices[3]));
-  const auto wide =
-      std::find_if(widened.begin(), widened.end(), [](const Choice& c) { return c.chunk == 32; });
+  const auto widened = neighbours(*parse_policy(kPolicies[3]));
+  const auto wide = std::find_if(widened.begin(), widened.end(),
+                                 [](const TransformPolicy& c) { return c.outputs_per_group == 32; });
   ASSERT_NE(wide, widened.end());
-  EXPECT_EQ(wide->lines[1].lines, 32);
-  EXPECT_EQ(wide->lines[2].lines, 32);
-  const auto narrow = neighbours(*parse_choice(
-      "once 1 streams 2 blocks 2 chunk 16 split 16.256.512 | 16 t1 l16 | 16.16 t16 l16 m | 32.16 t16 l16 m"));
-  EXPECT_TRUE(std::all_of(narrow.begin(), narrow.end(), [](const Choice& c) { return c.chunk == 16; }));
+  EXPECT_EQ(wide->kernels[1].transforms_per_block, 32);
+  EXPECT_EQ(wide->kernels[2].transforms_per_block, 32);
+  const auto narrow = neighbours(
+      *parse_policy("factors=16.256.512 alternating_groups=1 streams=2 min_blocks_per_multiprocessor=2 "
+                    "kernel radices=16 transforms_per_block=16 kernel radices=16.16 threads_per_transform=16 "
+                    "transforms_per_block=16 interleaved_shared=1 kernel radices=32.16 "
+                    "threads_per_transform=16 transforms_per_block=16 interleaved_shared=1"));
+  EXPECT_TRUE(std::all_of(narrow.begin(), narrow.end(),
+                          [](const TransformPolicy& c) { return c.outputs_per_group == 16; }));
 }
 
 }  // namespace

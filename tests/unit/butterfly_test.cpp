@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/dense/tuned/choice.hpp"
+#include "kernels/dense/tuned/policy/radices.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -36,8 +36,8 @@ void expect_transform() {
 
 template <std::size_t... I>
 void expect_transforms(std::index_sequence<I...>) {
-  (expect_transform<detail::tuned::kRadices[I], float>(), ...);
-  (expect_transform<detail::tuned::kRadices[I], double>(), ...);
+  (expect_transform<detail::tuned::kRadices[I].radix, float>(), ...);
+  (expect_transform<detail::tuned::kRadices[I].radix, double>(), ...);
 }
 
 TEST(Butterfly, EveryRadixEqualsDirectSums) {

@@ -6,10 +6,12 @@
 #include <optional>
 
 #include "kernels/dense/gpu_engine.hpp"
-#include "kernels/dense/tuned/compiler.hpp"
-#include "kernels/dense/tuned/executable.hpp"
-#include "kernels/dense/tuned/geometry.hpp"
-#include "kernels/dense/tuned/tuner.hpp"
+#include "kernels/dense/tuned/codegen/compiler.hpp"
+#include "kernels/dense/tuned/codegen/source.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+#include "kernels/dense/tuned/run/executable.hpp"
+#include "kernels/dense/tuned/search/tuner.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {
@@ -17,11 +19,11 @@ namespace sfft::detail {
 namespace {
 
 using tuned::Call;
-using tuned::Choice;
-using tuned::Choices;
 using tuned::Executable;
 using tuned::Image;
+using tuned::PlanPolicy;
 using tuned::Program;
+using tuned::TransformPolicy;
 
 /// All kernels are compiled at the same time.
 std::vector<std::unique_ptr<const Executable>> load(const std::vector<Program>& programs, bool single,
@@ -53,17 +55,17 @@ std::vector<ElementType> read_types(const DenseProblem& problem) {
   return types;
 }
 
-const Choice& choice_for(const Choices& choices, ElementType type) {
-  return type == ElementType::u8 && choices.bytes ? *choices.bytes : choices.own;
+const TransformPolicy& policy_for(const PlanPolicy& policies, ElementType type) {
+  return type == ElementType::u8 && policies.bytes ? *policies.bytes : policies.own;
 }
 
 /// Forward transforms of all types that a plan reads.
 template <class Real>
-std::vector<Program> forward_programs(const DenseProblem& problem, const Choices& choices,
+std::vector<Program> forward_programs(const DenseProblem& problem, const PlanPolicy& policies,
                                       device::Keep keep = device::Keep::all) {
   std::vector<Program> programs;
   for (const ElementType type : read_types<Real>(problem))
-    programs.push_back(lay_out({problem, sizeof(Real) == 4, false, type, keep}, choice_for(choices, type)));
+    programs.push_back(lay_out({problem, sizeof(Real) == 4, false, type, keep}, policy_for(policies, type)));
   return programs;
 }
 
@@ -91,11 +93,11 @@ std::size_t signal_bytes(const DenseProblem& problem, ElementType type) {
 template <class Real>
 class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
  public:
-  TunedEngine(const DenseProblem& problem, Choices choices)
-      : problem_(problem), choices_(std::move(choices)), tables_(kSingle) {
-    std::vector<Program> programs = forward_programs<Real>(problem, choices_);
+  TunedEngine(const DenseProblem& problem, PlanPolicy policies)
+      : problem_(problem), policies_(std::move(policies)), tables_(kSingle) {
+    std::vector<Program> programs = forward_programs<Real>(problem, policies_);
     if (!problem.forward_only)
-      programs.push_back(lay_out({problem, kSingle, true, own_type<Real>(problem)}, choices_.own));
+      programs.push_back(lay_out({problem, kSingle, true, own_type<Real>(problem)}, policies_.own));
     std::vector<std::unique_ptr<const Executable>> made =
         load(programs, kSingle, tables_, cuda::device_info(problem.device));
     if (!problem.forward_only) inverse_ = std::move(made.back());
@@ -128,8 +130,8 @@ class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
     return problem_.batch == 1 && !problem_.real && columns_at_once() > 0 ? this : nullptr;
   }
 
-  std::string kernel() const override { return tuned::to_text(choices_); }
-  std::string name() const override { return "tuned kernels: " + tuned::to_text(choices_); }
+  std::string kernel() const override { return tuned::to_text(policies_); }
+  std::string name() const override { return "tuned kernels: " + tuned::to_text(policies_); }
 
  private:
   static constexpr bool kSingle = sizeof(Real) == 4;
@@ -162,7 +164,7 @@ class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
   }
 
   DenseProblem problem_;
-  Choices choices_;
+  PlanPolicy policies_;
   tuned::Tables tables_;
   Executables forward_;
   std::unique_ptr<const Executable> inverse_;  ///< none of forward-only problems
@@ -171,11 +173,11 @@ class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
 template <class Real>
 class KeepingEngine final : public GpuKeepingEngine<Real> {
  public:
-  KeepingEngine(const DenseProblem& problem, const Choices& choices, device::Keep keep)
+  KeepingEngine(const DenseProblem& problem, const PlanPolicy& policies, device::Keep keep)
       : problem_(problem),
         tables_(kSingle),
-        forward_(by_type<Real>(problem, load(forward_programs<Real>(problem, choices, keep), kSingle, tables_,
-                                             cuda::device_info(problem.device)))) {}
+        forward_(by_type<Real>(problem, load(forward_programs<Real>(problem, policies, keep), kSingle,
+                                             tables_, cuda::device_info(problem.device)))) {}
 
   std::size_t workspace_bytes() const noexcept override { return most_scratch(forward_); }
   bool reads(ElementType type) const noexcept override { return forward_.count(type) > 0; }
@@ -195,15 +197,15 @@ class KeepingEngine final : public GpuKeepingEngine<Real> {
   Executables forward_;
 };
 
-/// What wisdom remembers, if it is a choice for this problem.
+/// What wisdom remembers, if it is a policy for this problem.
 template <class Real>
-std::optional<Choices> remembered(const DenseProblem& problem, const std::string& kernel) {
-  const auto choices = kernel.empty() ? std::nullopt : tuned::parse_choices(kernel);
-  if (!choices) return std::nullopt;
+std::optional<PlanPolicy> remembered(const DenseProblem& problem, const std::string& kernel) {
+  const auto policies = kernel.empty() ? std::nullopt : tuned::parse_plan_policy(kernel);
+  if (!policies) return std::nullopt;
   const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
   try {
     constexpr bool kSingle = sizeof(Real) == 4;
-    for (const Program& program : forward_programs<Real>(problem, *choices)) {
+    for (const Program& program : forward_programs<Real>(problem, *policies)) {
       for (const tuned::Kernel& made : program.kernels) {
         if (made.shared_bytes(kSingle) > shared) return std::nullopt;
       }
@@ -211,11 +213,11 @@ std::optional<Choices> remembered(const DenseProblem& problem, const std::string
   } catch (const Error&) {
     return std::nullopt;
   }
-  return choices;
+  return policies;
 }
 
 template <class Real>
-Choices choose(const DenseProblem& problem, const std::string& kernel, bool measure) {
+PlanPolicy choose(const DenseProblem& problem, const std::string& kernel, bool measure) {
   constexpr bool kSingle = sizeof(Real) == 4;
   if (const auto known = remembered<Real>(problem, kernel)) return *known;
   if (measure) return tuned::choose_by_measurement(problem, kSingle);

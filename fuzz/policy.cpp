@@ -1,0 +1,20 @@
+// The text of a tuned engine's policy: taken or not, and what is taken comes back from its own text.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+  using namespace sfft::detail::tuned;
+  const std::string text(reinterpret_cast<const char*>(bytes), count);
+  if (const auto policy = parse_policy(text)) {
+    const auto again = parse_policy(to_text(*policy));
+    if (!again || !(*again == *policy)) std::abort();
+  }
+  if (const auto policy = parse_plan_policy(text)) {
+    const auto again = parse_plan_policy(to_text(*policy));
+    if (!again || !(again->own == policy->own) || again->bytes != policy->bytes) std::abort();
+  }
+  return 0;
+}

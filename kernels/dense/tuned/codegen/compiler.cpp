@@ -1,0 +1,106 @@
+#include "kernels/dense/tuned/codegen/compiler.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "kernels/common/embedded.hpp"
+#include "kernels/cuda/driver.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft::detail {
+
+extern const EmbeddedFile kTunedSources[];
+extern const int kTunedSourcesCount;
+
+namespace tuned {
+
+namespace {
+
+const std::vector<cuda::SourceHeader>& headers() {
+  static const std::vector<cuda::SourceHeader> all = [] {
+    std::vector<cuda::SourceHeader> list;
+    for (int i = 0; i < kTunedSourcesCount; ++i)
+      list.push_back({kTunedSources[i].name, kTunedSources[i].text});
+    return list;
+  }();
+  return all;
+}
+
+Compiled compile_one(const std::string& source, const std::string& architecture) {
+  static const std::vector<std::string> kOptions{"--std=c++17", "--device-as-default-execution-space"};
+  try {
+    return {cuda::compile(source, headers(), kOptions, architecture), ""};
+  } catch (const std::exception& error) {
+    return {{}, error.what()};
+  }
+}
+
+/// By architecture and source.
+class Memory {
+ public:
+  const Compiled* find(const std::string& key) {
+    const auto found = known_.find(key);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+  void add(const std::string& key, const Compiled& compiled) {
+    constexpr std::size_t kMost = 2048;  // some tens of kilobytes each
+    if (known_.size() >= kMost) known_.clear();
+    known_[key] = compiled;
+  }
+  std::mutex mutex;
+
+ private:
+  std::map<std::string, Compiled> known_;
+};
+
+Memory& memory() {
+  static Memory& instance = *new Memory;  // never destroyed: threads may plan while the process ends
+  return instance;
+}
+
+void run_on_all_cores(std::size_t count, const auto& work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::thread> helpers;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (std::size_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(run);
+  run();
+  for (std::thread& helper : helpers) helper.join();
+}
+
+}  // namespace
+
+std::vector<Compiled> compile(const std::vector<std::string>& sources, const std::string& architecture) {
+  cuda::nvrtc();
+  std::map<std::string, Compiled> all;
+  std::vector<std::pair<const std::string, Compiled>*> fresh;
+  {
+    const std::lock_guard lock(memory().mutex);
+    for (const std::string& source : sources) {
+      const auto [entry, is_new] = all.try_emplace(source);
+      if (!is_new) continue;
+      if (const Compiled* known = memory().find(architecture + source)) {
+        entry->second = *known;
+      } else {
+        fresh.push_back(&*entry);
+      }
+    }
+  }
+  run_on_all_cores(fresh.size(),
+                   [&](std::size_t i) { fresh[i]->second = compile_one(fresh[i]->first, architecture); });
+  const std::lock_guard lock(memory().mutex);
+  for (const auto* entry : fresh) memory().add(architecture + entry->first, entry->second);
+  std::vector<Compiled> result;
+  for (const std::string& source : sources) result.push_back(all[source]);
+  return result;
+}
+
+}  // namespace tuned
+
+}  // namespace sfft::detail

@@ -1,0 +1,52 @@
+// A generated kernel: one step, with a block for every tile, or with blocks that stay for many.
+#pragma once
+
+#include "kernels/dense/tuned/device/tile_fft.cuh"
+
+namespace sfft::device {
+
+__device__ __forceinline__ void wait_for_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void let_next_kernel_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Holds the first blocks back: those of neighbouring multiprocessors begin one after the other, and those of
+/// the same one do. Every thread waits by itself, and nothing is divided: with a barrier and a division
+/// nothing was won (measured).
+__device__ __forceinline__ void delay(const Arguments& a) {
+  if (blockIdx.x >= a.resident_blocks) return;
+#ifdef __CUDA_ARCH__
+  constexpr unsigned kPhases = 8;  // over which multiprocessors are delayed
+  const auto before = static_cast<unsigned>((static_cast<float>(blockIdx.x) + 0.5f) * a.per_multiprocessor);
+  const unsigned cycles = before * a.block_delay + blockIdx.x % kPhases * (a.multiprocessor_delay / kPhases);
+  const auto begin = static_cast<unsigned>(clock());
+  while (static_cast<unsigned>(clock()) - begin < cycles) {
+  }
+#endif
+}
+
+template <class K>
+__device__ __forceinline__ void run_step(const Arguments& a) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  if constexpr (K::step.policy.early_prefetch) {
+    if (blockIdx.x < a.early_blocks) Tile<K>(a, blockIdx.x).prefetch();
+  }
+  wait_for_previous_kernel();
+  if constexpr (K::step.policy.early_prefetch) let_next_kernel_start();
+  if constexpr (K::step.policy.block_delay > 0) delay(a);
+  if constexpr (K::step.policy.double_buffered) {
+    TileFft<K>::run_double_buffered(a, shared);
+  } else {
+    TileFft<K>::run(a, blockIdx.x, shared);
+  }
+  // Earlier, waiting blocks without anything to prefetch only take the places of working ones (measured).
+  if constexpr (!K::step.policy.early_prefetch) let_next_kernel_start();
+}
+
+}  // namespace sfft::device

@@ -1,0 +1,122 @@
+// Access to global memory: loads and stores with cache hints, asynchronous copies, prefetches.
+#pragma once
+
+#include "kernels/dense/tuned/plan/step.hpp"
+
+namespace sfft::device {
+
+using namespace detail::tuned;  // NOLINT: the vocabulary of steps and policies
+
+/// How an access uses the caches: as Loads has it, or `once`: what it touches leaves the caches first.
+enum class Access { cached, bypass_l1, prefetch_l2, once };
+
+constexpr Access access_of(Loads loads, bool once) {
+  if (loads == Loads::bypass_l1) return Access::bypass_l1;
+  if (loads == Loads::prefetch_l2) return Access::prefetch_l2;
+  return once ? Access::once : Access::cached;
+}
+
+// Loads with qualifiers are assembly, volatile: none may go before the wait for the previous kernel.
+#define SFFT_LOAD(QUALIFIED)                                                                          \
+  if constexpr (sizeof(T) == 1) {                                                                     \
+    asm volatile(QUALIFIED ".u8 %0, [%1];" : "=r"(u.word[0]) : "l"(from));                            \
+  } else if constexpr (sizeof(T) == 2) {                                                              \
+    asm volatile(QUALIFIED ".u16 %0, [%1];" : "=r"(u.word[0]) : "l"(from));                           \
+  } else if constexpr (sizeof(T) == 4) {                                                              \
+    asm volatile(QUALIFIED ".u32 %0, [%1];" : "=r"(u.word[0]) : "l"(from));                           \
+  } else if constexpr (sizeof(T) == 8) {                                                              \
+    asm volatile(QUALIFIED ".v2.u32 {%0, %1}, [%2];" : "=r"(u.word[0]), "=r"(u.word[1]) : "l"(from)); \
+  } else {                                                                                            \
+    asm volatile(QUALIFIED ".v4.u32 {%0, %1, %2, %3}, [%4];"                                          \
+                 : "=r"(u.word[0]), "=r"(u.word[1]), "=r"(u.word[2]), "=r"(u.word[3])                 \
+                 : "l"(from));                                                                        \
+  }
+
+/// T of 1 to 16 bytes, a power of two.
+template <Access kAccess, class T>
+__device__ __forceinline__ T load_as(const T* from) {
+  union {
+    unsigned word[(sizeof(T) + 3) / 4];
+    T value;
+  } u;
+  if constexpr (kAccess == Access::bypass_l1) {
+    SFFT_LOAD("ld.global.L1::no_allocate")
+  } else if constexpr (kAccess == Access::prefetch_l2) {
+#if __CUDA_ARCH__ >= 800
+    SFFT_LOAD("ld.global.L2::256B")
+#else
+    SFFT_LOAD("ld.global.L2::128B")
+#endif
+  } else if constexpr (kAccess == Access::once) {
+    u.value = __ldcs(from);
+  } else {
+    u.value = *from;
+  }
+  return u.value;
+}
+#undef SFFT_LOAD
+
+template <Access kAccess, class T>
+__device__ __forceinline__ void store_as(T* to, const T& value) {
+  if constexpr (kAccess == Access::once) {
+    __stcs(to, value);
+  } else {
+    *to = value;
+  }
+}
+
+template <class T>
+struct Pair;
+template <>
+struct Pair<unsigned char> {
+  using type = uchar2;
+};
+template <>
+struct Pair<unsigned short> {
+  using type = ushort2;
+};
+template <>
+struct Pair<float> {
+  using type = float2;
+};
+template <>
+struct Pair<double> {
+  using type = double2;
+};
+
+/// Begins to copy a word to shared memory; await_copies() waits for the thread's own.
+template <bool kPrefetch>
+__device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
+#if __CUDA_ARCH__ >= 800
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (kPrefetch) {
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+  } else {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+  }
+#else
+  *to = *from;
+#endif
+}
+__device__ __forceinline__ void await_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void prefetch_l2(const char* line) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
+#else
+  (void)*static_cast<const volatile char*>(line);  // emulated: the address must be readable
+#endif
+}
+
+/// The same value, of which the compiler knows nothing: what is made of it is computed again, not kept in
+/// registers.
+__device__ __forceinline__ unsigned forgotten(unsigned value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
+}  // namespace sfft::device

@@ -1,0 +1,239 @@
+// One tile of a step: where its lines lie, and how to load and store their elements.
+#pragma once
+
+#include "kernels/cuda/keep.cuh"
+#include "kernels/dense/tuned/device/arguments.cuh"
+#include "kernels/dense/tuned/device/line_fft.cuh"
+#include "kernels/dense/tuned/device/memory.cuh"
+
+namespace sfft::device {
+
+/// Offset of the i-th element of a dimension (Digits).
+template <long long kStride, int kFold, long long kOver, class I>
+__device__ constexpr long long digits_offset(I i) {
+  if constexpr (kFold == 0) {
+    return i * kStride;
+  } else {
+    const auto n = static_cast<unsigned>(i);
+    return n % kFold * kStride + n / kFold * kOver;
+  }
+}
+
+template <class K>
+struct In {
+  static constexpr Side kSide = K::step.in;
+};
+template <class K>
+struct Out {
+  static constexpr Side kSide = K::step.out;
+};
+
+template <class Side, class I>
+__device__ constexpr long long element_offset(I i) {
+  constexpr Digits kElement = Side::kSide.element;
+  return digits_offset<kElement.stride, kElement.fold, kElement.over>(i);
+}
+/// Of a line's first element.
+template <class Side>
+__device__ __forceinline__ long long line_offset(long long group, long long outer, long long inner) {
+  constexpr auto kSide = Side::kSide;
+  if constexpr (kSide.ring_groups > 0) group %= kSide.ring_groups;
+  return kSide.base + group * kSide.group + outer * kSide.outer +
+         digits_offset<kSide.inner.stride, kSide.inner.fold, kSide.inner.over>(inner);
+}
+
+/// One tile of a step: where it is and how to read and write its elements.
+template <class K>
+class Tile {
+ public:
+  using Line = device::Line<K>;
+  using Real = typename Line::Real;
+  using Value = Complex<Real>;
+  using Vector = typename Pair<Real>::type;
+  using Samples = typename Pair<typename K::Element>::type;
+  static constexpr int kPoints = K::step.points;
+  static constexpr int kBlock = Line::kThreads * Line::kTransforms;  ///< threads
+  static constexpr Access kReads =
+      access_of(K::step.policy.loads, K::step.policy.streaming && !K::step.in.between);
+  static constexpr Access kWrites =
+      access_of(Loads::cached, K::step.policy.streaming && !K::step.out.between);
+  /// Known to be no tile in part.
+  static constexpr bool kWhole =
+      Line::kTransforms == 1 || (K::step.inner > 0 && K::step.inner % Line::kTransforms == 0);
+  /// Lines 2q and 2q + 1 are rows that mirror each other.
+  static constexpr bool kPaired = K::step.mirrored_pairs();
+
+  /// `tile` counts through the groups of a launch.
+  __device__ __forceinline__ Tile(const Arguments& a, unsigned tile)
+      : kept_(a.kept), group_(0), outer_(0), scale_(static_cast<Real>(a.scale)) {
+    if constexpr (K::step.tiles() > 0) {  // a launch has less than 2^31
+      constexpr auto kTiles = static_cast<unsigned>(K::step.tiles());
+      group_ = a.first_group + tile / kTiles;
+      tile %= kTiles;
+    }
+    if constexpr (K::step.outer > 1) {
+      constexpr auto kTiles = static_cast<unsigned>(K::step.tiles() / K::step.outer);
+      outer_ = tile / kTiles;
+      tile %= kTiles;
+    }
+    inner_ = static_cast<long long>(tile) * Line::kTransforms;
+    const long long left = (K::step.inner > 0 ? K::step.inner : a.lines) - inner_;
+    lines_ = kWhole || left >= Line::kTransforms ? Line::kTransforms : static_cast<int>(left);
+    from_ = K::step.in.buffer == Buffer::input ? a.input
+                                               : (K::step.in.buffer == Buffer::output ? a.output : a.scratch);
+    to_ = K::step.out.buffer == Buffer::output ? a.output : a.scratch;
+  }
+
+  static __device__ __forceinline__ Value value(const Samples& pair) {
+    return {static_cast<Real>(pair.x), static_cast<Real>(pair.y)};
+  }
+  __device__ __forceinline__ bool has(int line) const { return kWhole || line < lines_; }
+  /// The line, or the last one of a tile in part: what is computed of it is not stored.
+  __device__ __forceinline__ int readable(int line) const {
+    return kWhole || line < lines_ ? line : lines_ - 1;
+  }
+  __device__ __forceinline__ int lines() const { return lines_; }
+  __device__ __forceinline__ long long twiddle_index(int line) const {
+    return group_ * K::step.twiddle.group + outer_ * K::step.twiddle.outer +
+           (inner_ + line) * K::step.twiddle.inner;
+  }
+
+  /// Whether element n − k of a line's mirror is written as an element of a line, too: of a plane that is its
+  /// own mirror all rows are lines, of a single plane half of them, the first and the middle one with itself.
+  __device__ __forceinline__ bool comes_twice(int line, int k) const {
+    if constexpr (!kPaired) return 2 * k == kPoints;
+    if constexpr (K::step.mirror_planes > 1) return outer_ == 0 || 2 * outer_ == K::step.mirror_planes;
+    const long long row = (inner_ + line) >> 1;
+    return row == 0 || 2 * row == K::step.mirror_rows;
+  }
+
+  /// Pair j of samples of a line, as it lies in memory.
+  __device__ __forceinline__ const Samples* samples(int line, int j) const {
+    return reinterpret_cast<const Samples*>(read<typename K::Element>(line, j, 0));
+  }
+
+  /// Brings the input to the L2 cache, where later writes of others still reach it: complex numbers or pairs
+  /// that are neighbours, of a line or, point by point, of all lines.
+  __device__ __forceinline__ void prefetch() const {
+    constexpr int kUnit = K::step.in.form == Form::pairs ? sizeof(Samples) : sizeof(Vector),
+                  kLineOfCache = 128;
+    constexpr Digits kElement = K::step.in.element;
+    constexpr int kBeside = Line::kLoadInterleaved ? Line::kTransforms : 1;
+    constexpr bool kFolded = kElement.fold > 0 && kElement.stride == kBeside;
+    constexpr int kPointsOfRun = kFolded ? kElement.fold : Line::kLoadInterleaved ? 1 : kPoints;
+    constexpr int kRuns = kPoints / kPointsOfRun;  ///< of a line, or of lines side by side
+    constexpr int kRun = kBeside * kPointsOfRun * kUnit;
+    constexpr int kParts = (kRun + kLineOfCache - 1) / kLineOfCache;
+    const int runs = Line::kLoadInterleaved ? kRuns : kRuns * lines_;
+    for (int i = static_cast<int>(threadIdx.x); i < kParts * runs; i += kBlock) {
+      const int run = i / kParts, part = i % kParts * kLineOfCache;
+      if (Line::kLoadInterleaved && !kWhole && part >= lines_ * kUnit) continue;
+      const int line = Line::kLoadInterleaved ? 0 : run / kRuns;
+      const int j = (Line::kLoadInterleaved ? run : run % kRuns) * kPointsOfRun;
+      if constexpr (K::step.in.form == Form::pairs) {
+        prefetch_l2(reinterpret_cast<const char*>(samples(line, j)) + part);
+      } else {
+        prefetch_l2(reinterpret_cast<const char*>(read<Vector>(line, j, 0)) + part);
+      }
+    }
+  }
+
+  /// Element first + add of a line, exchanged where the step says so. Where `add` is a constant it costs no
+  /// arithmetic.
+  __device__ __forceinline__ Value load(int line, int first, int add = 0) const {
+    using Element = typename K::Element;
+    Value z{0, 0};
+    if constexpr (K::step.in.form == Form::pairs) {
+      const auto* pair = read<Element>(line, first, add);
+      if constexpr (K::step.vector) {
+        z = value(load_as<kReads>(reinterpret_cast<const Samples*>(pair)));
+      } else {
+        z = {static_cast<Real>(load_as<kReads>(pair)),
+             static_cast<Real>(load_as<kReads>(pair + K::step.pair_stride))};
+      }
+    } else if constexpr (K::step.in.form == Form::real) {
+      z.re = static_cast<Real>(load_as<kReads>(read<Element>(line, first, add)));
+    } else if constexpr (K::step.in.form == Form::half) {
+      // The other half of a spectrum is in the mirrored row.
+      const int j = first + add;
+      const bool mirrored = 2 * j > kPoints;
+      const Vector v = load_as<kReads>(read<Vector>(line, mirrored ? kPoints - j : j, 0, mirrored));
+      z = {v.x, mirrored ? -v.y : v.y};
+    } else {
+      const Vector v = load_as<kReads>(read<Vector>(line, first, add));
+      z = {v.x, v.y};
+    }
+    // Half spectra of pairs are exchanged after they are tangled.
+    if constexpr (K::step.swap_in && K::step.in.form != Form::half_pairs) return {z.im, z.re};
+    return z;
+  }
+
+  __device__ __forceinline__ void store(int line, int first, Value z, int add = 0) const {
+    if constexpr (K::step.swap_out) z = {z.im, z.re};
+    if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
+    constexpr bool kApart = is_apart<Out<K>, Line::kPasses - 1>();
+    const long long at =
+        line_offset<Out<K>>(line, false) + element_offset<Out<K>>(kApart ? first : first + add);
+    const long long beyond = kApart ? element_offset<Out<K>>(add) : 0;
+    if constexpr (K::step.out.form == Form::pairs) {
+      Real* samples = static_cast<Real*>(to_) + at + beyond;
+      if constexpr (K::step.vector) {
+        store_as<kWrites>(reinterpret_cast<Vector*>(samples), Vector{z.re, z.im});
+      } else {
+        store_as<kWrites>(samples, z.re);
+        store_as<kWrites>(samples + K::step.pair_stride, z.im);
+      }
+    } else if constexpr (K::step.out.form == Form::real) {
+      store_as<kWrites>(static_cast<Real*>(to_) + at + beyond, z.re);
+    } else {
+      if (K::step.out.form == Form::half && 2 * (first + add) > kPoints) return;
+      if constexpr (K::step.keep != Keep::all) {
+        keep<K::step.keep, Value>(kept_, at + beyond, K::step.spectrum, z.re, z.im);
+      } else {
+        store_as<kWrites>(static_cast<Vector*>(to_) + at + beyond, Vector{z.re, z.im});
+      }
+    }
+  }
+
+ private:
+  /// first + add of what a pass addresses: `add` is a constant, which costs no arithmetic where no digit
+  /// carries.
+  template <class Side, int kPass>
+  static constexpr bool is_apart() {
+    constexpr int kFold = Side::kSide.element.fold;
+    return kFold == 0 || !Pass<Line, kPass>::carries(kFold);
+  }
+
+  template <class T>
+  __device__ __forceinline__ const T* read(int line, int first, int add, bool mirrored = false) const {
+    constexpr bool kApart = is_apart<In<K>, 0>();
+    return static_cast<const T*>(from_) + line_offset<In<K>>(line, mirrored) +
+           element_offset<In<K>>(kApart ? first : first + add) + (kApart ? element_offset<In<K>>(add) : 0);
+  }
+
+  /// Of a line's first element, or of its mirror's.
+  template <class Side>
+  __device__ __forceinline__ long long line_offset(int line, bool mirrored) const {
+    long long outer = outer_, row = inner_ + line;
+    if constexpr (K::step.mirror_rows > 0) {
+      if constexpr (kPaired) {
+        mirrored = (row & 1) != 0;
+        row >>= 1;
+      }
+      if (mirrored) {
+        row = row == 0 ? 0 : K::step.mirror_rows - row;
+        outer = outer == 0 ? 0 : K::step.mirror_planes - outer;
+      }
+    }
+    return device::line_offset<Side>(group_, outer, row);
+  }
+
+  const KeptPart& kept_;
+  const void* from_;
+  void* to_;
+  long long group_, outer_, inner_;
+  int lines_;
+  Real scale_;
+};
+
+}  // namespace sfft::device

@@ -1,0 +1,363 @@
+// The work on one tile: read, transform, write.
+#pragma once
+
+#include "kernels/dense/tuned/device/shared_slots.cuh"
+#include "kernels/dense/tuned/device/step_twiddles.cuh"
+
+namespace sfft::device {
+
+template <class K>
+class TileFft {
+  using Line = device::Line<K>;
+  using Back = device::Line<K, true>;
+  using Real = typename Line::Real;
+  using Value = Complex<Real>;
+  using First = Pass<Line, 0>;
+  using Last = Pass<Line, Line::kPasses - 1>;
+  /// The pass whose outputs are the results; a convolution comes back from its spectrum.
+  static constexpr bool kComesBack = K::step.method != Method::plain && !Line::kTwiddleFree;
+  using End = Pass<device::Line<K, kComesBack>, Line::kTwiddleFree ? 0 : Line::kPasses - 1>;
+  static constexpr int kPoints = K::step.points;
+  static constexpr bool kHalfIn = K::step.in.form == Form::half_pairs,
+                        kHalfOut = K::step.out.form == Form::half_pairs;
+  static constexpr bool kStageIn = K::step.policy.staged || kHalfIn,
+                        kStageOut = K::step.policy.staged || kHalfOut;
+  static constexpr int kBlock = Tile<K>::kBlock;
+  static constexpr int kHeld = First::kRounds * First::R;  ///< inputs, or outputs, of a thread
+  /// Lines that follow each other without gaps are staged as they lie.
+  static constexpr bool kFlat = !kHalfIn && !kHalfOut && K::step.mirror_rows == 0 &&
+                                K::step.in.form == Form::complex && K::step.out.form == Form::complex &&
+                                K::step.in.element == 1 && K::step.out.element == 1 &&
+                                K::step.in.inner == kPoints && K::step.out.inner == kPoints;
+
+ public:
+  static __device__ __forceinline__ void run(const Arguments& a, unsigned tile, void* shared) {
+    const StepTables& tables = a.tables;
+    const Tile<K> memory(a, tile);
+    const auto* roots = static_cast<const Value*>(tables.roots);
+    const Seat from = seat_at(Line::kLoadInterleaved || K::step.interleaves_threads()),
+               to = seat_at(Line::kStoreInterleaved || K::step.interleaves_threads());
+    Real re[registers_of<Line>()], im[registers_of<Line>()];
+    if constexpr (kStageIn) {
+      kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, tables, shared);
+      __syncthreads();
+    }
+    read(memory, tables, shared, from, re, im);
+    if constexpr (K::step.policy.prefetch_distance > 0) {
+      if (tile + a.prefetch_distance < a.tiles) Tile<K>(a, tile + a.prefetch_distance).prefetch();
+    }
+    if constexpr (K::step.method == Method::plain) {
+      leave_stage();
+      transform<Line, kStageIn>(re, im, shared, from, to, roots);
+      if constexpr (K::step.twiddle.modulus > 0) StepTwiddles<K>::apply(memory, tables, to, re, im);
+      write(memory, tables, shared, to, re, im, Value{0, 0});
+    } else {
+      convolve(memory, tables, shared, from, to, re, im);
+    }
+  }
+
+  /// A block's tiles one after the other, each read from memory while the one before is transformed.
+  static __device__ __forceinline__ void run_double_buffered(const Arguments& a, void* shared) {
+    static_assert(K::step.method == Method::plain && K::step.twiddle.modulus == 0 && !kStageIn && !kStageOut);
+    void* const stage = static_cast<unsigned char*>(shared) + exchange_bytes(K::step, Line::kSingle);
+    unsigned tile = blockIdx.x;
+    fetch(Tile<K>(a, tile), stage);
+#pragma unroll 1
+    for (; tile < a.tiles; tile += gridDim.x) {
+      const Tile<K> memory(a, tile);
+      const Seat from = seat_at(Line::kLoadInterleaved), to = seat_at(Line::kStoreInterleaved);
+      Real re[registers_of<Line>()], im[registers_of<Line>()];
+      await_copies();
+      __syncthreads();
+      read(memory, a.tables, stage, from, re, im);
+      __syncthreads();
+      if (tile + gridDim.x < a.tiles) fetch(Tile<K>(a, tile + gridDim.x), stage);
+      transform<Line, false>(re, im, shared, from, to, static_cast<const Value*>(a.tables.roots));
+      const Tile<K> results(a, forgotten(tile));  // once more, or the transform lacks its registers
+      write(results, a.tables, shared, seat_at(Line::kStoreInterleaved), re, im, Value{0, 0});
+    }
+  }
+
+ private:
+  static __device__ __forceinline__ Seat seat_at(bool interleaved) {
+    const unsigned id = K::step.policy.double_buffered ? forgotten(threadIdx.x) : threadIdx.x;
+    return seat<Line>(static_cast<int>(id), interleaved);
+  }
+
+  /// Samples of neighbouring lines, position by position, as they lie in memory, word by word.
+  static __device__ __forceinline__ void fetch(const Tile<K>& memory, void* stage) {
+    using Samples = typename Tile<K>::Samples;
+    constexpr int kWide = kCopyBytes / sizeof(Samples), kParts = Line::kTransforms / kWide;
+    const int id = static_cast<int>(forgotten(threadIdx.x));
+    if (memory.lines() == Line::kTransforms &&
+        reinterpret_cast<unsigned long long>(memory.samples(0, 0)) % kCopyBytes == 0) {
+#pragma unroll 1
+      for (int i = id; i < kPoints * kParts; i += kBlock)
+        copy_async<K::step.policy.loads == Loads::prefetch_l2>(
+            static_cast<uint4*>(stage) + i,
+            reinterpret_cast<const uint4*>(memory.samples(i % kParts * kWide, i / kParts)));
+    } else {
+#pragma unroll 1
+      for (int i = id; i < kPoints * Line::kTransforms; i += kBlock) {
+        const int line = i % Line::kTransforms;
+        if (memory.has(line)) static_cast<Samples*>(stage)[i] = *memory.samples(line, i / Line::kTransforms);
+      }
+    }
+  }
+
+  /// action(line, j) for j < kCount of every line, or of every second one, neighbours by neighbouring
+  /// threads.
+  template <int kCount, int kEvery, class Action>
+  static __device__ __forceinline__ void each_of_lines(const Tile<K>& memory, const Action& action) {
+    const int id = static_cast<int>(threadIdx.x);
+    if constexpr (kCount >= 2 * kBlock) {
+#pragma unroll 1
+      for (int line = 0; line < memory.lines(); line += kEvery) {
+#pragma unroll 4
+        for (int j = id; j < kCount; j += kBlock) action(line, j);
+      }
+    } else {
+#pragma unroll 2
+      for (int i = id; i < kCount * (memory.lines() / kEvery); i += kBlock)
+        action(i / kCount * kEvery, i % kCount);
+    }
+  }
+  /// action(line, j) for every point, in the order of memory.
+  template <class Action>
+  static __device__ __forceinline__ void each_of_tile(const Tile<K>& memory, bool interleaved,
+                                                      const Action& action) {
+    if (!interleaved) return each_of_lines<kPoints, 1>(memory, action);
+    for (int i = static_cast<int>(threadIdx.x); i < kPoints * Line::kTransforms; i += kBlock) {
+      if (memory.has(i % Line::kTransforms)) action(i % Line::kTransforms, i / Line::kTransforms);
+    }
+  }
+
+  static __device__ __forceinline__ int staged(int j, int line) {
+    return line * kPoints + j;
+  }
+
+  static __device__ __forceinline__ void stage_in(const Tile<K>& memory, const StepTables& tables,
+                                                  void* shared) {
+    auto* values = static_cast<Value*>(shared);
+    if constexpr (K::step.conflict_free()) {
+      PermutedLine<K>::read(memory, tables, shared);
+    } else if constexpr (kFlat) {
+      for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
+        values[i] = memory.load(0, i);
+    } else {
+      each_of_tile(memory, Line::kLoadInterleaved,
+                   [&](int line, int j) { values[staged(j, line)] = memory.load(line, j); });
+    }
+  }
+
+  /// What halves of spectra are made of or become: value k of a line and value n − k of its mirror, which of
+  /// a signal of one dimension is the line itself. action(line, mirror, k).
+  template <class Action>
+  static __device__ __forceinline__ void each_mirrored(const Tile<K>& memory, const Action& action) {
+    constexpr bool kPaired = Tile<K>::kPaired;
+    each_of_lines<kPaired ? kPoints + 1 : kPoints / 2 + 1, kPaired ? 2 : 1>(
+        memory, [&](int line, int k) { action(line, kPaired ? line + 1 : line, k); });
+  }
+
+  /// Z[k] = X[k] + conj Y[n−k] + i w^−k (X[k] − conj Y[n−k]), w = exp(−πi/n), Y the mirror: twice the FFT of
+  /// the pairs x[2t] + i x[2t+1].
+  static __device__ __forceinline__ void tangle(const Tile<K>& memory, const StepTables& tables,
+                                                void* shared) {
+    auto* values = static_cast<Value*>(shared);
+    const auto* w = static_cast<const Value*>(tables.untangle);
+    const auto put = [&](int line, int k, Value z) {
+      if constexpr (K::step.swap_in) z = {z.im, z.re};
+      values[staged(k, line)] = z;
+    };
+    each_mirrored(memory, [&](int line, int mirror, int k) {
+      Value x = memory.load(line, k), y = memory.load(mirror, kPoints - k);
+      if (line == mirror && k == 0) x.im = y.im = 0;
+      const Value sum{x.re + y.re, x.im - y.im};
+      const Value turned = times(Value{x.re - y.re, x.im + y.im}, conjugate(w[k]));
+      if (k < kPoints) put(line, k, {sum.re - turned.im, sum.im + turned.re});
+      if (k > 0) put(mirror, kPoints - k, {sum.re + turned.im, turned.re - sum.im});
+    });
+  }
+
+  /// Lines of a warp wait for no other, but exchange through memory where other warps' lines are staged.
+  static __device__ __forceinline__ void leave_stage() {
+    if constexpr (kStageIn && Line::kWithinWarp) __syncthreads();
+  }
+
+  /// The inputs of the first pass, made ready for the method.
+  static __device__ __forceinline__ void read(const Tile<K>& memory, const StepTables& tables, void* shared,
+                                              const Seat& own, Real* re, Real* im) {
+    const auto* chirp = static_cast<const Value*>(tables.chirp);
+    const auto* gather = static_cast<const int*>(tables.gather);
+    const SharedSlots<K::step.conflict_free() ? kHeld : 0> slots(tables.gather, own.thread);
+#pragma unroll
+    for (int b = 0; b < First::kRounds; ++b) {
+      if (!First::has(own.thread, b)) break;
+#pragma unroll
+      for (int k = 0; k < First::R; ++k) {
+        const int first = own.thread, add = First::add(b, k);
+        Value z{0, 0};
+        if (k * First::M < kPoints && (K::step.method != Method::bluestein || first + add < kPoints)) {
+          if constexpr (K::step.policy.double_buffered) {
+            using Samples = typename Tile<K>::Samples;
+            z = memory.value(
+                static_cast<const Samples*>(shared)[(first + add) * Line::kTransforms + own.line]);
+          } else if constexpr (K::step.conflict_free()) {
+            z = slots.template of<Value>(shared, b * First::R + k);
+          } else if constexpr (kStageIn) {
+            const int element = K::step.method == Method::rader ? (gather + first)[add] : first + add;
+            z = static_cast<const Value*>(shared)[staged(element, own.line)];
+          } else if constexpr (K::step.method == Method::rader) {
+            z = memory.load(memory.readable(own.line), (gather + first)[add]);
+          } else {
+            z = memory.load(memory.readable(own.line), first, add);
+          }
+        }
+        re[b * First::R + k] = z.re;
+        im[b * First::R + k] = z.im;
+      }
+    }
+    if constexpr (K::step.method == Method::bluestein) {
+      each_output<First, kPoints>(own, re, im, [&](int first, int add, Value& z) {
+        if (first + add < kPoints) z = times(z, (chirp + first)[add]);
+      });
+    }
+  }
+
+  /// action(first, add, z) for what a thread holds at the positions first + add, `add` a constant, without
+  /// what always is at kCount or above; inputs of the first and outputs of the last pass lie alike.
+  template <class P, int kCount, class Action>
+  static __device__ __forceinline__ void each_output(const Seat& own, Real* re, Real* im,
+                                                     const Action& action) {
+#pragma unroll
+    for (int b = 0; b < P::kRounds; ++b) {
+      if (!P::has(own.thread, b)) break;
+#pragma unroll
+      for (int k = 0; k < P::R; ++k) {
+        if (k * P::M >= kCount) break;
+        Value z{re[b * P::R + k], im[b * P::R + k]};
+        action(own.thread, P::add(b, k), z);
+        re[b * P::R + k] = z.re;
+        im[b * P::R + k] = z.im;
+      }
+    }
+  }
+
+  /// Bluestein (1970): x_j c_j convolved with 1/c, c_j = exp(−πi j²/n). Rader (1968): a cyclic convolution of
+  /// n − 1 points in the order of powers of a generator; x_0 goes apart.
+  static __device__ __forceinline__ void convolve(const Tile<K>& memory, const StepTables& tables,
+                                                  void* shared, const Seat& from, const Seat& to, Real* re,
+                                                  Real* im) {
+    const auto* kernel = static_cast<const Value*>(tables.kernel);
+    Value first{0, 0}, sum{0, 0};
+    if constexpr (K::step.method == Method::rader) {
+      first = kStageIn ? static_cast<const Value*>(shared)[staged(0, to.line)]
+                       : memory.load(memory.readable(to.line), 0);
+    }
+    leave_stage();
+    transform<Line, kStageIn>(re, im, shared, from, to, static_cast<const Value*>(tables.roots));
+    if constexpr (K::step.method == Method::rader) sum = {first.re + re[0], first.im + im[0]};
+    each_output<Last, Line::kLength>(to, re, im, [&](int at, int add, Value& z) {
+      z = times(z, (kernel + at)[add]);
+      z = {z.im, z.re};
+    });
+    if constexpr (Line::kTwiddleFree) {
+      transform_back<Line>(re, im, shared, to);
+    } else {  // the same factors in reverse order: outputs are inputs
+      transform<Back, true>(re, im, shared, to, to, static_cast<const Value*>(tables.roots));
+    }
+    const auto* chirp = static_cast<const Value*>(tables.chirp);
+    each_output<End, kPoints>(to, re, im, [&](int at, int add, Value& z) {
+      const int position = at + add;
+      z = {z.im, z.re};
+      if constexpr (K::step.method == Method::bluestein) {
+        if (position < kPoints) z = times(z, (chirp + at)[add]);
+        if (K::step.twiddle.modulus > 0 && position < kPoints)
+          z = times(z, StepTwiddles<K>::root(tables, static_cast<unsigned long long>(
+                                                         memory.twiddle_index(memory.readable(to.line))) *
+                                                         static_cast<unsigned>(position)));
+      } else {
+        z = {z.re + first.re, z.im + first.im};
+      }
+    });
+    write(memory, tables, shared, to, re, im, sum);
+  }
+
+  /// `sum` is Rader's X[0].
+  static __device__ __forceinline__ void write(const Tile<K>& memory, const StepTables& tables, void* shared,
+                                               const Seat& own, const Real* re, const Real* im,
+                                               const Value& sum) {
+    auto* values = static_cast<Value*>(shared);
+    const auto* scatter = static_cast<const int*>(tables.scatter);
+    const SharedSlots<K::step.conflict_free() ? kHeld : 0> slots(tables.scatter, own.thread);
+    const auto put = [&](int first, const Value& z, int add = 0) {
+      if constexpr (kStageOut) {
+        values[staged(first + add, own.line)] = z;
+      } else {
+        memory.store(own.line, first, z, add);
+      }
+    };
+    if constexpr (kStageOut) {
+      __syncthreads();
+    } else if (!memory.has(own.line)) {
+      return;
+    }
+    if (K::step.method == Method::rader && own.thread == 0) put(0, sum);
+#pragma unroll
+    for (int b = 0; b < End::kRounds; ++b) {
+      if (!End::has(own.thread, b)) break;
+#pragma unroll
+      for (int k = 0; k < End::R; ++k) {
+        const int first = End::base(own.thread, b), add = End::add(b, k);
+        if (k * End::M >= kPoints || (K::step.method == Method::bluestein && first + add >= kPoints))
+          continue;
+        const Value z{re[b * End::R + k], im[b * End::R + k]};
+        if constexpr (K::step.conflict_free()) {
+          slots.template of<Value>(shared, b * End::R + k) = z;
+        } else if constexpr (K::step.method == Method::rader) {
+          put((scatter + first)[add], z);
+        } else {
+          put(first, z, add);
+        }
+      }
+    }
+    if constexpr (kStageOut) {
+      __syncthreads();
+      kHalfOut ? untangle(memory, tables, values) : stage_out(memory, tables, shared);
+    }
+  }
+
+  static __device__ __forceinline__ void stage_out(const Tile<K>& memory, const StepTables& tables,
+                                                   void* shared) {
+    const auto* values = static_cast<const Value*>(shared);
+    if constexpr (K::step.conflict_free()) {
+      PermutedLine<K>::write(memory, tables, shared);
+    } else if constexpr (kFlat) {
+      for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
+        memory.store(0, i, values[i]);
+    } else {
+      each_of_tile(memory, Line::kStoreInterleaved,
+                   [&](int line, int j) { memory.store(line, j, values[staged(j, line)]); });
+    }
+  }
+
+  /// X[k] = (Z[k] + conj Y[n−k])/2 + w^k (Z[k] − conj Y[n−k])/2i, w = exp(−πi/n), from the FFT Z of pairs and
+  /// its mirror Y.
+  static __device__ __forceinline__ void untangle(const Tile<K>& memory, const StepTables& tables,
+                                                  const Value* values) {
+    const auto* w = static_cast<const Value*>(tables.untangle);
+    each_mirrored(memory, [&](int line, int mirror, int k) {
+      const Value x = values[staged(k == kPoints ? 0 : k, line)];
+      const Value y = values[staged(k == 0 ? 0 : kPoints - k, mirror)];
+      const Real half = Real(0.5);
+      const Value even{half * (x.re + y.re), half * (x.im - y.im)};
+      const Value odd = times(Value{half * (x.im + y.im), half * (y.re - x.re)}, w[k]);
+      memory.store(line, k, {even.re + odd.re, even.im + odd.im});
+      // Stored twice an element stays the same, kept twice it would count twice.
+      if (K::step.keep != Keep::all && memory.comes_twice(line, k)) return;
+      memory.store(mirror, kPoints - k, {even.re - odd.re, odd.im - even.im});
+    });
+  }
+};
+
+}  // namespace sfft::device

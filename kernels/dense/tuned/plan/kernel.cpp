@@ -1,0 +1,58 @@
+// What a kernel does about memory latency, and what it needs.
+#include "kernels/dense/tuned/plan/program.hpp"
+#include "kernels/dense/tuned/plan/shared_layout.hpp"
+
+namespace sfft::detail::tuned {
+
+int Kernel::threads() const {
+  return step.policy.threads_per_transform * step.policy.transforms_per_block;
+}
+
+std::size_t Kernel::shared_bytes(bool single) const {
+  const auto exchange = static_cast<std::size_t>(exchange_bytes(step, single));
+  if (!double_buffers()) return exchange;
+  const auto pairs =
+      static_cast<std::size_t>(step.points) * static_cast<std::size_t>(step.policy.transforms_per_block);
+  return exchange + pairs * 2 * element_bytes(element);
+}
+
+bool Kernel::double_buffers() const {
+  const std::size_t sample = element_bytes(element);
+  const auto whole = [](std::int64_t count, std::size_t bytes) {
+    return static_cast<std::size_t>(count) * bytes % kCopyBytes == 0;
+  };
+  return step.policy.double_buffered && step.in.form == Form::pairs && step.vector && step.load_interleaved &&
+         step.in.inner == 2 && step.method == Method::plain && !step.stages() &&
+         whole(step.policy.transforms_per_block, 2 * sample) && step.in.element.fold == 0 &&
+         whole(step.in.element.stride, sample);
+}
+
+bool Kernel::prefetches_early() const {
+  return step.policy.early_prefetch && step.in.buffer == Buffer::input && step.out.buffer == Buffer::output &&
+         step.in.form == Form::complex && step.in.element == 1 && !step.load_interleaved;
+}
+
+bool Kernel::prefetches() const {
+  const bool pairs = step.in.form == Form::pairs && step.vector;
+  return step.policy.prefetch_distance > 0 && (pairs || step.in.form == Form::complex) && !double_buffers() &&
+         (step.load_interleaved ? step.in.inner : step.in.element).stride == (pairs ? 2 : 1);
+}
+
+bool Kernel::delays() const {
+  return step.policy.block_delay > 0 || step.policy.multiprocessor_delay > 0;
+}
+
+Step Kernel::compiled_step() const {
+  Step compiled = step;
+  KernelPolicy& policy = compiled.policy;
+  policy.double_buffered = double_buffers();
+  policy.early_prefetch = prefetches_early();
+  policy.prefetch_distance = prefetches() ? 1 : 0;
+  policy.block_delay = delays() ? 1 : 0;
+  policy.multiprocessor_delay = 0;
+  policy.max_blocks_per_multiprocessor = 0;
+  policy.interleaved_threads = step.interleaves_threads();
+  return compiled;
+}
+
+}  // namespace sfft::detail::tuned

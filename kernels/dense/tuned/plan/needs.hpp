@@ -1,0 +1,48 @@
+// What the kernels of a problem have to do, before a policy is chosen for them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/tuned/plan/step.hpp"
+#include "kernels/dense/tuned/policy/limits.hpp"
+#include "kernels/dense/tuned/policy/transform_policy.hpp"
+
+namespace sfft::detail::tuned {
+
+/// What a step computes of lines of `points`, and how its tiles lie in memory.
+struct LineNeed {
+  int points = 1;
+  bool interleaved = false;   ///< lines of a tile are neighbours in memory, points are not
+  bool transposed = false;    ///< interleaved on one side only
+  bool half_spectra = false;  ///< whole tiles go through shared memory
+  bool mirrored = false;      ///< two rows that mirror each other belong together
+  bool twiddled = false;      ///< followed by the twiddle factors of a longer line
+  int rows = 0;               ///< not 0: a grid of so many rows, see Step
+  std::int64_t lines = 0;     ///< of a group; 0: many
+};
+
+/// What an FFT of `length` does for lines of `points`; nothing if it does not transform them. Twiddle factors
+/// of a longer line cannot follow Rader's.
+std::optional<Method> method_of(int points, int length, bool twiddled);
+/// Whether a block can hold lines of `points`.
+bool fits(int points, bool single, const Limits& limits);
+bool is_odd_prime(int n);
+
+/// The forward transform's steps, as what a policy has to be chosen for. `factors`: of a long line. Empty
+/// where the engine cannot do the problem; `why` says so.
+std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& factors,
+                               const Limits& limits, std::string& why);
+/// Factors of a 1D signal that no block can hold, and of the columns of complex volumes, best first; an empty
+/// list for what may do without.
+std::vector<std::vector<int>> factors_of(const DenseProblem& problem, bool single, const Limits& limits);
+/// Whether steps may alternate without a ring buffer: those of contiguous complex numbers, in rows of whole
+/// cache lines, and the last two of three factors.
+bool alternates_in_place(const DenseProblem& problem, bool single, const std::vector<int>& factors);
+/// Complex values of one group of the steps that alternate.
+std::int64_t group_values(const DenseProblem& problem, const TransformPolicy& policy);
+
+}  // namespace sfft::detail::tuned

@@ -1,0 +1,79 @@
+// Where the points of a tile lie in shared memory: bank padding, pitches, sizes. One text for the host, which
+// asks what fits, and for the device code.
+//
+// Compiled by NVRTC, too: C++17 without standard headers.
+#pragma once
+
+#include "kernels/dense/tuned/plan/step.hpp"
+
+namespace sfft::detail::tuned {
+
+/// Bytes that asynchronous copies to shared memory move at once.
+constexpr int kCopyBytes = 16;
+
+constexpr int value_bytes(bool single) {
+  return single ? 8 : 16;
+}
+
+/// Banks that hold one complex number each.
+constexpr int banks_of(bool single) {
+  return 128 / value_bytes(single);
+}
+
+/// `threads` in groups of as many as there are banks.
+constexpr int bank_groups(int threads, int banks) {
+  return (threads + banks - 1) / banks;
+}
+
+/// Of the grid in which a DFT of as many dimensions as there are radices is computed in place: slots between
+/// neighbours of each dimension. `conflict_free`: threads hold neighbours of the first dimension first in all
+/// passes but its own, so that dimension's distance is one by which they, and the next ones, meet every bank
+/// once.
+constexpr IntList grid_strides(const IntList& radices, bool conflict_free, bool single) {
+  IntList strides = radices;
+  strides.back() = 1;
+  for (unsigned d = radices.size() - 1; d-- > 0;) strides[d] = radices[d + 1] * strides[d + 1];
+  const int first = radices[0], banks = banks_of(single);
+  if (!conflict_free || (first % 2 == 0 && banks % first != 0)) return strides;
+  const auto meets_all = [first, banks](int stride) {
+    return first % 2 == 1 ? first * stride % banks == 1 : stride % banks == banks / first;
+  };
+  while (!meets_all(strides[0])) ++strides[0];
+  return strides;
+}
+
+/// Slots of one transform whose permutations are conflict-free, and of its grid.
+constexpr int conflict_free_slots(const KernelPolicy& policy, int points, bool single) {
+  const int banks = banks_of(single), threads = policy.threads_per_transform,
+            rounds = (points + threads - 1) / threads, first = policy.radices[0],
+            rest = policy.length() / first, permuted = rounds * bank_groups(threads, banks) * banks,
+            grid = (first - 1) * grid_strides(policy.radices, true, single)[0] + rest;
+  return permuted > grid ? permuted : grid;
+}
+
+/// Slots of one transform, its bank padding included.
+constexpr int slots_of_transform(const Step& step, bool single) {
+  const KernelPolicy& policy = step.policy;
+  if (step.conflict_free()) return conflict_free_slots(policy, step.points, single);
+  const int length = policy.length(), points = length > step.points ? length : step.points;
+  if (step.twiddle_free() || policy.pad_interval == 0) return points;
+  return points + (points - 1) / policy.pad_interval;
+}
+
+/// From one transform to the next.
+constexpr int transform_pitch(const Step& step, bool single) {
+  return slots_of_transform(step, single) + step.policy.pad;
+}
+
+/// Shared memory through which a tile is exchanged between threads.
+constexpr int exchange_bytes(const Step& step, bool single) {
+  const KernelPolicy& policy = step.policy;
+  if (!step.stages() && policy.radices.size() == 1) return 0;
+  const int slots = policy.interleaved_shared
+                        ? slots_of_transform(step, single) * (policy.transforms_per_block + policy.pad)
+                        : transform_pitch(step, single) * policy.transforms_per_block;
+  const int bytes = slots * value_bytes(single) / (policy.half_shared && !step.stages() ? 2 : 1);
+  return (bytes + kCopyBytes - 1) / kCopyBytes * kCopyBytes;
+}
+
+}  // namespace sfft::detail::tuned

@@ -1,0 +1,23 @@
+// Bounds that hold on every GPU, and those of one device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sfft::detail::tuned {
+
+/// Points of an FFT within a block: 256 KiB of floats, which pass through half as much shared memory.
+constexpr int kMostLength = 1 << 15;
+/// Complex numbers in the registers of a thread: of floats; half as many of doubles.
+constexpr int kMostRegisters = 64;
+constexpr int kMostThreads = 1024;  ///< of a block
+constexpr int kMostBlocks = 32;     ///< of a multiprocessor
+/// Bytes of a tile of a grid: what a multiprocessor's registers hold beside the rest.
+constexpr std::int64_t kMostGridBytes = 192 << 10;
+
+/// Limits of a device.
+struct Limits {
+  std::size_t shared_bytes = 48 << 10;  ///< of a block, with opt-in
+};
+
+}  // namespace sfft::detail::tuned

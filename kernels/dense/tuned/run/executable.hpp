@@ -1,0 +1,121 @@
+// Programs compiled and loaded for a GPU.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/driver.hpp"
+#include "kernels/cuda/runtime.hpp"
+#include "kernels/dense/tuned/device/arguments.cuh"
+#include "kernels/dense/tuned/plan/program.hpp"
+
+namespace sfft::detail::tuned {
+
+using Image = std::vector<char>;
+
+/// A copy of so many bytes where kernels find it.
+using Copy = std::function<std::shared_ptr<const void>(const void*, std::size_t)>;
+/// In device memory.
+std::shared_ptr<const void> copy_to_gpu(const void* data, std::size_t bytes);
+
+/// Constants of kernels, each of them once.
+class Tables {
+ public:
+  explicit Tables(bool single, Copy copy = copy_to_gpu) : single_(single), copy_(std::move(copy)) {}
+  device::StepTables of(const Step& step);
+
+ private:
+  template <class T>
+  const void* add(const std::string& key, const std::vector<T>& values) {
+    return (copies_[key] = copy_(values.data(), values.size() * sizeof(T))).get();
+  }
+  const void* values(const std::string& key, const std::vector<std::complex<double>>& table);
+  const void* known(const std::string& key) const;
+  void convolution_of(const Step& step, device::StepTables& tables);
+
+  bool single_;
+  Copy copy_;
+  std::map<std::string, std::shared_ptr<const void>> copies_;
+};
+
+/// One execution.
+struct Call {
+  const void* input = nullptr;
+  void* output = nullptr;
+  void* scratch = nullptr;
+  double scale = 1;
+  std::int64_t batch = 1;
+  std::size_t input_bytes = 0, output_bytes = 0;  ///< of one transform
+  device::KeptPart kept{};                        ///< of a program that keeps a part
+};
+
+/// Immutable but for the streams that alternating steps run on, which a mutex guards: their work is ordered
+/// by events, so that callers of several threads only wait for each other's launches.
+class Executable {
+ public:
+  /// An empty image stands for a kernel that is never run. `tables` outlives this.
+  Executable(Program program, const std::vector<Image>& images, bool single, Tables& tables,
+             const cuda::DeviceInfo& device);
+
+  /// Ordered in `stream`; returns at once. Throws Error(device).
+  void run(const Call& call, cuda::Stream stream) const;
+  /// One of the kernels, for all groups.
+  void run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const;
+  /// Not 0: a program of lines across planes and of planes that alternate, or of a volume in two steps, which
+  /// may run in parts: the columns of a part begin at a multiple of this, its planes are groups.
+  std::int64_t columns_at_once() const noexcept;
+  bool planes_first() const noexcept { return program_.volume_in_two() || program_.alternating_from == 0; }
+  void run_columns(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
+  void run_planes(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
+  std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
+  /// Blocks of a kernel that the GPU holds at once.
+  std::int64_t resident(std::size_t kernel) const { return kernels_.at(kernel).resident_blocks; }
+
+ private:
+  struct Loaded {
+    std::unique_ptr<const cuda::Module> module;
+    CUfunction function = nullptr;
+    device::StepTables tables{};
+    unsigned threads = 0;
+    std::size_t shared_bytes = 0;
+    std::int64_t groups = 1, tiles = 0;
+    int transforms_per_block = 1;
+    bool stays = false;                ///< its blocks, for many tiles
+    std::int64_t resident_blocks = 0;  ///< that the GPU holds at once
+    std::int64_t prefetch_distance = 0;
+    unsigned multiprocessor_delay = 0, block_delay = 0;
+  };
+
+  void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
+              cuda::Stream stream) const;
+  void run_once(const Call& call, cuda::Stream stream) const;
+  void run_alternating(const Call& call, std::int64_t first_group, std::int64_t groups,
+                       cuda::Stream stream) const;
+  /// The kernel beside those that alternate.
+  std::size_t kernel_of_columns() const noexcept { return program_.alternating_from == 0 ? 2 : 0; }
+
+  /// What alternating steps run on beside the caller's stream.
+  struct SideStreams {
+    std::vector<cuda::OwnedStream> streams;
+    std::vector<cuda::Event> events;  ///< one for each stream, and one more
+  };
+  SideStreams& side_streams_for(cuda::Stream stream) const;
+
+  Program program_;
+  std::size_t value_bytes_;  ///< complex
+  std::vector<Loaded> kernels_;
+  std::size_t scratch_bytes_ = 0;
+  int multiprocessors_;
+  bool overlap_ = false;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<SideStreams>>
+      side_streams_;  ///< more than one only while graphs are captured
+};
+
+}  // namespace sfft::detail::tuned

@@ -1,0 +1,59 @@
+// Where the tuner runs its candidates: buffers, a reference spectrum, compiled kernels.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/run/executable.hpp"
+
+namespace sfft::detail::tuned {
+
+/// A policy made into machine code, whole or one kernel of it.
+struct Candidate {
+  TransformPolicy policy;
+  std::optional<std::size_t> only{};  ///< the one kernel that is compiled
+  Program program{};
+  std::vector<Image> images{};
+  std::unique_ptr<const Executable> executable{};  ///< once it has run
+  std::string failure{};                           ///< why it cannot be tried; empty when it can
+};
+
+/// Forward transforms of a problem on pseudo-random signals. Holds two signals' and two spectra's memory.
+template <class Real>
+class TrialBench {
+ public:
+  explicit TrialBench(const DenseProblem& problem);
+  /// From now on real signals are samples of 8 bits. For contiguous problems.
+  void read_bytes();
+
+  /// Lays out and compiles.
+  void compile(std::vector<Candidate>& candidates);
+  /// Microseconds of the whole transform, or of the one kernel. Nothing for a candidate that fails.
+  std::optional<double> time(Candidate& candidate);
+  /// Whether the whole transform agrees with cuFFT's.
+  bool check(Candidate& candidate);
+
+ private:
+  Call call();
+  const Executable& load(Candidate& candidate);
+  void make_reference(const void* signals);
+  std::vector<std::complex<Real>> sample(const std::byte* spectra) const;
+
+  DenseProblem problem_;
+  ElementType element_;
+  const cuda::DeviceInfo& device_;
+  Tables tables_;
+  cuda::OwnedStream stream_;
+  cuda::DeviceBuffer signals_, spectra_, scratch_;
+  std::vector<std::complex<Real>> reference_;
+};
+
+extern template class TrialBench<float>;
+extern template class TrialBench<double>;
+
+}  // namespace sfft::detail::tuned

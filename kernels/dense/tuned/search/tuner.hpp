@@ -1,0 +1,38 @@
+// The search for the fastest kernels of a problem, by measurement.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/tuned/policy/limits.hpp"
+#include "kernels/dense/tuned/policy/transform_policy.hpp"
+
+namespace sfft::detail {
+
+/// One candidate and what became of it.
+struct TunedTrial {
+  std::string kernel;   ///< its text, as wisdom keeps it
+  std::string radices;  ///< of the step that was varied
+  int pad = 0;          ///< one slot is left free after so many; 0: none
+  int threads = 0;      ///< of a transform
+  double us = 0;        ///< of the step that was varied, or of the whole transform
+  bool correct =
+      true;  ///< the transform agrees with cuFFT's; known of finalists and of transforms of one step
+};
+
+/// Every trial of a forward single-precision transform, in their order: for benchmarks.
+std::vector<TunedTrial> tuned_trials(const DenseProblem& problem);
+
+namespace tuned {
+
+Limits limits_of(int device);
+/// By the count of operations alone. Throws Error(backend_unavailable) for problems without a kernel.
+TransformPolicy choose_by_rules(const DenseProblem& problem, bool single);
+/// Times candidates in device memory of its own, seconds. Whoever else uses the GPU disturbs it.
+PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single,
+                                 std::vector<TunedTrial>* trials = nullptr);
+
+}  // namespace tuned
+
+}  // namespace sfft::detail

@@ -1,0 +1,425 @@
+// What the tuner chooses from and how wisdom files keep it; constants of the kernels.
+#include <gtest/gtest.h>
+
+#include "kernels/dense/tuned/policy/knobs.hpp"
+#include "kernels/dense/tuned/run/tables.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tuned_problem.hpp"
+
+namespace sfft::test {
+namespace {
+
+using detail::DenseProblem;
+using detail::tuned::Convolution;
+using detail::tuned::IntList;
+using detail::tuned::Kernel;
+using detail::tuned::KernelPolicy;
+using detail::tuned::Limits;
+using detail::tuned::LineNeed;
+using detail::tuned::Method;
+using detail::tuned::Step;
+using detail::tuned::Table;
+using detail::tuned::TransformPolicy;
+
+TransformPolicy policy_of(const KernelPolicy& kernel) {
+  TransformPolicy policy;
+  policy.kernels = {kernel};
+  return policy;
+}
+
+/// A kernel for which every value of every knob is possible.
+KernelPolicy one_butterfly() {
+  KernelPolicy kernel;
+  kernel.radices = {2};
+  return kernel;
+}
+
+TEST(TunedPolicy, TextRoundTrip) {
+  const std::string text =
+      "alternating_groups=2 streams=3 ring_buffer=0 kernel radices=12.9.10 threads_per_transform=108 "
+      "transforms_per_block=8 interleaved_shared=1 half_shared=1 loads=bypass_l1 early_prefetch=1 "
+      "double_buffered=1 kernel radices=10.8.12 threads_per_transform=96 transforms_per_block=9 staged=1 "
+      "interleaved_threads=1 twiddles=table pad_interval=16 pad=1 loads=prefetch_l2 streaming=1 "
+      "max_blocks_per_multiprocessor=4 prefetch_distance=25 block_delay=350 multiprocessor_delay=7000";
+  const auto policy = detail::tuned::parse_policy(text);
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(to_text(*policy), text);
+  EXPECT_EQ(policy->alternating_groups, 2);
+  EXPECT_EQ(policy->streams, 3);
+  EXPECT_FALSE(policy->ring_buffer);
+  EXPECT_EQ(policy->outputs_per_group, 16) << "what is not named has its default";
+  ASSERT_EQ(policy->kernels.size(), 2u);
+  EXPECT_EQ(policy->kernels[0].radices, (IntList{12, 9, 10}));
+  EXPECT_TRUE(policy->kernels[0].half_shared);
+  EXPECT_EQ(policy->kernels[1].twiddles, detail::tuned::Twiddles::table);
+  EXPECT_EQ(policy->kernels[1].loads, detail::tuned::Loads::prefetch_l2);
+  EXPECT_EQ(policy->kernels[1].block_delay, 350);
+  EXPECT_EQ(policy->kernels[1].multiprocessor_delay, 7000);
+}
+
+TEST(TunedPolicy, WordsMayComeInAnyOrderButOnce) {
+  const auto parse = [](const std::string& text) { return detail::tuned::parse_policy(text); };
+  const auto policy = parse("streams=2 kernel pad=1 radices=8.8 threads_per_transform=8");
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(policy, parse(" streams=2\tkernel threads_per_transform=8  radices=8.8 pad=1\n"));
+  for (const char* bad : {"",
+                          "kernel",
+                          "streams=2",
+                          "radices=8",
+                          "kernel radices=",
+                          "kernel radices=8.",
+                          "kernel radices=.8",
+                          "kernel radices=8..8",
+                          "kernel radices=8 threads_per_transform=8 radices=8",
+                          "kernel pad=1 radices=8 pad=1",
+                          "streams=2 streams=2 kernel radices=8",
+                          "kernel radices=19",
+                          "kernel radices=8 pads=1",
+                          "kernel radices=8 pad=-1",
+                          "kernel radices=8 pad=+1",
+                          "kernel radices=8 pad=0x1",
+                          "kernel radices=8 pad=1.0",
+                          "kernel radices=8 pad= 1",
+                          "kernel radices=8 pad",
+                          "kernel radices=8 twiddles=1",
+                          "kernel radices=8 twiddles=two",
+                          "kernel radices=8 streams=2",
+                          "pad=1 kernel radices=8",
+                          "factors=8 kernel radices=8",
+                          "factors=2.2.2.2 kernel radices=8",
+                          "factors=8.0 kernel radices=8",
+                          "kernel radices=32.32.32 threads_per_transform=1024 transforms_per_block=2",
+                          "kernel radices=32.32.2",
+                          "kernel radices=2 kernel radices=2 kernel radices=2 kernel radices=2",
+                          "once 0 streams 1 blocks 1 chunk 16 split - | 8.8 t8 l4"})
+    EXPECT_FALSE(parse(bad)) << bad;
+}
+
+template <class Policy, class ToPolicy>
+void expect_round_trips(std::span<const detail::tuned::Knob<Policy>> knobs, const Policy& usual,
+                        const ToPolicy& whole) {
+  for (const auto& knob : knobs) {
+    const int least = knob.least, most = knob.most, own = knob.get(usual);
+    EXPECT_TRUE(least <= own && own <= most) << knob.name << ": its default";
+    EXPECT_TRUE(knob.words.empty() || (least == 0 && most + 1 == static_cast<int>(knob.words.size())))
+        << knob.name;
+    for (const int value : {least, least + 1, (least + most) / 2, most - 1, most, least - 1, most + 1}) {
+      if (!knob.words.empty() && (value < least || value > most)) continue;  // there is no such word
+      const bool flag = least == 0 && most == 1 && (value < 0 || value > 1);
+      Policy policy = usual;
+      if (!flag) knob.set(policy, value);
+      const TransformPolicy made = whole(policy);
+      std::string text = to_text(made);
+      if (flag) text += fmt::format(" {}={}", knob.name, value);
+      const auto back = detail::tuned::parse_policy(text);
+      EXPECT_EQ(back.has_value(), least <= value && value <= most) << text;
+      EXPECT_TRUE(!back || *back == made) << text;
+      EXPECT_EQ(text.find(fmt::format("{}=", knob.name)) == std::string::npos, !flag && value == own) << text;
+    }
+  }
+}
+
+TEST(TunedPolicy, EveryValueOfEveryKnobComesBack) {
+  expect_round_trips(detail::tuned::kernel_knobs(), one_butterfly(), policy_of);
+  expect_round_trips(detail::tuned::transform_knobs(), policy_of(one_butterfly()),
+                     [](const TransformPolicy& policy) { return policy; });
+}
+
+/// Policies that differ in one knob are different, and so are their texts.
+TEST(TunedPolicy, KnobsAreIndependent) {
+  std::vector<TransformPolicy> all{policy_of(one_butterfly())};
+  for (const auto& knob : detail::tuned::kernel_knobs()) {
+    all.push_back(all.front());
+    knob.set(all.back().kernels[0], knob.get(all.front().kernels[0]) == knob.least ? knob.most : knob.least);
+  }
+  for (const auto& knob : detail::tuned::transform_knobs()) {
+    all.push_back(all.front());
+    knob.set(all.back(), knob.get(all.front()) == knob.least ? knob.most : knob.least);
+  }
+  std::set<std::string> texts;
+  for (const TransformPolicy& policy : all) {
+    EXPECT_TRUE(texts.insert(to_text(policy)).second) << to_text(policy);
+    EXPECT_EQ(std::count(all.begin(), all.end(), policy), 1) << to_text(policy);
+  }
+}
+
+/// Wisdom files hold texts of up to 4000 bytes.
+TEST(TunedPolicy, TheLongestTextFitsAFile) {
+  KernelPolicy kernel;
+  for (int i = 0; i < IntList::kCapacity; ++i) kernel.radices.push_back(2);
+  for (const auto& knob : detail::tuned::kernel_knobs()) knob.set(kernel, knob.most);
+  kernel.twiddles = detail::tuned::Twiddles::two_roots;
+  TransformPolicy policy;
+  for (const auto& knob : detail::tuned::transform_knobs()) knob.set(policy, knob.most);
+  policy.ring_buffer = false;
+  policy.factors = {16384, 16384, 16384};
+  policy.kernels = {kernel, kernel, kernel};
+  EXPECT_LT(to_text(detail::tuned::PlanPolicy{policy, policy}).size(), 4000u);
+}
+
+TEST(TunedPolicy, TextsOfCandidates) {
+  for (const int points : {5, 64, 127, 509, 1080, 4096}) {
+    TransformPolicy policy;
+    if (points % 2 == 0) policy.factors = {points, 3 * points};
+    policy.kernels = candidates({.points = points, .interleaved = true}, true, kHopper, 3);
+    const auto back = detail::tuned::parse_policy(to_text(policy));
+    ASSERT_TRUE(back) << to_text(policy);
+    EXPECT_EQ(*back, policy) << to_text(policy);
+  }
+}
+
+TEST(TunedPolicy, TextsWithAPolicyForBytes) {
+  const DenseProblem image = dense_problem(Shape({12, 16}), true);
+  detail::tuned::PlanPolicy policies{rule_policy(image, true), std::nullopt};
+  const auto back = [&] { return detail::tuned::parse_plan_policy(to_text(policies)); };
+  ASSERT_TRUE(back());
+  EXPECT_TRUE(back()->own == policies.own && !back()->bytes);
+  policies.bytes = policies.own;
+  policies.bytes->min_blocks_per_multiprocessor = 3;
+  ASSERT_TRUE(back() && back()->bytes);
+  EXPECT_TRUE(back()->own == policies.own && *back()->bytes == *policies.bytes);
+  const std::string text = to_text(policies);
+  EXPECT_FALSE(detail::tuned::parse_plan_policy(text + " bytes"));
+  EXPECT_FALSE(detail::tuned::parse_plan_policy(text + " bytes " + to_text(policies.own)));
+  EXPECT_FALSE(detail::tuned::parse_plan_policy(" bytes " + to_text(policies.own)));
+  EXPECT_FALSE(detail::tuned::parse_policy(text));
+}
+
+/// Neither a throw nor a wrong transform, whatever a wisdom file says.
+void expect_harmless(const DenseProblem& problem, const TunedSignals& signals, const std::string& text) {
+  const auto policy = detail::tuned::parse_policy(text);
+  if (!policy) return;
+  for (const bool inverse : {false, true}) {
+    try {
+      const TunedRun run{problem, *policy, true, inverse};
+      EXPECT_EQ(trouble_of(run, signals), "") << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << text << ": " << error.what();
+    }
+  }
+}
+
+TEST(TunedPolicy, DamagedTextIsHarmless) {
+  const DenseProblem line = dense_problem(Shape(64), false, 2),
+                     image = dense_problem(Shape({4, 12}), true, 2),
+                     volume = dense_problem(Shape({2, 3, 4}), false),
+                     beside = dense_problem(Shape(12), false, 3, {{3, 0, 0}, 1});
+  const auto alternating = [](TransformPolicy policy) {
+    policy.alternating_groups = 1;
+    policy.streams = 2;
+    return policy;
+  };
+  TransformPolicy three = alternating(rule_policy(line, true, {4, 2, 8}));
+  three.outputs_per_group = 2;
+  const std::vector<std::pair<DenseProblem, TransformPolicy>> cases{
+      {line, alternating(rule_policy(line, true, {16, 4}))},
+      {line, three},
+      {image, alternating(rule_policy(image, true))},
+      {volume, alternating(rule_policy(volume, true))},
+      {beside, rule_policy(beside, true)}};
+  for (const auto& [problem, policy] : cases) {
+    const TunedSignals signals(problem);
+    const std::string text = to_text(policy);
+    ASSERT_EQ(trouble_of({problem, *detail::tuned::parse_policy(text)}, signals), "") << text;
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+      expect_harmless(problem, signals, text.substr(0, at));
+      for (const char c : std::string("0123459 .|-=_adeknrstwxyz+\n\t\0\xff", 29)) {
+        std::string damaged = text;
+        damaged.insert(at, 1, c);
+        expect_harmless(problem, signals, damaged);
+        if (at == text.size()) continue;
+        damaged.erase(at + 1, 1);
+        expect_harmless(problem, signals, damaged);
+      }
+    }
+  }
+}
+
+TEST(TunedPolicy, TextsOfOtherProblemsAreRefused) {
+  const DenseProblem line = dense_problem(Shape(256), false), real = dense_problem(Shape(256), true),
+                     image = dense_problem(Shape({16, 16}), false),
+                     apart = dense_problem(Shape(256), false, 1, {{2, 0, 0}, 512}),
+                     pitched = dense_problem(Shape({4, 4, 4}), false, 1, {{32, 8, 1}, 128});
+  const TransformPolicy factored = rule_policy(line, true, {16, 16});
+  for (const DenseProblem& problem : {real, image, apart, dense_problem(Shape(512), false)})
+    EXPECT_EQ(code_of([&] { lay_out({problem}, factored); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              lay_out({pitched}, rule_policy(dense_problem(Shape({4, 4, 4}), false), true));
+            }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { lay_out({image}, TransformPolicy{}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { lay_out({line}, rule_policy(image, true)); }), ErrorCode::invalid_argument);
+}
+
+void expect_possible(const LineNeed& need, bool single, const Limits& limits, bool some) {
+  const std::vector<int> lengths = detail::tuned::fft_lengths(need.points, need.twiddled);
+  Step step;
+  step.points = need.points;
+  step.load_interleaved = need.interleaved || need.transposed;
+  step.store_interleaved = need.interleaved && !need.transposed;
+  if (need.half_spectra) step.out.form = detail::tuned::Form::half_pairs;
+  const auto all = candidates(need, single, limits, 48);
+  EXPECT_TRUE(!some || !all.empty()) << need.points << (single ? " floats" : " doubles");
+  for (const KernelPolicy& policy : all) {
+    step.policy = policy;
+    const Kernel kernel{step};
+    const int usual = need.rows > 0 ? 48 : 32;
+    const int registers =
+        std::max(single ? usual : usual / 2, *std::max_element(policy.radices.begin(), policy.radices.end()));
+    EXPECT_NE(std::find(lengths.begin(), lengths.end(), policy.length()), lengths.end());
+    EXPECT_LE(policy.threads_per_transform * policy.transforms_per_block, 1024);
+    EXPECT_LE(kernel.threads(), 1024);
+    EXPECT_LE(policy.registers(), 2 * registers - 1);
+    EXPECT_LE(kernel.shared_bytes(single), limits.shared_bytes) << need.points;
+    EXPECT_TRUE(!need.mirrored || policy.transforms_per_block % 2 == 0);
+    EXPECT_TRUE(!need.transposed || policy.radices.size() > 1);
+    EXPECT_TRUE(need.rows == 0 || (policy.column_passes(need.rows) > 0 && policy.length() == need.points));
+    EXPECT_TRUE(need.rows == 0 || need.lines % policy.transforms_per_block == 0);
+    EXPECT_TRUE(detail::tuned::parse_policy(to_text(policy_of(policy)))) << to_text(policy_of(policy));
+  }
+}
+
+TEST(TunedPolicy, EveryLengthHasCandidates) {
+  for (int n = 2; n <= 4096; n += n < 300 ? 1 : 37) {
+    for (const bool single : {true, false}) {
+      expect_possible({.points = n}, single, kHopper, true);
+      expect_possible({.points = n, .interleaved = true}, single, kHopper, true);
+      expect_possible({.points = n, .interleaved = true}, single, kTuring, n <= 2000);
+    }
+  }
+  for (const int n : {4095, 4096, 8192, 16384}) {
+    for (const bool single : {true, false}) expect_possible({.points = n}, single, kHopper, true);
+    expect_possible({.points = n}, n > 8192, kTuring, true);
+  }
+}
+
+TEST(TunedPolicy, CandidatesKeepWhatTheKernelsRelyOn) {
+  for (const int n : {2, 3, 16, 17, 30, 127, 509, 540, 960, 1000, 2048, 4096, 8192}) {
+    for (const bool single : {true, false}) {
+      for (const Limits& limits : {kHopper, kTuring}) {
+        expect_possible({.points = n, .half_spectra = true}, single, limits, false);
+        expect_possible({.points = n, .half_spectra = true, .mirrored = true}, single, limits, n <= 1000);
+        expect_possible({.points = n, .interleaved = true, .twiddled = true, .lines = 16}, single, limits,
+                        n <= 1000);
+        expect_possible({.points = n, .interleaved = true, .transposed = true, .twiddled = true}, single,
+                        limits, false);
+        expect_possible({.points = n, .transposed = true, .lines = 16}, single, limits, false);
+        if (n % 30 != 0) continue;
+        expect_possible({.points = n, .twiddled = true, .rows = n / 15}, single, limits, true);
+        expect_possible({.points = n, .interleaved = true, .rows = 10, .lines = 24}, single, limits, true);
+      }
+    }
+  }
+}
+
+double distance(const std::complex<double>& a, std::int64_t j, std::int64_t n) {
+  const long double angle =
+      -2 * std::numbers::pi_v<long double> * static_cast<long double>(j) / static_cast<long double>(n);
+  return static_cast<double>(
+      std::hypot(static_cast<long double>(a.real()) - std::cos(angle), a.imag() - std::sin(angle)));
+}
+
+TEST(TunedTables, RootsAreExactAndSymmetric) {
+  double worst = 0;
+  for (const std::int64_t n : {2, 3, 7, 16, 1000, 4099, 65536, 1 << 24, 48828125}) {
+    const std::int64_t count = std::min<std::int64_t>(n, 5000), step = n / count;
+    for (const std::int64_t by : {std::int64_t{1}, step}) {
+      const Table table = detail::tuned::roots(n, count, by);
+      ASSERT_EQ(table.size(), static_cast<std::size_t>(count));
+      for (std::int64_t j = 0; j < count; ++j)
+        worst = std::max(worst, distance(table[static_cast<std::size_t>(j)], j * by % n, n));
+    }
+  }
+  EXPECT_LE(worst, 2e-16);
+  const Table around = detail::tuned::roots(1001, 1001);
+  for (std::size_t j = 1; j < around.size(); ++j) EXPECT_EQ(around[j], std::conj(around[1001 - j]));
+}
+
+using Values = std::vector<std::complex<double>>;
+
+/// What the passes of a kernel compute (line_fft.cuh), by definition: a DFT or, without twiddle factors, one
+/// of as many dimensions as there are radices, whose first coordinate is the slowest of the inputs and the
+/// fastest of the outputs.
+Values passes(const Values& x, const Step& step, const IntList& radices) {
+  const auto n = static_cast<std::int64_t>(x.size());
+  if (!step.twiddle_free()) return direct_dft_axis(x, 1, n, 1);
+  Values grid = x;
+  for (std::int64_t before = 1; const int radix : radices) {
+    grid = direct_dft_axis(grid, before, radix, n / before / radix);
+    before *= radix;
+  }
+  Values y(x.size());
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t to = 0, after = n, before = 1;
+    for (const int radix : radices) {
+      after /= radix;
+      to += before * (i / after % radix);
+      before *= radix;
+    }
+    y[static_cast<std::size_t>(to)] = grid[static_cast<std::size_t>(i)];
+  }
+  return y;
+}
+
+/// The DFT as the device code makes it of a convolution (tile_fft.cuh), by definition.
+Values convolved(const Step& step, const Values& x) {
+  const Convolution c = detail::tuned::convolution(step);
+  const auto n = static_cast<std::size_t>(step.points),
+             length = static_cast<std::size_t>(step.policy.length());
+  const bool rader = step.method == Method::rader;
+  const IntList there = step.policy.radices, back = there.reversed();
+  Values a(length), y(n);
+  for (std::size_t q = 0; q < length && (rader || q < n); ++q)
+    a[q] = rader ? x[static_cast<std::size_t>(c.gather[q])] : x[q] * c.chirp[q];
+  a = passes(a, step, there);
+  if (rader) y[0] = x[0] + a[0];
+  for (std::size_t q = 0; q < length; ++q) a[q] = std::conj(a[q] * c.kernel[q]);
+  a = passes(a, step, back);
+  for (std::size_t q = 0; q < length && (rader || q < n); ++q) {
+    rader ? y[static_cast<std::size_t>(c.scatter[q])] = x[0] + std::conj(a[q])
+          : y[q] = std::conj(a[q]) * c.chirp[q];
+  }
+  return y;
+}
+
+void expect_transform(int n, const std::vector<int>& radices, bool twiddle_free) {
+  const Values x = random_signal(static_cast<std::size_t>(n), 3);
+  Step step;
+  step.points = n;
+  step.policy.radices = IntList::of(radices);
+  step.method = detail::tuned::method_of(n, step.policy.length(), false).value();
+  EXPECT_EQ(step.twiddle_free(), twiddle_free) << n;
+  EXPECT_LE(relative_l2(convolved(step, x), direct_dft_axis(x, 1, n, 1)), 8 * fft_bound<double>(n))
+      << n << " by " << fmt::format("{}", fmt::join(radices, "."));
+}
+
+TEST(TunedTables, ConvolutionsAreTransforms) {
+  for (const int n : {5, 7, 17, 19, 23, 127, 251, 509}) {
+    expect_transform(n, {n - 1}, true);
+    for (const int length : {2 * n - 1, 2 * n + 5}) expect_transform(n, {length}, false);
+  }
+  for (const auto& radices : {std::vector{18, 7}, {7, 18}, {2, 7, 9}, {9, 2, 7}})
+    expect_transform(127, radices, true);
+  for (const auto& radices : {std::vector{4, 15, 17}, {17, 12, 5}, {4, 3, 5, 17}})
+    expect_transform(1021, radices, true);
+  for (const auto& radices : {std::vector{10, 25}, {5, 5, 10}}) expect_transform(251, radices, false);
+}
+
+TEST(TunedTables, LengthsOfConvolutions) {
+  for (int n = 2; n <= 2000; ++n) {
+    for (const bool turned : {false, true}) {
+      const std::vector<int> lengths = detail::tuned::fft_lengths(n, turned);
+      ASSERT_FALSE(lengths.empty()) << n;
+      for (const int length : lengths) {
+        const auto method = detail::tuned::method_of(n, length, turned);
+        ASSERT_TRUE(method) << n << " by " << length;
+        EXPECT_TRUE(!turned || *method != Method::rader) << "no turns are made of Rader's outputs";
+      }
+    }
+  }
+  for (const auto& [n, length] : {std::pair{10, 9}, {12, 22}, {7, 12}, {13, 14}})
+    EXPECT_EQ(detail::tuned::method_of(n, length, false), std::nullopt) << n << " by " << length;
+}
+
+}  // namespace
+}  // namespace sfft::test
