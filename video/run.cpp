@@ -8,6 +8,7 @@
 
 #include "video/decoder.hpp"
 #include "video/memory.hpp"
+#include "video/statistics.hpp"
 
 namespace sfft::video {
 
