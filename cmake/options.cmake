@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What to build. As a subproject only the library is built.
 option(BUILD_SHARED_LIBS "Build sfft as a shared library" ON)
 option(SFFT_BUILD_APPS "Build sfft-video" ${PROJECT_IS_TOP_LEVEL})

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sfft: the transform of a signal at the frequencies that matter. Include this one header.
 #pragma once
 

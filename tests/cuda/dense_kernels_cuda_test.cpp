@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tuned kernels that wisdom may name: caches, steps by turns, radices, convolutions, reading ahead.
 #include <fmt/format.h>
 

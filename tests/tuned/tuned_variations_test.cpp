@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tuner tries beside the best choice: texts that wisdom files can hold, no choice twice.
 #include <gtest/gtest.h>
 

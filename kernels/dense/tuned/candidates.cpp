@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tuner's candidates: factorisations, their order, threads, lines of a tile and padding (Nukada and
 // Matsuoka 2009, section 4), ranked by a count of operations so that few have to be timed.
 #include <algorithm>

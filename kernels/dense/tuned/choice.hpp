@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything the tuner decides about a transform, and its text in wisdom files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines that pass through places of shared memory which the host has computed (places.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places in shared memory for permutations that neither meet a bank twice when they write nor when they read.
 #pragma once
 

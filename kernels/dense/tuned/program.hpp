@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transform as the tuned engine runs it: kernels, of steps through memory, of lines. What the device code
 // calls the same (step.cuh, line_fft.cuh) is said here once for the generator.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs as CUDA source: the policies that the templates in the .cuh files are made with.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One step through memory: tiles of lines are read, transformed and written.
 //
 // A Step, generated (source.cpp), says

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tuner tries once it has found a good choice: others that are close to it.
 #pragma once
 
