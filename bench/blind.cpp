@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals of unknown support: discovery against FFTW and the published sparse algorithms, one core, complex
 // float samples, the same signals for all.
 //   bench_blind [--seeds=100] [LABEL=FILE.y4m …] [Google Benchmark's options]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The signals of bench_blind and what an answer to one of them is worth.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of bench/results/h200/dense.json, for bench/tables.py."""
 import collections
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FFTW at its best setting, as the peer that dense times are quoted from: FFTW_MEASURE, one thread, aligned,
 // out of place, destroying its input where it wants to.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of bench/results/h200/sparse.json, for bench/tables.py."""
 import json
 import pathlib

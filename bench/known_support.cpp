@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 1D complex signals, exactly sparse, known support: the sparse plan against FFTW float MEASURE, one core.
 // Names: known/<precision>/N:<N>/k:<k>/<warm|cold>, fftw/float/N:<N>.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every benchmark program does around its benchmarks: stamps the results and keeps the settings honest.
 #pragma once
 

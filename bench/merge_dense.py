@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Puts the results of several runs of bench_cuda_dense into one file: a machine is lent for minutes at a time.
 
 usage: bench/merge_dense.py OUT.json IN.json [IN.json ...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // White noise: the error against the least-squares floor of the samples read, and what the standard errors
 // cover. Name: noise/N:<N>/k:<k>/snr_db:<dB>; one iteration is `seeds` independent signals.
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws the figures of sfft-bench: run time against N and k, error against SNR, recordings. Needs Matplotlib.
 
 usage: bench/plot.py RESULT.json [RESULT.json ...] [-o FOLDER] [--format svg|png] [--cold]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws the input-adaptive experiment of bench_cuda_sparse: learning once and transforming, against cuFFT on every frame.
 
 usage: bench/plot_adaptive.py [bench/results/h200/sparse.json] [-o FOLDER] [--format svg|png]      Needs Matplotlib.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws bench_cuda_dense: how much faster than the faster of cuFFT and VkFFT, and the passes over memory that batched lines take.
 
 usage: bench/plot_dense.py [bench/results/h200/dense.json] [-o FOLDER] [--format svg|png]      Needs Matplotlib.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grey YUV4MPEG2 recordings of the benchmarks, whole in memory.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the published tables from bench/results/*/*.json between markers in README.md and docs/benchmarks.md.
 
 usage: bench/tables.py [--check]     --check: exit 1 when a file would change

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recordings: the tracker against FFTW float MEASURE (2D real to complex), one core, with the true error of
 // every fifth frame. Input: grey YUV4MPEG2 files named on the command line, each optionally with a label:
 //   bench_video [LABEL=]FILE.y4m … [--benchmark_out=…]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 # Writes the current commit into OUTPUT, touching the file only when it changes.
 set(commit "unknown")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sfft_embed(TARGET SYMBOL FILE...): puts text files into TARGET, as the table
 #   namespace sfft::detail { extern const EmbeddedFile SYMBOL[]; extern const int SYMBOLCount; }
 # of kernels/common/embedded.hpp, in the order given. The table is written when CMake runs, and a file that changes makes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The target sfft_format: {fmt} without a library to find at run time. Its code is compiled once, in
 # kernels/common/format_code.cpp, and linked statically. As a header in each source, which is the other way without a
 # library, it takes a third of the build. A release of {fmt} that needs more of its code than that file emits is used

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The library target sfft::sfft, its installation, and how consumers find it.
 include(CMakePackageConfigHelpers)
 

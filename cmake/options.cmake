@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 # What to build. As a subproject only the library is built.
 option(BUILD_SHARED_LIBS "Build sfft as a shared library" ON)
 option(SFFT_BUILD_APPS "Build sfft-video" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(SFFT_BUILD_BENCH_PROGRAMS "With the benchmarks, the programs in bench/ too, which no test runs" ON)
 option(SFFT_WITH_FFTW "Link FFTW into the library as a dense engine for CPUs (GPL: so is the binary then)" OFF)
 option(SFFT_PEER_FFTW "Let tests and benchmarks compare with FFTW when it is found; the library stays without" ON)
 option(SFFT_WITH_OPENCV "Read recordings and cameras with OpenCV when it is found" ON)

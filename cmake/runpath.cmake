@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sfft_runpath(TARGET [PATH...]): where an installed target finds shared libraries: PATH, and the folders outside this
 # project that it was linked from. The build tree has the same paths. Had it others, CMake would end them with a ':',
 # to change them when it installs; an empty entry means the current directory, whose libraries would be loaded and run.

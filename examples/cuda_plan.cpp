@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plan::enqueue(): frames and spectra in GPU memory. Exits with 77, "skipped", where there is no GPU to use.
 #include <cuda_runtime.h>
 

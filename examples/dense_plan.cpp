@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dense::Plan: the whole spectrum of a batch of signals, there and back.
 #include <algorithm>
 #include <cmath>

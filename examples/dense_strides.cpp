@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dense::Options::signal: transforms of columns, where they lie, without copying them together first.
 #include <cmath>
 #include <complex>

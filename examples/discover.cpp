@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // discover(): what transform() does for an unknown support, with a full account of how the answer was
 // checked.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // learn() and Plan: learn the frequencies of a first frame, then transform later frames at those alone.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SignalView::rows(): transforms a region of a larger image in place, without copying it out first.
 #include <cmath>
 #include <complex>

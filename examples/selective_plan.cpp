@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dense::SelectivePlan: a full FFT that hands on only the coefficients that you want.
 #include <cmath>
 #include <complex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Template::save(), load() and from_support(): templates outlive the process that learned them.
 #include <complex>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tracker: transforms a stream of frames and renews its template when the scene changes.
 #include <cmath>
 #include <complex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transform(): the k largest coefficients of a signal of which nothing is known, in one call.
 #include <cmath>
 #include <complex>

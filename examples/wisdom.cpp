@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // save_wisdom() and load_wisdom(): what one process measured, the next one knows.
 #include <cstdio>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public API with any arguments: every call ends or throws sfft::Error; sizes stay small, values do not.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of sfft-video: words in lines; each ends in a command with options in their ranges, help,
 // or exit code 2. Nothing is opened but what checks look at.
 #include "command_line.hpp"

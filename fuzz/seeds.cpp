@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuzz_seeds FOLDER: writes a small corpus of good inputs for each target.
 #include <fmt/format.h>
 

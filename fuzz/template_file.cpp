@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Template files: whatever they hold, they are loaded or refused; what is loaded can be saved, planned and
 // used.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wisdom: any text is taken or ignored with a reason, and what is taken comes back from its own text.
 #include <cstdlib>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a tracker's reported errors are off, learned from frames that are also transformed densely.
 #pragma once
 

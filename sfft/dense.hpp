@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense FFTs of 1D, 2D and 3D signals of any size, on the CPU and on GPUs, behind one plan.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense plans on the CPU: the batch, spread over threads, one signal after the other through an engine.
 #pragma once
 

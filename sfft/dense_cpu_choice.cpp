@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which engine a dense plan on the CPU uses.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dense path: a full FFT, then the template's frequencies are picked. Exact; also says what lies outside.
 #pragma once
 
@@ -26,8 +27,8 @@ class DenseExecutor final : public cpu::Executor<Real> {
   std::size_t reference_reals() const noexcept override { return 0; }
   void gather_reference(const void*, ElementType, Real*) const noexcept override {}
   bool takes_regions() const noexcept override { return false; }
-  void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
-               std::byte* scratch) const noexcept override;
+  void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
+               cpu::ExecutionStats& stats, std::byte* scratch) const noexcept override;
 
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense plans on a GPU: an engine, and conversions of what it does not read or write itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds without a CUDA toolkit: there is no GPU to plan for.
 #include "sfft/dense_runner.hpp"
 #include "sfft/selective_runner.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every dense plan checks, of its options and of queued calls.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What executes a dense plan, on the CPU or on a GPU, and how it is chosen.
 #pragma once
 

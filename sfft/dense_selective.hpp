@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense forward FFTs of which only some coefficients are kept.
 #pragma once
 

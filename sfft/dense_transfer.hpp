@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals and spectra in host memory through a GPU plan: parts of the batch on several streams, so that one
 // is copied while another is transformed.
 #pragma once

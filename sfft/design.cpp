@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the path of a plan: direct, comb, flat window or dense.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The GPU side of a plan, behind an interface that exists in every build.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blind discovery: support and values of a signal of which nothing is known, from far fewer than N samples.
 #pragma once
 

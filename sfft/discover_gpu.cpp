@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Discovery of signals in GPU memory: the host's rounds on samples that a kernel picks.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behind sfft::discover: what learn() and signals in GPU memory share with it.
 #pragma once
 

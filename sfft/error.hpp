@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of the library: one exception type with a code that programs can test and a sentence for people.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A flag that one thread holds for the duration of a call.
 #pragma once
 

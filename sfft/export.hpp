@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one macro of the public headers: which symbols a shared library shows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sfft/host_ring.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring of page-locked buffers through which frames in host memory reach the GPU: while one slot's samples
 // are being copied and transformed, the next one's are gathered.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The learning frames' spectra in host memory, by the dense engine.
 #include <algorithm>
 #include <cmath>

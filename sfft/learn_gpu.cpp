@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The learning frames' spectra in GPU memory.
 #include "sfft/error.hpp"
 #include "sfft/learning.hpp"

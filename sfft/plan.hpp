@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans: everything about a known-support transform that does not depend on the frame, computed once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behind sfft::Plan: the design (chosen once, shared) and the reference (swappable).
 #pragma once
 

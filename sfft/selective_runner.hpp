@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What keeps a part of dense spectra on a GPU.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sfft: the transform of a signal at the frequencies that matter. Include this one header.
 #pragma once
 
@@ -34,7 +35,7 @@ SFFT_EXPORT Spectrum<double> transform(const SignalView& frame, const Template& 
 /// Why a backend cannot be used here: no driver, no GPU, none this build has code for. Empty when it can.
 SFFT_EXPORT std::string unavailable(Backend backend, int device = 0);
 
-/// Library version "0.1.0".
+/// Library version: "major.minor.patch".
 SFFT_EXPORT const char* version() noexcept;
 /// What this build has and lacks, one item a line: compiler, vector instructions in use, FFTW, CUDA.
 SFFT_EXPORT std::string build_info();

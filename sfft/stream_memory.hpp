@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tracker keeps of a frame that it has transformed densely, to see whether frames repeat.
 #pragma once
 

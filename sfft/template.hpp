@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Templates: which frequencies of a signal matter, learned once from a first frame or from several.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vocabulary of the API: shapes, views of signals, results. No allocation beyond what a result holds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BlindComb's other round: samples that discovery has not seen, to judge what it found and to sharpen the
 // values.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blind discovery by combs: subsampled grids whose small FFTs fold the spectrum into buckets, frequency f
 // into f mod B (Pawar and Ramchandran, FFAST, ISIT 2013). A bucket that holds one frequency is read off the
 // phases between its delays; one that holds a few, by linear prediction over equally spaced delays.

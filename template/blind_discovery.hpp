@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the frequencies of a signal of which nothing is known, from far fewer samples than it has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BlindComb: which frequencies explain one bucket.
 #include <algorithm>
 #include <cmath>

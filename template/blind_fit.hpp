@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small systems of blind discovery: a few frequencies in one bucket at a few delays.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a round of combs samples: how many buckets along each dimension, and at which delays.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages that blind discovery shares with known-support plans (permute, subsample, small FFT), on
 // sampling patterns that are drawn anew for every round and so are not worth a plan.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the parts of blind discovery tell each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blind discovery for any shape, prime sizes included, and for frequencies that share a residue class:
 // samples along random lattice lines, which permute the spectrum, through a narrow window, which isolates a
 // stretch of it (Hassanieh, Indyk, Katabi and Price, SODA 2012). Frequencies are read off the phases between

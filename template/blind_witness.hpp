@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last word on what discovery found: samples at scattered positions, compared one by one with what the
 // components say they are. Combs and lattice lines share periods and stretches with signals that have a
 // structure (pulses, steps, textures); positions drawn at random share none with any signal that was there

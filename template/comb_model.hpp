@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a comb with given buckets does to a template: which frequencies share a bucket, what aliases into it,
 // and the best linear estimate of each coefficient from r delays.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "template/comb_planner.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search over comb plans: buckets, number of delays, delays.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicted execution times, to compare plans. Fitted on one core of a current x86-64 server
 // (docs/tuning.md); only ratios matter, and only roughly.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which delays: seeded random draws, lattices and clusters within a cache line, then coordinate descent.
 #pragma once
 

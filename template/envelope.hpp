@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A smooth model of spectral power: its mean over cells that are logarithmic in |f_d| along each dimension.
 // Natural signals have power laws, so a few hundred cells describe millions of frequencies; the planner uses
 // it to predict what aliases into a bucket.

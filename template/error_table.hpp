@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From what a planner knows of its rows to the table that executions make their accounts with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the lines of flat-window plans: directions and delays, from a seeded generator.
 #pragma once
 

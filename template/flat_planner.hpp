@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search over flat-window plans: lines, delays, buckets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The linear systems of a flat-window plan: which template frequencies show in a run of buckets, and the row
 // of weights that reads one of them and none of the others with the least noise.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One small known linear system of a flat-window plan: the columns that show in a run of buckets, and rows of
 // least noise that read the last of them, or none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The spectra of the learning frames, on the CPU or in GPU memory: what learning asks of them is small.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one way in which blind discovery reads a signal, wherever it lies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "template/spectrum_layout.hpp"
 
 #include "template/template_data.hpp"

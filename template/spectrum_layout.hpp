@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a dense spectrum is stored, and which of its elements stand for which frequencies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The template's frequencies as the planner needs them: with conjugates, coordinates and cells.
 #pragma once
 

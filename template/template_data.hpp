@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a template is made of, behind sfft::Template.
 #pragma once
 

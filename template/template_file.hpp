@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The template file: versioned, checksummed, little-endian. Format: docs/file-formats.md.
 #pragma once
 

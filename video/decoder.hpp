@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first stage of the pipeline: reads and decodes frames ahead of the transform.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "video/descriptor_source.hpp"
 
 #include <fcntl.h>

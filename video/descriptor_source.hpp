@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YUV4MPEG2 from standard input and from files that may be FIFOs: blocked reads end when a signal arrives or
 // another thread asks, where std::cin and std::ifstream would go on waiting.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The distribution of a stream of numbers of any length, in constant memory.
 #pragma once
 

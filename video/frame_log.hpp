@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the reports keep of every frame of a run, in constant memory however long it is.
 #pragma once
 

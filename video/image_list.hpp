@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Image sequences: the files of a directory, or those that a printf pattern numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "video/opencv_source.hpp"
 
 #include <fmt/format.h>

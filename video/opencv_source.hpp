@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that OpenCV decodes. Only in builds that have it.
 #pragma once
 

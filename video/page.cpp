@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HTML report: one page, no network, no script.
 #include <fmt/format.h>
 

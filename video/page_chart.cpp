@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "video/page_chart.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PNG images in memory, for the page.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reports of a run: for scripts (JSON, CSV), for people (summary, page).
 #pragma once
 

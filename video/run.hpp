@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipeline of `sfft-video run`: decoder → tracker → report, frame by frame; the decoder runs ahead.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where frames come from: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
 #pragma once
 

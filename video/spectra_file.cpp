@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "video/spectra_file.hpp"
 
 #include "sfft/error.hpp"

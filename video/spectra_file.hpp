@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spectra as HDF5: frame × k complex values with their supports. In builds with HDF5.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and messages that came from elsewhere, made fit to be shown.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YUV4MPEG2, the uncompressed stream that FFmpeg and others pipe; read without any library.
 #pragma once
 

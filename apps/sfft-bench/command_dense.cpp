@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dense: the built-in engine against FFTW, in one, two and three dimensions.
 #include <fmt/format.h>
 

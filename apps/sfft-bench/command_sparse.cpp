@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sparse and noise: contenders on signals of known spectrum.
 #include "commands.hpp"
 #include "run_control.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // video: learning and transforming a recording, against transforming every frame densely.
 #include <fmt/format.h>
 

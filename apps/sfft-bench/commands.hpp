@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the subcommands do, once the command line is parsed.
 #pragma once
 

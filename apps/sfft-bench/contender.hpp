@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever takes part in the comparison of sparse transforms: FFTW, the published algorithms, this library on
 // the CPU, and on a GPU where a build has one. A new one is a class here and a line in make_contenders().
 #pragma once

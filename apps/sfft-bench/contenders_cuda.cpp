@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contenders on the GPU: cuFFT, and this library at the known support. Signals and results stay in the GPU's
 // memory; times are medians of replayed graphs, between events on the GPU, as bench/cuda measures them.
 #include <optional>

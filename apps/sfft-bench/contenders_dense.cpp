@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Full FFTs: FFTW at its best setting, and the library's own dense engine. They look for nothing: their rows
 // give the error at the true support.
 #include <optional>

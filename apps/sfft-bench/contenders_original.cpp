@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An original sFFT code, where the build was pointed at one (SFFT_PEER_DIR), in double precision as it is.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The published algorithms of bench/peers.
 #include "contender.hpp"
 

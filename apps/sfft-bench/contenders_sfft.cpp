@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This library: with the support known beforehand, and knowing nothing but k.
 #include <optional>
 

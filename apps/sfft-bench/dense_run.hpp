@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One dense engine planned for one shape, and its times so far.
 #pragma once
 

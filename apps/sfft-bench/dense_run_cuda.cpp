@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/cuda/device_memory.hpp"
 #include "bench/cuda/peers.hpp"
 #include "bench/cuda/timing.hpp"

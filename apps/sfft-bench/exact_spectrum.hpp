@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference of the dense comparison: a spectrum in double precision.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FFTW at its best setting for the comparison: FFTW_MEASURE, one thread, aligned, out of place, straight from
 // the caller's samples.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways to transform the frames of a recording in order: dense engines, and this library tracking a template.
 #pragma once
 

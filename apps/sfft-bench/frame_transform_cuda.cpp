@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames on the GPU. They start in page-locked memory of the host, where decoders can write them, and are
 // timed by the wall clock from there to the end of the transform: the bus counts.
 #include <cstring>

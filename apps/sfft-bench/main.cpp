@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sfft-bench: where each approach wins, for people. Parses, calls, writes.
 #include <fmt/format.h>
 

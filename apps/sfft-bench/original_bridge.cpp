@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled as the original is (GNU C++98, for its C99 complex type) and only where SFFT_PEER_DIR names a
 // checkout.
 #include "original_bridge.hpp"

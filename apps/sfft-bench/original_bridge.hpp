@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The original sFFT code behind functions that both its old C++ and this project's compile. */
 #pragma once
 

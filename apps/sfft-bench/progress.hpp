@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A progress bar on standard error: one line rewritten on a terminal, a line now and then elsewhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results as a table for people, JSON for bench/plot.py and CSV for everything else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of a run: printed as they come, and in their files after every group, so that whatever ends the
 // run, what was measured is kept.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line of a result: what was measured, how accurate it was, how long it took.
 #pragma once
 

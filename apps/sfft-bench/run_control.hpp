@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What keeps a long run civil: Ctrl-C that loses nothing, and refusals before the memory is gone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures all contenders on the same signals of one length, sparsity and noise.
 #pragma once
 

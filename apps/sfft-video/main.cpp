@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sfft-video: the input-adaptive sparse FFT on recordings and cameras. Parses, calls, and ends with an exit
 // code.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The outputs of a run: decided before anything is read, saved each for itself.
 #pragma once
 

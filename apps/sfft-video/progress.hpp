@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progress on standard error: one line rewritten on a terminal, a line now and then elsewhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The standard streams, which may be closed, full or unwritable: nothing of that ends a run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense transforms on the GPU against cuFFT and VkFFT: the published tables of the dense engine.
 //   bench_cuda_dense [--out FILE.json] [--group NAMES] [--filter SUBSTRING] [--wisdom-in FILE]
 //                    [--wisdom-out FILE] [--tune] [--quick] [--list]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What bench_cuda_dense measures: the problems, with what the library is held to.
 #pragma once
 

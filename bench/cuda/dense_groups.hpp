@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What bench_cuda_dense measures: rows of bench/results/h200/dense.json.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs and checks of dense benchmarks, made on the GPU. All pointers are device memory; calls return when
 // the work is done unless they take a stream.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library's dense plans as contenders beside cuFFT and VkFFT.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs of a dense transform, and what its output should be.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exactly sparse signals made on the GPU, by an inverse transform in double.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What bench_cuda_sparse measures beside single transforms.
 #pragma once
 

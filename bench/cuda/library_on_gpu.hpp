@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library on a GPU, seen from outside: its name, and where plans put their results.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cuFFT and VkFFT as their users would run them at their best.
 #pragma once
 

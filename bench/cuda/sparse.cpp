@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
 //   bench_cuda_sparse [--quick] [--out FILE.json] [LABEL=FILE.y4m …]
 // Times are medians of graph replays, warm and with a flushed L2 cache, but for groups whose work is the

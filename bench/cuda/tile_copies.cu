@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/cuda/tile_copies.hpp"
 
 #include <cooperative_groups.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies with the access patterns that a transform in two trips through memory would have, without its
 // arithmetic: what they reach bounds such a transform.
 #pragma once

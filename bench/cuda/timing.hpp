@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times on the GPU: work is captured into a graph of many repetitions, replays are timed with events.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AAFFT 0.9 (Gilbert, Muthukrishnan, Strauss: Improved Time Bounds for Near-Optimal Sparse Fourier
 // Representations, 2005; Iwen, Gilbert, Strauss: Empirical Evaluation of a Sub-Linear Time Sparse DFT
 // Algorithm, 2007). Each iteration isolates terms with a box filter bank over a random arithmetic

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The comb filter of sFFT 2.0 (SODA 2012, section 5): which residues modulo M hold large coefficients.
 #pragma once
 

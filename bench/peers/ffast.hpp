@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FFAST (Pawar, Ramchandran: Computing a k-sparse n-length Discrete Fourier Transform using at most 4k
 // samples and O(k log k) complexity, ISIT 2013): combs whose sizes are co-prime divisors of N, at two delays
 // each, and a peeling decoder on the bipartite graph of frequencies and buckets.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which combs FFAST samples: the two regimes of the paper (one co-prime factor a stage for very sparse
 // signals, products of several for less sparse ones) as one search over the divisors of N.
 #include <algorithm>

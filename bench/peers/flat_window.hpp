@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flat window functions: a Dolph-Chebyshev window widened by a box in frequency (SODA 2012, section 2.2).
 #pragma once
 

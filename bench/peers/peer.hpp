@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Published sparse Fourier algorithms, written from their papers, as opponents for benchmarks. Not part of
 // the library: they keep to their own conditions (length, noise) and promise what their papers promise.
 #pragma once

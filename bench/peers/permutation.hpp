@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spectrum permutation for power-of-two lengths: i ↦ σ·i + τ modulo N with σ odd (SODA 2012, section 2).
 #pragma once
 

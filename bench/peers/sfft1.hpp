@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sFFT 1.0 and 2.0 (Hassanieh, Indyk, Katabi, Price: Simple and Practical Algorithm for Sparse Fourier
 // Transform, SODA 2012).
 #pragma once

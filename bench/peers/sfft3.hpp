@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sFFT 3.0 (Hassanieh, Indyk, Katabi, Price: Nearly Optimal Sparse Fourier Transform, STOC 2012, section 3):
 // exactly k-sparse signals in O(k log N). Each round hashes what is left of the signal twice, one sample
 // apart; the phase between the two tells the frequency of every bucket that holds one. The first round uses a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sparse spectrum that an iterative algorithm has found so far.
 #pragma once
 

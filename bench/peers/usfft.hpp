@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unequally spaced FFT: a sparse spectrum evaluated along an arithmetic progression of samples. AAFFT owes
 // its speed to it (Gilbert, Muthukrishnan, Strauss 2005, section 4); here by Gaussian gridding (Greengard,
 // Lee 2004).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Location by voting (SODA 2012, section 3): every location loop votes for all frequencies that its heavy
 // buckets may hold; those with enough votes are candidates.
 #pragma once

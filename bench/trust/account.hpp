@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one stream's account was worth: reported against true errors, frame by frame.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sub-commands of bench_trust: each measures, prints a table and returns what it found as JSON.
 #pragma once
 

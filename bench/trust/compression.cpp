@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blocks of JPEG and of the video codecs that followed it: what is coarse differs from frame to frame.
 #include <algorithm>
 #include <array>

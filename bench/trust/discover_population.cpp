@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Discovery against a population: signals drawn from some twenty-five families, each judged by a dense
 // transform in double precision. Counts silent errors: answers that say `verified` and are not what they say.
 //   bench_discover_population [--signals=20000] [--first=0] [--seed=1] [--family=NAME] [--seconds=S]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to a scene from frame to frame: light, weather, motion, camera, compression.
 #pragma once
 

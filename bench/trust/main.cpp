@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bench_trust: whether errors can be trusted. Parses, calls, writes.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/trust/video_streams.hpp"
 #include "sfft/error.hpp"
 #if TRUST_HAVE_VIDEO

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images that look like photographs to a Fourier transform, and where video streams take their pixels from.
 #pragma once
 

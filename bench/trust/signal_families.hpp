@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A population of signals: families drawn from described distributions, each signal from one number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How each family's signals are made.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One synthetic sensor: tones that change from frame to frame, and noise.
 #pragma once
 

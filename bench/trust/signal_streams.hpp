@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The population of signal streams: families, and parameters drawn from stated distributions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stream of frames: what the measuring programs feed to trackers.
 #pragma once
 

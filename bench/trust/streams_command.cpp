@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signal streams through trackers as README uses them: how often the true error is beyond twice the report.
 #include <fmt/format.h>
 

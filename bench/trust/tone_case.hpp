@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One template with its plan, a frame that it explains, and what happens when tones are added to that frame.
 #pragma once
 

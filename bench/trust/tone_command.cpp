@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known support: is a tone that the template does not hold seen, wherever it appears?
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frequencies of templates, and places outside them where a new tone may appear.
 #pragma once
 

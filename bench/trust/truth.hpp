@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The independent reference: a dense double-precision transform, looked at where a spectrum's support is.
 #pragma once
 

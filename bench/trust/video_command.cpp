@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reported against true errors of video streams, transformed as sfft-video does.
 #include <fmt/format.h>
 

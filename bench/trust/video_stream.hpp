@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One synthetic camera: canvases, where it looks, what happens, and how a sensor rounds it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the sums that a transform collects to the account it gives of its errors: one place for every backend.
 //
 // Two scales are fitted to each frame. The *tail* scale comes from buckets that hold no template frequency;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small DFTs held in registers, for scalars, SIMD vectors and device code alike.
 //
 // Butterfly<R>::stream<Real, V>(load, store) computes the DFT exp(-2 pi i jk/R) of R complex values: it calls

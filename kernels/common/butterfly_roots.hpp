@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Roots of unity of the butterflies (butterfly.hpp), and how its functions are marked for host and device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A comb plan as plain data: what the planner decides and every backend executes.
 //
 // For each delay τ_j the samples y_j[m] = x[m∘L + τ_j] are gathered, L = n/B, and their B-point FFT is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The twiddles of the direct path.
 #pragma once
 

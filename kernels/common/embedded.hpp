@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text files that the build put into the library (cmake/embed.cmake).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plan knows of each coefficient's error, as plain data for every backend.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Division of 31-bit indices by a constant of the plan: a multiplication and a shift.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window of the flat-window path: a Kaiser window and its exactly known response.
 //
 // A flat passband (Hassanieh et al., SODA 2012) costs about twice the taps of a window of equal leakage. With

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A flat-window plan as plain data: what the planner decides and every backend executes.
 //
 // Samples are taken along r parallel lattice lines, t_j(m) = (τ_j + σ m) mod n for m < M, windowed by g and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "hash": where the frequencies of a template fall. The mathematics of both backends; coordinates and
 // extents are arrays of three, unused dimensions 0 and 1.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exact index and phase arithmetic shared by planning, CPU and GPU code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane of the small FFTs carries one delay of a complex frame or two of a real one.
 #pragma once
 

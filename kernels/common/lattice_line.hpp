@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking along a line of the periodic sample grid: t(m) = (τ + σ m) mod n.
 #pragma once
 

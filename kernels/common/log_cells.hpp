@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cells of one axis of a spectrum, logarithmic in |f|, two an octave: |f| = 0 has a cell of its own, then
 // [1,1], [2,2], [3,3], [4,5], [6,7], [8,11], … up to n/2.
 #pragma once

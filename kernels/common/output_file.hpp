@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one writer of files: it decides what a path leads to before the work, and replaces regular files whole.
 #pragma once
 

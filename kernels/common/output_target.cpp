@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/common/output_target.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the path of an output leads: links followed, what cannot be written refused.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks functions that host and device code share.
 #pragma once
 

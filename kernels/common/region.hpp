@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames that are regions of larger arrays: where their elements lie, and how to make them contiguous.
 #pragma once
 

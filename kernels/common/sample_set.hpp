@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A regular set of samples that host code and kernels gather alike.
 #pragma once
 

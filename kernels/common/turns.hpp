@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phases and complex products of blind discovery, where they are worked out anew for every signal and so have
 // to be cheap: no library sine, no test for NaN inside a product.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Check samples of a plan as plain data: what every backend compares the recovered coefficients with.
 //
 // The coefficients predict x̂[t] = (1/N) Σ_f X̂_f exp(2πi Σ_d f_d t_d / n_d) over the support (both of a

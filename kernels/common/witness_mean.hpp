@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mean square of a witness's residues, plain or trimmed.
 #pragma once
 

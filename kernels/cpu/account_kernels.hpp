@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "account" of every sparse path: what the witness shows, norms, standard errors.
 #pragma once
 

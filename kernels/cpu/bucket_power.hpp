@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "detect" of blind discovery: the power of every bucket over all delays.
 #pragma once
 

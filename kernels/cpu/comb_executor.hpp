@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a comb plan on the CPU: permute → small FFT → recover.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The direct path: a k×N matrix of twiddles times the frame. Exact; for frames of a few dozen samples.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every path looks like from above: samples of one frame in, coefficients with errors out.
 #pragma once
 

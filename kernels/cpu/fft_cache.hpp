@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small FFT plans shared by everybody who needs one now and then: blind discovery meets the same few sizes
 // again and again, and their tables take longer to make than a transform takes.
 #pragma once

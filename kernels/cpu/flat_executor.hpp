@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a flat-window plan on the CPU: permute → subsample → small FFT → recover.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "hash" of the flat-window path: where on the circle of buckets each frequency falls. Runs at plan
 // time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "recover" of the flat-window path: one short dot product for each coefficient and probe.
 #pragma once
 

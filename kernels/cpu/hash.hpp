@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "hash": the bucket of each template frequency. Runs at plan time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the instruction set of every stage's kernels.
 #include "kernels/cpu/account_kernels.hpp"
 #include "kernels/cpu/bucket_power.hpp"

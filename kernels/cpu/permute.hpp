@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "permute" of the comb path: gathers the delayed combs of a frame into split lanes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "recover" of the comb path: the k×r multiply-add and the tail's power.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gather of single samples from a frame that is a region of a larger array.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vectors of SFFT_VECTOR_BYTES in the namespace of the instruction set being compiled. Only kernel sources
 // (cmake/isa.cmake) include this.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "small FFT": multirow complex FFTs of the bucket grid, in split (re, im) layout.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lengths with large prime factors: Bluestein's chirp transform (IEEE Trans. Audio Electroacoust. 18, 1970).
 #pragma once
 

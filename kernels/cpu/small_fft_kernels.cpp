@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small FFT's kernel tables for one instruction set.
 #include "kernels/cpu/small_fft_kernels.hpp"
 

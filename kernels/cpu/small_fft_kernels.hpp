@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hot loops of the small FFT: one Stockham pass each, chosen by radix and run length.
 #pragma once
 

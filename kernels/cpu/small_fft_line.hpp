@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small FFT along one dimension.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stockham passes whose runs are shorter than half a vector: several p side by side in a vector, their
 // results put in place by shuffles. Kernel sources only.
 #pragma once

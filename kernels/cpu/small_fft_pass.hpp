@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stockham passes over vectors (see small_fft_kernels.hpp for the mathematics). Kernel sources only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which radices, in which order: the planning of one dimension's Stockham passes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the instruction set of the small FFT.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A few worker threads that run the parts of one job; owned by a workspace.
 #pragma once
 

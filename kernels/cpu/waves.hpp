@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "witness" of blind discovery: what a sum of waves is at scattered positions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/common/turns.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/cpu/waves.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The witness of a plan on the CPU: scattered samples against what the coefficients predict there.
 #pragma once
 

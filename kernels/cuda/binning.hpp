@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A comb or flat-window plan as kernels see it: one structure for both, since a comb is a flat window of one
 // tap a sample and one bucket a row. Plain data passed by value; pointers are to device memory that
 // BinningTables owns.

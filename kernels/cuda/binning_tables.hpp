@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device tables of a comb or flat-window plan.
 #pragma once
 

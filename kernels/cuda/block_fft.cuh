@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The FFT of one block: passes over lanes of a small grid in shared memory (kernels/cuda/fft_schedule.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of a stored spectrum over the logarithmic cells of its grid.
 #pragma once
 

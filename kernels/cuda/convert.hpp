@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of the planner in double as device tables of one precision.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/cufft_handle.hpp"
 
 #include <cuda_runtime.h>

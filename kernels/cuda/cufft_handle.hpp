@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cuFFT plan's handle, and its errors as ours.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of the dense path: what is picked from a full spectrum, and what lies outside.
 #pragma once
 

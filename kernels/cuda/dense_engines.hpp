@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the library's own dense transforms on a GPU get their engines: wisdom is above this layer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dense path: a full FFT, then the template's frequencies are picked. Exact; also says what lies outside.
 #pragma once
 

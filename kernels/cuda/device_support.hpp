@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A support in device memory, as kernels that keep a part of a spectrum look elements up in it.
 #pragma once
 

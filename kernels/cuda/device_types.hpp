@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types that host code and kernels exchange.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The direct path: a sum over every sample for each coefficient, for tiny N·k.
 #pragma once
 

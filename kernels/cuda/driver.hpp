@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA driver's functions and NVRTC, found when they are first needed: the library links neither and
 // loads on machines without them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every GPU path looks like from above.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a block transforms a small grid in shared memory: Stockham passes, one dimension after the other.
 //
 // A pass of radix R on a dimension of n points views the array as [outer][n][inner] and, with S = inner times

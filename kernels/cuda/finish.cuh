@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a transform: values, the scales of the errors, standard errors, the account.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fused kernel and its launch; instantiated for one precision a file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole transform in one launch: gather → small FFT → recover, in shared memory.
 //
 // A frame is the work of one block, or of a cluster of blocks that share its lanes (compute capability 9.0)

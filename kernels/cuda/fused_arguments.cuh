@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fused kernel is called with: the plan, and where its parts lie in a block's shared memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fused kernel's gather, which is also the first pass of its FFT.
 #pragma once
 

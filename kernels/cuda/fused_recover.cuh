@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fused kernel after its FFT: rows over the lanes, and how a cluster of blocks finishes a frame.
 #pragma once
 

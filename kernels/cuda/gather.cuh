@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading the samples of a plan: stage "permute", and for flat windows "subsample", as a load into registers.
 #pragma once
 

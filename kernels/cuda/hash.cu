@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/common/hash.hpp"
 
 #include "kernels/cuda/hash.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "hash" at plan time: the buckets of a template's frequencies.
 #pragma once
 

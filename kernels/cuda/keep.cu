@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/device_types.hpp"
 #include "kernels/cuda/keep.cuh"
 #include "kernels/cuda/keep.hpp"

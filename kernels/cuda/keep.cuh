@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output hook of forward transforms: an element is kept or forgotten instead of stored.
 #pragma once
 

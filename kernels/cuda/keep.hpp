@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kept part of spectra that lie in device memory as a whole.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which part of its spectra a forward transform keeps; read by the host and by kernels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches with clusters, and that may begin before the stream's previous kernel has ended (programmatic
 // dependent launch). Both need compute capability 9.0.
 #pragma once

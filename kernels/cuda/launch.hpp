@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes of launches whose threads stride over an array.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mean power spectrum of learning frames in GPU memory. What comes to the host is as small as a template.
 #pragma once
 

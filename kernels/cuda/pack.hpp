@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between signals of any element type in any strides and the contiguous, padded or strided arrays of
 // one precision that FFT libraries take, multiplied by a factor on the way.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "permute": gathers the samples of every lane, minus the reference's, into device memory.
 #pragma once
 

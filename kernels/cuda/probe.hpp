@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the current device can do that only a kernel can tell.
 #pragma once
 

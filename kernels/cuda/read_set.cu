@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/gather.cuh"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/read_set.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathering a set of samples of a signal in GPU memory: stage "permute" for patterns that are drawn anew
 // every time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "recover": rows of weights over the buckets of all lanes, the tail's power, errors and account.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices, memory, streams: what host code needs of the CUDA runtime, without its headers.
 #pragma once
 

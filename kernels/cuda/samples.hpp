@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Picking a plan's samples out of frames in host memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host code that reads a few samples of a signal in GPU memory, and waits for them.
 #pragma once
 

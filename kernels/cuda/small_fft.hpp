@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "small FFT": batched FFTs of the bucket grid in device memory, in one trip where a grid fits a
 // block's shared memory, else a dimension at a time, and long single dimensions in two steps.
 #pragma once

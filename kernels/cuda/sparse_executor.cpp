@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/sparse_executor.hpp"
 
 #include <fmt/format.h>

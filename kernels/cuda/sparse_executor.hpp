@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comb and flat-window plans on the GPU: fused where a lane fits a block's shared memory, else staged.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The extents of a stored double-precision spectrum as kernels take them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples to double, and the power of their spectra; arrays in device memory, queued on a stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stage "subsample" of the flat-window path: windows the taps and aliases them into B buckets.
 #pragma once
 

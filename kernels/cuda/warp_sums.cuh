@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums over the lanes of a warp and the warps of a block, in an order that is fixed: they repeat bit by bit.
 #pragma once
 

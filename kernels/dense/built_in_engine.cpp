@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in engine: the small FFT along rows, then across them, dimension by dimension.
 #include <algorithm>
 

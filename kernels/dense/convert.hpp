@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of signals of any element type as real or interleaved complex values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FFTW's two name prefixes behind one set of names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FFTW (Frigo and Johnson, Proc. IEEE 93, 2005) as a dense engine, where the build has it.
 #include "kernels/dense/engine.hpp"
 

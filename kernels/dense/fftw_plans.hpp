@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One FFTW transform for arrays of any alignment, planned when it is first used.
 #pragma once
 

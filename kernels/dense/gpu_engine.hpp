@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every library that computes dense FFTs on a GPU looks like from above.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/dense/json_value.hpp"
 
 #include <fmt/format.h>

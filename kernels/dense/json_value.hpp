@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A JSON text as values. nlohmann's own values allocate in their destructors, which ends the process when
 // memory is short; its parser is fine.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between the layouts of signals (elements of any type, interleaved complex) and the split one of the small
 // FFT.
 #pragma once

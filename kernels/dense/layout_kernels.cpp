@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout changes of the dense engine for one instruction set: plain loops that the compiler vectorises.
 #include "kernels/dense/layout.hpp"
 

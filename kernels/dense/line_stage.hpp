@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two kinds of passes that the built-in engine makes over a signal: along rows and across them.
 #pragma once
 

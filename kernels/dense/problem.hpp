@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a dense plan computes, checked: shape, batch and where the signals lie.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals in strides to contiguous ones and back, in host memory.
 #pragma once
 

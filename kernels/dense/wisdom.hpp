@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What planning measured: the fastest engine for a problem on a device, kept for the process and in files.
 #pragma once
 

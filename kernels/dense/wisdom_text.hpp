@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON of wisdom files (docs/file-formats.md), field by field.
 #pragma once
 

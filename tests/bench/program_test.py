@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs sfft-bench at tiny sizes: exit codes, what JSON and CSV hold, figures. Standard library only.
 
 usage: program_test.py SFFT_BENCH PLOT_PY

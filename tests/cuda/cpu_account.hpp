@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the CPU makes of frames and says of its errors, for the tests of the GPU's paths.
 #pragma once
 

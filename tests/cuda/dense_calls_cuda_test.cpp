@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How dense plans on a GPU are called: streams, graphs, host memory, choice of the engine, failures.
 #include <cstdlib>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engines of dense plans on a GPU: right answers for shapes, batches, strides and element types.
 #include "sfft/dense.hpp"
 

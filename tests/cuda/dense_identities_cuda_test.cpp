@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a discrete Fourier transform must obey whatever computes it on the GPU, and how results are scaled.
 #include <cmath>
 #include <numbers>

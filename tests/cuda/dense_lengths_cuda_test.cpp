@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every length from 1 to 4096 on every GPU engine, there and back, against the built-in CPU engine in double,
 // which dense_lengths_test compares with direct sums. Most of the time goes into compiling kernels:
 // GTEST_TOTAL_SHARDS spreads it over processes, SFFT_TEST_LENGTH_STEP=5 takes every fifth length: 1, 6, 11, …

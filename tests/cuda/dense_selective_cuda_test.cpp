@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selective dense plans on a GPU: the output hook of the tuned kernels, and selection from other engines'
 // spectra.
 #include <limits>

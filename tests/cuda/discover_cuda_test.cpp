@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Discovery of signals in GPU memory against the truth and against discovery of the same samples on the host.
 #include <gtest/gtest.h>
 

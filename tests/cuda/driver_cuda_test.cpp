@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiling at run time: needs NVRTC but no GPU, and says what is missing.
 #include "kernels/cuda/driver.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Learning on the GPU against learning on the CPU.
 #include <gtest/gtest.h>
 

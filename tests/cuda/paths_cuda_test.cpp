@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One plan on both backends: the fused and the staged kernels give the CPU executor's answers.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans on the GPU through the public interface: right answers, streams, graphs, transfers, failures.
 #include "sfft/plan.hpp"
 

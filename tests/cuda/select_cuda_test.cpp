@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selection and cell sums on the GPU against plain loops on the host.
 #include "kernels/cuda/select.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small FFT of the GPU against a direct sum in double.
 #include "kernels/cuda/small_fft.hpp"
 

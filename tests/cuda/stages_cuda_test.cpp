@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each GPU stage against the CPU's mathematics: hash, permute, subsample, recover.
 #include <cmath>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans through the public interface: both backends give the same account of their errors.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # allocations.sh PRELOAD FROM STEP RUNS PROGRAM [run|learn]: every allocation from FROM on, in steps, fails once.
 set -euo pipefail
 preload=$1 program=$5 command=${6:-}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small uses of the whole public API, in which any allocation may fail: every call ends or throws sfft::Error
 // or std::bad_alloc, and the objects that were there go on working.
 #include <cmath>

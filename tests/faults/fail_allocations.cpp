@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Preloaded into a program, runs its main() again and again, each time in a process of its own in which one
 // more allocation is the one that fails, and checks how it ends and what it leaves. FFTW's own are left out.
 //

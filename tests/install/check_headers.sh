@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # check_headers.sh PREFIX COMPILER: only the public headers are installed, each compiles alone without a warning, and none
 # names CUDA.
 set -euo pipefail

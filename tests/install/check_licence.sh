@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # check_licence.sh PREFIX: nothing that is installed needs FFTW, which is GPL. Runs where the build did not ask for it.
 set -euo pipefail
 command -v readelf >/dev/null || exit 77

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # check_pkg_config.sh PREFIX COMPILER CONSUMER: builds and runs the consumer with pkg-config alone.
 set -euo pipefail
 command -v pkg-config >/dev/null || exit 77

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # check_runpath.sh PREFIX COMPILER CONSUMER BUILD: what is installed, and the programs and libraries of the build tree,
 # look for libraries in absolute folders or beside themselves, never in the current directory.
 set -euo pipefail

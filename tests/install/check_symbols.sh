@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # check_symbols.sh PREFIX COMPILER CONSUMER BUILD VERSION: a shared library shows nothing but sfft:: (and what the language makes of it).
 set -euo pipefail
 library=$(find "$1" -name 'libsfft.so' | head -1)

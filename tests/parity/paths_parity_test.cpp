@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The paths agree with each other and with the direct sum, also where the signal does not fit the template.
 #include <gtest/gtest.h>
 

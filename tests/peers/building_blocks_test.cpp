@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts that the published algorithms are made of, against direct sums.
 #include <gtest/gtest.h>
 

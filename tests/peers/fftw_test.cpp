@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in dense engine against FFTW in double precision, at sizes whose direct sum would take too long.
 // This test links FFTW itself: the library does not contain it unless SFFT_WITH_FFTW asks for that.
 #include <fftw3.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The published algorithms find what they promise to find: random supports, sizes and phases (a code that
 // returns conjugates fails here), several lengths and sparsities. They are randomised: each test states how
 // many of its seeds must succeed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds for every transform whatever its values: linearity, the shift theorem, the symmetry of real
 // signals. On random shapes of one to three dimensions whose sides are odd, prime, powers of two or 1.
 #include <gtest/gtest.h>

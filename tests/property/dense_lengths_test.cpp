@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every length from 1 to 4096, on every engine of the CPU: the whole spectrum, or some frequencies of it,
 // against direct sums in double; its energy; and the way back.
 #include <gtest/gtest.h>

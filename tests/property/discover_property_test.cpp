@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blind discovery on anything at all: a right answer, "not verified" or a typed error; never a silent miss.
 #include <gtest/gtest.h>
 

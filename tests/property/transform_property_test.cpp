@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What any Fourier transform must satisfy, on random shapes, supports and seeds.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense plans on arrays in GPU memory.
 #pragma once
 

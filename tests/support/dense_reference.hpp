@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What dense plans are compared with: direct sums of a batch, half spectra.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The definition of the transform as a direct sum, the reference of the FFT tests.
 #pragma once
 

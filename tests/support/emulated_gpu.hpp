@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU of one block at a time, for generated kernels compiled as C++: threads are contexts that run until
 // they meet a barrier. Shared memory holds NaN when a block begins. Included by what tuned_emulator.hpp
 // compiles, before the device code.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests that need a GPU: skipped with the reason where there is none, failed where one is required.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real signals by pairs, and the half spectra of rows of a grid, by definition.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames as regions of larger arrays, whose other elements must not matter.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selective dense plans against sums by definition.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals with a known answer, made without the library: exactly sparse ones, noise, little films.
 #pragma once
 

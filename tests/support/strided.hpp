@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals of a batch placed where strides say, in memory whose gaps are recognised.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Error measures and bounds of the tests, in one place.
 #pragma once
 

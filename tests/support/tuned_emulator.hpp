@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of the tuned engine, their generated kernels compiled by the host's compiler and run on the CPU.
 #pragma once
 

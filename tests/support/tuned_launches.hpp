@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The launches by which executable.cpp runs a program.
 #pragma once
 

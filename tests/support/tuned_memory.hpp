@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of the tuned engine's interpreter: it knows who touched an element, and refuses what a GPU would
 // only sometimes get wrong.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wisdom of machines that do not exist, and its text with any field replaced.
 #pragma once
 

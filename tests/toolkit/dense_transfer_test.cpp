@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a batch in host memory is cut into parts: needs the CUDA toolkit to compile, no GPU to run.
 #include "sfft/dense_transfer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of the tuned engine compile, for every architecture that the library is built for, without a GPU.
 #include <gtest/gtest.h>
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tuned engine's device code on the CPU: generated kernels, compiled by the host's compiler, against the
 // built-in engine in double. SFFT_TEST_LENGTH_STEP=1 takes every length from 1 to 4096, which takes half an
 // hour.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of the tuned engine, interpreted on the CPU, compute the transform they are laid out for.
 #include <gtest/gtest.h>
 

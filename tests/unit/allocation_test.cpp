@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // After the first call with a workspace and a spectrum, execute() allocates nothing.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of blind discovery one by one: kernels, small systems, sampling patterns, rounds.
 #include <gtest/gtest.h>
 

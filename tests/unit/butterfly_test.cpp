@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every butterfly that kernels are made of, against direct sums.
 #include "kernels/common/butterfly.hpp"
 

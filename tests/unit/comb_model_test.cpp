@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The planner's linear algebra: rows that recover what they should, and errors that come out as predicted.
 #include "template/comb_model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delays of comb plans: what the search returns is solvable, by Gaussian elimination on each bucket's own
 // system.
 #include "template/delay_search.hpp"

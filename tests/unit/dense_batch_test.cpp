@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense plans on the CPU for batches, strides, threads and normalisations, and how they choose an engine.
 #include <gtest/gtest.h>
 

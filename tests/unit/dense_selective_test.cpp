@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selective dense plans on the CPU: what they keep, and what they refuse.
 #include <gtest/gtest.h>
 

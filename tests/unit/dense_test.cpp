@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dense plan, engine by engine, against direct sums and against itself.
 #include "sfft/dense.hpp"
 

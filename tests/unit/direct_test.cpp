@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The direct path against a sum in extended precision: its error is within the one that it reports.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a verified discovery promises, on signals made to fool it: the reference is a dense transform in
 // double precision, or the way in which the signal was made.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flat-window path's mathematics: window and response, lattice lines, positions on the circle of buckets.
 #include "kernels/common/filter.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a flat-window plan, applied to buckets that are computed by their definition
 // (kernels/common/flat_data.hpp).
 #include "template/flat_recovery.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flat window's kernels alone, against direct sums in double.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The comb path's stages, each against its definition.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The row and column passes of the built-in dense engine, each alone, against direct sums in double
 // precision.
 #include "kernels/dense/line_stage.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // White noise: errors at the least-squares floor, and standard errors that cover what they say.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writer of every output: whatever a path leads to, the old file or the new one is there, whole.
 #include "kernels/common/output_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans end to end: every shape, element type, precision and path against coefficients that are known.
 #include "sfft/plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames that are regions of larger arrays give the same bits as contiguous copies of them, everywhere.
 #include "tests/support/region.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of any size, as long as their transform is a number: what is said of errors does not depend on it.
 #include <gtest/gtest.h>
 

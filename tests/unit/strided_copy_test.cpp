@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals in strides, packed and put back, against element-by-element indexing by the definition of Strides.
 #include "kernels/dense/strided_copy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The template file: what is saved is loaded; nothing damaged is.
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tracker's reported errors are worth on streams that are hard for its model, against dense
 // transforms.
 #include <gtest/gtest.h>

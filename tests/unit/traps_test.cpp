@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is easily done wrong with the API is told, not computed: shared workspaces, objects that were moved.
 #include <gtest/gtest.h>
 

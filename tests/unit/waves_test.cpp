@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the witness of discovery compares with, against sums by their definition.
 #include <gtest/gtest.h>
 

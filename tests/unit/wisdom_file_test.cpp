@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wisdom in files, through the public functions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

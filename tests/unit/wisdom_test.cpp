@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What planning measured: kept, found again, and taken where it holds.
 #include "kernels/dense/wisdom.hpp"
 

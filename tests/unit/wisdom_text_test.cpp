@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wisdom read from texts that are damaged, foreign or hostile.
 #include "kernels/dense/wisdom_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The witness of a plan: what it predicts, and that no tone outside the template hides from it.
 #include "template/witness.hpp"
 

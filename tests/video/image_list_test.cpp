@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which names are cameras, patterns, directories and files, and what a pattern lists.
 #include "video/image_list.hpp"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What becomes of the outputs of sfft-video, whatever their paths lead to and whatever fails. Standard library only.
 
 usage: outputs_test.py SFFT_VIDEO RECORDING [CLASS]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Drives sfft-video as a user would: exit codes, reports, damaged inputs, Ctrl-C. Standard library only.
 
 usage: program_test.py SFFT_VIDEO RECORDING

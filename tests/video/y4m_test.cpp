@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "video/y4m_source.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cuFFT as a dense engine.
 #include <cuda_runtime.h>
 #include <cufft.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/dense/gpu/grid.hpp"
 
 namespace sfft::detail {

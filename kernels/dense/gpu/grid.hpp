@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A problem's layouts as grids to copy.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds that found no vkFFT.h.
 #include "kernels/dense/gpu_engine.hpp"
 #include "sfft/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tuned kernels as a dense engine.
 #include <fmt/format.h>
 

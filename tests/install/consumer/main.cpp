@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Learns a template, transforms a second frame at it, and checks one coefficient against its definition.
 #include <cmath>
 #include <complex>

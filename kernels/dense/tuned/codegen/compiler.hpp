@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources into machine code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A generated kernel: one step, with a block for every tile, or with blocks that stay for many.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Twiddle factors between the steps of a transform.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The work on one tile: read, transform, write.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which lines a problem's steps need, before anything is chosen for them.
 #include <fmt/format.h>
 

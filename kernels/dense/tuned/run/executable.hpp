@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs compiled and loaded for a GPU.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants of the tuned kernels, computed in double.
 #pragma once
 

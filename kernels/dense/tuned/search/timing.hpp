@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times of work on a stream, for planning.
 #pragma once
 

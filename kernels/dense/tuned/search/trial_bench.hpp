@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the tuner runs its candidates: buffers, a reference spectrum, compiled kernels.
 #pragma once
 

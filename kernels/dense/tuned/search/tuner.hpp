@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search for the fastest kernels of a problem, by measurement.
 #pragma once
 
