@@ -46,7 +46,7 @@ __device__ __forceinline__ void run_step(const Arguments& a) {
   } else {
     TileFft<K>::run(a, blockIdx.x, shared);
   }
-  // Earlier, waiting blocks without anything to prefetch only take the places of working ones (measured).
+  // Earlier, waiting blocks without anything to prefetch only take the slots of working ones (measured).
   if constexpr (!K::step.policy.early_prefetch) let_next_kernel_start();
 }
 

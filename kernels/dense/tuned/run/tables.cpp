@@ -65,19 +65,19 @@ Convolution rader(std::int64_t p) {
   return result;
 }
 
-/// The same on a grid of one dimension a radix (Good 1958): place e of the convolution, with the coordinates
-/// e mod R_i, the first slowest; place Σ f_i n/R_i of its DFT with the coordinates f_i, the first fastest.
+/// The same on a grid of one dimension per radix (Good 1958): element e of the convolution, with the coordinates
+/// e mod R_i, the first slowest; element Σ f_i n/R_i of its DFT with the coordinates f_i, the first fastest.
 Convolution on_grid(const Convolution& line, const IntList& radices) {
   const auto n = static_cast<std::int64_t>(line.gather.size());
   Convolution grid = line;
   for (std::int64_t i = 0; i < n; ++i) {
-    std::int64_t place = 0, frequency = 0, rest = i;
+    std::int64_t position = 0, frequency = 0, rest = i;
     for (const int radix : radices) {
-      place = place * radix + i % radix;
+      position = position * radix + i % radix;
       frequency += rest % radix * (n / radix);
       rest /= radix;
     }
-    const auto here = static_cast<std::size_t>(i), to = static_cast<std::size_t>(place);
+    const auto here = static_cast<std::size_t>(i), to = static_cast<std::size_t>(position);
     grid.gather[to] = line.gather[here];
     grid.scatter[to] = line.scatter[here];
     grid.kernel[here] = line.kernel[static_cast<std::size_t>(frequency % n)];

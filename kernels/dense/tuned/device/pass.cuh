@@ -1,0 +1,163 @@
+// One pass of an FFT: its butterflies, their twiddle factors, and the slots of their inputs and outputs.
+#pragma once
+
+#include "kernels/common/butterfly.hpp"
+#include "kernels/dense/tuned/device/line.cuh"
+
+namespace sfft::device {
+
+/// Powers w^k, k < R, of a root of unity as products. The k-th power of a rounded root is k times as wrong as
+/// the root; of two roots, w and w^s with s about √R, no product is more than s + R/s times as wrong.
+template <class Line, int R>
+struct Power {
+  static constexpr int stride() {
+    if (Line::kTwiddles == Twiddles::one_root) return R;
+    int stride = 1;
+    while (stride * stride < R) stride *= 2;
+    return stride;
+  }
+  /// w^k = w^part(k) w^(k − part(k)); 0: w^k is a root.
+  static __device__ constexpr int part(int k) {
+    constexpr int kStride = stride();
+    if (k == 1 || k == kStride) return 0;
+    if (k < kStride) return k / 2;
+    return k % kStride == 0 ? kStride : k / kStride * kStride;
+  }
+};
+
+/// One pass: butterflies of radix R over points M apart; a thread does kRounds of them.
+template <class Line, int I>
+struct Pass {
+  static constexpr int R = Line::radix(I);
+  static constexpr int kBefore = Line::before(I);
+  static constexpr int M = Line::kLength / R;
+  static constexpr int kRounds = (M + Line::kThreads - 1) / Line::kThreads;
+  using Real = typename Line::Real;
+
+  /// Of two dimensions the second one's passes work on rows, and the first one's on columns, as many as a row
+  /// has points, which lie beside each other.
+  static constexpr bool kOfRows = Line::kRows > 0 && kBefore >= Line::kRows;
+  static constexpr int kRow = kOfRows ? Line::kLength / Line::kRows : Line::kLength;
+  static constexpr int kRowM = kRow / R;  ///< butterflies of a row, and the distance of their inputs
+  static constexpr int kBeside = Line::kRows > 0 && !kOfRows ? Line::kLength / Line::kRows : 1;
+  static constexpr int kOwnBefore = kOfRows ? kBefore / Line::kRows : kBefore;  ///< of the dimension
+  static constexpr int kOutputs = kOwnBefore * kBeside;  ///< the distance of a butterfly's outputs
+
+  static __device__ __forceinline__ bool has(int thread, int round) {
+    return (M % Line::kThreads == 0) || thread + round * Line::kThreads < M;
+  }
+  static __device__ constexpr int position(int butterfly) {
+    return kOfRows ? butterfly / kRowM * kRow + butterfly % kRowM : butterfly;
+  }
+  /// Butterfly `thread + round·kThreads` reads the positions first + k·kRowM …
+  static __device__ __forceinline__ int first(int thread, int round) {
+    return position(thread + round * Line::kThreads);
+  }
+  /// … and writes first_output + k·kOutputs.
+  static __device__ __forceinline__ int first_output(int thread, int round) {
+    int j = thread + round * Line::kThreads, row = 0;
+    if constexpr (kOfRows) {
+      row = j / kRowM * kRow;
+      j %= kRowM;
+    }
+    return row + (kOutputs == 1 ? j * R : (j / kOutputs) * (kOutputs * R) + j % kOutputs);
+  }
+  /// The same as base + add, a constant as far as rounds lie alike.
+  static constexpr bool kAlike = !kOfRows || Line::kThreads % kRowM == 0 || kRowM % Line::kThreads == 0;
+  static __device__ constexpr int base(int thread, int round) {
+    return position(kAlike ? thread : thread + round * Line::kThreads);
+  }
+  static __device__ constexpr int add(int round, int k) {
+    return (kAlike ? position(round * Line::kThreads) : 0) + k * kRowM;
+  }
+  /// Whether a digit of `fold` carries in any sum base + add.
+  static __device__ constexpr bool carries(int fold) {
+    int most = 0, added = 0;
+    for (int j = 0; j < (kAlike ? Line::kThreads : M); ++j) {
+      if (position(j) % fold > most) most = position(j) % fold;
+    }
+    for (int i = 0; i < kRounds * R; ++i) {
+      if (add(i / R, i % R) % fold > added) added = add(i / R, i % R) % fold;
+    }
+    return most + added >= fold;
+  }
+  static constexpr bool kAlignedOutput = kOutputs == 1 && kRow == Line::kLength && Line::kPadInterval > 0 &&
+                                         R % (Line::kPadInterval > 0 ? Line::kPadInterval : 1) == 0;
+
+  /// Of a grid: the butterfly's coordinates in the dimensions before, the first one fastest, then those in
+  /// the dimensions behind, which lie without gaps, the last one fastest.
+  static __device__ __forceinline__ int grid_slot(int thread, int round, int k, int line) {
+    int rest = first(thread, round), position = k * Line::grid_stride(I);
+#pragma unroll
+    for (int d = 0; d < I; ++d) {
+      position += rest % Line::radix(d) * Line::grid_stride(d);
+      rest /= Line::radix(d);
+    }
+    return slot_of<Line>(position + rest, line);
+  }
+  /// The slots from which input k of a butterfly is loaded, and to which output k is stored.
+  static __device__ __forceinline__ int input_slot(int thread, int round, int k, int line) {
+    if constexpr (Line::kTwiddleFree) return grid_slot(thread, round, k, line);
+    return slot<Line>(first(thread, round), k * kRowM, line);
+  }
+  static __device__ __forceinline__ int output_slot(int thread, int round, int k, int line) {
+    if constexpr (Line::kTwiddleFree) return grid_slot(thread, round, k, line);
+    return slot<Line>(first_output(thread, round), k * kOutputs, line, kAlignedOutput);
+  }
+
+  /// x_k *= w^k with w = exp(−2πi q/(kOwnBefore R)), q the butterfly's position in its group.
+  static __device__ __forceinline__ void apply_twiddles(Real* re, Real* im, int thread, int round,
+                                                        const Complex<Real>* __restrict__ roots) {
+    if constexpr (kOwnBefore > 1 && !Line::kTwiddleFree) {
+      const int q = (thread + round * Line::kThreads) % kOutputs / kBeside;
+      constexpr int kStep = Line::kLength / (kOwnBefore * R);
+      if constexpr (Line::kTwiddles != Twiddles::table) {
+        Real wr[R], wi[R];
+#pragma unroll
+        for (int k = 1; k < R; ++k) {
+          if (Power<Line, R>::part(k) != 0) continue;
+          const Complex<Real> w = roots[q * k * kStep];
+          wr[k] = w.re;
+          wi[k] = w.im;
+        }
+#pragma unroll
+        for (int k = 2; k < R; ++k) {
+          const int part = Power<Line, R>::part(k);
+          if (part == 0) continue;
+          wr[k] = wr[part];
+          wi[k] = wi[part];
+          detail::multiply(wr[k], wi[k], wr[k - part], wi[k - part]);
+        }
+#pragma unroll
+        for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], wr[k], wi[k]);
+      } else {
+        Complex<Real> w[R];
+#pragma unroll
+        for (int k = 1; k < R; ++k) w[k] = roots[q * k * kStep];
+#pragma unroll
+        for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], w[k].re, w[k].im);
+      }
+    }
+  }
+
+  static __device__ __forceinline__ void compute(Real* re, Real* im, int thread,
+                                                 const Complex<Real>* __restrict__ roots) {
+#pragma unroll
+    for (int b = 0; b < kRounds; ++b) {
+      if (!has(thread, b)) break;
+      Real *const r = re + b * R, *const i = im + b * R;
+      apply_twiddles(r, i, thread, b, roots);
+      detail::Butterfly<R>::template stream<Real, Real>(
+          [&](int k, Real& x, Real& y) {
+            x = r[k];
+            y = i[k];
+          },
+          [&](int k, const Real& x, const Real& y) {
+            r[k] = x;
+            i[k] = y;
+          });
+    }
+  }
+};
+
+}  // namespace sfft::device
