@@ -128,7 +128,7 @@ class RecordingSource final : public CaptureSource {
   /// estimates: a container without an index has OpenCV multiply its duration by a rate.
   void check_end() {
     const FileEnd end = file_end(info_.path);
-    if (end == FileEnd::cut) {
+    if (end == FileEnd::cut && !has_all_of_its_index()) {
       throw InputError(fmt::format(
           "'{}' is truncated: the file ends before its container does, after {} frames", info_.path, count_));
     }
@@ -157,6 +157,14 @@ class RecordingSource final : public CaptureSource {
       throw InputError(fmt::format("'{}' holds {} frames but only {} can be decoded: it is damaged",
                                    info_.path, held.frames, count_));
     }
+#endif
+  }
+
+  bool has_all_of_its_index() const {
+#if SFFT_HAVE_LIBAVFORMAT
+    return packets_ && packets_->indexed_frames() > 0 && count_ >= packets_->indexed_frames();
+#else
+    return false;
 #endif
   }
 

@@ -167,6 +167,12 @@ FrameSize Packets::first_size() const noexcept {
   return state_->first;
 }
 
+std::int64_t Packets::indexed_frames() const noexcept {
+  const bool boxes = std::strstr(state_->format->iformat->name, "mp4") != nullptr;
+  const std::int64_t frames = state_->format->streams[state_->stream]->nb_frames;
+  return boxes && frames > 0 ? frames : -1;
+}
+
 bool Packets::claims_duration() const noexcept {
   return state_->format->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
 }

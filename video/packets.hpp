@@ -26,6 +26,9 @@ class Packets {
   std::optional<FrameSize> changed_size(std::int64_t index);
   FrameSize first_size() const noexcept;
 
+  /// How many frames the index of an MP4 or QuickTime file holds; -1: a container without one, or with one
+  /// that also counts gaps.
+  std::int64_t indexed_frames() const noexcept;
   /// Whether the container's headers name its duration. Else it was estimated from what the file holds, and
   /// says nothing of what is missing.
   bool claims_duration() const noexcept;

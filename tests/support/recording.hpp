@@ -102,6 +102,8 @@ class Recorder {
     context_->thread_count = 1;
     if ((format_->oformat->flags & AVFMT_GLOBALHEADER) != 0) context_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     if (std::string(codec_->name) == "libx264") av_opt_set(context_->priv_data, "preset", "ultrafast", 0);
+    if (std::string(codec_->name) == "libx265")
+      av_opt_set(context_->priv_data, "x265-params", "log-level=none", 0);
     check(avcodec_open2(context_, codec_, nullptr), "the encoder does not open");
     if (again) return;
     check(avcodec_parameters_from_context(stream_->codecpar, context_), "no memory");

@@ -138,6 +138,20 @@ INSTANTIATE_TEST_SUITE_P(, Changing,
                                          Kind{"webm", "libvpx-vp9"}, Kind{"mpg", "mpeg1video"}),
                          name_of);
 
+/// Something that was appended, or a last box that matters to nobody.
+TEST(Damage, NothingIsMissingWhereTheIndexIsComplete) {
+  const std::string path = testing::TempDir() + "sfft-rest-" + std::to_string(getpid()) + ".mp4";
+  test::record(path, "mpeg4", steady_frames(30));
+  std::ofstream(path, std::ios::binary | std::ios::app) << std::string("\0\0\1\0free", 8) << "cut";
+  EXPECT_EQ(file_end(path), FileEnd::cut);
+  const auto source = open_source(path);
+  Frame frame;
+  int frames = 0;
+  while (source->next(frame)) ++frames;
+  EXPECT_EQ(frames, 30);
+  std::filesystem::remove(path);
+}
+
 /// A hole in the middle: the container still counts what lies in it.
 TEST(Damage, FramesThatCannotBeDecodedAreMissed) {
   const std::string path = testing::TempDir() + "sfft-damage-" + std::to_string(getpid()) + ".mkv";
