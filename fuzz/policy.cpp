@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a tuned engine's policy: taken or not, and what is taken comes back from its own text.
 #include <cstdint>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is read of recordings beside FFmpeg: headers of frames, and where a container ends.
 #include <sys/mman.h>
 #include <unistd.h>

@@ -41,8 +41,8 @@ struct TrackerOptions {
   double accuracy = 0;
   /// Frames between comparisons with a dense transform in the long run, from which reported errors are
   /// calibrated; the first few come sooner (2, 5, 10, 18, … frames after a new plan), and so do those after
-  /// a comparison that was a surprise or when errors change level. Nothing is compared where errors are negligible. 0: never, and no reference is taken or given up
-  /// either.
+  /// a comparison that was a surprise or when errors change level. Nothing is compared where errors are
+  /// negligible. 0: never, and no reference is taken or given up either.
   int calibrate = 256;
   /// A frame is stale when its reported error is above `drift` times the median of the first frames after
   /// the last refresh, for `patience` frames in a row.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a recording's file ends where its container says that it does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The size of a coded frame, from the header that it begins with.
 #pragma once
 

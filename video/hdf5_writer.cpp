@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "video/hdf5_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes spectra as HDF5. Only in builds that have it; docs/sfft-video.md has the layout.
 #pragma once
 

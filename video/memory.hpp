@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much may be held in memory.
 #pragma once
 

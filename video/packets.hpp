@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packets of a recording's video, read beside the decoder: what the container holds, and what becomes of
 // the size of its frames, which OpenCV hides by scaling them. Only in builds that have libavformat.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tuned kernels that wisdom may name: caches, alternating steps, radices, convolutions, double buffering.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPU memory that ends: each allocation in turn, and for real, on a GPU that is full. Every call that finds
 // none throws out_of_memory, leaves nothing behind, and works the next time.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recordings made for tests, by libavformat: any container and encoder, frames of any size at any time.
 #pragma once
 

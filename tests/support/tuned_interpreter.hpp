@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of the tuned engine on the CPU, in double and by definition: what device/tile.cuh,
 // device/tile_fft.cuh and run/executable.cpp do to memory, line by line.
 #pragma once

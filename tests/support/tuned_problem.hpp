@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems for the tuned engine, policies for them without a GPU, and whether a program of both computes the
 // transform.
 #pragma once

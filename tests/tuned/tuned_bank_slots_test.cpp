@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slots in shared memory: one for every point, and no bank met twice at once.
 #include <gtest/gtest.h>
 

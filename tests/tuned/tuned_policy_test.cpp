@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tuner chooses from and how wisdom files keep it; constants of the kernels.
 #include <gtest/gtest.h>
 

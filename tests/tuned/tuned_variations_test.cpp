@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tuner tries beside the best policy: texts that wisdom files can hold, no policy twice.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tracker learns from comparisons, on streams whose true errors are given as a function of the
 // reported.
 #include "sfft/calibration.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recordings that vary, change or end early, made here: what is reported of each.
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every n-th allocation fails, once each, over whole runs of sfft-video and over a program that uses the API.
 
 Each must end with an error or go on; no output is half-written, no file in preparation is left. Example:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the campaigns share: arguments, runs with a time limit, a summary of one line. Standard library only."""
 import argparse
 import json

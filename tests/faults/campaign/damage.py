@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Truncated and damaged recordings in every container at hand: each run ends with 0, or with 3 and a reason, in time.
 
 Half of the runs cut a recording at a random place, half damage it: bytes changed one by one, stretches cleared, filled at

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs programs under the preloaded library of tests/faults, in shards side by side."""
 import concurrent.futures
 import os

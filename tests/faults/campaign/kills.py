@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kill -9 at random moments of runs that write every output: none is half-written, the next run removes what is left.
 
   kills.py build/bin/sfft-video --runs 200

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // make_recordings FOLDER: the same short film in every container that libavformat can write here, for
 // damage.py.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // save_files FOLDER: a template and wisdom, as a user of the library saves them. Exit code 2 when one is
 // refused.
 #include <cmath>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every limit of file size, from 0 to the whole, for every output: each is whole, or missing with exit code 2.
 
 Spectra are megabytes: their limits come in steps. Example:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Frames without end through a pipe: after the first thousand the memory of a run grows by less than a megabyte.
 
   stream.py build/bin/sfft-video --runs 2000000       (frames)

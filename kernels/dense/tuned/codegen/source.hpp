@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels as CUDA source: the constant from which the templates in device/ are instantiated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host hands to a generated kernel; read by both sides (run/executable.cpp, device/tile.cuh).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constants of a kernel's FFTs, and where their points lie in shared memory.
 //
 // K is the generated kernel: K::step, a constant (plan/step.hpp), K::Real, float or double, and K::Element,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FFTs of lines whose points lie in the registers of a group of threads, which exchange them through shared
 // memory in Stockham order: the kernel of Nukada and Matsuoka (SC 2009), with every number a constant.
 //

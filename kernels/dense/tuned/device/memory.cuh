@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to global memory: loads and stores with cache hints, asynchronous copies, prefetches.
 #pragma once
 

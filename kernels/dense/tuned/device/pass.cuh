@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass of an FFT: its butterflies, their twiddle factors, and the slots of their inputs and outputs.
 #pragma once
 

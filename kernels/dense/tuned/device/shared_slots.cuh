@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines that pass through slots of shared memory which the host has computed (run/bank_slots.hpp), so that no
 // bank is met twice.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One tile of a step: where its lines lie, and how to load and store their elements.
 #pragma once
 

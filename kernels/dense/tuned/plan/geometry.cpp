@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/dense/tuned/plan/geometry.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transforms as steps through memory: where every line of every step begins, in both directions.
 #pragma once
 

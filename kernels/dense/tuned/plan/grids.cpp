@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of signals of 1 to 3 dimensions, each of which a block can hold.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel does about memory latency, and what it needs.
 #include "kernels/dense/tuned/plan/program.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a transform becomes steps: the class behind lay_out() (geometry.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of lines that no block can hold, by two or three factors.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernels of a problem have to do, before a policy is chosen for them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transform as the tuned engine runs it: kernels in their order, each one step through global memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the points of a tile lie in shared memory: bank padding, pitches, sizes. One text for the host, which
 // asks what fits, and for the device code.
 //

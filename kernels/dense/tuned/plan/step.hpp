@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One step of a transform through global memory: which lines a kernel transforms, where they lie, and how.
 // The host fills it in, and prints it as the constant from which the device code is instantiated.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A short list of integers that host and device code share, usable in constants.
 //
 // Compiled by NVRTC, too: C++17 without standard headers.

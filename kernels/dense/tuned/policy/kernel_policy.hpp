@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The knobs of one kernel: what the search chooses, what wisdom files keep, and what the device code's
 // templates read as constants. Their ranges, and what the search tries, are rows of the table in knobs.cpp.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The knobs of policies as tables: one row for each, from which text, parsing, search, fuzzing and round-trip
 // tests follow.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bounds that hold on every GPU, and those of one device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many members an aggregate has, so that tables of its members can be checked to name all of them.
 #pragma once
 

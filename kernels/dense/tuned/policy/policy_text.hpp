@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policies as text: what wisdom files hold of the tuned engine, and benchmarks print.
 //
 //   streams=2 kernel radices=12.9.10 threads_per_transform=108 half_shared=1 kernel radices=16.16 ...

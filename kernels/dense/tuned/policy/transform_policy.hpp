@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that the search decides about a transform: knobs of the whole, and of each of its kernels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/dense/tuned/run/bank_slots.hpp"
 
 #include <algorithm>

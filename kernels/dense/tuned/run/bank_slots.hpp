@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slots of shared memory for Rader's permutations, such that neither their stores nor their loads meet a bank
 // twice.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/dense/tuned/run/tables.hpp"
 
 #include "kernels/common/index.hpp"
@@ -65,8 +66,9 @@ Convolution rader(std::int64_t p) {
   return result;
 }
 
-/// The same on a grid of one dimension per radix (Good 1958): element e of the convolution, with the coordinates
-/// e mod R_i, the first slowest; element Σ f_i n/R_i of its DFT with the coordinates f_i, the first fastest.
+/// The same on a grid of one dimension per radix (Good 1958): element e of the convolution, with the
+/// coordinates e mod R_i, the first slowest; element Σ f_i n/R_i of its DFT with the coordinates f_i, the
+/// first fastest.
 Convolution on_grid(const Convolution& line, const IntList& radices) {
   const auto n = static_cast<std::int64_t>(line.gather.size());
   Convolution grid = line;

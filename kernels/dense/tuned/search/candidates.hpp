@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policies for one kernel, ranked by a count of operations and bytes so that few have to be timed.
 #pragma once
 

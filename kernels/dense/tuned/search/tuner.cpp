@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/dense/tuned/search/tuner.hpp"
 
 #include <fmt/format.h>

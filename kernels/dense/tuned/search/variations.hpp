@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the search tries once it has found a good policy: others that are close to it.
 #pragma once
 
