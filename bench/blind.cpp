@@ -14,9 +14,9 @@
 
 #include "bench/blind_case.hpp"
 #include "bench/fftw_peer.hpp"
+#include "bench/known_signals.hpp"
 #include "bench/main.hpp"
 #include "bench/recording.hpp"
-#include "tests/support/signals.hpp"
 
 namespace {
 

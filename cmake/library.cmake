@@ -44,6 +44,9 @@ configure_file(cmake/sfft_build_config.hpp.in generated/sfft_build_config.hpp)
 set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_selective.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/plan.hpp sfft/sfft.hpp
     sfft/template.hpp sfft/tracker.hpp sfft/types.hpp)
 install(FILES ${SFFT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft)
+# The vocabulary that they include from below, where a quoted include beside them finds it.
+install(FILES kernels/base/error.hpp kernels/base/export.hpp kernels/base/types.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft/kernels/base)
+install(FILES kernels/dense/problem/vocabulary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft/kernels/dense/problem)
 install(TARGETS sfft EXPORT sfftTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 set(_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sfft)

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "kernels/dense/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   using sfft::detail::Wisdom;

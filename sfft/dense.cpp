@@ -5,10 +5,10 @@
 
 #include <new>
 
-#include "kernels/common/region.hpp"
-#include "kernels/dense/engine.hpp"
-#include "sfft/dense_runner.hpp"
-#include "sfft/error.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
+#include "kernels/dense/problem/engine.hpp"
+#include "kernels/dense/request/runner.hpp"
 
 namespace sfft::dense {
 
@@ -62,39 +62,6 @@ void check_overlap(const void* input, std::size_t input_bytes, const void* outpu
 }
 
 }  // namespace
-
-const char* to_string(Engine engine) noexcept {
-  switch (engine) {
-    case Engine::automatic:
-      return "automatic";
-    case Engine::built_in:
-      return "built_in";
-    case Engine::fftw:
-      return "fftw";
-    case Engine::cufft:
-      return "cufft";
-    case Engine::vkfft:
-      return "vkfft";
-    case Engine::tuned:
-      return "tuned";
-  }
-  return "unknown";
-}
-
-bool available(Engine engine) noexcept {
-  switch (engine) {
-    case Engine::automatic:
-    case Engine::built_in:
-      return true;
-    case Engine::fftw:
-      return sfft::detail::have_fftw();
-    case Engine::cufft:
-    case Engine::vkfft:
-    case Engine::tuned:
-      return sfft::detail::gpu_engine_in_build(engine);
-  }
-  return false;
-}
 
 namespace detail {
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "sfft/selective_runner.hpp"
+#include "kernels/dense/request/selective_runner.hpp"
 
 namespace sfft::dense {
 

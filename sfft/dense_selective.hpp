@@ -13,23 +13,6 @@
 
 namespace sfft::dense {
 
-/// Coefficients of the spectra of a batch: element e of spectrum b has the index b·S + e, where S is the
-/// number of elements of one spectrum (for real signals of a half spectrum, as Plan lays it out).
-template <class Real>
-struct Coefficients {
-  std::vector<std::int64_t> indices;  ///< ascending
-  std::vector<std::complex<Real>> values;
-};
-
-/// The same in device memory, in no order.
-template <class Real>
-struct DeviceCoefficients {
-  std::int64_t* indices = nullptr;       ///< [capacity]
-  std::complex<Real>* values = nullptr;  ///< [capacity]
-  std::uint64_t* count = nullptr;        ///< [1], how many there are; those above the capacity are left out
-  std::int64_t capacity = 0;
-};
-
 namespace detail {
 template <class Real>
 class SelectiveImpl;

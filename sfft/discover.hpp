@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "sfft/export.hpp"
-#include "sfft/types.hpp"
+#include "kernels/base/export.hpp"
+#include "kernels/base/types.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 

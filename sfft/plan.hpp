@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "sfft/export.hpp"
+#include "kernels/base/export.hpp"
+#include "kernels/base/types.hpp"
 #include "sfft/template.hpp"
-#include "sfft/types.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 

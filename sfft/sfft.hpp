@@ -2,14 +2,14 @@
 // sfft: the transform of a signal at the frequencies that matter. Include this one header.
 #pragma once
 
+#include "kernels/base/error.hpp"
+#include "kernels/base/types.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/dense_selective.hpp"
 #include "sfft/discover.hpp"
-#include "sfft/error.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
 #include "sfft/tracker.hpp"
-#include "sfft/types.hpp"
 
 namespace sfft {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "sfft/error.hpp"
-#include "template/template_data.hpp"
-#include "template/template_file.hpp"
+#include "kernels/base/error.hpp"
+#include "template/data/template_data.hpp"
+#include "template/data/template_file.hpp"
 
 namespace sfft {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sfft/export.hpp"
-#include "sfft/types.hpp"
+#include "kernels/base/export.hpp"
+#include "kernels/base/types.hpp"
 
 namespace sfft {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "sfft/export.hpp"
+#include "kernels/base/export.hpp"
+#include "kernels/base/types.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
-#include "sfft/types.hpp"
 
 namespace sfft {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sfft/sfft.hpp"
-#include "template/template_data.hpp"
+#include "template/data/template_data.hpp"
 
 namespace sfft {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/dense/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <fstream>
 #include <new>
 
-#include "kernels/common/output_file.hpp"
-#include "kernels/dense/wisdom_text.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/output_file.hpp"
+#include "kernels/dense/wisdom/wisdom_text.hpp"
 #include "sfft/dense.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::dense {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "kernels/common/output_file.hpp"
+#include "kernels/base/output_file.hpp"
 #include "video/run.hpp"
 
 namespace sfft::video {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "kernels/common/output_file.hpp"
+#include "kernels/base/output_file.hpp"
 
 namespace sfft::apps {
 

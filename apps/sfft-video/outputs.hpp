@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "kernels/common/output_file.hpp"
+#include "kernels/base/output_file.hpp"
 #include "video/report.hpp"
 #include "video/spectra_file.hpp"
 

@@ -9,9 +9,9 @@
 #include "kernels/cuda/recover.hpp"
 #include "kernels/cuda/sparse_executor.hpp"
 #include "sfft/sfft.hpp"
-#include "template/comb_planner.hpp"
-#include "template/error_table.hpp"
-#include "template/witness.hpp"
+#include "template/comb/comb_planner.hpp"
+#include "template/planning/error_table.hpp"
+#include "template/planning/witness.hpp"
 
 namespace sfft::bench {
 

@@ -23,10 +23,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "bench/known_signals.hpp"
 #include "bench/trust/signal_families.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft_commit.hpp"
-#include "tests/support/signals.hpp"
 
 namespace {
 

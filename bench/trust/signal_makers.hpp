@@ -8,8 +8,8 @@
 #include <functional>
 #include <numbers>
 
+#include "bench/known_signals.hpp"
 #include "bench/trust/signal_families.hpp"
-#include "tests/support/signals.hpp"
 
 namespace sfft::bench {
 

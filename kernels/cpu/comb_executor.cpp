@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/common/lane_weights.hpp"
+#include "kernels/base/lane_weights.hpp"
 #include "kernels/cpu/hash.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/recover.hpp"

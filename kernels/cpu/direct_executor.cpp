@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "kernels/common/direct_table.hpp"
+#include "kernels/base/direct_table.hpp"
 #include "kernels/cpu/permute.hpp"
 
 namespace sfft::detail::cpu {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/common/region.hpp"
-#include "sfft/types.hpp"
+#include "kernels/base/region.hpp"
+#include "kernels/base/types.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/common/lane_weights.hpp"
-#include "kernels/common/lattice_line.hpp"
+#include "kernels/base/lane_weights.hpp"
+#include "kernels/base/lattice_line.hpp"
 #include "kernels/cpu/flat_recover.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/region_gather.hpp"

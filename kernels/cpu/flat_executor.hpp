@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/common/flat_data.hpp"
+#include "kernels/base/flat_data.hpp"
 #include "kernels/cpu/executor.hpp"
 #include "kernels/cpu/small_fft.hpp"
 

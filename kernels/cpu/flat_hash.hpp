@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "kernels/common/hash.hpp"
-#include "sfft/types.hpp"
+#include "kernels/base/hash.hpp"
+#include "kernels/base/types.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/common/hash.hpp"
+#include "kernels/base/hash.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -4,12 +4,12 @@
 #include "kernels/cpu/bucket_power.hpp"
 #include "kernels/cpu/flat_recover.hpp"
 #include "kernels/cpu/isa.hpp"
+#include "kernels/cpu/layout.hpp"
 #include "kernels/cpu/locate.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/recover.hpp"
 #include "kernels/cpu/subsample.hpp"
 #include "kernels/cpu/waves.hpp"
-#include "kernels/dense/layout.hpp"
 
 namespace sfft::detail::cpu {
 

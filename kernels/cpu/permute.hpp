@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sfft/types.hpp"
+#include "kernels/base/types.hpp"
 
 namespace sfft::detail::cpu {
 

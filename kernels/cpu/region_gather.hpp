@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/common/region.hpp"
+#include "kernels/base/region.hpp"
 #include "kernels/cpu/permute.hpp"
 
 namespace sfft::detail::cpu {

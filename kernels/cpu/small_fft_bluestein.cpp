@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/common/index.hpp"
+#include "kernels/base/index.hpp"
 
 namespace sfft::detail::cpu {
 

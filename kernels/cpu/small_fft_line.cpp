@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/common/index.hpp"
+#include "kernels/base/index.hpp"
 #include "kernels/cpu/small_fft_bluestein.hpp"
 
 namespace sfft::detail::cpu {

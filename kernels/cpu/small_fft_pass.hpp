@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/common/butterfly.hpp"
+#include "kernels/base/butterfly.hpp"
 #include "kernels/cpu/simd.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {

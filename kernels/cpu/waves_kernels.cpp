@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/common/turns.hpp"
+#include "kernels/base/turns.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/cpu/waves.hpp"
 

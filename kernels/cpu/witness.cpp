@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/common/witness_mean.hpp"
+#include "kernels/base/witness_mean.hpp"
 #include "kernels/cpu/account_kernels.hpp"
 #include "kernels/cpu/permute.hpp"
 #include "kernels/cpu/region_gather.hpp"

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "kernels/common/region.hpp"
-#include "kernels/common/witness_data.hpp"
-#include "sfft/types.hpp"
+#include "kernels/base/region.hpp"
+#include "kernels/base/types.hpp"
+#include "kernels/base/witness_data.hpp"
 
 namespace sfft::detail::cpu {
 

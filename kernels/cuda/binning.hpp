@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "kernels/common/account.hpp"
-#include "kernels/common/witness_data.hpp"
+#include "kernels/base/account.hpp"
+#include "kernels/base/witness_data.hpp"
 #include "kernels/cuda/device_types.hpp"
 #include "kernels/cuda/fft_schedule.hpp"
 
@@ -19,7 +19,7 @@ struct BucketPair {
   std::int32_t at, mirror;  ///< flat buckets of f and −f
 };
 
-/// A plan's check samples (kernels/common/witness_data.hpp).
+/// A plan's check samples (kernels/base/witness_data.hpp).
 template <class Real>
 struct WitnessTable {
   /// [sample][k]: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i, the imaginary part

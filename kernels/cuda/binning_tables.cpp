@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/common/lane_weights.hpp"
-#include "kernels/common/lattice_line.hpp"
+#include "kernels/base/lane_weights.hpp"
+#include "kernels/base/lattice_line.hpp"
 #include "kernels/cuda/convert.hpp"
 #include "kernels/cuda/hash.hpp"
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/common/comb_data.hpp"
-#include "kernels/common/error_table.hpp"
-#include "kernels/common/flat_data.hpp"
+#include "kernels/base/comb_data.hpp"
+#include "kernels/base/error_table.hpp"
+#include "kernels/base/flat_data.hpp"
 #include "kernels/cuda/binning.hpp"
 #include "kernels/cuda/runtime.hpp"
 

@@ -2,7 +2,7 @@
 // The FFT of one block: passes over lanes of a small grid in shared memory (kernels/cuda/fft_schedule.hpp).
 #pragma once
 
-#include "kernels/common/butterfly.hpp"
+#include "kernels/base/butterfly.hpp"
 #include "kernels/cuda/device_types.hpp"
 #include "kernels/cuda/fft_schedule.hpp"
 

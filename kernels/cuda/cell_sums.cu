@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/common/log_cells.hpp"
+#include "kernels/base/log_cells.hpp"
 #include "kernels/cuda/cell_sums.hpp"
 #include "kernels/cuda/launch.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "sfft/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace sfft::detail::cuda {
 

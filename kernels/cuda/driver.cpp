@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sfft/error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace sfft::detail::cuda {
 

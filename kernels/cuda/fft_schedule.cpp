@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "kernels/common/index.hpp"
+#include "kernels/base/index.hpp"
 
 namespace sfft::detail::cuda {
 

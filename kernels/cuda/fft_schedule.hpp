@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/common/fast_divisor.hpp"
+#include "kernels/base/fast_divisor.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -42,7 +42,7 @@ struct FftTables {
   std::vector<std::complex<double>> table;
 };
 
-/// Radices that have a butterfly in registers (kernels/common/butterfly.hpp); others are summed directly.
+/// Radices that have a butterfly in registers (kernels/base/butterfly.hpp); others are summed directly.
 bool has_butterfly(int radix) noexcept;
 
 /// `grid` holds `rank` extents, slowest first; at most 2^20 points. With

@@ -2,7 +2,7 @@
 // The end of a transform: values, the scales of the errors, standard errors, the account.
 #pragma once
 
-#include "kernels/common/account.hpp"
+#include "kernels/base/account.hpp"
 #include "kernels/cuda/binning.hpp"
 #include "kernels/cuda/witness.cuh"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/common/hash.hpp"
+#include "kernels/base/hash.hpp"
 
 #include "kernels/cuda/hash.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/common/fast_divisor.hpp"
+#include "kernels/base/fast_divisor.hpp"
 #include "kernels/cuda/gather.cuh"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/pack.hpp"

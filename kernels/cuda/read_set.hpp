@@ -3,7 +3,7 @@
 // every time.
 #pragma once
 
-#include "kernels/common/sample_set.hpp"
+#include "kernels/base/sample_set.hpp"
 #include "kernels/cuda/device_types.hpp"
 #include "kernels/cuda/runtime.hpp"
 

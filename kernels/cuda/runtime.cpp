@@ -9,8 +9,8 @@
 #include <mutex>
 #include <optional>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/probe.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

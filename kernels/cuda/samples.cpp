@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/samples.hpp"
 
-#include "kernels/common/region.hpp"
+#include "kernels/base/region.hpp"
 
 namespace sfft::detail::cuda {
 

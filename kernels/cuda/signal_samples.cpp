@@ -6,8 +6,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/read_set.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

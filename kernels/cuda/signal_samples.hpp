@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernels/common/sample_set.hpp"
+#include "kernels/base/sample_set.hpp"
 #include "kernels/cuda/device_types.hpp"
 #include "kernels/cuda/runtime.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "kernels/common/index.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/index.hpp"
 #include "kernels/cuda/convert.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

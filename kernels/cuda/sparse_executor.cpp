@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/permute.hpp"
 #include "kernels/cuda/samples.hpp"
 #include "kernels/cuda/subsample.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/common/portable.hpp"
+#include "kernels/base/portable.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -2,7 +2,7 @@
 // The witness of a plan on the GPU: scattered samples against what the coefficients predict there.
 #pragma once
 
-#include "kernels/common/witness_mean.hpp"
+#include "kernels/base/witness_mean.hpp"
 #include "kernels/cuda/binning.hpp"
 #include "kernels/cuda/gather.cuh"
 #include "kernels/cuda/warp_sums.cuh"

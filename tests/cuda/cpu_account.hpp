@@ -10,12 +10,12 @@
 #include <random>
 #include <vector>
 
-#include "kernels/common/account.hpp"
+#include "kernels/base/account.hpp"
 #include "kernels/cpu/executor.hpp"
 #include "kernels/cpu/witness.hpp"
 #include "kernels/cuda/device_types.hpp"
-#include "template/error_table.hpp"
-#include "template/witness.hpp"
+#include "template/planning/error_table.hpp"
+#include "template/planning/witness.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -3,8 +3,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "kernels/dense/problem.hpp"
-#include "kernels/dense/wisdom.hpp"
+#include "kernels/dense/problem/problem.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"

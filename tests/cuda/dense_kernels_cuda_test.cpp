@@ -2,8 +2,8 @@
 // The tuned kernels that wisdom may name: caches, alternating steps, radices, convolutions, double buffering.
 #include <fmt/format.h>
 
-#include "kernels/dense/gpu_engine.hpp"
-#include "kernels/dense/problem.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
+#include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
@@ -11,7 +11,8 @@
 #include "kernels/dense/tuned/policy/radices.hpp"
 #include "kernels/dense/tuned/run/executable.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
-#include "kernels/dense/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"

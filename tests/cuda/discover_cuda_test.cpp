@@ -8,10 +8,10 @@
 #include <random>
 #include <thread>
 
+#include "bench/known_signals.hpp"
 #include "kernels/cuda/runtime.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

@@ -9,16 +9,17 @@
 #include <optional>
 #include <random>
 
-#include "kernels/cuda/learn.hpp"
+#include "bench/known_signals.hpp"
 #include "kernels/cuda/runtime.hpp"
-#include "kernels/dense/problem.hpp"
-#include "sfft/dense_gpu.hpp"
+#include "kernels/dense/problem/problem.hpp"
+#include "kernels/dense/request/gpu_runner.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
 #include "sfft/error.hpp"
+#include "sfft/learning/device_learning.hpp"
 #include "sfft/template.hpp"
-#include "template/spectrum_layout.hpp"
-#include "template/template_data.hpp"
+#include "template/data/template_data.hpp"
+#include "template/learning/spectrum_layout.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

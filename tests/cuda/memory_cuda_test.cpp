@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/known_signals.hpp"
 #include "sfft/dense_selective.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/dense_device.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 
 namespace sfft {

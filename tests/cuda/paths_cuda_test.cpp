@@ -5,16 +5,16 @@
 #include <random>
 #include <stdexcept>
 
+#include "bench/known_signals.hpp"
 #include "kernels/cpu/comb_executor.hpp"
 #include "kernels/cpu/flat_executor.hpp"
 #include "kernels/cuda/samples.hpp"
 #include "kernels/cuda/sparse_executor.hpp"
 #include "sfft/sfft.hpp"
-#include "template/comb_planner.hpp"
-#include "template/flat_planner.hpp"
+#include "template/comb/comb_planner.hpp"
+#include "template/flat/flat_planner.hpp"
 #include "tests/cuda/cpu_account.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft::detail::cuda {

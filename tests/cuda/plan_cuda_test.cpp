@@ -7,12 +7,12 @@
 #include <optional>
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
-#include "template/template_data.hpp"
+#include "template/data/template_data.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/region.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

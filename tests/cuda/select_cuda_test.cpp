@@ -12,9 +12,9 @@
 
 #include "kernels/cuda/cell_sums.hpp"
 #include "kernels/cuda/spectrum_power.hpp"
-#include "template/envelope.hpp"
-#include "template/spectrum_layout.hpp"
-#include "template/template_data.hpp"
+#include "template/data/envelope.hpp"
+#include "template/data/template_data.hpp"
+#include "template/learning/spectrum_layout.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace sfft::detail::cuda {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <random>
 
-#include "kernels/common/hash.hpp"
-#include "kernels/common/witness_mean.hpp"
+#include "kernels/base/hash.hpp"
+#include "kernels/base/witness_mean.hpp"
 #include "kernels/cuda/binning_tables.hpp"
 #include "kernels/cuda/hash.hpp"
 #include "kernels/cuda/permute.hpp"

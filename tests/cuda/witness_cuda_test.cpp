@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft {

@@ -2,8 +2,8 @@
 // The paths agree with each other and with the direct sum, also where the signal does not fit the template.
 #include <gtest/gtest.h>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft {

@@ -4,10 +4,10 @@
 
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "bench/peers/ffast.hpp"
 #include "bench/peers/flat_window.hpp"
 #include "bench/peers/usfft.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft::peers {

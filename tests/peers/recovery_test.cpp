@@ -6,8 +6,8 @@
 
 #include <map>
 
+#include "bench/known_signals.hpp"
 #include "bench/peers/peer.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

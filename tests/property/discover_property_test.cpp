@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 
 namespace sfft {
 namespace {

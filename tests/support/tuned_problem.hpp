@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/plan/needs.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"

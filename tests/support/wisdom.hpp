@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "kernels/dense/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 
 namespace sfft::test {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a batch in host memory is cut into parts: needs the CUDA toolkit to compile, no GPU to run.
-#include "sfft/dense_transfer.hpp"
+#include "kernels/dense/request/transfer.hpp"
 
 #include <gtest/gtest.h>
 
-#include "kernels/dense/problem.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "kernels/common/embedded.hpp"
+#include "kernels/base/embedded.hpp"
 #include "kernels/cuda/driver.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <new>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/region.hpp"
-#include "tests/support/signals.hpp"
 
 namespace {
 std::atomic<long> allocations{0};

@@ -11,16 +11,16 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/common/turns.hpp"
+#include "bench/known_signals.hpp"
+#include "kernels/base/turns.hpp"
 #include "kernels/cpu/bucket_power.hpp"
 #include "kernels/cpu/fft_cache.hpp"
 #include "kernels/cpu/locate.hpp"
 #include "sfft/discover.hpp"
-#include "template/blind_fit.hpp"
-#include "template/blind_pattern.hpp"
-#include "template/blind_sampler.hpp"
+#include "template/discovery/fit.hpp"
+#include "template/discovery/pattern.hpp"
+#include "template/discovery/sampler.hpp"
 #include "tests/support/direct_dft.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft::detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every butterfly that kernels are made of, against direct sums.
-#include "kernels/common/butterfly.hpp"
+#include "kernels/base/butterfly.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tracker learns from comparisons, on streams whose true errors are given as a function of the
 // reported.
-#include "sfft/calibration.hpp"
+#include "sfft/tracking/calibration.hpp"
 
 #include <gtest/gtest.h>
 

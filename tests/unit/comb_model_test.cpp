@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner's linear algebra: rows that recover what they should, and errors that come out as predicted.
-#include "template/comb_model.hpp"
+#include "template/comb/comb_model.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 
+#include "bench/known_signals.hpp"
 #include "sfft/template.hpp"
-#include "template/comb_planner.hpp"
-#include "tests/support/signals.hpp"
+#include "template/comb/comb_planner.hpp"
 
 namespace sfft::detail {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost model: its order of magnitude against published measurements, and that more work never costs less.
-#include "template/cost_model.hpp"
+#include "template/planning/cost_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delays of comb plans: what the search returns is solvable, by Gaussian elimination on each bucket's own
 // system.
-#include "template/delay_search.hpp"
+#include "template/comb/delay_search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <map>
 #include <set>
 
+#include "bench/known_signals.hpp"
 #include "sfft/template.hpp"
-#include "template/comb_planner.hpp"
-#include "tests/support/signals.hpp"
+#include "template/comb/comb_planner.hpp"
 
 namespace sfft::detail {
 namespace {

@@ -6,8 +6,8 @@
 #include <numbers>
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 
 namespace sfft {
 namespace {

@@ -9,8 +9,8 @@
 #include <random>
 #include <string>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

@@ -9,9 +9,9 @@
 #include <numbers>
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "template/blind_witness.hpp"
-#include "tests/support/signals.hpp"
+#include "template/discovery/witness.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

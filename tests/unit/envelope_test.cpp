@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "template/envelope.hpp"
+#include "template/data/envelope.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "kernels/common/log_cells.hpp"
-#include "tests/support/signals.hpp"
+#include "bench/known_signals.hpp"
+#include "kernels/base/log_cells.hpp"
 
 namespace sfft::detail {
 namespace {

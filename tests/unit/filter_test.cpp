@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flat-window path's mathematics: window and response, lattice lines, positions on the circle of buckets.
-#include "kernels/common/filter.hpp"
+#include "kernels/base/filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <numbers>
 #include <vector>
 
-#include "kernels/common/lattice_line.hpp"
+#include "kernels/base/lattice_line.hpp"
 #include "kernels/cpu/flat_hash.hpp"
 
 namespace {

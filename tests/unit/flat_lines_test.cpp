@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines of flat-window plans: their period, direction and samples, against walks over the grid.
-#include "template/flat_lines.hpp"
+#include "template/flat/flat_lines.hpp"
 
 #include <gtest/gtest.h>
 

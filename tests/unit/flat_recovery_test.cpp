@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a flat-window plan, applied to buckets that are computed by their definition
-// (kernels/common/flat_data.hpp).
-#include "template/flat_recovery.hpp"
+// (kernels/base/flat_data.hpp).
+#include "template/flat/flat_recovery.hpp"
 
 #include <gtest/gtest.h>
 

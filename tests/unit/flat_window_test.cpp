@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/common/lattice_line.hpp"
+#include "bench/known_signals.hpp"
+#include "kernels/base/lattice_line.hpp"
 #include "kernels/cpu/flat_executor.hpp"
-#include "template/flat_planner.hpp"
+#include "template/flat/flat_planner.hpp"
 #include "tests/support/direct_dft.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace {

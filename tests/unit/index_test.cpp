@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/common/index.hpp"
+#include "kernels/base/index.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row and column passes of the built-in dense engine, each alone, against direct sums in double
 // precision.
-#include "kernels/dense/line_stage.hpp"
+#include "kernels/dense/cpu/line_stage.hpp"
 
 #include <gtest/gtest.h>
 

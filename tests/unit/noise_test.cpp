@@ -4,8 +4,8 @@
 
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 
 namespace sfft {
 namespace {

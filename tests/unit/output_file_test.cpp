@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writer of every output: whatever a path leads to, the old file or the new one is there, whole.
-#include "kernels/common/output_file.hpp"
+#include "kernels/base/output_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

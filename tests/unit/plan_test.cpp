@@ -7,9 +7,9 @@
 #include <limits>
 #include <thread>
 
+#include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "sfft/sfft.hpp"
-#include "template/template_data.hpp"
+#include "template/data/template_data.hpp"
 #include "tests/support/throws.hpp"
 
 namespace sfft {

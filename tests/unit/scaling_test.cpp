@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 
 namespace sfft {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals in strides, packed and put back, against element-by-element indexing by the definition of Strides.
-#include "kernels/dense/strided_copy.hpp"
+#include "kernels/dense/cpu/strided_copy.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "kernels/dense/problem.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 namespace {

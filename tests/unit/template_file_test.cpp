@@ -7,10 +7,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft/template.hpp"
-#include "template/template_data.hpp"
-#include "tests/support/signals.hpp"
+#include "template/data/template_data.hpp"
 #include "tests/support/throws.hpp"
 
 namespace sfft {

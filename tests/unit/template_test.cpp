@@ -10,9 +10,9 @@
 #include <numeric>
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft_build_config.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

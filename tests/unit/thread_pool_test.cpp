@@ -13,9 +13,9 @@
 #include <numbers>
 #include <vector>
 
+#include "bench/known_signals.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/plan.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <random>
 #include <set>
 
+#include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft {

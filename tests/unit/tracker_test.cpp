@@ -5,8 +5,8 @@
 
 #include <limits>
 
+#include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

@@ -6,10 +6,10 @@
 #include <thread>
 #include <utility>
 
-#include "sfft/exclusive.hpp"
-#include "sfft/plan_impl.hpp"
+#include "bench/known_signals.hpp"
+#include "kernels/base/exclusive.hpp"
+#include "sfft/plan/plan_impl.hpp"
 #include "sfft/sfft.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 
 namespace sfft {

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/common/index.hpp"
+#include "kernels/base/index.hpp"
 #include "kernels/cpu/waves.hpp"
 
 namespace sfft::detail {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/dense/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/throws.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What planning measured: kept, found again, and taken where it holds.
-#include "kernels/dense/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/common/embedded.hpp"
+#include "kernels/base/embedded.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/wisdom.hpp"
 

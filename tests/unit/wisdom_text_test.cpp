@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wisdom read from texts that are damaged, foreign or hostile.
-#include "kernels/dense/wisdom_text.hpp"
+#include "kernels/dense/wisdom/wisdom_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The witness of a plan: what it predicts, and that no tone outside the template hides from it.
-#include "template/witness.hpp"
+#include "template/planning/witness.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "bench/known_signals.hpp"
 #include "kernels/cpu/witness.hpp"
 #include "sfft/sfft.hpp"
-#include "template/support_set.hpp"
-#include "tests/support/signals.hpp"
+#include "template/data/support_set.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft {

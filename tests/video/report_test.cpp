@@ -9,8 +9,8 @@
 #include <sstream>
 #include <utility>
 
+#include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
-#include "tests/support/signals.hpp"
 #include "tests/support/throws.hpp"
 #include "video/statistics.hpp"
 #include "video/text.hpp"

@@ -9,11 +9,11 @@
 #include <mutex>
 #include <optional>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/cufft_handle.hpp"
 #include "kernels/cuda/runtime.hpp"
 #include "kernels/dense/gpu/grid.hpp"
-#include "kernels/dense/problem.hpp"
-#include "sfft/error.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/pack.hpp"
-#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 
 namespace sfft::detail {
 

@@ -8,11 +8,11 @@
 #include <clocale>
 #include <mutex>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/driver.hpp"
 #include "kernels/cuda/runtime.hpp"
 #include "kernels/dense/gpu/grid.hpp"
-#include "kernels/dense/problem.hpp"
-#include "sfft/error.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail::vkfft_calls {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds that found no vkFFT.h.
-#include "kernels/dense/gpu_engine.hpp"
-#include "sfft/error.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 
 namespace sfft::detail {
 

@@ -6,14 +6,14 @@
 #include <map>
 #include <optional>
 
-#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/run/executable.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

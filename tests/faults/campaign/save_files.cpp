@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dense/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 #include "sfft/sfft.hpp"
 
 namespace {

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <thread>
 
-#include "kernels/common/embedded.hpp"
+#include "kernels/base/embedded.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/driver.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -7,7 +7,7 @@
 // sparse plans, whose many small FFTs of any size are a part of one fused kernel. This one is compiled at run
 // time for one length. Its points stay in registers, its addresses are constants, and a plan waits up to
 // seconds for it: worth it only where a dense transform of one size is all there is to do. Both call the same
-// butterflies (kernels/common/butterfly.hpp).
+// butterflies (kernels/base/butterfly.hpp).
 #pragma once
 
 #include "kernels/dense/tuned/device/pass.cuh"

@@ -2,7 +2,7 @@
 // One pass of an FFT: its butterflies, their twiddle factors, and the slots of their inputs and outputs.
 #pragma once
 
-#include "kernels/common/butterfly.hpp"
+#include "kernels/base/butterfly.hpp"
 #include "kernels/dense/tuned/device/line.cuh"
 
 namespace sfft::device {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/plan/layout.hpp"
 #include "kernels/dense/tuned/plan/needs.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -2,7 +2,7 @@
 // Transforms as steps through memory: where every line of every step begins, in both directions.
 #pragma once
 
-#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/tuned/plan/program.hpp"
 #include "kernels/dense/tuned/policy/transform_policy.hpp"
 

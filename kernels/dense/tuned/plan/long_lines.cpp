@@ -2,8 +2,8 @@
 // Steps of lines that no block can hold, by two or three factors.
 #include <fmt/format.h>
 
+#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/plan/layout.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

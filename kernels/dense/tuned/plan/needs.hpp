@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/tuned/plan/step.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/transform_policy.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The radices that kernels are made of. A new one needs a Butterfly (kernels/common/butterfly.hpp) and a row
+// The radices that kernels are made of. A new one needs a Butterfly (kernels/base/butterfly.hpp) and a row
 // here.
 #pragma once
 

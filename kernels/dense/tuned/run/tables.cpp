@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dense/tuned/run/tables.hpp"
 
-#include "kernels/common/index.hpp"
-#include "kernels/dense/line_stage.hpp"
+#include "kernels/base/index.hpp"
+#include "kernels/dense/cpu/line_stage.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cuda/pack.hpp"
-#include "kernels/dense/problem.hpp"
+#include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
-#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dense/gpu_engine.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/transform_policy.hpp"
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the sums that a transform collects to the account it gives of its errors: one place for every backend.
+//
+// Two scales are fitted to each frame. The *tail* scale comes from buckets that hold no template frequency;
+// it multiplies the noise gains of the recovery rows. The *prior* scale says how much larger the coefficients
+// are than the template expected; it multiplies the bias that shrinking towards the prior leaves. A witness,
+// a few scattered samples that the recovery did not use, is compared with what the coefficients predict
+// there: by Parseval's theorem its mean square is the energy of everything that they do not explain, wherever
+// in the spectrum it lies. What exceeds the two scales' prediction is added to the error.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/base/portable.hpp"
+
+namespace sfft::detail {
+
+/// What a plan knows of its errors before it sees a frame. Sums are over the support without f = 0.
+struct ErrorModel {
+  double gain_sum = 0;        ///< Σ E|error|² per unit of tail scale
+  double bias_sum = 0;        ///< Σ E|error|² per unit of prior scale
+  double spread_gain = 0;     ///< as gain_sum over the whole spectrum: f = 0 and both of a conjugate pair
+  double spread_bias = 0;     ///< as bias_sum over the whole spectrum
+  double fit_power = 0;       ///< E Σ fit_i |X̂_i|² per unit of prior scale; 0: there is no prior
+  double fit_noise = 0;       ///< the same per unit of tail scale
+  double tail_per_scale = 1;  ///< energy outside the support, Σ|X|², per unit of tail scale
+  double halves = 1;          ///< 2 for real signals: a coefficient's error shows at −f too
+  double witness_scale = 0;  ///< from the mean square over the witness to Σ|X − X̂|²: N²; 0: no witness
+  /// Mean square over the witness that rounding explains, over that of the samples.
+  double witness_rounding = 0;
+  /// The witness speaks up at this many times the energy that the fitted scales predict, and is then believed
+  /// but for witness_allowed times as much. Under Gaussian noise 2.25 is passed about once in ten thousand
+  /// frames.
+  double witness_limit = 2.25, witness_allowed = 1;
+};
+
+/// Of unexplained energy, the share that is put down to the support; the rest to the tail. A frequency
+/// outside the template that hides in a bucket of c frequencies moves them by at most its own size where c
+/// = 1.
+constexpr double kWitnessShare = 0.5;
+
+/// Sums over the support without f = 0, and what the tail and the witness showed.
+struct AccountSums {
+  double scale = 0;            ///< tail scale
+  double norm = 0;             ///< Σ|X̂|²
+  double held = 0;             ///< the same with both halves of a real spectrum
+  double fit = 0;              ///< Σ fit_i |X̂_i|², of the difference to the reference where there is one
+  double witness = 0;          ///< mean square of the samples less what the coefficients predict
+  double witness_samples = 0;  ///< mean square of the samples themselves
+  bool finite = true;
+};
+
+struct Account {
+  double error_l2 = 0, relative_error = 0, tail_energy = 0, residual = 0;
+  bool finite = true;
+};
+
+/// The account's roots before they are taken: error_l2² = error, relative_error² = error/norm, residual² =
+/// tail/total; a denominator of 0 gives 0. E|X̂_i − X_i|² = gain_scale·gain_i + bias_scale·bias_i.
+struct Ratios {
+  double error, norm, tail, total;
+  double gain_scale, bias_scale;
+  bool finite;
+};
+
+/// `epsilon` of the arithmetic: rounding adds a few units in the last place of what was summed.
+SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const AccountSums& sums, double epsilon) {
+  Ratios out{};
+  out.gain_scale = sums.scale;
+  if (model.fit_power > 0) {
+    const double fitted = (sums.fit - sums.scale * model.fit_noise) / model.fit_power;
+    out.bias_scale = fitted > 0 ? fitted : 0;
+  }
+  out.tail = sums.scale * model.tail_per_scale;
+  const double seen = model.witness_scale * sums.witness;
+  const double rounding = model.witness_scale * model.witness_rounding * sums.witness_samples;
+  const double expected =
+      out.tail + out.gain_scale * model.spread_gain + out.bias_scale * model.spread_bias + rounding;
+  if (seen > model.witness_limit * expected) {
+    const double unexplained = seen - model.witness_allowed * expected;
+    const double inside = kWitnessShare * unexplained;
+    out.tail += unexplained - inside;
+    if (model.gain_sum > 0) out.gain_scale += inside / (model.halves * model.gain_sum);
+  }
+  const double noise = out.gain_scale * model.gain_sum;
+  out.error = noise + out.bias_scale * model.bias_sum + 16 * epsilon * epsilon * sums.norm;
+  // Noise adds to the norm of what was computed: relative to the true norm the error is larger.
+  constexpr double kLeastNorm = 1.0 / 16;
+  const double cleaned = sums.norm - noise, least = kLeastNorm * sums.norm;
+  out.norm = cleaned > least ? cleaned : least;
+  out.total = out.tail + sums.held;
+  out.finite = sums.finite && sums.norm - sums.norm == 0 && seen - seen == 0;
+  return out;
+}
+
+SFFT_HOST_DEVICE Account make_account(const Ratios& ratios) {
+  Account account;
+  account.error_l2 = sqrt(ratios.error);
+  account.relative_error = ratios.norm > 0 ? sqrt(ratios.error / ratios.norm) : 0;
+  account.tail_energy = ratios.tail;
+  account.residual = ratios.total > 0 ? sqrt(ratios.tail / ratios.total) : 0;
+  account.finite = ratios.finite;
+  return account;
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text files that the build put into the library (cmake/embed.cmake).
+#pragma once
+
+namespace sfft::detail {
+
+struct EmbeddedFile {
+  const char* name;  ///< path from the root of the source tree: "kernels/base/phase.hpp"
+  const char* text;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flag that one thread holds for the duration of a call.
+#pragma once
+
+#include <atomic>
+
+#include "kernels/base/error.hpp"
+
+namespace sfft::detail {
+
+/// Takes the flag or, where another thread has it, throws Error(in_use) with the sentence. One atomic
+/// exchange, so that no call is slower for it.
+class Exclusive {
+ public:
+  Exclusive(std::atomic<bool>& flag, const char* sentence) : flag_(flag) {
+    if (flag.exchange(true, std::memory_order_acquire)) throw Error(ErrorCode::in_use, sentence);
+  }
+  ~Exclusive() { flag_.store(false, std::memory_order_release); }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
+}  // namespace sfft::detail

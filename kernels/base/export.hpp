@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one macro of the public headers: which symbols a shared library shows.
+#pragma once
+
+#if defined(SFFT_STATIC)
+#define SFFT_EXPORT
+#elif defined(_WIN32)
+#if defined(SFFT_BUILDING)
+#define SFFT_EXPORT __declspec(dllexport)
+#else
+#define SFFT_EXPORT __declspec(dllimport)
+#endif
+#else
+#define SFFT_EXPORT __attribute__((visibility("default")))
+#endif

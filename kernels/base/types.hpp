@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vocabulary of the API: shapes, views of signals, results. No allocation beyond what a result holds.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "export.hpp"  // beside this one: so it is found in installed headers, too
+
+namespace sfft {
+
+/// Extents of a row-major grid of 1 to 3 dimensions, slowest first: {rows, columns} for an image. Every
+/// extent is at least 1 and the number of points is below 2^62; anything else throws
+/// ErrorCode::invalid_argument or ErrorCode::size_overflow.
+class SFFT_EXPORT Shape {
+ public:
+  Shape(std::initializer_list<std::int64_t> extents);
+  explicit Shape(std::span<const std::int64_t> extents);
+  explicit Shape(std::int64_t points) : Shape({points}) {}
+
+  int rank() const noexcept { return rank_; }
+  std::int64_t operator[](int dimension) const noexcept {
+    return extents_[static_cast<std::size_t>(dimension)];
+  }
+  std::int64_t points() const noexcept { return points_; }
+  std::span<const std::int64_t> extents() const noexcept {
+    return {extents_.data(), static_cast<std::size_t>(rank_)};
+  }
+  std::string to_string() const;  ///< "1080x1920"
+  friend bool operator==(const Shape&, const Shape&) = default;
+
+ private:
+  std::array<std::int64_t, 3> extents_{1, 1, 1};
+  int rank_ = 1;
+  std::int64_t points_ = 1;
+};
+
+/// Element types that a signal may have. Unsigned integers are taken at face value (0..255, 0..65535).
+enum class ElementType : std::uint8_t { u8, u16, f32, f64, c64, c128 };
+
+constexpr bool is_complex(ElementType type) noexcept {
+  return type >= ElementType::c64;
+}
+SFFT_EXPORT std::size_t element_bytes(ElementType type) noexcept;
+SFFT_EXPORT const char* to_string(ElementType type) noexcept;
+
+template <class T>
+struct element_type_of;
+template <>
+struct element_type_of<std::uint8_t> {
+  static constexpr auto value = ElementType::u8;
+};
+template <>
+struct element_type_of<std::uint16_t> {
+  static constexpr auto value = ElementType::u16;
+};
+template <>
+struct element_type_of<float> {
+  static constexpr auto value = ElementType::f32;
+};
+template <>
+struct element_type_of<double> {
+  static constexpr auto value = ElementType::f64;
+};
+template <>
+struct element_type_of<std::complex<float>> {
+  static constexpr auto value = ElementType::c64;
+};
+template <>
+struct element_type_of<std::complex<double>> {
+  static constexpr auto value = ElementType::c128;
+};
+
+/// A type that samples may have.
+template <class T>
+concept Sample = requires {
+  element_type_of<T>::value;
+};
+
+/// A view of one row-major signal in host memory: it owns nothing. Either the signal is contiguous, or it is
+/// a region of a larger array, whose rows lie further apart than they are long.
+///
+/// The constructors of a contiguous signal check that the span holds exactly shape.points() elements
+/// (ErrorCode::shape_mismatch) and that it is not null. A vector tells nothing of rows and columns: give the
+/// shape with it, or say that it is one-dimensional with line().
+class SFFT_EXPORT SignalView {
+ public:
+  template <Sample T>
+  SignalView(std::span<const T> samples, const Shape& shape)
+      : SignalView(samples.data(), samples.size(), element_type_of<T>::value, shape) {}
+  template <Sample T>
+  SignalView(std::span<T> samples, const Shape& shape) : SignalView(std::span<const T>(samples), shape) {}
+  template <Sample T>
+  SignalView(const std::vector<T>& samples, const Shape& shape)
+      : SignalView(std::span<const T>(samples), shape) {}
+  /// `count` elements of `type` at `data`.
+  SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape);
+
+  /// A one-dimensional signal as long as the samples.
+  template <Sample T>
+  static SignalView line(std::span<const T> samples) {
+    return {samples, Shape(static_cast<std::int64_t>(samples.size()))};
+  }
+  template <Sample T>
+  static SignalView line(std::span<T> samples) {
+    return line(std::span<const T>(samples));
+  }
+  template <Sample T>
+  static SignalView line(const std::vector<T>& samples) {
+    return line(std::span<const T>(samples));
+  }
+  /// Deleted: write SignalView(samples, Shape{rows, columns}), or SignalView::line(samples) for a signal of
+  /// one dimension. An image in a vector would be taken for one long line without a word.
+  template <Sample T>
+  SignalView(const std::vector<T>& samples) = delete;  // NOLINT: stands for the implicit conversion
+
+  /// A region of a larger array, `first` its first element: `row_pitch` elements from one row's start to the
+  /// next's, `plane_pitch` from one plane's (0: as many rows as the shape has). Of an OpenCV matrix of bytes,
+  /// whole or a region: rows(m.ptr<std::uint8_t>(), {m.rows, m.cols}, m.step1()). Throws what the next
+  /// constructor throws.
+  template <Sample T>
+  static SignalView rows(const T* first, const Shape& shape, std::int64_t row_pitch,
+                         std::int64_t plane_pitch = 0) {
+    const std::int64_t plane = plane_pitch != 0 || shape.rank() < 3 ? plane_pitch : shape[1] * row_pitch;
+    const std::array<std::int64_t, 3> strides{plane, row_pitch, 1};
+    return {first, element_type_of<T>::value, shape,
+            std::span(strides).last(static_cast<std::size_t>(shape.rank()))};
+  }
+  /// The same with a stride in elements for each dimension, slowest first; the last is 1. Strides of
+  /// dimensions with a single element do not matter. Throws invalid_argument for a null pointer and for rows
+  /// or planes that overlap, size_overflow for a region that cannot be addressed. Nobody can check that the
+  /// memory is there: every element of the region is read, nothing between its rows is.
+  SignalView(const void* first, ElementType type, const Shape& shape, std::span<const std::int64_t> strides);
+
+  const void* data() const noexcept { return data_; }  ///< the first element
+  const Shape& shape() const noexcept { return shape_; }
+  ElementType type() const noexcept { return type_; }
+  /// Elements from one index of the dimension to the next.
+  std::int64_t stride(int dimension) const noexcept { return strides_[static_cast<std::size_t>(dimension)]; }
+  bool contiguous() const noexcept { return contiguous_; }
+  /// Of the elements, without what lies between the rows of a region.
+  std::size_t bytes() const noexcept {
+    return static_cast<std::size_t>(shape_.points()) * element_bytes(type_);
+  }
+
+ private:
+  const void* data_;
+  Shape shape_;
+  ElementType type_;
+  bool contiguous_ = true;
+  std::array<std::int64_t, 3> strides_{1, 1, 1};
+};
+
+/// Where a plan runs. `automatic` is the CPU until a GPU backend is present and faster.
+enum class Backend : std::uint8_t { automatic, cpu, cuda };
+
+/// How a spectrum is computed: see docs/concepts.md.
+enum class Path : std::uint8_t {
+  automatic,    ///< only in options: let the planner choose
+  direct,       ///< a sum over every sample at each frequency: exact, for tiny N·k
+  comb,         ///< subsampled grids at several delays, small FFTs, a k×r recovery
+  flat_window,  ///< permuted samples through a narrow filter; any N, also prime
+  dense,        ///< a full FFT, then the template's frequencies are picked
+};
+
+/// What to do when discovery cannot vouch for its answer.
+enum class Fallback : std::uint8_t {
+  dense,  ///< transform the signal densely
+  none,   ///< return what was found, with `verified` false; never reads the whole signal for it
+};
+
+SFFT_EXPORT const char* to_string(Backend backend) noexcept;
+SFFT_EXPORT const char* to_string(Path path) noexcept;
+
+/// The transform of one signal at k frequencies, X[f] = sum_t x[t] exp(-2 pi i sum_d f_d t_d / n_d),
+/// unnormalised, with its own account of how wrong it may be.
+template <class Real>
+struct Spectrum {
+  /// Flat row-major frequency indices, ascending, in [0, N). For a real signal one of each conjugate pair.
+  /// Shared with the template: copying a spectrum does not copy it.
+  std::shared_ptr<const std::vector<std::int64_t>> support;
+  std::vector<std::complex<Real>> values;  ///< X at the support
+  std::vector<Real> standard_error;  ///< of |X̂[f] − X[f]|: root mean square, real and imaginary together
+  double error_l2 = 0;               ///< predicted ‖X̂ − X‖₂ over the support without f = 0
+  double relative_error = 0;  ///< error_l2 / ‖X̂‖₂ over the support without f = 0 (0 when that norm is 0)
+  /// Energy estimated to lie outside the template (and, with a reference, that changed since it), Σ|X[f]|²
+  /// over f not in the support; both halves of a real signal's spectrum are counted.
+  double tail_energy = 0;
+  double residual = 0;  ///< sqrt(tail_energy / (tail_energy + Σ|X̂[f]|² without f = 0, both halves))
+  Path path = Path::automatic;
+  Backend backend = Backend::automatic;
+  bool finite = true;  ///< false: a sample that was read is NaN or infinite; values mean nothing
+  /// False only where the support was found by discovery and fresh samples did not confirm it (or could not
+  /// tell its k-th frequency from the noise): frequencies may be missing or wrong.
+  bool verified = true;
+  /// Of a support found by discovery: no coefficient outside it is larger, as far as fresh samples can tell.
+  double missed_bound = 0;
+  std::int64_t transferred_bytes =
+      0;  ///< of the frame that were copied to the GPU, or read by it from the host
+  /// Microseconds that picking and copying them took, a frame's share of its batch; 0 where the GPU reads the
+  /// host's memory.
+  double transfer_us = 0;
+  bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
+  std::string reason;                    ///< why this path, one sentence
+};
+
+}  // namespace sfft

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// One FFTW transform for arrays of any alignment, planned when it is first used.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/cpu/fftw_api.hpp"
+
+namespace sfft::detail {
+
+/// FFTW's planner is not thread-safe: everything but execution happens under this lock.
+inline std::mutex& fftw_planner_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// Scratch that the planner may overwrite, aligned for vectors.
+class FftwScratch {
+ public:
+  explicit FftwScratch(std::size_t bytes) : data_(::operator new(bytes, kAlignment, std::nothrow)) {
+    if (data_ == nullptr)
+      throw Error(ErrorCode::out_of_memory, fmt::format("FFTW's planner needs {} bytes", bytes));
+  }
+  ~FftwScratch() { ::operator delete(data_, kAlignment); }
+  FftwScratch(const FftwScratch&) = delete;
+  FftwScratch& operator=(const FftwScratch&) = delete;
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  void* data_;
+};
+
+/// Plans made by make(in, out, flags) for distinct arrays In and Out; execution keeps the alignment that the
+/// plan was made for, or takes a second plan without vector instructions.
+template <class Real, class In, class Out>
+class FftwPlans {
+ public:
+  using Plan = typename Fftw<Real>::Plan;
+  using Make = std::function<Plan(In*, Out*, unsigned flags)>;
+
+  FftwPlans(Make make, std::size_t in_bytes, std::size_t out_bytes, unsigned flags)
+      : make_(std::move(make)), in_bytes_(in_bytes), out_bytes_(out_bytes), flags_(flags) {}
+  ~FftwPlans() {
+    const std::lock_guard lock(fftw_planner_mutex());
+    for (const Lazy* lazy : {&aligned_, &unaligned_}) {
+      if (lazy->plan != nullptr) Fftw<Real>::destroy(lazy->plan);
+    }
+  }
+  FftwPlans(const FftwPlans&) = delete;
+  FftwPlans& operator=(const FftwPlans&) = delete;
+
+  void prepare() const { get(aligned_, flags_); }
+
+  void execute(In* in, Out* out) const {
+    const bool aligned = Fftw<Real>::alignment(in) == 0 && Fftw<Real>::alignment(out) == 0;
+    const Plan plan = aligned ? get(aligned_, flags_)
+                              : get(unaligned_, (flags_ & ~FFTW_MEASURE) | FFTW_ESTIMATE | FFTW_UNALIGNED);
+    Fftw<Real>::execute(plan, in, out);
+  }
+
+ private:
+  struct Lazy {
+    std::once_flag once;
+    Plan plan = nullptr;
+  };
+
+  Plan get(Lazy& lazy, unsigned flags) const {
+    std::call_once(lazy.once, [&] {
+      const FftwScratch in(in_bytes_), out(out_bytes_);
+      const std::lock_guard lock(fftw_planner_mutex());
+      lazy.plan = make_(in.as<In>(), out.as<Out>(), flags);
+      if (lazy.plan == nullptr) {
+        throw Error(ErrorCode::backend_unavailable,
+                    "FFTW has no plan for this shape: use the built-in engine");
+      }
+    });
+    return lazy.plan;
+  }
+
+  Make make_;
+  std::size_t in_bytes_, out_bytes_;
+  unsigned flags_;
+  mutable Lazy aligned_, unaligned_;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dense/cpu/line_stage.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/base/index.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Columns so that the four buffers of n × columns stay in a core's second-level cache, but whole cache
+/// lines.
+template <class Real>
+std::int64_t block_columns(std::int64_t n, std::int64_t inner) {
+  constexpr std::int64_t kCacheBytes = 512 << 10;
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
+  const std::int64_t fitting = kCacheBytes / (n * 4 * static_cast<std::int64_t>(sizeof(Real)));
+  return std::min(inner, std::clamp(fitting / kLine * kLine, kLine, 8 * kLine));
+}
+
+template <class Real>
+cpu::SmallFft<Real> row_fft(std::int64_t n) {
+  return cpu::SmallFft<Real>({&n, 1}, 1);
+}
+
+}  // namespace
+
+template <class Real>
+SplitWorkspace<Real>::SplitWorkspace(std::byte* workspace, std::size_t reals) {
+  re = reinterpret_cast<Real*>(workspace);
+  im = re + padded(reals);
+  other_re = im + padded(reals);
+  other_im = other_re + padded(reals);
+}
+
+template <class Real>
+void SplitWorkspace<Real>::transform(const cpu::SmallFft<Real>& fft, bool inverse) {
+  const bool moved =
+      inverse ? fft.execute(im, re, other_im, other_re) : fft.execute(re, im, other_re, other_im);
+  if (!moved) return;
+  std::swap(re, other_re);
+  std::swap(im, other_im);
+}
+
+template <class Real>
+RowStage<Real>::RowStage(std::int64_t n, bool real)
+    : n_(n), real_(real), fft_(row_fft<Real>(real && n % 2 == 0 ? n / 2 : n)) {
+  if (!paired()) return;
+  for (std::int64_t k = 0; k < n / 2; ++k) {
+    roots_re_.push_back(static_cast<Real>(unit_root(k, n).real()));
+    roots_im_.push_back(static_cast<Real>(-unit_root(k, n).imag()));
+  }
+}
+
+template <class Real>
+void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Real>* spectrum,
+                             std::byte* workspace) const {
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
+  SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
+  auto* out = reinterpret_cast<Real*>(spectrum);
+  auto part = static_cast<std::size_t>(type);
+  if (is_complex(type))
+    part -= static_cast<std::size_t>(ElementType::c64) - static_cast<std::size_t>(ElementType::f32);
+  if (paired()) {
+    layout.deinterleave[part](row, n_ / 2, split.re, split.im);
+    split.transform(fft_, false);
+    layout.untangle(split.re, split.im, n_ / 2, roots_re_.data(), roots_im_.data(), out);
+    return;
+  }
+  (is_complex(type) ? layout.deinterleave : layout.widen)[part](row, n_, split.re, split.im);
+  split.transform(fft_, false);
+  layout.interleave(split.re, split.im, spectrum_points(), 1, out);
+}
+
+template <class Real>
+void RowStage<Real>::inverse(const std::complex<Real>* spectrum, std::complex<Real>* row, Real scale,
+                             std::byte* workspace) const {
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
+  SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
+  layout.deinterleave[sizeof(Real) == 4 ? 2 : 3](spectrum, n_, split.re, split.im);
+  split.transform(fft_, true);
+  layout.interleave(split.re, split.im, n_, scale, reinterpret_cast<Real*>(row));
+}
+
+template <class Real>
+void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real scale,
+                             std::byte* workspace) const {
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
+  SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
+  if (paired()) {
+    layout.deinterleave[sizeof(Real) == 4 ? 2 : 3](spectrum, n_ / 2, split.other_re, split.other_im);
+    layout.tangle(split.other_re, split.other_im, spectrum[n_ / 2].real(), n_ / 2, roots_re_.data(),
+                  roots_im_.data(), split.re, split.im);
+    split.transform(fft_, true);
+    layout.interleave(split.re, split.im, n_ / 2, scale, row);
+    return;
+  }
+  split.re[0] = spectrum[0].real();
+  split.im[0] = 0;
+  for (std::int64_t k = 1; k <= n_ / 2; ++k) {
+    split.re[k] = split.re[n_ - k] = spectrum[k].real();
+    split.im[k] = spectrum[k].imag();
+    split.im[n_ - k] = -spectrum[k].imag();
+  }
+  split.transform(fft_, true);
+  for (std::int64_t t = 0; t < n_; ++t) row[t] = scale * split.re[t];
+}
+
+template <class Real>
+ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t inner)
+    : n_(n), inner_(inner), block_(block_columns<Real>(n, inner)) {
+  const std::int64_t rest = inner % block_;
+  full_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), block_);
+  if (rest > 0) rest_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), rest);
+  buffer_reals_ = std::max(full_->buffer_reals(), rest_ ? rest_->buffer_reals() : 0);
+}
+
+template <class Real>
+void ColumnStage<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
+                                  std::byte* workspace) const {
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
+  const auto load = layout.deinterleave[sizeof(Real) == 4 ? 2 : 3];
+  for (std::int64_t column = 0; column < inner_; column += block_) {
+    const std::int64_t columns = std::min(block_, inner_ - column);
+    SplitWorkspace<Real> split(workspace, buffer_reals_);
+    for (std::int64_t m = 0; m < n_; ++m) {
+      load(from + m * inner_ + column, columns, split.re + m * columns, split.im + m * columns);
+    }
+    split.transform(columns == block_ ? *full_ : *rest_, inverse);
+    for (std::int64_t m = 0; m < n_; ++m) {
+      layout.interleave(split.re + m * columns, split.im + m * columns, columns, 1,
+                        reinterpret_cast<Real*>(to + m * inner_ + column));
+    }
+  }
+}
+
+template class SplitWorkspace<float>;
+template class SplitWorkspace<double>;
+template class RowStage<float>;
+template class RowStage<double>;
+template class ColumnStage<float>;
+template class ColumnStage<double>;
+
+}  // namespace sfft::detail

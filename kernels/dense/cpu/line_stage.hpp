@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two kinds of passes that the built-in engine makes over a signal: along rows and across them.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+#include "kernels/cpu/layout.hpp"
+#include "kernels/cpu/small_fft.hpp"
+
+namespace sfft::detail {
+
+/// The four buffers of a SmallFft within a workspace.
+template <class Real>
+class SplitWorkspace {
+ public:
+  /// Reals of four buffers of `reals` each, kept off the same offset of a page, where they would fight over
+  /// the same sets of the first-level cache.
+  static std::size_t total(std::size_t reals) { return 4 * padded(reals); }
+  SplitWorkspace(std::byte* workspace, std::size_t reals);
+
+  /// FFT of what is in re, im; afterwards re, im are the result. The inverse exchanges real and imaginary
+  /// parts.
+  void transform(const cpu::SmallFft<Real>& fft, bool inverse);
+
+  Real *re, *im, *other_re, *other_im;
+
+ private:
+  static std::size_t padded(std::size_t reals) { return (reals + 31) / 16 * 16; }
+};
+
+/// FFTs along contiguous rows of n values. A real signal's rows become half spectra: of n/2 pairs when n is
+/// even.
+template <class Real>
+class RowStage {
+ public:
+  RowStage(std::int64_t n, bool real);
+
+  std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(fft_.buffer_reals()); }
+  std::int64_t spectrum_points() const noexcept { return real_ ? n_ / 2 + 1 : n_; }
+  void forward(const void* row, ElementType type, std::complex<Real>* spectrum, std::byte* workspace) const;
+  void inverse(const std::complex<Real>* spectrum, std::complex<Real>* row, Real scale,
+               std::byte* workspace) const;
+  void inverse(const std::complex<Real>* spectrum, Real* row, Real scale, std::byte* workspace) const;
+
+ private:
+  bool paired() const noexcept { return real_ && n_ % 2 == 0; }
+
+  std::int64_t n_;
+  bool real_;
+  cpu::SmallFft<Real> fft_;
+  std::vector<Real> roots_re_, roots_im_;  ///< of untangling
+};
+
+/// FFTs of length n across rows of `inner` complex values, by blocks of columns that stay in cache.
+template <class Real>
+class ColumnStage {
+ public:
+  ColumnStage(std::int64_t n, std::int64_t inner);
+
+  std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
+  /// n rows from `from` to `to`, which may be the same.
+  void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
+                 std::byte* workspace) const;
+
+ private:
+  std::int64_t n_, inner_, block_;
+  std::unique_ptr<const cpu::SmallFft<Real>> full_, rest_;  ///< of block_ columns and of what remains
+  std::size_t buffer_reals_ = 0;
+};
+
+extern template class SplitWorkspace<float>;
+extern template class SplitWorkspace<double>;
+extern template class RowStage<float>;
+extern template class RowStage<double>;
+extern template class ColumnStage<float>;
+extern template class ColumnStage<double>;
+
+}  // namespace sfft::detail

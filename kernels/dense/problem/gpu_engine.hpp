@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every library that computes dense FFTs on a GPU looks like from above.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernels/base/types.hpp"
+#include "kernels/cuda/kept_part.cuh"
+#include "kernels/dense/problem/vocabulary.hpp"
+
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
+namespace sfft::detail {
+
+/// A batch of transforms of one shape. Spectra are contiguous, signals lie as `strides` says (never all zero
+/// here: filled in for contiguous ones too).
+struct DenseProblem {
+  Shape shape{1};
+  bool real = false;
+  std::int64_t batch = 1;
+  dense::Strides strides;
+  int device = 0;
+  bool forward_only = false;  ///< inverse() is never called
+
+  std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
+  /// Of one transform's spectrum.
+  std::int64_t spectrum_points() const noexcept {
+    return real ? shape.points() / row_points() * (row_points() / 2 + 1) : shape.points();
+  }
+  bool contiguous() const noexcept;
+};
+
+/// What a plan of this precision computes with: of signals that need no conversion.
+template <class Real>
+constexpr ElementType own_type(const DenseProblem& problem) noexcept {
+  return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+}
+
+/// A transform of one complex volume in two phases, for callers whose input still arrives while the first one
+/// runs and whose output leaves during the second: across the planes, for some columns of all planes, and
+/// plane by plane. Arrays are of the whole volume, in device memory; `scale` multiplies what the second phase
+/// writes.
+template <class Real>
+class GpuPhases {
+ public:
+  struct Volume {
+    bool inverse = false;
+    const std::complex<Real>* from = nullptr;
+    std::complex<Real>* to = nullptr;
+    Real scale = 1;
+    std::byte* workspace = nullptr;
+  };
+
+  virtual ~GpuPhases() = default;
+  virtual bool planes_first(bool inverse) const noexcept = 0;
+  /// Parts of the columns begin at multiples of this; all columns: they are one part.
+  virtual std::int64_t columns_at_once() const noexcept = 0;
+  virtual void columns(const Volume& volume, std::int64_t first, std::int64_t count,
+                       CUstream_st* stream) const = 0;
+  virtual void planes(const Volume& volume, std::int64_t first, std::int64_t count,
+                      CUstream_st* stream) const = 0;
+};
+
+/// Transforms of one problem in device memory. Arguments have been checked; the problem's device is current.
+/// Calls are ordered in `stream`, return at once, neither allocate nor synchronise, may be captured into a
+/// graph, and are safe from several threads with a workspace each. Inputs are left as they are.
+template <class Real>
+class GpuDenseEngine {
+ public:
+  virtual ~GpuDenseEngine() = default;
+
+  /// Device memory, 256-byte aligned, of one execution in either direction.
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Whether forward() takes signals of this type as the problem lays them out. It always takes the plan's
+  /// own type, contiguous; whatever else it does not take, the caller converts first.
+  virtual bool reads(ElementType type) const noexcept = 0;
+  /// Whether inverse() writes signals in the problem's strides (always when those are contiguous).
+  virtual bool writes_strides() const noexcept = 0;
+  /// The result is multiplied by `scale`. Of complex problems the arrays may be the same memory.
+  virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
+                       std::byte* workspace, CUstream_st* stream) const = 0;
+  /// `signals`: Reals of a real problem, else complex.
+  virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
+                       CUstream_st* stream) const = 0;
+  /// Null where a transform is done as a whole only.
+  virtual const GpuPhases<Real>* phases() const noexcept { return nullptr; }
+  virtual std::string name() const = 0;
+  /// For wisdom: what the function that made the engine is to be given to come to the same kernels at once.
+  virtual std::string kernel() const { return {}; }
+};
+
+/// Forward transforms of one problem that keep a part of the spectra, which are stored nowhere. As a
+/// GpuDenseEngine otherwise.
+template <class Real>
+class GpuKeepingEngine {
+ public:
+  virtual ~GpuKeepingEngine() = default;
+
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// The plan's own type and, of real signals, u8 and u16.
+  virtual bool reads(ElementType type) const noexcept = 0;
+  /// `part.count` has been set to 0.
+  virtual void forward(const void* signals, ElementType type, const device::KeptPart& part, Real scale,
+                       std::byte* workspace, CUstream_st* stream) const = 0;
+};
+
+/// The text of kernels that cuFFT compiles for the problem: slower to plan, sometimes faster, sometimes
+/// slower.
+constexpr const char* kCompiledKernels = "compiled";
+
+/// Throw Error(backend_unavailable) for a problem that the library cannot do, or where it is missing.
+/// `kernel`: empty or kCompiledKernels.
+template <class Real>
+std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem,
+                                                              const std::string& kernel = {});
+template <class Real>
+std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem& problem);
+/// `kernel`: what wisdom remembers of an earlier tuning, empty for rules. With `measure` the candidates are
+/// timed.
+template <class Real>
+std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem& problem,
+                                                              const std::string& kernel, bool measure);
+/// With the kernels of a tuned engine of the same problem: `kernel` as there. `keep`: not all.
+template <class Real>
+std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DenseProblem& problem,
+                                                                  const std::string& kernel,
+                                                                  device::Keep keep);
+bool have_vkfft() noexcept;
+
+}  // namespace sfft::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of a dense FFT and what comes back beside spectra: the words of sfft/dense.hpp.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../base/types.hpp"  // relative: so it is found in installed headers, too
+
+namespace sfft::dense {
+
+/// Which code computes.
+/// | engine   | runs on | what it is                                                                |
+/// |----------|---------|---------------------------------------------------------------------------|
+/// | built_in | CPU     | this library's own FFT                                                    |
+/// | fftw     | CPU     | FFTW, in builds with SFFT_WITH_FFTW=ON (GPL)                              |
+/// | cufft    | GPU     | cuFFT, in every build with CUDA                                           |
+/// | vkfft    | GPU     | VkFFT, where the build found its header; needs NVRTC when it runs         |
+/// | tuned    | GPU     | this library's own kernels, generated for a size; needs NVRTC when it runs |
+/// `automatic`: the one that wisdom says is fastest for the size, else the one that measured fastest most
+/// often: built_in, or cufft on a GPU.
+enum class Engine : std::uint8_t { automatic, built_in, fftw, cufft, vkfft, tuned };
+/// How much time planning may take. `estimate` follows rules and wisdom; `measure` times the engines and, of
+/// `tuned`, the kernels for this size, and adds what it finds to the wisdom of the process.
+enum class Planning : std::uint8_t { estimate, measure };
+enum class Direction : std::uint8_t { forward, inverse };
+/// What multiplies the sums: N is the number of points of one transform.
+enum class Normalization : std::uint8_t {
+  none,          ///< nothing: inverse(forward(x)) = N x
+  inverse_by_n,  ///< inverse transforms by 1/N
+  forward_by_n,  ///< forward transforms by 1/N
+  unitary,       ///< both by 1/sqrt(N)
+};
+
+/// Where the elements of a batch of signals lie: signal b, element (i1, …, iD) is at b·batch + Σ i_d·dims[d]
+/// elements from the start. All zero: contiguous and row-major, one signal behind the other. Strides are
+/// positive and no two elements share a place.
+struct Strides {
+  std::array<std::int64_t, 3> dims{0, 0, 0};  ///< of the dimensions, slowest first, as in Shape
+  std::int64_t batch = 0;                     ///< from a signal's start to the next's
+};
+
+struct Options {
+  Engine engine = Engine::automatic;
+  Planning planning = Planning::estimate;
+  Normalization normalization = Normalization::inverse_by_n;
+  int threads = 1;                 ///< of the host, for CPU engines; 0 means one per core
+  Backend backend = Backend::cpu;  ///< cuda for a GPU; an engine that is named decides by itself
+  int device = 0;                  ///< GPU, as the driver counts them
+  std::int64_t batch = 1;          ///< transforms of one call
+  Strides signal{};                ///< of what forward reads and inverse writes; spectra are contiguous
+};
+
+SFFT_EXPORT const char* to_string(Engine engine) noexcept;
+/// Whether this build has the engine. GPU engines may still find no GPU: then plans throw.
+SFFT_EXPORT bool available(Engine engine) noexcept;
+
+/// What became of a wisdom file or text.
+struct WisdomReport {
+  int taken = 0;       ///< entries added
+  int ignored = 0;     ///< entries left out
+  std::string reason;  ///< why entries, or the whole file, were ignored; empty when none was
+};
+/// Coefficients of the spectra of a batch: element e of spectrum b has the index b·S + e, where S is the
+/// number of elements of one spectrum (for real signals of a half spectrum, as Plan lays it out).
+template <class Real>
+struct Coefficients {
+  std::vector<std::int64_t> indices;  ///< ascending
+  std::vector<std::complex<Real>> values;
+};
+
+/// The same in device memory, in no order.
+template <class Real>
+struct DeviceCoefficients {
+  std::int64_t* indices = nullptr;       ///< [capacity]
+  std::complex<Real>* values = nullptr;  ///< [capacity]
+  std::uint64_t* count = nullptr;        ///< [1], how many there are; those above the capacity are left out
+  std::int64_t capacity = 0;
+};
+
+}  // namespace sfft::dense

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measuring engines against one another.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "kernels/dense/request/runner.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
+
+namespace sfft::detail {
+
+/// The median of a few runs after one that is not counted; run() returns microseconds. Stops early when it
+/// has cost enough.
+template <class Run>
+double median_us(const Run& run) {
+  constexpr std::size_t kRuns = 15;
+  constexpr double kEnoughUs = 200e3;
+  std::vector<double> times;
+  double total = run();
+  while (times.size() < kRuns && (times.size() < 3 || total < kEnoughUs)) {
+    times.push_back(run());
+    total += times.back();
+  }
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+/// Takes engines and keeps the fastest. Those that cannot do the problem, or for which there is no memory,
+/// drop out.
+template <class Real>
+class Contest {
+ public:
+  template <class Make, class Measure>
+  void enter(dense::Engine engine, const char* name, const Make& make, const Measure& measure) {
+    try {
+      auto runner = make();
+      const double us = measure(*runner);
+      note(fmt::format("{} {:.4g} us", name, us));
+      if (best_.runner != nullptr && us >= us_) return;
+      us_ = us;
+      best_.engine = engine;
+      best_.runner = std::move(runner);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable && error.code() != ErrorCode::out_of_memory) throw;
+      note(fmt::format("{} cannot", name));
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+
+  /// Adds it to the wisdom of the process. `kernel_of(runner)`: as WisdomEntry has it. Throws what the first
+  /// engine threw when there is none.
+  template <class KernelOf>
+  DenseChoice<Real> winner(const WisdomPlace& place, const WisdomProblem& problem,
+                           const KernelOf& kernel_of) {
+    if (best_.runner == nullptr) std::rethrow_exception(failure_);
+    Wisdom::global().add(place, problem, {dense::to_string(best_.engine), kernel_of(*best_.runner), us_});
+    best_.reason = "measured: " + notes_;
+    return std::move(best_);
+  }
+
+ private:
+  void note(const std::string& text) { notes_ += (notes_.empty() ? "" : ", ") + text; }
+
+  DenseChoice<Real> best_;
+  double us_ = 0;
+  std::string notes_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which engine a dense plan on the CPU uses.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+#include "kernels/dense/request/choice.hpp"
+#include "kernels/dense/request/cpu_runner.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using dense::Engine;
+using dense::Planning;
+
+template <class Real>
+std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, const DenseRequest& request) {
+  const DenseProblem& problem = request.problem;
+  auto library = engine == Engine::fftw ? make_fftw_engine<Real>(problem.shape, problem.real, planning)
+                                        : make_built_in_engine<Real>(problem.shape, problem.real);
+  return std::make_unique<const CpuRunner<Real>>(std::move(library), request);
+}
+
+/// Microseconds of a forward transform of the batch.
+template <class Real>
+double measured_us(const DenseRunner<Real>& runner, const DenseProblem& problem) {
+  const std::size_t sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
+  std::vector<Real> signals(static_cast<std::size_t>(span_points(problem)) * sample / sizeof(Real), Real(1));
+  std::vector<std::complex<Real>> spectra(static_cast<std::size_t>(total_spectrum_points(problem)));
+  std::vector<std::byte> memory(runner.workspace_bytes() + 64);
+  std::byte* workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+  const ElementType type = own_type<Real>(problem);
+  return median_us([&] {
+    const auto start = std::chrono::steady_clock::now();
+    runner.forward(signals.data(), type, spectra.data(), workspace);
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  });
+}
+
+template <class Real>
+DenseChoice<Real> fastest(const DenseRequest& request) {
+  Contest<Real> contest;
+  for (const Engine engine : {Engine::built_in, Engine::fftw}) {
+    if (!dense::available(engine)) continue;
+    contest.enter(
+        engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
+        [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
+  }
+  return contest.winner(cpu_place(), wisdom_problem<Real>(request.problem), [](const auto&) { return ""; });
+}
+
+}  // namespace
+
+template <class Real>
+DenseChoice<Real> choose_on_cpu(const DenseRequest& request) {
+  const Planning planning = request.options.planning;
+  if (request.options.engine != Engine::automatic)
+    return {make<Real>(request.options.engine, planning, request), request.options.engine,
+            "the engine was asked for"};
+  if (planning == Planning::measure) return fastest<Real>(request);
+  const auto known = Wisdom::global().find(cpu_place(), wisdom_problem<Real>(request.problem));
+  if (known && known->engine == dense::to_string(Engine::fftw) && dense::available(Engine::fftw))
+    return {make<Real>(Engine::fftw, Planning::measure, request), Engine::fftw,
+            fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)};
+  if (known && known->engine == dense::to_string(Engine::built_in))
+    return {make<Real>(Engine::built_in, planning, request), Engine::built_in,
+            fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)};
+  return {make<Real>(Engine::built_in, planning, request), Engine::built_in,
+          "no wisdom for this transform: the engine that measured fastest most often"};
+}
+
+template DenseChoice<float> choose_on_cpu(const DenseRequest&);
+template DenseChoice<double> choose_on_cpu(const DenseRequest&);
+
+}  // namespace sfft::detail

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense plans on the CPU: the batch, spread over threads, one signal after the other through an engine.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "kernels/cpu/thread_pool.hpp"
+#include "kernels/dense/problem/engine.hpp"
+#include "kernels/dense/request/runner.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+class CpuRunner final : public DenseRunner<Real> {
+ public:
+  CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request);
+
+  std::size_t workspace_bytes() const noexcept override {
+    return slot_bytes_ * static_cast<std::size_t>(threads_);
+  }
+  void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+               std::byte* workspace) const override;
+  void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
+  std::size_t device_workspace_bytes() const noexcept override { return 0; }
+  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
+                       CUstream_st*) const override;
+  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
+  bool on_gpu() const noexcept override { return false; }
+  std::string name() const override { return engine_->name(); }
+
+ private:
+  /// Calls transform(signal, scratch of the thread) for the whole batch; the first exception is thrown on.
+  template <class Transform>
+  void over_batch(std::byte* workspace, const Transform& transform) const;
+  std::unique_ptr<cpu::ThreadPool> take_pool() const;
+  void give_back(std::unique_ptr<cpu::ThreadPool> pool) const;
+
+  std::unique_ptr<const DenseEngine<Real>> engine_;
+  DenseProblem problem_;
+  DenseScales scales_;
+  bool packed_;  ///< a signal's own elements are contiguous, whatever lies between signals
+  int threads_;
+  std::size_t engine_bytes_, slot_bytes_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<cpu::ThreadPool>> idle_;  ///< one for each call at a time
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of the engines, and which of them this build has.
+#include "kernels/dense/problem/engine.hpp"
+#include "kernels/dense/request/runner.hpp"
+
+namespace sfft::dense {
+
+const char* to_string(Engine engine) noexcept {
+  switch (engine) {
+    case Engine::automatic:
+      return "automatic";
+    case Engine::built_in:
+      return "built_in";
+    case Engine::fftw:
+      return "fftw";
+    case Engine::cufft:
+      return "cufft";
+    case Engine::vkfft:
+      return "vkfft";
+    case Engine::tuned:
+      return "tuned";
+  }
+  return "unknown";
+}
+
+bool available(Engine engine) noexcept {
+  switch (engine) {
+    case Engine::automatic:
+    case Engine::built_in:
+      return true;
+    case Engine::fftw:
+      return sfft::detail::have_fftw();
+    case Engine::cufft:
+    case Engine::vkfft:
+    case Engine::tuned:
+      return sfft::detail::gpu_engine_in_build(engine);
+  }
+  return false;
+}
+
+}  // namespace sfft::dense

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds without a CUDA toolkit: there is no GPU to plan for.
+#include "kernels/dense/request/runner.hpp"
+#include "kernels/dense/request/selective_runner.hpp"
+
+namespace sfft::detail {
+
+bool gpu_engine_in_build(dense::Engine) noexcept {
+  return false;
+}
+
+template <class Real>
+DenseChoice<Real> choose_on_gpu(const DenseRequest&) {
+  throw Error(ErrorCode::backend_unavailable,
+              "this build has no GPU backend: use Backend::cpu, or build with a CUDA toolkit");
+}
+
+template <class Real>
+std::unique_ptr<const SelectiveRunner<Real>> select_on_gpu(const DenseRequest& request,
+                                                           std::span<const std::int64_t>) {
+  choose_on_gpu<Real>(request);  // throws
+  return nullptr;
+}
+
+template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const DenseRequest&,
+                                                                     std::span<const std::int64_t>);
+template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,
+                                                                      std::span<const std::int64_t>);
+template DenseChoice<float> choose_on_gpu(const DenseRequest&);
+template DenseChoice<double> choose_on_gpu(const DenseRequest&);
+
+}  // namespace sfft::detail

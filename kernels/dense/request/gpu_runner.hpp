@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense plans on a GPU: an engine, and conversions of what it does not read or write itself.
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "kernels/cuda/runtime.hpp"
+#include "kernels/dense/problem/gpu_engines.hpp"
+#include "kernels/dense/request/runner.hpp"
+#include "kernels/dense/request/transfer.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+class GpuRunner final : public DenseRunner<Real> {
+ public:
+  /// `like`: an engine that was made for the same transforms, another batch of them; null at first.
+  using Make = std::function<std::unique_ptr<const GpuDenseEngine<Real>>(const DenseProblem&,
+                                                                         const GpuDenseEngine<Real>* like)>;
+
+  /// `make` is called again when the plan is first used on host memory. The problem's device is current.
+  GpuRunner(const DenseProblem& problem, const DenseScales& scales, Make make);
+  ~GpuRunner() override;
+
+  std::size_t workspace_bytes() const noexcept override { return 0; }
+  void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+               std::byte* workspace) const override;
+  void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
+  std::size_t device_workspace_bytes() const noexcept override;
+  void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                       std::byte* workspace, CUstream_st* stream) const override;
+  void enqueue_inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace,
+                       CUstream_st* stream) const override;
+  bool on_gpu() const noexcept override { return true; }
+  std::string name() const override { return any_engine().name(); }
+  std::string kernel() const { return any_engine().kernel(); }
+
+ private:
+  using Engine = GpuDenseEngine<Real>;
+
+  const Engine& any_engine() const noexcept { return strided_ != nullptr ? *strided_ : *packed_; }
+  /// The one that takes signals where they lie; may be null.
+  const Engine* direct() const noexcept {
+    return strided_ != nullptr ? strided_.get() : contiguous_ ? packed_.get() : nullptr;
+  }
+  bool reads_everything(const Engine& engine) const noexcept;
+  const DenseTransfer<Real>& transfer() const;
+
+  DenseProblem problem_;
+  DenseScales scales_;
+  Make make_;
+  bool contiguous_;
+  std::unique_ptr<const Engine> strided_;  ///< of strided problems that the library takes as they are
+  std::unique_ptr<const Engine> packed_;   ///< of contiguous signals; null where nothing is ever converted
+  std::size_t conversion_bytes_ = 0;       ///< behind the workspace of packed_
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const GpuRunner> chunk_;  ///< for a part of the batch, contiguous
+  mutable std::unique_ptr<const DenseTransfer<Real>> transfer_;
+};
+
+/// For the library's own forward transforms of `problem` and of other batches of it: the engine that wisdom
+/// names, for `batch` of them, or cuFFT.
+template <class Real>
+cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem,
+                                            Wisdom::Batch batch = Wisdom::Batch::nearest);
+
+}  // namespace sfft::detail

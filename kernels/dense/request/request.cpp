@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every dense plan checks, of its options and of queued calls.
+#include <fmt/format.h>
+
+#include "kernels/dense/request/runner.hpp"
+
+namespace sfft::detail {
+
+using dense::Engine;
+
+DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options) {
+  DenseRequest request{make_problem(shape, real, options), scales_of(options.normalization, shape.points()),
+                       options};
+  if (options.threads < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("threads is {}: give a positive number, or 0 for one per core", options.threads));
+  }
+  if (!available(options.engine)) {
+    throw Error(ErrorCode::backend_unavailable,
+                fmt::format("the engine {} is not in this build: use automatic or built_in",
+                            to_string(options.engine)));
+  }
+  return request;
+}
+
+bool for_gpu(const dense::Options& options) noexcept {
+  return options.engine == Engine::automatic
+             ? options.backend == Backend::cuda
+             : options.engine != Engine::built_in && options.engine != Engine::fftw;
+}
+
+void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
+                     const char* function) {
+  if (given.size() < bytes) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the workspace has {} bytes, {} asks for {}", given.size(), function, bytes));
+  }
+  if (reinterpret_cast<std::uintptr_t>(given.data()) % alignment != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the workspace is not aligned to {} bytes", alignment));
+  }
+}
+
+void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes) {
+  if (!on_gpu) {
+    throw Error(ErrorCode::backend_unavailable,
+                "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
+  }
+  check_workspace(workspace, bytes, 256, "device_workspace_bytes()");
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What executes a dense plan, on the CPU or on a GPU, and how it is chosen.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/problem/problem.hpp"
+#include "kernels/dense/problem/vocabulary.hpp"
+
+namespace sfft::detail {
+
+/// What a plan was asked for, checked.
+struct DenseRequest {
+  DenseProblem problem;
+  DenseScales scales;
+  dense::Options options;
+};
+
+/// Throws Error(invalid_argument, size_overflow, backend_unavailable) for options that make no sense and
+/// engines that the build lacks.
+DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
+/// Whether a plan of these options is one of the GPU's.
+bool for_gpu(const dense::Options& options) noexcept;
+/// Throw Error(invalid_argument) for a workspace that is too small or not aligned, and
+/// Error(backend_unavailable) for a queued call of a plan that is not on a GPU.
+void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
+                     const char* function);
+void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes);
+
+/// Arguments have been checked. Signals are in the problem's strides. Thread-safe with a workspace a call.
+template <class Real>
+class DenseRunner {
+ public:
+  virtual ~DenseRunner() = default;
+
+  /// Host memory of one execution, 64-byte aligned.
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                       std::byte* workspace) const = 0;
+  /// `signals`: Reals of a real problem, else complex.
+  virtual void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const = 0;
+
+  /// Device memory of one queued transform, 256-byte aligned.
+  virtual std::size_t device_workspace_bytes() const noexcept = 0;
+  /// Arrays in device memory.
+  virtual void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                               std::byte* workspace, CUstream_st* stream) const = 0;
+  virtual void enqueue_inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace,
+                               CUstream_st* stream) const = 0;
+  virtual bool on_gpu() const noexcept = 0;
+  virtual std::string name() const = 0;
+};
+
+template <class Real>
+struct DenseChoice {
+  std::unique_ptr<const DenseRunner<Real>> runner;
+  dense::Engine engine = dense::Engine::automatic;
+  std::string reason;
+};
+
+/// Engine automatic, or one of the CPU's.
+template <class Real>
+DenseChoice<Real> choose_on_cpu(const DenseRequest& request);
+/// Engine automatic, or one of the GPU's. Throws Error(backend_unavailable) where there is none.
+template <class Real>
+DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
+/// Of the GPU's engines.
+bool gpu_engine_in_build(dense::Engine engine) noexcept;
+
+}  // namespace sfft::detail

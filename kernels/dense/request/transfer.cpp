@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dense/request/transfer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "kernels/dense/cpu/strided_copy.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+constexpr int kMostSlots = 3;
+
+/// Enough for full speed of the bus, little enough for several parts.
+constexpr std::int64_t kPartBytes = std::int64_t{16} << 20;
+/// Of pieces that lie apart in memory: shorter ones are copied more slowly.
+constexpr std::int64_t kPieceBytes = std::int64_t{128} << 10;
+
+template <class Kind>
+void fit(cuda::Buffer<Kind>& buffer, std::size_t bytes) {
+  if (buffer.bytes() >= bytes) return;
+  buffer = {};  // before the new one is allocated
+  buffer = cuda::Buffer<Kind>(bytes);
+}
+
+}  // namespace
+
+template <class Real>
+std::int64_t transfer_part(const DenseProblem& problem) {
+  const auto sample = static_cast<std::int64_t>(problem.real ? sizeof(Real) : sizeof(std::complex<Real>));
+  const std::int64_t bytes =
+      std::max(problem.shape.points() * sample,
+               problem.spectrum_points() * static_cast<std::int64_t>(sizeof(std::complex<Real>)));
+  const std::int64_t most = std::clamp<std::int64_t>(kPartBytes / bytes, 1, problem.batch);
+  const std::int64_t parts = (problem.batch + most - 1) / most;
+  return (problem.batch + parts - 1) / parts;
+}
+
+/// One direction of one call.
+template <class Real>
+struct DenseTransfer<Real>::Pass {
+  bool inverse = false;
+  ElementType type = ElementType::f32;  ///< of the signals
+  const std::byte* from = nullptr;
+  std::byte* to = nullptr;
+  std::size_t from_bytes = 0, to_bytes = 0;   ///< a signal or spectrum, packed
+  bool stage_from = false, stage_to = false;  ///< through page-locked memory
+  bool gather = false, scatter = false;       ///< strided signals
+};
+
+/// A part's memory and stream.
+template <class Real>
+class DenseTransfer<Real>::Slots {
+ public:
+  struct Slot {
+    cuda::OwnedStream stream;
+    cuda::DeviceBuffer in, out, workspace;
+    cuda::PinnedBuffer staged_in, staged_out;
+    std::int64_t part = -1;  ///< under way
+  };
+  cuda::OwnedStream copies;  ///< beside the first slot's stream, for phases
+  cuda::Event done;
+
+  explicit Slots(std::int64_t parts)
+      : slots_(static_cast<std::size_t>(std::min<std::int64_t>(kMostSlots, parts))) {}
+  ~Slots() { drain(); }
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+
+  void fit_to(const Pass& pass, std::int64_t part, std::size_t workspace_bytes) {
+    const auto count = static_cast<std::size_t>(part);
+    for (Slot& slot : slots_) {
+      slot.part = -1;
+      fit(slot.in, count * pass.from_bytes);
+      fit(slot.out, count * pass.to_bytes);
+      fit(slot.workspace, workspace_bytes);
+      if (pass.stage_from) fit(slot.staged_in, count * pass.from_bytes);
+      if (pass.stage_to) fit(slot.staged_out, count * pass.to_bytes);
+    }
+  }
+  Slot& of(std::int64_t part) { return slots_[static_cast<std::size_t>(part) % slots_.size()]; }
+  std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
+  /// Nothing of this object is in use afterwards.
+  void drain() noexcept {
+    for (Slot& slot : slots_) {
+      try {
+        cuda::synchronize(slot.stream.get());
+      } catch (...) {  // what failed has been told where it was queued
+      }
+    }
+    try {
+      cuda::synchronize(copies.get());
+    } catch (...) {
+    }
+  }
+
+ private:
+  std::vector<Slot> slots_;
+};
+
+template <class Real>
+DenseTransfer<Real>::DenseTransfer(const DenseProblem& problem, std::int64_t part,
+                                   const DenseRunner<Real>& runner, const GpuPhases<Real>* phases,
+                                   const DenseScales& scales)
+    : problem_(problem), part_(part), runner_(runner), phases_(phases), scales_(scales) {}
+
+template <class Real>
+DenseTransfer<Real>::~DenseTransfer() = default;
+
+template <class Real>
+std::int64_t DenseTransfer<Real>::count_of(std::int64_t part) const noexcept {
+  return std::min(part_, problem_.batch - part * part_);
+}
+
+template <class Real>
+void DenseTransfer<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra) const {
+  Pass pass;
+  pass.type = type;
+  pass.from = static_cast<const std::byte*>(signals);
+  pass.to = reinterpret_cast<std::byte*>(spectra);
+  pass.from_bytes = static_cast<std::size_t>(problem_.shape.points()) * element_bytes(type);
+  pass.to_bytes = static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
+  pass.gather = !problem_.contiguous();
+  run(pass);
+}
+
+template <class Real>
+void DenseTransfer<Real>::inverse(const std::complex<Real>* spectra, void* signals) const {
+  Pass pass;
+  pass.inverse = true;
+  pass.type = own_type<Real>(problem_);
+  pass.from = reinterpret_cast<const std::byte*>(spectra);
+  pass.to = static_cast<std::byte*>(signals);
+  pass.from_bytes = static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
+  pass.to_bytes = static_cast<std::size_t>(problem_.shape.points()) * element_bytes(pass.type);
+  pass.scatter = !problem_.contiguous();
+  run(pass);
+}
+
+template <class Real>
+void DenseTransfer<Real>::run(const Pass& asked) const {
+  const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
+  Pass pass = asked;
+  // A single part has nothing to overlap with: the driver copies pageable memory as well as we could.
+  pass.stage_from = pass.gather || (parts > 1 && cuda::mapped_address(pass.from) == nullptr);
+  pass.stage_to = pass.scatter || (parts > 1 && cuda::mapped_address(pass.to) == nullptr);
+  std::unique_ptr<Slots> slots;
+  {
+    const std::lock_guard lock(mutex_);
+    slots = std::move(idle_);
+  }
+  if (slots == nullptr) slots = std::make_unique<Slots>(parts);
+  slots->fit_to(pass, part_, runner_.device_workspace_bytes());
+  if (phases_ != nullptr && pass.type == own_type<Real>(problem_) &&
+      cuda::mapped_address(pass.from) != nullptr && cuda::mapped_address(pass.to) != nullptr) {
+    run_phases(pass, *slots);
+  } else {
+    run_parts(pass, *slots);
+  }
+  const std::lock_guard lock(mutex_);
+  if (idle_ == nullptr) idle_ = std::move(slots);
+}
+
+/// What has arrived is transformed while the rest is copied, and what is done is copied while the rest is
+/// transformed.
+template <class Real>
+void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
+  auto& slot = slots.of(0);
+  const cuda::Stream stream = slot.stream.get(), copies = slots.copies.get();
+  const auto then = [&](cuda::Stream before, cuda::Stream after) {
+    slots.done.record(before);
+    slots.done.hold(after);
+  };
+  const std::int64_t planes = problem_.shape[0], plane = problem_.shape.points() / planes;
+  constexpr auto kValue = static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  const std::int64_t unit = phases_->columns_at_once();
+  const std::int64_t piece = std::max(kPartBytes / planes, kPieceBytes) / (kValue * unit);
+  const std::int64_t columns_of_part = std::max<std::int64_t>(1, piece) * unit;
+  const std::int64_t planes_of_part = std::max<std::int64_t>(1, kPartBytes / (plane * kValue));
+  const typename GpuPhases<Real>::Volume volume{
+      pass.inverse, slot.in.template as<const std::complex<Real>>(),
+      slot.out.template as<std::complex<Real>>(),
+      static_cast<Real>(pass.inverse ? scales_.inverse : scales_.forward), slot.workspace.data()};
+  for (const bool arriving : {true, false}) {
+    const bool columns = arriving != phases_->planes_first(pass.inverse);
+    const std::int64_t all = columns ? plane : planes, most = columns ? columns_of_part : planes_of_part;
+    for (std::int64_t first = 0; first < all; first += most) {
+      const std::int64_t count = std::min(most, all - first), values = columns ? 1 : plane;
+      const auto offset = static_cast<std::size_t>(first * values * kValue);
+      const auto copy = [&](std::byte* to, const std::byte* from) {
+        const auto bytes = static_cast<std::size_t>(count * values * kValue);
+        cuda::copy_pieces(to + offset, from + offset,
+                          columns ? static_cast<std::size_t>(plane * kValue) : bytes, bytes,
+                          static_cast<std::size_t>(columns ? planes : 1), copies);
+      };
+      if (arriving) {
+        copy(slot.in.data(), pass.from);
+        then(copies, stream);
+      }
+      columns ? phases_->columns(volume, first, count, stream)
+              : phases_->planes(volume, first, count, stream);
+      if (!arriving) {
+        then(stream, copies);
+        copy(pass.to, slot.out.data());
+      }
+    }
+  }
+  cuda::synchronize(copies);
+}
+
+template <class Real>
+void DenseTransfer<Real>::run_parts(const Pass& pass, Slots& slots) const {
+  const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
+  const auto finish = [&](typename Slots::Slot& slot) {
+    const std::int64_t part = std::exchange(slot.part, -1);
+    if (part < 0) return;
+    cuda::synchronize(slot.stream.get());
+    if (!pass.stage_to) return;
+    const std::int64_t first = part * part_, count = count_of(part);
+    const std::byte* staged = slot.staged_out.data();
+    if (!pass.scatter) {
+      std::memcpy(pass.to + static_cast<std::size_t>(first) * pass.to_bytes, staged,
+                  static_cast<std::size_t>(count) * pass.to_bytes);
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i)
+      scatter_signal(problem_, first + i, staged + static_cast<std::size_t>(i) * pass.to_bytes, pass.type,
+                     pass.to);
+  };
+  const auto start = [&](typename Slots::Slot& slot, std::int64_t part) {
+    const std::int64_t first = part * part_, count = count_of(part);
+    const std::size_t bytes = static_cast<std::size_t>(count) * pass.from_bytes;
+    const std::byte* from = pass.from + static_cast<std::size_t>(first) * pass.from_bytes;
+    if (pass.gather) {
+      for (std::int64_t i = 0; i < count; ++i)
+        gather_signal(problem_, first + i, pass.from, pass.type,
+                      slot.staged_in.data() + static_cast<std::size_t>(i) * pass.from_bytes);
+    } else if (pass.stage_from) {
+      std::memcpy(slot.staged_in.data(), from, bytes);
+    }
+    const cuda::Stream stream = slot.stream.get();
+    slot.part = part;
+    cuda::copy_to_device(slot.in.data(), pass.stage_from ? slot.staged_in.data() : from, bytes, stream);
+    // A short last part transforms a whole one: what it has no signals for must hold numbers.
+    if (count < part_)
+      cuda::clear(slot.in.data() + bytes, static_cast<std::size_t>(part_ - count) * pass.from_bytes, stream);
+    if (pass.inverse) {
+      runner_.enqueue_inverse(slot.in.template as<const std::complex<Real>>(), slot.out.data(),
+                              slot.workspace.data(), stream);
+    } else {
+      runner_.enqueue_forward(slot.in.data(), pass.type, slot.out.template as<std::complex<Real>>(),
+                              slot.workspace.data(), stream);
+    }
+    cuda::copy_to_host(
+        pass.stage_to ? slot.staged_out.data() : pass.to + static_cast<std::size_t>(first) * pass.to_bytes,
+        slot.out.data(), static_cast<std::size_t>(count) * pass.to_bytes, stream);
+  };
+
+  for (std::int64_t part = 0; part < parts; ++part) {
+    finish(slots.of(part));
+    start(slots.of(part), part);
+  }
+  for (std::int64_t part = parts; part < parts + slots.count(); ++part) finish(slots.of(part));
+}
+
+template std::int64_t transfer_part<float>(const DenseProblem&);
+template std::int64_t transfer_part<double>(const DenseProblem&);
+template class DenseTransfer<float>;
+template class DenseTransfer<double>;
+
+}  // namespace sfft::detail

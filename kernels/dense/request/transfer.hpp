@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals and spectra in host memory through a GPU plan: parts of the batch on several streams, so that one
+// is copied while another is transformed.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+
+#include "kernels/cuda/runtime.hpp"
+#include "kernels/dense/request/runner.hpp"
+
+namespace sfft::detail {
+
+/// How many signals of the problem make a part.
+template <class Real>
+std::int64_t transfer_part(const DenseProblem& problem);
+
+template <class Real>
+class DenseTransfer {
+ public:
+  /// `runner` transforms `part` contiguous signals and outlives this, as does `phases`: of a single signal
+  /// whose transform may begin before it has arrived, else null.
+  DenseTransfer(const DenseProblem& problem, std::int64_t part, const DenseRunner<Real>& runner,
+                const GpuPhases<Real>* phases = nullptr, const DenseScales& scales = {});
+  ~DenseTransfer();
+
+  /// Block. The problem's device is current. Memory of the GPU, and page-locked memory for arrays that are
+  /// not, is kept for the next call, once, whatever the number of threads.
+  void forward(const void* signals, ElementType type, std::complex<Real>* spectra) const;
+  void inverse(const std::complex<Real>* spectra, void* signals) const;
+
+ private:
+  class Slots;
+  struct Pass;
+
+  void run(const Pass& pass) const;
+  void run_parts(const Pass& pass, Slots& slots) const;
+  void run_phases(const Pass& pass, Slots& slots) const;
+  std::int64_t count_of(std::int64_t part) const noexcept;
+
+  DenseProblem problem_;
+  std::int64_t part_;
+  const DenseRunner<Real>& runner_;
+  const GpuPhases<Real>* phases_;
+  DenseScales scales_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<Slots> idle_;
+};
+
+}  // namespace sfft::detail

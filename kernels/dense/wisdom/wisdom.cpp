@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dense/wisdom/wisdom.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/base/embedded.hpp"
+#include "kernels/dense/wisdom/wisdom_text.hpp"
+#include "sfft_build_config.hpp"
+
+namespace sfft::detail {
+
+extern const EmbeddedFile kShippedWisdom[];
+extern const int kShippedWisdomCount;
+
+namespace {
+
+/// The entry whose batch has the smallest ratio to the one asked for, and that ratio's logarithm.
+template <class Known>
+std::pair<const WisdomEntry*, double> nearest(const Known& known, const WisdomProblem& problem) {
+  std::pair<const WisdomEntry*, double> best{nullptr, 0.0};
+  for (auto it = known.lower_bound({problem.transform, 1});
+       it != known.end() && it->first.transform == problem.transform; ++it) {
+    const double ratio = static_cast<double>(it->first.batch) / static_cast<double>(problem.batch);
+    const double distance = std::abs(std::log(ratio));
+    if (best.first == nullptr || distance < best.second) best = {&it->second, distance};
+  }
+  return best;
+}
+
+/// "0.1" of "0.1.7".
+std::string_view release(std::string_view version) {
+  const std::size_t dot = version.find('.');
+  return version.substr(0, dot == std::string_view::npos ? dot : version.find('.', dot + 1));
+}
+
+std::string other(const char* what, const std::string& theirs, const std::string& ours) {
+  return fmt::format("it was measured with {} '{}', here is '{}': measure again", what, theirs, ours);
+}
+
+}  // namespace
+
+Wisdom& Wisdom::global() {
+  // Never destroyed: threads may plan while the process ends.
+  static Wisdom& instance = *[] {
+    auto wisdom = std::make_unique<Wisdom>();
+    for (int i = 0; i < kShippedWisdomCount; ++i) wisdom->parse_shipped(kShippedWisdom[i].text);
+    return wisdom.release();
+  }();
+  return instance;
+}
+
+std::optional<WisdomEntry> Wisdom::find(const WisdomPlace& place, const WisdomProblem& problem,
+                                        Batch batch) const {
+  const std::lock_guard lock(mutex_);
+  std::pair<const WisdomEntry*, double> best{nullptr, 0.0};
+  if (const auto own = entries_.find(place); own != entries_.end()) best = nearest(own->second, problem);
+  if (const auto shipped = shipped_.find(place.device); shipped != shipped_.end()) {
+    const auto candidate = nearest(shipped->second, problem);
+    if (candidate.first != nullptr && (best.first == nullptr || candidate.second < best.second))
+      best = candidate;
+  }
+  const bool taken = best.first != nullptr && (batch == Batch::nearest || best.second == 0);
+  return taken ? std::optional(*best.first) : std::nullopt;
+}
+
+void Wisdom::add(const WisdomPlace& place, const WisdomProblem& problem, WisdomEntry entry) {
+  const std::lock_guard lock(mutex_);
+  entries_[place].insert_or_assign(problem, std::move(entry));
+}
+
+void Wisdom::clear() {
+  const std::lock_guard lock(mutex_);
+  entries_.clear();
+  shipped_.clear();
+}
+
+dense::WisdomReport Wisdom::parse(const std::string& json, const PlaceHere& here) {
+  std::map<std::string, std::optional<WisdomPlace>> places;  // each device is asked for once
+  WisdomRecords read = read_wisdom(json, [&](const WisdomRecord& record) -> std::string {
+    const auto [found, is_new] = places.try_emplace(record.place.device);
+    if (is_new) found->second = here(record.place.device);
+    const std::optional<WisdomPlace>& place = found->second;
+    if (!place || *place == record.place) return "";
+    if (place->library != record.place.library)
+      return other("the library's version", record.place.library, place->library);
+    return other("the driver", record.place.driver, place->driver);
+  });
+  const std::lock_guard lock(mutex_);
+  auto merged = entries_;  // a failed allocation on the way leaves what was known
+  for (WisdomRecord& record : read.records)
+    merged[record.place].insert_or_assign(record.problem, std::move(record.entry));
+  entries_.swap(merged);
+  read.report.taken = static_cast<int>(read.records.size());
+  return read.report;
+}
+
+dense::WisdomReport Wisdom::parse_shipped(const std::string& json) {
+  WisdomRecords read = read_wisdom(json, [](const WisdomRecord& record) -> std::string {
+    if (release(record.place.library) == release(SFFT_VERSION)) return "";
+    return other("the library's version", record.place.library, SFFT_VERSION);
+  });
+  const std::lock_guard lock(mutex_);
+  for (WisdomRecord& record : read.records)
+    shipped_[record.place.device].insert_or_assign(record.problem, std::move(record.entry));
+  read.report.taken = static_cast<int>(read.records.size());
+  return read.report;
+}
+
+std::string Wisdom::format() const {
+  std::vector<WisdomRecord> records;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [place, known] : entries_) {
+      for (const auto& [problem, entry] : known) records.push_back({place, problem, entry});
+    }
+  }
+  return write_wisdom(records);
+}
+
+}  // namespace sfft::detail

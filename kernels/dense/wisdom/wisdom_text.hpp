@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON of wisdom files (docs/file-formats.md), field by field.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/dense/wisdom/wisdom.hpp"
+
+namespace sfft::detail {
+
+constexpr std::size_t kWisdomBytes = std::size_t{16} << 20;  ///< no text may be longer
+
+struct WisdomRecord {
+  WisdomPlace place;
+  WisdomProblem problem;
+  WisdomEntry entry;
+};
+
+struct WisdomRecords {
+  std::vector<WisdomRecord> records;  ///< the good ones
+  dense::WisdomReport report;
+};
+
+/// Why a well-formed record is to be ignored; empty to take it.
+using WisdomJudge = std::function<std::string(const WisdomRecord&)>;
+
+/// A text that is no wisdom, of another version or damaged gives no records and the reason. Of an entry that
+/// is malformed or that `judge` refuses only that entry is left out; the report names the first.
+WisdomRecords read_wisdom(const std::string& json, const WisdomJudge& judge);
+std::string write_wisdom(const std::vector<WisdomRecord>& records);
+
+}  // namespace sfft::detail

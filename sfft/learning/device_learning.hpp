@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mean power spectrum of learning frames in GPU memory. What comes to the host is as small as a template.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/select.hpp"
+#include "kernels/cuda/spectrum_extents.hpp"
+#include "kernels/dense/problem/gpu_engines.hpp"
+
+namespace sfft::detail::cuda {
+
+struct ChosenElements {
+  std::vector<std::int64_t> indices;  ///< of stored elements, ascending
+  std::vector<double> power;
+};
+
+/// What MeanSpectrum transforms frames as: in double, contiguous.
+DenseProblem learning_problem(const Shape& shape, ElementType type, int device);
+
+/// Made for a number of frames of one shape and type; add() each of them, then finish(), then ask. Every
+/// function blocks. The spectrum of a single frame is not stored where the engines can keep a part: its power
+/// is, and the values that are asked for are transformed again. Throws Error(backend_unavailable,
+/// out_of_memory, device).
+class MeanSpectrum {
+ public:
+  /// `engines`: of learning_problem().
+  MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device,
+               const DenseEngines<double>& engines);
+
+  bool stores_spectrum() const noexcept { return stores_; }
+  /// Transforms the next frame; returns X at f = 0, or of that its magnitude.
+  std::complex<double> add(const SignalView& frame);
+  /// The same of a frame that the GPU can read, once `after` has done what is queued on it.
+  std::complex<double> add_resident(const void* frame, Stream after);
+  /// After the last frame: gives back what only transforming needed.
+  void finish();
+
+  /// Σ multiplicity × mean power over each cell of the spectrum's grid.
+  std::vector<double> power_sums() const;
+  /// The same of the mean |X_t − X_0|² of the later frames; for two frames and more.
+  std::vector<double> change_sums() const;
+  double power_at_rank(std::int64_t rank) const;
+  /// The `count` largest of index `first` and above, ties to the smaller index.
+  ChosenElements largest(std::int64_t first, std::int64_t count) const;
+  ChosenElements above(std::int64_t first, double level) const;
+  /// X of the first frame at stored elements, ascending.
+  std::vector<std::complex<double>> first_values(const std::vector<std::int64_t>& indices) const;
+  /// From now on these count in no sum and no rank.
+  void remove(const std::vector<std::int64_t>& indices);
+
+ private:
+  /// A frame as the transform reads it. Frames in host memory come by way of raw_.
+  struct Samples {
+    const void* data;
+    ElementType type;
+  };
+  Samples samples(const void* frame, bool resident);
+  std::complex<double> add(const void* frame, bool resident);
+  Candidates candidates(std::int64_t first) const;
+  ChosenElements take(const Candidates& from, const Cut& cut, std::int64_t count) const;
+
+  int device_;
+  ElementType type_;
+  std::int64_t frames_, samples_per_frame_, added_ = 0;
+  SpectrumExtents extents_{};
+  DenseProblem problem_;
+  bool reads_ = false;  ///< the transform reads samples as they are
+  bool stores_ = true;  ///< spectra; otherwise their power
+  OwnedStream stream_;
+  std::unique_ptr<const GpuDenseEngine<double>> engine_;     ///< none: a single sample, or `keeping_`
+  std::unique_ptr<const GpuKeepingEngine<double>> keeping_;  ///< of the power
+  DenseEngines<double> engines_;
+  DeviceBuffer raw_;        ///< samples as they come from the host
+  DeviceBuffer converted_;  ///< in double; the samples of complex transforms become their spectra
+  DeviceBuffer workspace_;
+  DeviceBuffer spectrum_, first_spectrum_;
+  DeviceBuffer power_, change_;
+};
+
+}  // namespace sfft::detail::cuda

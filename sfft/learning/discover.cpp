@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sfft/discover.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "kernels/base/error.hpp"
+#include "sfft/learning/discover_impl.hpp"
+#include "sfft/learning/learning.hpp"
+#include "sfft/template.hpp"
+#include "template/data/template_data.hpp"
+#include "template/discovery/driver.hpp"
+#include "template/learning/select.hpp"
+#include "template/planning/cost_model.hpp"
+
+namespace sfft {
+
+namespace {
+
+using detail::BlindComponent;
+using detail::BlindResult;
+
+/// Below this a dense transform takes less time than the first round.
+constexpr std::int64_t kShort = 4096;
+/// Share of the samples that a first round may need before dense is as good.
+constexpr std::int64_t kSamplesPerFrequency = 64;
+/// Share of a dense transform's predicted time that may be spent without success where it has to follow: a
+/// tenth of its time, predicted none too well.
+constexpr double kPatience = 0.06;
+/// Share of it that may be spent on what looks like the answer: the transform that it saves is learn()'s, in
+/// double precision.
+constexpr double kPersistence = 2;
+/// Where none may follow: microseconds to spend on signals however short.
+constexpr double kLeastEffort = 2e4;
+/// Asking a GPU for samples: a launch, the gather, its way to the host, and waiting for it.
+constexpr double kDeviceReadUs = 20;
+/// Such waits that patience does not count: an unknown k takes a few rounds to grow to.
+constexpr double kFreeReads = 4;
+/// Learning from a dense transform on a GPU: memory and a cuFFT plan, then double precision, the powers and
+/// the search for the largest, in transforms of a float signal.
+constexpr double kDeviceLearnUs = 1000;
+constexpr double kDeviceLearnTransforms = 8;
+/// Signals of so many points are read as a whole for their energy: a pass over them is a small part of a
+/// dense transform, and of discovery.
+constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
+/// Standard errors within which two sizes count as one.
+constexpr double kTie = 3;
+constexpr const char* kTied = ". k cuts through coefficients of one size: others are as large as the least";
+/// "Stands out of the noise", for the dense transform of an unknown number of frequencies.
+constexpr double kOutstanding = 6;
+
+/// Whether small radices alone make up the extent.
+bool smooth(std::int64_t extent) {
+  extent >>= std::countr_zero(static_cast<std::uint64_t>(extent));
+  for (const std::int64_t prime : {3, 5, 7, 11, 13}) {
+    if (extent == 1) break;
+    while (extent % prime == 0) extent /= prime;
+  }
+  return extent == 1;
+}
+
+/// What a dense transform of the shape costs. Large primes take two transforms of at least twice the length
+/// (Bluestein), which short lines do in cache.
+double dense_us(const Shape& shape, bool real) {
+  constexpr std::int64_t kShortLine = 4096;
+  constexpr double kShortLineFactor = 1.6;
+  double us = detail::predict_dense_us(shape, real);
+  for (const std::int64_t extent : shape.extents()) {
+    if (smooth(extent)) continue;
+    if (extent <= kShortLine) {
+      us *= kShortLineFactor;
+      continue;
+    }
+    const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * extent - 1)));
+    us *= 2 * detail::predict_dense_us(Shape{padded}, real) / detail::predict_dense_us(Shape{extent}, real);
+  }
+  return us;
+}
+
+/// The same of a dense transform with learn()'s work on a GPU.
+double dense_device_us(const Shape& shape, bool real) {
+  return kDeviceLearnUs + kDeviceLearnTransforms * detail::predict_dense_device_us(shape, real, 1);
+}
+
+void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {
+  const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
+  const detail::SpectrumLayout spectrum{shape, !is_complex(type)};
+  if (options.k < 0) invalid(fmt::format("k = {} must be positive, or 0 for unknown", options.k));
+  if (options.k > spectrum.distinct()) {
+    invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
+                        spectrum.distinct(), shape.to_string(), spectrum.real ? "real" : "complex"));
+  }
+  if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy))
+    invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
+  if (!(options.noise_gain >= 1))
+    invalid(fmt::format("noise_gain = {} must be at least 1", options.noise_gain));
+  if (!(options.confidence > 0 && options.confidence < 1)) {
+    invalid(fmt::format("confidence = {} must be a probability between 0 and 1, of a miss: 1e-9 for one",
+                        options.confidence));
+  }
+  if (options.path == Path::direct)
+    invalid("the direct path needs a known support: use automatic, comb, flat_window or dense");
+}
+
+/// One of each conjugate pair, the one that a half spectrum stores, as learn() keeps it.
+std::int64_t representative(const Shape& shape, std::int64_t flat) {
+  const std::int64_t last = shape[shape.rank() - 1];
+  const std::int64_t mirrored = detail::conjugate_index(shape, flat);
+  const std::int64_t column = flat % last;
+  if (column == 0 || 2 * column == last) return std::min(flat, mirrored);
+  return 2 * column < last ? flat : mirrored;
+}
+
+struct Found {
+  std::int64_t flat;
+  std::complex<double> value;
+  double variance;
+  double multiplicity;
+};
+
+/// Components as the frequencies of a spectrum, ascending; a real signal's pairs as one.
+std::vector<Found> distinct(const BlindResult& result, const Shape& shape, bool real) {
+  std::vector<Found> found;
+  found.reserve(result.components.size());
+  for (const BlindComponent& component : result.components) {
+    std::int64_t flat = 0;
+    for (int d = 0; d < shape.rank(); ++d) flat = flat * shape[d] + component.f[static_cast<std::size_t>(d)];
+    found.push_back({flat, component.value, component.variance, 1});
+    if (!real) continue;
+    Found& own = found.back();
+    own.flat = representative(shape, flat);
+    if (own.flat != flat) own.value = std::conj(own.value);
+    if (detail::conjugate_index(shape, flat) == flat) {
+      own.value = own.value.real();
+    } else {
+      own.multiplicity = 2;
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.flat < b.flat; });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (kept > 0 && found[kept - 1].flat == found[i].flat) {
+      found[kept - 1].value = 0.5 * (found[kept - 1].value + found[i].value);
+      found[kept - 1].variance = 0.25 * (found[kept - 1].variance + found[i].variance);
+    } else {
+      found[kept++] = found[i];
+    }
+  }
+  found.resize(kept);
+  return found;
+}
+
+/// Rounding of coefficients that come from samples of this type.
+double rounding_of(ElementType type) {
+  const bool twice = type == ElementType::f64 || type == ElementType::c128;
+  return 4 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
+}
+
+/// What k leaves out of what was found.
+struct Cut {
+  double energy = 0;
+  double largest = 0;  ///< |X|, its error included
+  bool tie = false;    ///< with the least that was kept
+};
+
+/// Keeps the k largest.
+Cut keep_largest(std::vector<Found>& found, std::int64_t k, double rounding) {
+  Cut cut;
+  if (k == 0 || static_cast<std::int64_t>(found.size()) <= k) return cut;
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(k);
+  std::nth_element(found.begin(), end - 1, found.end(), [](const Found& a, const Found& b) {
+    const double pa = std::norm(a.value);
+    const double pb = std::norm(b.value);
+    return pa != pb ? pa > pb : a.flat < b.flat;
+  });
+  const Found& least = *(end - 1);
+  const double size = std::abs(least.value);
+  for (auto other = end; other != found.end(); ++other) {
+    const double own = std::abs(other->value);
+    cut.energy += other->multiplicity * std::norm(other->value);
+    cut.largest = std::max(cut.largest, own + kTie * std::sqrt(other->variance));
+    cut.tie = cut.tie || size - own <= kTie * std::sqrt(least.variance + other->variance) + rounding * size;
+  }
+  found.erase(end, found.end());
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.flat < b.flat; });
+  return cut;
+}
+
+std::complex<double> times_power_of_two(const std::complex<double>& x, int exponent) {
+  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+}
+
+/// From units in which squares are in range to those of the samples, where X itself has to be.
+void undo_scale(Discovery& discovery, int exponent) {
+  if (exponent == 0) return;
+  bool finite = true;
+  for (std::complex<double>& value : discovery.values) {
+    value = times_power_of_two(value, exponent);
+    finite = finite && std::isfinite(value.real()) && std::isfinite(value.imag());
+  }
+  for (double& error : discovery.standard_error) error = std::ldexp(error, exponent);
+  discovery.error_l2 = std::ldexp(discovery.error_l2, exponent);
+  discovery.missed_bound = std::ldexp(discovery.missed_bound, exponent);
+  discovery.tail_energy = std::ldexp(discovery.tail_energy, 2 * exponent);
+  if (!finite) {
+    throw Error(ErrorCode::invalid_argument,
+                "a coefficient of the signal is too large for double precision: scale the samples down");
+  }
+}
+
+Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& target, std::int64_t k,
+                       int exponent) {
+  const ElementType type = target.samples.type();
+  std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
+  Discovery discovery;
+  const Cut cut = keep_largest(found, k, rounding_of(type));
+  discovery.tail_energy = result.tail_energy + cut.energy;
+  discovery.missed_bound = std::max(result.missed_bound, cut.largest);
+  discovery.tie_at_k = cut.tie;
+  discovery.verified = result.verified;
+  discovery.finite = result.finite;
+  discovery.samples = result.samples;
+  discovery.check_samples = result.check_samples;
+  discovery.energy_checked = result.energy_agrees;
+  if (result.check_samples > 0) {
+    discovery.shortest_burst = std::max<std::int64_t>(
+        1, std::llround(std::ceil(result.unseen_share * static_cast<double>(target.shape.points()))));
+  }
+  discovery.rounds = result.rounds;
+  discovery.path = result.path;
+  discovery.backend = target.backend;
+  discovery.reason = result.reason;
+  if (cut.tie) discovery.reason += kTied;
+  auto support = std::make_shared<std::vector<std::int64_t>>();
+  support->reserve(found.size());
+  discovery.values.reserve(found.size());
+  discovery.standard_error.reserve(found.size());
+  double error = 0;
+  double norm = 0;
+  double held = 0;
+  for (const Found& one : found) {
+    support->push_back(one.flat);
+    discovery.values.push_back(one.value);
+    discovery.standard_error.push_back(std::sqrt(one.variance));
+    if (one.flat == 0) continue;
+    error += one.variance;
+    norm += std::norm(one.value);
+    held += one.multiplicity * std::norm(one.value);
+  }
+  discovery.support = std::move(support);
+  discovery.error_l2 = std::sqrt(error);
+  discovery.relative_error = norm > 0 ? std::sqrt(error / norm) : 0;
+  const double all = discovery.tail_energy + held;
+  discovery.residual = all > 0 ? std::sqrt(discovery.tail_energy / all) : 0;
+  undo_scale(discovery, exponent);
+  return discovery;
+}
+
+}  // namespace
+
+namespace detail {
+
+LearnOptions dense_options(const DiscoverOptions& options) {
+  LearnOptions learning{.threads = options.threads};
+  options.k > 0 ? void(learning.k = options.k) : void(learning.threshold_sigma = kOutstanding);
+  return learning;
+}
+
+Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backend,
+                     const DiscoverOptions& options, const std::string& why) {
+  const auto data = learn_from(spectrum, false, dense_options(options));
+  Discovery discovery;
+  discovery.support = data->support;
+  discovery.values = std::move(data->values);
+  discovery.standard_error.assign(discovery.values.size(), 0.0);
+  discovery.tail_energy = data->tail_energy;
+  discovery.residual = std::sqrt(std::max(0.0, 1 - data->energy_captured));
+  if (data->k() < spectrum.layout().distinct())
+    discovery.missed_bound = std::sqrt(std::max(0.0, spectrum.power_at_rank(1)));
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::complex<double>& value : discovery.values) least = std::min(least, std::abs(value));
+  // An unknown k cuts at a threshold: nothing was asked for that could be tied.
+  discovery.tie_at_k = options.k > 0 && discovery.missed_bound > 0 &&
+                       least - discovery.missed_bound <= rounding_of(type) * least;
+  discovery.path = Path::dense;
+  discovery.backend = backend;
+  discovery.support_learned_densely = true;
+  discovery.samples = data->shape.points();
+  discovery.shortest_burst = 1;
+  discovery.energy_checked = true;
+  discovery.reason = fmt::format("{}: support and values come from a dense transform", why);
+  if (discovery.tie_at_k) discovery.reason += kTied;
+  undo_scale(discovery, spectrum.exponent());
+  return discovery;
+}
+
+std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
+                                             std::string& why) {
+  HostSamples samples(signal, signal.type(), signal.shape().points());
+  return discover_or_explain({samples, signal.shape(), Backend::cpu}, options, why);
+}
+
+std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
+                                             std::string& why) {
+  const Shape& shape = target.shape;
+  const ElementType type = target.samples.type();
+  check(shape, type, options);
+  const bool real = !is_complex(type);
+  const std::int64_t wanted = options.k * (real ? 2 : 1);
+  const bool dense_allowed = options.fallback == Fallback::dense;
+  if (options.path == Path::dense) {
+    why = "asked for";
+  } else if (dense_allowed && options.path == Path::automatic && shape.points() <= kShort) {
+    why = "the signal is short";
+  } else if (dense_allowed && options.path == Path::automatic &&
+             kSamplesPerFrequency * wanted > shape.points()) {
+    why = "k is large against the number of samples";
+  }
+  if (!why.empty()) return std::nullopt;
+  BlindRequest request;
+  request.k = wanted;
+  request.accuracy = options.accuracy;
+  request.noise_gain = options.noise_gain;
+  request.seed = options.seed;
+  request.path = options.path;
+  // Where no dense transform may follow, what one takes on the CPU is as good a limit as any.
+  const bool on_device = target.backend == Backend::cuda;
+  const double dense = on_device && dense_allowed ? dense_device_us(shape, real) : dense_us(shape, real);
+  request.read_us = on_device ? kDeviceReadUs : 0;
+  request.patience_us =
+      dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kLeastEffort);
+  request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
+  request.confidence = options.confidence;
+  request.everything = options.check == Check::everything ||
+                       (options.check == Check::automatic && shape.points() <= kReadAsAWhole);
+  const bool twice = type == ElementType::f64 || type == ElementType::c128;
+  ScaledSamples samples(target.samples);
+  BlindResult result;
+  std::int64_t read_in_vain = 0;
+  do {
+    read_in_vain += result.samples;
+    result = twice ? discover_blindly<double>(samples, shape, request)
+                   : discover_blindly<float>(samples, shape, request);
+    // Each time by a factor of millions and more: this ends soon.
+  } while (samples.outgrown());
+  result.samples += read_in_vain;
+  if (result.verified || !dense_allowed)
+    return to_discovery(std::move(result), target, options.k, samples.exponent());
+  why = result.reason;
+  return std::nullopt;
+}
+
+}  // namespace detail
+
+Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
+  std::string why;
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Discovery discovery = found ? std::move(*found)
+                              : detail::from_dense(*detail::learn_on_cpu({&signal, 1}, options.threads),
+                                                   signal.type(), Backend::cpu, options, why);
+  discovery.search_seconds = seconds;
+  return discovery;
+}
+
+}  // namespace sfft

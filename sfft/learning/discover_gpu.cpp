@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Discovery of signals in GPU memory: the host's rounds on samples that a kernel picks.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "kernels/base/error.hpp"
+#include "sfft/learning/discover_impl.hpp"
+#include "sfft/learning/learning.hpp"
+#include "sfft_build_config.hpp"
+#if SFFT_HAVE_CUDA
+#include "kernels/cuda/signal_samples.hpp"
+#endif
+
+namespace sfft {
+
+namespace {
+
+void check(const DeviceSignal& signal) {
+  if (static_cast<std::uint8_t>(signal.type) > static_cast<std::uint8_t>(ElementType::c128))
+    throw Error(ErrorCode::invalid_argument, "unknown element type");
+  if (signal.data == nullptr) throw Error(ErrorCode::invalid_argument, "the signal's data pointer is null");
+}
+
+#if SFFT_HAVE_CUDA
+
+class DeviceSamples final : public detail::SampleReader {
+ public:
+  explicit DeviceSamples(const DeviceSignal& signal)
+      : SampleReader(signal.type),
+        samples_(signal.data, static_cast<detail::cuda::Element>(signal.type), signal.device, signal.stream) {
+  }
+  void read(const detail::SampleSet& set, float* re, float* im) override { samples_.read(set, re, im); }
+  void read(const detail::SampleSet& set, double* re, double* im) override { samples_.read(set, re, im); }
+
+ private:
+  detail::cuda::SignalSamples samples_;
+};
+
+#else
+
+class DeviceSamples final : public detail::SampleReader {
+ public:
+  explicit DeviceSamples(const DeviceSignal& signal) : SampleReader(signal.type) {
+    throw Error(ErrorCode::backend_unavailable,
+                "this build has no GPU backend: copy the signal to the host and pass a SignalView");
+  }
+  void read(const detail::SampleSet&, float*, float*) override {}
+  void read(const detail::SampleSet&, double*, double*) override {}
+};
+
+#endif
+
+Discovery transform_densely(const DeviceSignal& signal, const DiscoverOptions& options,
+                            const std::string& why) {
+  const auto spectrum = detail::learn_on_gpu(signal);
+  return detail::from_dense(*spectrum, signal.type, Backend::cuda, options, why);
+}
+
+}  // namespace
+
+Discovery discover(const DeviceSignal& signal, const DiscoverOptions& options) {
+  check(signal);
+  DeviceSamples samples(signal);
+  std::string why;
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<Discovery> found =
+      detail::discover_or_explain({samples, signal.shape, Backend::cuda}, options, why);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Discovery discovery = found ? std::move(*found) : transform_densely(signal, options, why);
+  discovery.search_seconds = seconds;
+  return discovery;
+}
+
+}  // namespace sfft

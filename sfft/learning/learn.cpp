@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
+#include "sfft/learning/discover_impl.hpp"
+#include "sfft/learning/learning.hpp"
+#include "sfft/template.hpp"
+#include "template/data/template_data.hpp"
+#include "template/learning/select.hpp"
+
+namespace sfft {
+
+namespace {
+
+using detail::CellGrid;
+using detail::LearningSpectrum;
+using detail::RankedPower;
+using detail::SpectrumLayout;
+using detail::TemplateData;
+
+[[noreturn]] void invalid(const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, message);
+}
+
+constexpr const char* kTooLarge =
+    "the power of the learning frames overflows double precision: scale them down";
+
+void check(std::span<const SignalView> frames, const LearnOptions& options) {
+  if (frames.empty()) invalid("learning needs at least one frame");
+  for (const SignalView& frame : frames) {
+    if (frame.shape() != frames[0].shape()) {
+      throw Error(ErrorCode::shape_mismatch,
+                  fmt::format("learning frames differ in shape: {} and {}", frames[0].shape().to_string(),
+                              frame.shape().to_string()));
+    }
+    if (frame.type() != frames[0].type()) {
+      throw Error(ErrorCode::type_mismatch,
+                  fmt::format("learning frames differ in element type: {} and {}",
+                              to_string(frames[0].type()), to_string(frame.type())));
+    }
+  }
+  const int criteria = (options.k != 0) + (options.energy != 0) + (options.threshold_sigma != 0);
+  if (criteria != 1)
+    invalid("set exactly one of k, energy and threshold_sigma to say how many frequencies to keep");
+  if (options.k < 0) invalid(fmt::format("k = {} must be at least 1", options.k));
+  if (options.energy != 0 && !(options.energy > 0 && options.energy <= 1)) {
+    invalid(fmt::format("energy = {} must be in (0, 1]", options.energy));
+  }
+  if (options.threshold_sigma != 0 &&
+      !(options.threshold_sigma > 0 && std::isfinite(options.threshold_sigma))) {
+    invalid(fmt::format("threshold_sigma = {} must be positive", options.threshold_sigma));
+  }
+}
+
+/// Mean over cells of a sum accumulated in `power`; cells without members borrow the mean of all.
+void finish(detail::Envelope& envelope, const std::vector<double>& counts) {
+  double sum = 0;
+  double number = 0;
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    sum += envelope.power[c];
+    number += counts[c];
+  }
+  const double mean = number > 0 ? sum / number : 0;
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    envelope.power[c] = counts[c] > 0 ? envelope.power[c] / counts[c] : mean;
+  }
+}
+
+/// The change's envelope models f = 0 by its strongest neighbour: brightness drifts.
+void fill_mean_cell(detail::Envelope& envelope) {
+  double strongest = 0;
+  for (std::size_t c = 1; c < envelope.power.size(); ++c) strongest = std::max(strongest, envelope.power[c]);
+  envelope.power[0] = strongest;
+}
+
+std::vector<RankedPower> select(const LearningSpectrum& spectrum, const std::vector<double>& sums,
+                                const LearnOptions& options) {
+  if (!std::all_of(sums.begin(), sums.end(), [](double sum) { return std::isfinite(sum); }))
+    invalid(kTooLarge);
+  if (options.k > 0) return select_largest(spectrum, options.k);
+  if (std::none_of(sums.begin(), sums.end(), [](double sum) { return sum > 0; }))
+    invalid("an all-zero frame has no energy to keep a share of: give k instead");
+  if (options.energy > 0) return select_energy(spectrum, sums, options.energy);
+  std::vector<RankedPower> chosen = select_threshold(spectrum, sums, options.threshold_sigma);
+  if (chosen.empty()) {
+    invalid(fmt::format(
+        "no frequency is above {} standard deviations of the noise floor: lower threshold_sigma or give k",
+        options.threshold_sigma));
+  }
+  return chosen;
+}
+
+/// `tail` and `change` are sums over cells; the chosen are missing from `tail`.
+void fill_envelopes(TemplateData& data, const SpectrumLayout& layout, const std::vector<RankedPower>& chosen,
+                    std::vector<double> tail, std::vector<double> change) {
+  const CellGrid grid(data.shape);
+  std::vector<double> counts = grid.counts();
+  std::vector<double> tail_counts = counts;
+  double held = 0;
+  for (const RankedPower& element : chosen) {
+    const double weight = layout.multiplicity(element.index);
+    tail_counts[grid.cell(detail::coordinates(data.shape, layout.flat_index(element.index)))] -= weight;
+    if (element.index != 0) held += weight * element.power;
+  }
+  const double tail_without_mean = std::accumulate(tail.begin() + 1, tail.end(), 0.0);
+  data.tail_energy = tail_without_mean + tail[0];
+  const double total = held + tail_without_mean;
+  data.energy_captured = total > 0 ? held / total : 1.0;
+  data.tail_envelope.power = std::move(tail);
+  finish(data.tail_envelope, tail_counts);
+  change[0] = 0;
+  counts[0] = 0;
+  data.change_envelope.power = std::move(change);
+  finish(data.change_envelope, counts);
+  fill_mean_cell(data.change_envelope);
+}
+
+/// A template from what was discovered, its tail white.
+std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const SignalView& frame) {
+  auto data = std::make_shared<TemplateData>();
+  data->shape = frame.shape();
+  data->real = !is_complex(frame.type());
+  data->support = discovery.support;
+  data->values = discovery.values;
+  double held = 0;
+  double outside = static_cast<double>(frame.shape().points());
+  for (std::size_t i = 0; i < discovery.values.size(); ++i) {
+    const std::int64_t f = (*discovery.support)[i];
+    const double power = std::norm(discovery.values[i]);
+    const double multiplicity = data->real && detail::conjugate_index(data->shape, f) != f ? 2 : 1;
+    data->power.push_back(power);
+    outside -= multiplicity;
+    if (f != 0) held += multiplicity * power;
+  }
+  data->tail_energy = discovery.tail_energy;
+  const double total = held + data->tail_energy;
+  if (!std::isfinite(total)) invalid(kTooLarge);
+  data->energy_captured = total > 0 ? held / total : 1.0;
+  const CellGrid grid(data->shape);
+  const double level = data->tail_energy / std::max(1.0, outside);
+  data->tail_envelope.power.assign(grid.cells(), level);
+  data->change_envelope.power.assign(grid.cells(),
+                                     level + held / static_cast<double>(frame.shape().points()));
+  return data;
+}
+
+/// Null where a dense transform has to learn.
+std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options) {
+  if (options.k == 0)
+    invalid("learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
+  if (frames.size() > 1) invalid("learning blindly takes one frame: means of several need dense transforms");
+  std::string why;
+  const auto discovery = detail::discover_or_explain(
+      frames[0], {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
+  if (!discovery) return nullptr;
+  if (!discovery->verified || discovery->values.empty()) {
+    throw Error(ErrorCode::not_sparse,
+                fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
+                            options.k, discovery->reason));
+  }
+  return from_discovery(*discovery, frames[0]);
+}
+
+/// From the units of a LearningSpectrum to those of the frames, which powers may be too large for.
+void undo_scale(TemplateData& data, int exponent) {
+  if (exponent == 0) return;
+  bool finite = true;
+  const auto power = [&](double& p) {
+    p = std::ldexp(p, 2 * exponent);
+    finite = finite && std::isfinite(p);
+  };
+  for (std::complex<double>& value : data.values)
+    value = {std::ldexp(value.real(), exponent), std::ldexp(value.imag(), exponent)};
+  for (double& p : data.power) power(p);
+  for (double& p : data.tail_envelope.power) power(p);
+  for (double& p : data.change_envelope.power) power(p);
+  power(data.tail_energy);
+  if (!finite) invalid(kTooLarge);
+}
+
+void keep_reference(TemplateData& data, const SignalView& frame) {
+  data.reference_type = frame.type();
+  data.reference.resize(frame.bytes());
+  detail::copy_elements(frame, data.reference.data());
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+void detail::check_finite(const std::complex<double>& mean, std::size_t frame) {
+  if (!std::isfinite(mean.real()) || !std::isfinite(mean.imag()))
+    invalid(fmt::format("learning frame {} holds NaN or infinite samples", frame));
+}
+
+Template learn(const SignalView& first_frame, const LearnOptions& options) {
+  return learn(std::span<const SignalView>(&first_frame, 1), options);
+}
+
+Template learn(std::span<const SignalView> frames, const LearnOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check(frames, options);
+  const SignalView& first = frames[0];
+  if (options.method == LearnMethod::blind) {
+    if (auto data = learn_blindly(frames, options)) {
+      if (options.reference) keep_reference(*data, first);
+      data->learn_seconds = seconds_since(start);
+      return Template(std::move(data));
+    }
+  }
+  const SpectrumLayout layout{first.shape(), !is_complex(first.type())};
+  if (options.k > layout.distinct()) {
+    invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
+                        layout.distinct(), first.shape().to_string(), layout.real ? "real" : "complex"));
+  }
+  const std::unique_ptr<LearningSpectrum> spectrum = options.backend == Backend::cuda
+                                                         ? detail::learn_on_gpu(frames, options.device)
+                                                         : detail::learn_on_cpu(frames, options.threads);
+  const auto data = detail::learn_from(*spectrum, frames.size() > 1, options);
+  undo_scale(*data, spectrum->exponent());
+  if (options.reference) keep_reference(*data, first);
+  data->learn_seconds = seconds_since(start);
+  return Template(data);
+}
+
+std::shared_ptr<TemplateData> detail::learn_from(LearningSpectrum& spectrum, bool several,
+                                                 const LearnOptions& options) {
+  const SpectrumLayout& layout = spectrum.layout();
+  const std::vector<double> sums = spectrum.power_sums();
+  const std::vector<RankedPower> chosen = select(spectrum, sums, options);
+
+  auto data = std::make_shared<TemplateData>();
+  data->shape = layout.shape;
+  data->real = layout.real;
+  auto support = std::make_shared<std::vector<std::int64_t>>();
+  for (const RankedPower& element : chosen) {
+    support->push_back(layout.flat_index(element.index));
+    data->power.push_back(element.power);
+  }
+  data->support = std::move(support);
+  data->values = spectrum.first_values(chosen);
+  data->change_measured = several;
+  std::vector<double> change = several ? spectrum.change_sums() : sums;
+  spectrum.remove(chosen);
+  fill_envelopes(*data, layout, chosen, spectrum.power_sums(), std::move(change));
+  return data;
+}
+
+}  // namespace sfft

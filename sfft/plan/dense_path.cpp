@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sfft/plan/dense_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::detail {
+
+namespace {
+
+/// Σ|X|² over the full grid from a spectrum stored as (…, nD/2 + 1).
+template <class Real>
+double half_spectrum_energy(const std::complex<Real>* spectrum, std::size_t points,
+                            std::int64_t last_extent) {
+  const auto row = static_cast<std::size_t>(last_extent / 2 + 1);
+  double total = 0;
+  for (std::size_t start = 0; start < points; start += row) {
+    double sum = 0;
+    for (std::size_t i = 0; i < row; ++i) {
+      const auto value = spectrum[start + i];
+      sum += double(value.real()) * value.real() + double(value.imag()) * value.imag();
+    }
+    const auto single = [&](std::size_t i) { return std::norm(std::complex<double>(spectrum[start + i])); };
+    total += 2 * sum - single(0) - (last_extent % 2 == 0 ? single(row - 1) : 0);
+  }
+  return total;
+}
+
+}  // namespace
+
+std::vector<DensePick> dense_picks(const TemplateData& data) {
+  std::vector<DensePick> picks;
+  const std::int64_t last = data.shape[data.shape.rank() - 1];
+  for (const std::int64_t flat : *data.support) {
+    const std::int64_t mirrored = conjugate_index(data.shape, flat);
+    const double multiplicity = data.real && mirrored != flat ? 2 : 1;
+    if (!data.real) {
+      picks.push_back({flat, false, multiplicity});
+      continue;
+    }
+    const bool stored = flat % last <= last / 2;
+    const std::int64_t from = stored ? flat : mirrored;
+    picks.push_back({from / last * (last / 2 + 1) + from % last, !stored, multiplicity});
+  }
+  return picks;
+}
+
+template <class Real>
+DenseExecutor<Real>::DenseExecutor(const TemplateData& data, const dense::Options& options)
+    : shape_(data.shape),
+      real_(data.real),
+      plan_(data.shape, data.real, options),
+      picks_(dense_picks(data)) {}
+
+template <class Real>
+std::size_t DenseExecutor<Real>::scratch_bytes() const noexcept {
+  return (plan_.spectrum_points() * sizeof(std::complex<Real>) + 63) / 64 * 64 + plan_.workspace_bytes();
+}
+
+template <class Real>
+void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*,
+                                  std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
+                                  std::byte* scratch) const noexcept {
+  auto* spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
+  const std::size_t points = plan_.spectrum_points();
+  const std::size_t used = (points * sizeof(std::complex<Real>) + 63) / 64 * 64;
+  plan_.forward(SignalView(frame.data, static_cast<std::size_t>(shape_.points()), type, shape_),
+                {spectrum, points}, {scratch + used, plan_.workspace_bytes()});
+  for (std::size_t i = 0; i < picks_.size(); ++i) {
+    const std::complex<Real> value = spectrum[picks_[i].at];
+    values[i] = picks_[i].conjugate ? std::conj(value) : value;
+  }
+  double total = energy({spectrum, points});
+  // Too little or too much for powers, or nothing at all, or no numbers: seldom, so that it may take its
+  // time.
+  if (!(total > 1e-200 && total < 1e200)) {
+    double largest = 0;
+    for (std::size_t i = 0; i < points; ++i) {
+      largest = std::max({largest, std::abs(static_cast<double>(spectrum[i].real())),
+                          std::abs(static_cast<double>(spectrum[i].imag()))});
+    }
+    stats.exponent = std::isfinite(largest) ? cpu::power_exponent(largest) : 0;
+    const double unit = std::ldexp(1.0, -stats.exponent);
+    // Of NaN the power stays NaN.
+    if (stats.exponent != 0) {
+      for (std::size_t i = 0; i < points; ++i)
+        spectrum[i] = std::complex<Real>(std::complex<double>(spectrum[i]) * unit);
+      total = energy({spectrum, points});
+    }
+  }
+  double held = 0;
+  for (const DensePick& pick : picks_)
+    held += pick.multiplicity * std::norm(std::complex<double>(spectrum[pick.at]));
+  stats.finite = std::isfinite(total);
+  stats.scale = std::max(0.0, total - held);
+}
+
+template <class Real>
+double DenseExecutor<Real>::energy(std::span<const std::complex<Real>> spectrum) const noexcept {
+  if (real_) return half_spectrum_energy(spectrum.data(), spectrum.size(), shape_[shape_.rank() - 1]);
+  double total = 0;
+  for (const std::complex<Real>& value : spectrum) total += std::norm(std::complex<double>(value));
+  return total;
+}
+
+template class DenseExecutor<float>;
+template class DenseExecutor<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dense path: a full FFT, then the template's frequencies are picked. Exact; also says what lies outside.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cpu/executor.hpp"
+#include "sfft/dense.hpp"
+#include "template/data/template_data.hpp"
+
+namespace sfft::detail {
+
+/// Where a coefficient is in a dense spectrum: (n1, …, nD), of a real frame (n1, …, nD/2 + 1).
+struct DensePick {
+  std::int64_t at;
+  bool conjugate;  ///< the stored element is the conjugate
+  double multiplicity;
+};
+std::vector<DensePick> dense_picks(const TemplateData& data);
+
+template <class Real>
+class DenseExecutor final : public cpu::Executor<Real> {
+ public:
+  DenseExecutor(const TemplateData& data, const dense::Options& options);
+
+  std::size_t scratch_bytes() const noexcept override;
+  std::size_t reference_reals() const noexcept override { return 0; }
+  void gather_reference(const void*, ElementType, Real*) const noexcept override {}
+  bool takes_regions() const noexcept override { return false; }
+  void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
+               cpu::ExecutionStats& stats, std::byte* scratch) const noexcept override;
+
+  const dense::Plan<Real>& plan() const noexcept { return plan_; }
+
+ private:
+  /// Σ|X|² of the whole grid.
+  double energy(std::span<const std::complex<Real>> spectrum) const noexcept;
+
+  Shape shape_;
+  bool real_;
+  dense::Plan<Real> plan_;
+  std::vector<DensePick> picks_;
+};
+
+extern template class DenseExecutor<float>;
+extern template class DenseExecutor<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sfft/plan/device_dense_path.hpp"
+
+#include <algorithm>
+
+#include "kernels/cuda/pack.hpp"
+#include "kernels/cuda/samples.hpp"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+/// Rounds of at most this much scratch where one frame needs less.
+constexpr std::size_t kRoundBytes = std::size_t{1} << 30;
+
+/// The engine is made for the frames of a round.
+template <class Real>
+struct DenseState final : State {
+  std::unique_ptr<const GpuDenseEngine<Real>> engine;
+  std::size_t input = 0, spectrum = 0, partials = 0;  ///< offsets in scratch, behind the engine's workspace
+};
+
+}  // namespace
+
+template <class Real>
+DenseExecutor<Real>::DenseExecutor(const DenseProblem& frame, DenseEngines<Real> engines,
+                                   const std::vector<DensePick>& picks,
+                                   const std::vector<std::uint8_t>& flags)
+    : frame_(frame),
+      engines_(std::move(engines)),
+      points_(frame.shape.points()),
+      picks_(upload(picks)),
+      errors_(upload(std::vector<Real>(picks.size(), Real(0)))),
+      flags_(upload(flags)) {
+  const bool real = frame.real;
+  plan_.k = plan_.rows = static_cast<int>(picks.size());
+  plan_.real = real;
+  plan_.gain = plan_.bias = errors_.as<Real>();
+  plan_.flags = flags_.as<std::uint8_t>();
+  spectrum_.row_points = real ? frame.row_points() / 2 + 1 : frame.row_points();
+  spectrum_.points = frame.spectrum_points();
+  spectrum_.row_extent = real ? frame.row_points() : 0;
+  spectrum_.picks = picks_.as<DensePick>();
+}
+
+template <class Real>
+std::unique_ptr<State> DenseExecutor<Real>::make_state(int frames) const {
+  const bool real = plan_.real;
+  const std::size_t in_bytes = static_cast<std::size_t>(points_) * sizeof(Real) * (real ? 1 : 2);
+  const std::size_t out_bytes = static_cast<std::size_t>(spectrum_.points) * sizeof(Complex<Real>);
+  const std::size_t frame_bytes = in_bytes + out_bytes + kDenseBlocks * sizeof(DensePartial);
+  auto state = std::make_unique<DenseState<Real>>();
+  state->frames = static_cast<int>(
+      std::clamp<std::size_t>(kRoundBytes / frame_bytes, 1, static_cast<std::size_t>(std::max(1, frames))));
+  const auto count = static_cast<std::size_t>(state->frames);
+  DenseProblem round = frame_;
+  round.batch = state->frames;
+  state->engine = engines_.make(round);
+  state->input = aligned(state->engine->workspace_bytes());
+  state->spectrum = state->input + aligned(count * in_bytes);
+  state->partials = state->spectrum + aligned(count * out_bytes);
+  state->scratch = DeviceBuffer(state->partials + count * kDenseBlocks * sizeof(DensePartial));
+  // A short last round transforms whole batches: what it has no frames for must hold numbers.
+  clear(state->scratch.data() + state->input, count * in_bytes, nullptr);
+  synchronize(nullptr);
+  return state;
+}
+
+template <class Real>
+void DenseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream stream) const {
+  const auto& own = static_cast<const DenseState<Real>&>(state);
+  DenseSpectrum<Real> spectrum = spectrum_;
+  std::byte* scratch = own.scratch.data();
+  spectrum.values = reinterpret_cast<const Complex<Real>*>(scratch + own.spectrum);
+  const Element native = plan_.real ? (sizeof(Real) == 4 ? Element::f32 : Element::f64)
+                                    : (sizeof(Real) == 4 ? Element::c64 : Element::c128);
+  for (int first = 0; first < batch.count; first += own.frames) {
+    const Batch<Real> part = part_of(batch, first, own.frames, plan_.k);
+    // A short last round transforms what the round before left behind, and nobody looks at it.
+    const void* input = part.frames;
+    auto type = static_cast<ElementType>(part.type);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(input) % 16 == 0;
+    if (!own.engine->reads(type) || !aligned || part.frame_pitch != points_ || part.count < own.frames) {
+      launch_copy(copy_rows(part.count, points_, part.frame_pitch, points_), part.frames, part.type,
+                  scratch + own.input, native, 1, stream);
+      input = scratch + own.input;
+      type = static_cast<ElementType>(native);
+    }
+    own.engine->forward(input, type, reinterpret_cast<std::complex<Real>*>(scratch + own.spectrum), Real(1),
+                        scratch, stream);
+    launch_pick(plan_, spectrum, part, reinterpret_cast<DensePartial*>(scratch + own.partials), stream);
+  }
+}
+
+template class DenseExecutor<float>;
+template class DenseExecutor<double>;
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dense path: a full FFT, then the template's frequencies are picked. Exact; also says what lies outside.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/pick.hpp"
+#include "kernels/dense/problem/gpu_engines.hpp"
+
+namespace sfft::detail::cuda {
+
+template <class Real>
+class DenseExecutor final : public Executor<Real> {
+ public:
+  /// `frame`: a problem of batch 1, contiguous.
+  DenseExecutor(const DenseProblem& frame, DenseEngines<Real> engines, const std::vector<DensePick>& picks,
+                const std::vector<std::uint8_t>& flags);
+
+  std::unique_ptr<State> make_state(int frames) const override;
+  void enqueue(const Batch<Real>& batch, State& state, Stream stream) const override;
+  const std::vector<std::int64_t>& sample_indices() const noexcept override { return none_; }
+  void enqueue_compact(const Batch<Real>&, State&, Stream) const override {}
+  std::int64_t taps() const noexcept override { return 0; }
+  std::string describe() const override { return engines_.name; }
+
+ private:
+  DenseProblem frame_;
+  DenseEngines<Real> engines_;
+  std::int64_t points_ = 1;
+  Binning<Real> plan_;  ///< only what finishing needs
+  DenseSpectrum<Real> spectrum_;
+  DeviceBuffer picks_, errors_, flags_;
+  std::vector<std::int64_t> none_;
+};
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sfft/plan/device_plan.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "kernels/base/direct_table.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
+#include "kernels/cpu/thread_pool.hpp"
+#include "kernels/cuda/direct.hpp"
+#include "kernels/cuda/samples.hpp"
+#include "kernels/cuda/sparse_executor.hpp"
+#include "kernels/dense/problem/problem.hpp"
+#include "kernels/dense/request/gpu_runner.hpp"
+#include "sfft/plan/dense_path.hpp"
+#include "sfft/plan/device_dense_path.hpp"
+#include "sfft/plan/host_ring.hpp"
+
+namespace sfft::detail {
+
+static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(ElementType::c128));
+static_assert(sizeof(FrameAccount) == sizeof(cuda::DeviceAccount));
+static_assert(sizeof(std::complex<float>) == sizeof(cuda::Complex<float>));
+
+std::string device_problem(int device) {
+  return cuda::unavailable(device);
+}
+
+DeviceTraits device_traits(int device) {
+  const cuda::DeviceInfo& info = cuda::device_info(device);
+  return {info.name, info.multiprocessors};
+}
+
+namespace {
+
+template <class Real>
+struct Reference final : DeviceReference {
+  cuda::DeviceBuffer samples, witness, values;
+};
+
+template <class Real>
+struct OwnWorkspace final : DeviceWorkspace {
+  std::unique_ptr<cuda::State> state;
+  std::unique_ptr<HostRing<Real>> ring;  ///< made by the first execute() on host memory
+  int frames = 1;
+
+  std::size_t bytes() const noexcept override { return state->scratch.bytes() + (ring ? ring->bytes() : 0); }
+  int capacity() const noexcept override { return frames; }
+};
+
+template <class Real>
+class OwnPlan final : public DevicePlan<Real> {
+ public:
+  OwnPlan(std::unique_ptr<const cuda::Executor<Real>> executor, const TemplateData& data,
+          const PlanOptions& options)
+      : executor_(std::move(executor)),
+        shape_(data.shape),
+        k_(data.k()),
+        device_(options.device),
+        transfer_(options.transfer) {}
+
+  std::string describe() const override {
+    return cuda::device_info(device_).name + ", " + executor_->describe();
+  }
+  bool takes_reference() const noexcept override { return executor_->taps() > 0; }
+
+  std::shared_ptr<const DeviceReference> make_reference(
+      const SignalView& frame, std::span<const std::complex<double>> coefficients) const override {
+    const cuda::DeviceScope scope(device_);
+    auto reference = std::make_shared<Reference<Real>>();
+    const auto& indices = executor_->sample_indices();
+    const auto type = static_cast<cuda::Element>(frame.type());
+    const std::int64_t last = executor_->witness_samples();
+    reference->samples =
+        cuda::upload(cuda::reference_samples<Real>(frame.data(), type, indices, executor_->taps(), last));
+    reference->witness = cuda::upload(cuda::reference_witness<Real>(frame.data(), type, indices, last));
+    const std::vector<std::complex<Real>> values(coefficients.begin(), coefficients.end());
+    reference->values = cuda::upload(values);
+    return reference;
+  }
+
+  std::unique_ptr<DeviceWorkspace> make_workspace(int frames) const override {
+    const cuda::DeviceScope scope(device_);
+    auto workspace = std::make_unique<OwnWorkspace<Real>>();
+    workspace->frames = frames;
+    workspace->state = executor_->make_state(frames);
+    return workspace;
+  }
+
+  void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+               const DeviceReference* reference, DeviceWorkspace& workspace,
+               CUstream_st* stream) const override {
+    const cuda::DeviceScope scope(device_);
+    executor_->enqueue(batch(frames, spectra, reference), *static_cast<OwnWorkspace<Real>&>(workspace).state,
+                       stream);
+  }
+
+  void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+               const DeviceReference* reference, DeviceWorkspace& workspace,
+               cpu::ThreadPool* pool) const override {
+    const cuda::DeviceScope scope(device_);
+    auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
+    const bool compact = !executor_->sample_indices().empty() && transfer_ != Transfer::whole;
+    const std::int64_t samples =
+        compact ? static_cast<std::int64_t>(executor_->sample_indices().size()) : shape_.points();
+    if (!own.ring) own.ring = std::make_unique<HostRing<Real>>(k_);
+    own.ring->fit(frames.empty() ? 1 : element_bytes(frames[0].type()) * static_cast<std::size_t>(samples),
+                  std::min<int>(own.frames, static_cast<int>(frames.size())));
+    try {
+      std::size_t next = 0;
+      while (next < frames.size())
+        next += submit(frames.subspan(next), spectra.subspan(next), reference, own, pool);
+      own.ring->drain();
+    } catch (...) {
+      own.ring->abandon();
+      throw;
+    }
+  }
+
+ private:
+  cuda::Batch<Real> batch(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+                          const DeviceReference* reference) const {
+    cuda::Batch<Real> out;
+    out.frames = frames.data;
+    out.type = static_cast<cuda::Element>(frames.type);
+    out.frame_pitch = frames.pitch == 0 ? shape_.points() : frames.pitch;
+    out.count = static_cast<int>(frames.count);
+    out.values = reinterpret_cast<cuda::Complex<Real>*>(spectra.values);
+    out.standard_error = spectra.standard_error;
+    out.accounts = reinterpret_cast<cuda::DeviceAccount*>(spectra.accounts);
+    if (reference != nullptr) {
+      const auto& own = static_cast<const Reference<Real>&>(*reference);
+      out.reference_samples = own.samples.template as<cuda::Complex<Real>>();
+      out.reference_witness = own.witness.template as<Real>();
+      out.reference_values = own.values.template as<cuda::Complex<Real>>();
+    }
+    return out;
+  }
+
+  /// Sends the next few frames of one element type on their way; returns how many.
+  std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                     const DeviceReference* reference, OwnWorkspace<Real>& own, cpu::ThreadPool* pool) const {
+    const ElementType type = frames[0].type();
+    const auto& indices = executor_->sample_indices();
+    const bool sparse = !indices.empty();
+    const void* mapped = nullptr;
+    const bool region = !frames[0].contiguous();  // kernels read frames in place only where they have no gaps
+    if (sparse && !region && (transfer_ == Transfer::automatic || transfer_ == Transfer::mapped))
+      mapped = cuda::mapped_address(frames[0].data());
+    if (transfer_ == Transfer::mapped && sparse && !region && mapped == nullptr) {
+      throw Error(ErrorCode::invalid_argument,
+                  "Transfer::mapped needs page-locked frames: allocate them with cudaHostAlloc, or use "
+                  "Transfer::automatic");
+    }
+    auto& slot = own.ring->next();
+    if (mapped != nullptr) {
+      const std::size_t count = adjacent(frames, own.ring->capacity());
+      const auto read = static_cast<std::int64_t>(indices.size() * element_bytes(type));
+      executor_->enqueue(
+          batch({mapped, type, static_cast<std::int64_t>(count), 0}, slot.spectra(), reference), *own.state,
+          own.ring->stream());
+      own.ring->finish(slot, spectra.first(count), read);
+      return count;
+    }
+    const bool compact = sparse && transfer_ != Transfer::whole;
+    const std::size_t frame_bytes =
+        element_bytes(type) * (compact ? indices.size() : static_cast<std::size_t>(shape_.points()));
+    std::size_t count = 0;
+    while (count < frames.size() && count < static_cast<std::size_t>(own.ring->capacity()) &&
+           frames[count].type() == type && (count + 1) * frame_bytes <= slot.device.bytes()) {
+      ++count;
+    }
+    if (compact) {
+      const auto start = std::chrono::steady_clock::now();
+      gather(frames.first(count), slot.host.data(), pool);
+      slot.gather_us =
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+      own.ring->copy(slot, slot.device.data(), slot.host.data(), count * frame_bytes);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) {
+        const void* from = frames[i].data();
+        if (!frames[i].contiguous()) {
+          copy_elements(frames[i], slot.host.data() + i * frame_bytes);
+          from = slot.host.data() + i * frame_bytes;
+        }
+        own.ring->copy(slot, slot.device.data() + i * frame_bytes, from, frame_bytes);
+      }
+    }
+    DeviceFrames device{slot.device.data(), type, static_cast<std::int64_t>(count),
+                        compact ? static_cast<std::int64_t>(indices.size()) : 0};
+    const cuda::Batch<Real> work = batch(device, slot.spectra(), reference);
+    if (compact) {
+      executor_->enqueue_compact(work, *own.state, own.ring->stream());
+    } else {
+      executor_->enqueue(work, *own.state, own.ring->stream());
+    }
+    own.ring->finish(slot, spectra.first(count), static_cast<std::int64_t>(frame_bytes));
+    return count;
+  }
+
+  /// How many of the first frames lie one behind the other.
+  std::size_t adjacent(std::span<const SignalView> frames, int most) const {
+    const auto bytes = static_cast<std::ptrdiff_t>(frames[0].bytes());
+    std::size_t count = 1;
+    while (count < frames.size() && count < static_cast<std::size_t>(most) &&
+           frames[count].type() == frames[0].type() && frames[count].contiguous() &&
+           static_cast<const std::byte*>(frames[count].data()) -
+                   static_cast<const std::byte*>(frames[0].data()) ==
+               static_cast<std::ptrdiff_t>(count) * bytes) {
+      ++count;
+    }
+    return count;
+  }
+
+  /// The samples of every frame, one frame's behind the other's.
+  void gather(std::span<const SignalView> frames, std::byte* compact, cpu::ThreadPool* pool) const {
+    const auto& indices = executor_->sample_indices();
+    const std::size_t frame_bytes = element_bytes(frames[0].type()) * indices.size();
+    // A part wants to be worth waking a thread for.
+    constexpr std::size_t kPart = 4096;
+    const std::size_t parts = std::clamp<std::size_t>(indices.size() / kPart, 1, 64);
+    const auto copy = [&](std::int64_t task, int) {
+      const std::size_t frame = static_cast<std::size_t>(task) / parts;
+      const std::size_t part = static_cast<std::size_t>(task) % parts;
+      cuda::copy_samples(frames[frame], indices, indices.size() * part / parts,
+                         indices.size() * (part + 1) / parts, compact + frame * frame_bytes);
+    };
+    const auto tasks = static_cast<std::int64_t>(frames.size() * parts);
+    if (pool != nullptr) return pool->run(tasks, copy);
+    for (std::int64_t task = 0; task < tasks; ++task) copy(task, 0);
+  }
+
+  std::unique_ptr<const cuda::Executor<Real>> executor_;
+  Shape shape_;
+  std::int64_t k_;
+  int device_;
+  Transfer transfer_;
+};
+
+std::vector<std::uint8_t> flags_of(const SupportSet& support) {
+  std::vector<std::uint8_t> flags(static_cast<std::size_t>(support.k), 0);
+  for (const SupportMember& member : support.members) {
+    if (member.conjugate) flags[static_cast<std::size_t>(member.coefficient)] |= cuda::kDistinctConjugate;
+  }
+  if (support.mean_coefficient >= 0) flags[static_cast<std::size_t>(support.mean_coefficient)] |= cuda::kMean;
+  return flags;
+}
+
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> tables,
+                                                    const TemplateData& data, const PlanOptions& options) {
+  auto executor = std::make_unique<cuda::SparseExecutor<Real>>(
+      std::move(tables), cuda::device_info(options.device), options.batch);
+  return std::make_unique<OwnPlan<Real>>(std::move(executor), data, options);
+}
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, const ErrorTable& errors,
+                                                         const WitnessData& witness,
+                                                         const SupportSet& support, const TemplateData& data,
+                                                         const PlanOptions& options) {
+  const cuda::DeviceScope scope(options.device);
+  return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
+}
+
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& flat, const ErrorTable& errors,
+                                                         const WitnessData& witness,
+                                                         const SupportSet& support, const TemplateData& data,
+                                                         const PlanOptions& options) {
+  const cuda::DeviceScope scope(options.device);
+  return sparse_plan<Real>({flat, flags_of(support), errors, witness}, data, options);
+}
+
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan(const SupportSet& support,
+                                                                const TemplateData& data,
+                                                                const PlanOptions& options) {
+  const cuda::DeviceScope scope(options.device);
+  return std::make_unique<OwnPlan<Real>>(std::make_unique<cuda::DirectExecutor<Real>>(
+                                             data.shape.points(), static_cast<int>(data.k()), data.real,
+                                             direct_table(data.shape, *data.support), flags_of(support)),
+                                         data, options);
+}
+
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet& support,
+                                                               const TemplateData& data,
+                                                               const PlanOptions& options) {
+  const cuda::DeviceScope scope(options.device);
+  const DenseProblem frame = make_problem(data.shape, data.real, {.device = options.device});
+  std::vector<cuda::DensePick> picks;
+  for (const DensePick& pick : dense_picks(data)) picks.push_back({pick.at, pick.conjugate});
+  return std::make_unique<OwnPlan<Real>>(
+      std::make_unique<cuda::DenseExecutor<Real>>(frame, remembered_engines<Real>(frame), picks,
+                                                  flags_of(support)),
+      data, options);
+}
+
+SFFT_INSTANTIATE_DEVICE_PLANS(float)
+SFFT_INSTANTIATE_DEVICE_PLANS(double)
+
+}  // namespace sfft::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU side of a plan, behind an interface that exists in every build.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kernels/base/comb_data.hpp"
+#include "kernels/base/error_table.hpp"
+#include "kernels/base/flat_data.hpp"
+#include "kernels/base/witness_data.hpp"
+#include "sfft/plan.hpp"
+#include "template/data/support_set.hpp"
+#include "template/data/template_data.hpp"
+
+namespace sfft::detail {
+
+namespace cpu {
+class ThreadPool;
+}
+
+/// A reference frame's samples and coefficients in device memory.
+class DeviceReference {
+ public:
+  virtual ~DeviceReference() = default;
+};
+
+/// Streams, rings and scratch of one thread.
+class DeviceWorkspace {
+ public:
+  virtual ~DeviceWorkspace() = default;
+  virtual std::size_t bytes() const noexcept = 0;
+  virtual int capacity() const noexcept = 0;  ///< frames of one host batch
+};
+
+/// What the GPU looks like to the planner.
+struct DeviceTraits {
+  std::string name;
+  int multiprocessors = 0;
+};
+
+template <class Real>
+class DevicePlan {
+ public:
+  virtual ~DevicePlan() = default;
+  virtual std::string describe() const = 0;
+  virtual bool takes_reference() const noexcept = 0;
+  virtual std::shared_ptr<const DeviceReference> make_reference(
+      const SignalView& frame, std::span<const std::complex<double>> coefficients) const = 0;
+  virtual std::unique_ptr<DeviceWorkspace> make_workspace(int frames) const = 0;
+  virtual void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+                       const DeviceReference* reference, DeviceWorkspace& workspace,
+                       CUstream_st* stream) const = 0;
+  /// Host frames; spectra have been prepared. Blocks. `pool` may be null.
+  virtual void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                       const DeviceReference* reference, DeviceWorkspace& workspace,
+                       cpu::ThreadPool* pool) const = 0;
+};
+
+/// Why there is no GPU to use; empty when there is one.
+std::string device_problem(int device);
+/// Throws backend_unavailable with device_problem().
+DeviceTraits device_traits(int device);
+
+/// `witness` may be empty.
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, const ErrorTable& errors,
+                                                         const WitnessData& witness,
+                                                         const SupportSet& support, const TemplateData& data,
+                                                         const PlanOptions& options);
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& flat, const ErrorTable& errors,
+                                                         const WitnessData& witness,
+                                                         const SupportSet& support, const TemplateData& data,
+                                                         const PlanOptions& options);
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan(const SupportSet& support,
+                                                                const TemplateData& data,
+                                                                const PlanOptions& options);
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet& support,
+                                                               const TemplateData& data,
+                                                               const PlanOptions& options);
+
+/// For the sources that define these, one of which is in a build.
+#define SFFT_INSTANTIATE_DEVICE_PLANS(Real)                                                               \
+  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(                                \
+      const CombData&, const ErrorTable&, const WitnessData&, const SupportSet&, const TemplateData&,     \
+      const PlanOptions&);                                                                                \
+  template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(                                \
+      const FlatPlanData&, const ErrorTable&, const WitnessData&, const SupportSet&, const TemplateData&, \
+      const PlanOptions&);                                                                                \
+  template std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan<Real>(                         \
+      const SupportSet&, const TemplateData&, const PlanOptions&);                                        \
+  template std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan<Real>(                          \
+      const SupportSet&, const TemplateData&, const PlanOptions&);
+
+}  // namespace sfft::detail

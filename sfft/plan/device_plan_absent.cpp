@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds without a CUDA toolkit: there is no GPU to plan for.
+#include "kernels/base/error.hpp"
+#include "sfft/plan/device_plan.hpp"
+
+namespace sfft::detail {
+
+namespace {
+constexpr const char* kAbsent = "this build has no GPU backend: use Backend::cpu or Backend::automatic";
+}
+
+std::string device_problem(int) {
+  return kAbsent;
+}
+
+DeviceTraits device_traits(int) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData&, const ErrorTable&,
+                                                         const WitnessData&, const SupportSet&,
+                                                         const TemplateData&, const PlanOptions&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData&, const ErrorTable&,
+                                                         const WitnessData&, const SupportSet&,
+                                                         const TemplateData&, const PlanOptions&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan(const SupportSet&, const TemplateData&,
+                                                                const PlanOptions&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+template <class Real>
+std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&, const TemplateData&,
+                                                               const PlanOptions&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+
+SFFT_INSTANTIATE_DEVICE_PLANS(float)
+SFFT_INSTANTIATE_DEVICE_PLANS(double)
+
+}  // namespace sfft::detail

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sfft/plan/host_ring.hpp"
+
+#include <algorithm>
+
+namespace sfft::detail {
+
+template <class Real>
+DeviceSpectra<Real> HostRing<Real>::Slot::layout(std::byte* base) const noexcept {
+  const auto count = static_cast<std::size_t>(capacity) * static_cast<std::size_t>(k);
+  DeviceSpectra<Real> out;
+  out.values = reinterpret_cast<std::complex<Real>*>(base);
+  base += cuda::aligned(count * sizeof(std::complex<Real>));
+  out.standard_error = reinterpret_cast<Real*>(base);
+  base += cuda::aligned(count * sizeof(Real));
+  out.accounts = reinterpret_cast<FrameAccount*>(base);
+  return out;
+}
+
+template <class Real>
+std::size_t HostRing<Real>::result_bytes(int frames) const noexcept {
+  const auto count = static_cast<std::size_t>(frames) * static_cast<std::size_t>(k_);
+  return cuda::aligned(count * sizeof(std::complex<Real>)) + cuda::aligned(count * sizeof(Real)) +
+         static_cast<std::size_t>(frames) * sizeof(FrameAccount);
+}
+
+template <class Real>
+HostRing<Real>::HostRing(std::int64_t k) : k_(k) {}
+
+template <class Real>
+void HostRing<Real>::fit(std::size_t frame_bytes, int frames) {
+  // A slot of a few frames is enough to overlap; larger ones only delay the first result.
+  constexpr int kMostFrames = 32;
+  const int wanted = std::clamp(frames, 1, kMostFrames);
+  const std::size_t bytes = frame_bytes * static_cast<std::size_t>(wanted);
+  if (wanted <= capacity_ && bytes <= slots_[0].device.bytes()) return;
+  drain();
+  capacity_ = 0;  // until all of it is there
+  const int capacity = std::max(wanted, slots_[0].capacity);
+  for (Slot& slot : slots_) {
+    slot.k = k_;
+    slot.host = cuda::PinnedBuffer(bytes);
+    slot.device = cuda::DeviceBuffer(bytes);
+    slot.results = cuda::DeviceBuffer(result_bytes(capacity));
+    cuda::clear(slot.results.data(), slot.results.bytes(), stream_.get());  // padding is copied too
+    slot.returned = cuda::PinnedBuffer(result_bytes(capacity));
+    slot.capacity = capacity;
+  }
+  capacity_ = capacity;
+}
+
+template <class Real>
+typename HostRing<Real>::Slot& HostRing<Real>::next() {
+  Slot& slot = slots_[static_cast<std::size_t>(at_)];
+  at_ = (at_ + 1) % kSlots;
+  deliver(slot);
+  slot.gather_us = 0;
+  slot.copied = false;
+  return slot;
+}
+
+template <class Real>
+void HostRing<Real>::copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes) {
+  if (!slot.copied) slot.copy_begins.record(stream_.get());
+  cuda::copy_to_device(device, host, bytes, stream_.get());
+  slot.copy_ends.record(stream_.get());
+  slot.copied = true;
+}
+
+template <class Real>
+void HostRing<Real>::finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes) {
+  cuda::copy_to_host(slot.returned.data(), slot.results.data(), result_bytes(slot.capacity), stream_.get());
+  slot.done.record(stream_.get());
+  slot.spectra_out = spectra;
+  slot.transferred = transferred_bytes;
+}
+
+template <class Real>
+void HostRing<Real>::deliver(Slot& slot) {
+  if (slot.spectra_out.empty()) return;
+  const std::span<Spectrum<Real>> out = std::exchange(slot.spectra_out, {});
+  slot.done.wait();
+  const DeviceSpectra<Real> from = slot.layout(slot.returned.data());
+  const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
+  const auto k = static_cast<std::size_t>(k_);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    Spectrum<Real>& spectrum = out[i];
+    std::copy_n(from.values + i * k, k, spectrum.values.begin());
+    std::copy_n(from.standard_error + i * k, k, spectrum.standard_error.begin());
+    const FrameAccount& account = from.accounts[i];
+    spectrum.error_l2 = account.error_l2;
+    spectrum.relative_error = account.relative_error;
+    spectrum.tail_energy = account.tail_energy;
+    spectrum.residual = account.residual;
+    spectrum.finite = account.finite != 0;
+    spectrum.transferred_bytes = slot.transferred;
+    spectrum.transfer_us = transfer_us / static_cast<double>(out.size());
+  }
+}
+
+template <class Real>
+void HostRing<Real>::drain() {
+  for (int i = 0; i < kSlots; ++i) deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
+}
+
+template <class Real>
+void HostRing<Real>::abandon() noexcept {
+  try {
+    cuda::synchronize(stream_.get());
+  } catch (...) {  // the failure that led here is the one to report
+  }
+  for (Slot& slot : slots_) slot.spectra_out = {};
+}
+
+template <class Real>
+std::size_t HostRing<Real>::bytes() const noexcept {
+  std::size_t total = 0;
+  for (const Slot& slot : slots_)
+    total += slot.host.bytes() + slot.device.bytes() + slot.results.bytes() + slot.returned.bytes();
+  return total;
+}
+
+template class HostRing<float>;
+template class HostRing<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Behind sfft::Plan: the design (chosen once, shared) and the reference (swappable).
+#pragma once
+
+#include <atomic>
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "kernels/base/error_table.hpp"
+#include "kernels/cpu/executor.hpp"
+#include "kernels/cpu/thread_pool.hpp"
+#include "kernels/cpu/witness.hpp"
+#include "sfft/plan.hpp"
+#include "sfft/plan/device_plan.hpp"
+#include "template/data/template_data.hpp"
+
+namespace sfft::detail {
+
+/// 64-byte aligned bytes.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(std::size_t bytes)
+      : bytes_(bytes), data_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}))) {}
+  std::byte* data() const noexcept { return data_.get(); }
+  std::size_t size() const noexcept { return bytes_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const noexcept { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::size_t bytes_ = 0;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+template <class Real>
+struct PlanDesign;
+
+template <class Real>
+struct WorkspaceImpl {
+  std::unique_ptr<cpu::ThreadPool> pool;  ///< nullptr for one thread
+  std::vector<AlignedBuffer> scratch;     ///< one a thread
+  std::unique_ptr<DeviceWorkspace> device;
+  std::shared_ptr<const PlanDesign<Real>> device_design;  ///< that the device part was made for
+  std::vector<AlignedBuffer> copies;  ///< one a thread, of regions for executors that want them contiguous
+  std::atomic<bool> in_use{false};    ///< by a call under way
+
+  void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
+  /// Room for a copy of any of the frames, for each thread, where the executor wants one.
+  void fit_copies(const cpu::Executor<Real>& executor, std::span<const SignalView> frames);
+  /// The frame, or the thread's copy of it.
+  SignalView readable(const cpu::Executor<Real>& executor, const SignalView& frame,
+                      std::size_t thread) const noexcept;
+};
+
+/// What does not change when the reference does.
+template <class Real>
+struct PlanDesign {
+  explicit PlanDesign(const Template& t) : source(t) {}
+  Template source;
+  PlanInfo info;
+  int threads = 1;
+  std::int64_t mean_coefficient = -1;  ///< index of f = 0 in the support, or -1
+  std::vector<std::int64_t>
+      self_conjugate;  ///< indices of a real signal's coefficients with f = −f, f = 0 apart
+  ErrorTable errors;
+  std::vector<Real> root_gain;                          ///< of errors.gain, where the rows are unbiased
+  std::vector<Real> fit;                                ///< errors.fit, where they are not
+  cpu::Witness<Real> witness;                           ///< of the cpu backend; empty: none
+  std::unique_ptr<const cpu::Executor<Real>> executor;  ///< of the cpu backend
+  std::unique_ptr<const DevicePlan<Real>> device;       ///< of the cuda backend
+  int batch = 1;
+};
+
+/// Chooses the path and builds the executor. Throws as Plan's constructor does.
+template <class Real>
+std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options);
+
+template <class Real>
+class PlanImpl {
+ public:
+  std::shared_ptr<const PlanDesign<Real>> design;
+  std::vector<Real> reference_samples;  ///< in the executor's order; empty: no reference
+  std::vector<Real> reference_witness;  ///< the witness's samples of the reference
+  std::vector<std::complex<Real>> reference_values;
+  std::shared_ptr<const DeviceReference> device_reference;  ///< the same on the cuda backend
+
+  void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients);
+  void check(const SignalView& frame) const;
+  void check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const;
+  void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
+           cpu::ThreadPool* pool) const noexcept;
+  void give_account(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
+                    Spectrum<Real>& spectrum) const noexcept;
+  bool powers_fit(const Spectrum<Real>& spectrum) const noexcept;
+  void prepare(Spectrum<Real>& spectrum) const;
+};
+
+/// The number of threads that an option of 0 means.
+int thread_count(int option);
+
+extern template class PlanImpl<float>;
+extern template class PlanImpl<double>;
+
+}  // namespace sfft::detail

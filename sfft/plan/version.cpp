@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "kernels/cpu/isa.hpp"
+#include "sfft/plan/device_plan.hpp"
+#include "sfft/sfft.hpp"
+#include "sfft_build_config.hpp"
+#if SFFT_HAVE_CUDA
+#include "kernels/cuda/runtime.hpp"
+#endif
+
+namespace sfft {
+
+std::string unavailable(Backend backend, int device) {
+  return backend == Backend::cuda ? detail::device_problem(device) : std::string();
+}
+
+const char* version() noexcept {
+  return SFFT_VERSION;
+}
+
+std::string build_info() {
+  std::string text = fmt::format("compiler   {}, {}\n", SFFT_COMPILER, SFFT_BUILD_TYPE);
+  text += fmt::format("vectors    {}\n", detail::cpu::to_string(detail::cpu::best_isa()));
+  text +=
+      dense::available(dense::Engine::fftw)
+          ? "FFTW       yes (GPL: so are binaries that contain it), as a dense engine that can be asked for\n"
+          : "FFTW       no: not needed, dense transforms use the built-in engine\n";
+#if SFFT_HAVE_CUDA
+  const std::string problem = detail::cuda::unavailable();
+  text += fmt::format(
+      "CUDA       toolkit {}, code for {}; {}\n", SFFT_CUDA_VERSION, SFFT_CUDA_TARGETS,
+      problem.empty() ? detail::cuda::device_info(0).name : fmt::format("not usable here: {}", problem));
+  text += dense::available(dense::Engine::vkfft)
+              ? "VkFFT      yes, for dense transforms on GPUs where NVRTC is found\n"
+              : "VkFFT      no: its header was not found, dense transforms on GPUs use other engines\n";
+#else
+  text += "CUDA       no: built without a CUDA toolkit\n";
+#endif
+  return text;
+}
+
+}  // namespace sfft

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sfft/tracking/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace sfft::detail {
+
+namespace {
+
+/// Below this relative error there is nothing to calibrate: rounding, or an exactly sparse signal.
+constexpr double kNegligible = 1e-5;
+/// Errors that differ by less than this factor, as a logarithm, are of one level.
+constexpr double kOneLevel = std::numbers::ln2;
+constexpr int kPatience = 3;
+constexpr std::size_t kMemory = 12;
+/// What a comparison counts for when another one has been made.
+constexpr double kFading = 0.75;
+/// Frames scatter about their median by some tenths: erring on the safe side costs little.
+constexpr double kMargin = 1.1;
+/// A factor beyond is no matter of calibration. What looks far too large is rather a frame that was lucky.
+const double kLeast = std::log(0.35), kMost = std::log(16.0);
+/// Weight of knowing nothing, in comparisons at the level asked for.
+constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
+/// Of the fit: passes, what ratios scatter by, and a squared spread of levels below which they tell no slope.
+constexpr int kPasses = 3;
+constexpr double kScatter = 0.15, kRidge = 0.05;
+/// What a comparison may be off by for the next one to come later than the last; after a surprise it comes
+/// sooner.
+const double kAgreement = std::log(1.3);
+constexpr std::int64_t kLeastStep = 4, kShortStep = 8;
+/// A true error so many times the one reported says that what was known holds no longer.
+const double kContradiction = std::log(1.7);
+
+}  // namespace
+
+void Calibration::restart() {
+  *this = Calibration(interval_);
+}
+
+/// Distance in level to the nearest comparison.
+double Calibration::nearest(double level) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Comparison& one : known_) least = std::min(least, std::fabs(one.level - level));
+  return least;
+}
+
+bool Calibration::due(double reported) {
+  ++frames_;
+  if (interval_ == 0 || !(reported > kNegligible)) return false;
+  if (frames_ >= next_) return true;
+  const bool elsewhere = !known_.empty() && nearest(std::log(reported)) > kOneLevel;
+  elsewhere_ = elsewhere ? elsewhere_ + 1 : 0;
+  if (elsewhere_ < kPatience || frames_ - last_ < least_gap_) return false;
+  least_gap_ = std::min<std::int64_t>(2 * least_gap_, interval_);
+  return true;
+}
+
+double Calibration::factor(double reported) const {
+  if (known_.empty() || !(reported > kNegligible)) return 1;
+  const double level = std::log(reported);
+  // A line through the comparisons, nearby ones first, fitted so that a single one far off hardly moves it.
+  double mean = 0, slope = 0, all = 0;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    double weights = 0, levels = 0, ratios = 0, squares = 0, products = 0;
+    all = 0;
+    double fresh = 1;
+    for (auto one = known_.rbegin(); one != known_.rend(); ++one, fresh *= kFading) {
+      const double distance = one->level - level;
+      const double near = fresh * std::exp(-0.5 * distance * distance / (kOneLevel * kOneLevel));
+      const double off = std::fabs(one->log_ratio - mean - slope * distance);
+      const double weight = pass == 0 ? near : near / std::max(1.0, off / kScatter);
+      all += near;
+      weights += weight;
+      levels += weight * distance;
+      ratios += weight * one->log_ratio;
+      squares += weight * distance * distance;
+      products += weight * distance * one->log_ratio;
+    }
+    if (!(weights > kLeastWeight)) return kMargin;
+    squares -= levels * levels / weights;
+    products -= levels * ratios / weights;
+    // From errors that follow the report to errors that stay what they are.
+    slope = std::clamp(products / (squares + kRidge), -1.0, 0.0);
+    mean = (ratios - slope * levels) / weights;
+  }
+  return std::exp(std::clamp(all / (all + kIgnorance) * mean, kLeast, kMost)) * kMargin;
+}
+
+void Calibration::compared(double true_l2, double reported_l2, double reported) {
+  last_ = frames_;
+  elsewhere_ = 0;
+  if (reported_l2 > 0 && reported > 0) {
+    const double log_ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);
+    const double surprise = known_.empty() ? 0 : log_ratio - std::log(factor(reported) / kMargin);
+    if (surprise > kContradiction) known_.clear();
+    if (std::fabs(surprise) > kAgreement) step_ = std::clamp(step_ / 2, kLeastStep, kShortStep);
+    if (known_.size() == kMemory) known_.erase(known_.begin());
+    known_.push_back({std::log(reported), std::clamp(log_ratio, kLeast, kMost)});
+  }
+  if (frames_ < next_) return;  // out of turn
+  step_ = std::min<std::int64_t>(step_ + (step_ + 1) / 2, std::max(interval_, 1));
+  next_ = frames_ + step_;
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sfft/tracking/stream_memory.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/base/region.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+template <class T>
+double square_distance(const T* a, const T* b, std::size_t count) {
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double distance = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    sum += distance * distance;
+  }
+  return sum;
+}
+
+/// Σ|a − b|²; complex samples are pairs of reals.
+double square_distance(const void* a, const void* b, ElementType type, std::size_t count) {
+  const auto as = [&](auto sample, std::size_t reals) {
+    using T = decltype(sample);
+    return square_distance(static_cast<const T*>(a), static_cast<const T*>(b), reals);
+  };
+  switch (type) {
+    case ElementType::u8:
+      return as(std::uint8_t{}, count);
+    case ElementType::u16:
+      return as(std::uint16_t{}, count);
+    case ElementType::f32:
+      return as(float{}, count);
+    case ElementType::f64:
+      return as(double{}, count);
+    case ElementType::c64:
+      return as(float{}, 2 * count);
+    case ElementType::c128:
+      return as(double{}, 2 * count);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values) {
+  type_ = frame.type();
+  frame_.resize(frame.bytes());
+  copy_elements(frame, frame_.data());
+  values_.assign(values.begin(), values.end());
+}
+
+auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<double>> values,
+                          std::span<const double> multiplicity) const -> Change {
+  if (frame.type() != type_ || values.size() != values_.size()) {
+    constexpr double kAll = std::numeric_limits<double>::infinity();
+    return {kAll, kAll};
+  }
+  Change change;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
+  const Shape& shape = frame.shape();
+  const auto columns = static_cast<std::size_t>(shape[shape.rank() - 1]);
+  double distance = 0;
+  for_each_row(frame, [&](const std::byte* row, std::int64_t i) {
+    const std::size_t start = static_cast<std::size_t>(i) * columns * element_bytes(type_);
+    distance += square_distance(row, frame_.data() + start, type_, columns);
+  });
+  const double all = static_cast<double>(shape.points()) * distance;
+  change.outside = std::max(0.0, all - change.support);
+  return change;
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search over comb plans: buckets, number of delays, delays.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/base/comb_data.hpp"
+#include "template/data/support_set.hpp"
+#include "template/planning/cost_model.hpp"
+
+namespace sfft::detail {
+
+struct CombRequest {
+  double accuracy = 0;           ///< relative L2 error that is good enough; 0: the best within max_samples
+  std::int64_t max_samples = 0;  ///< r·B at most
+  double epsilon = 0;            ///< of the arithmetic that will execute
+  double limit_us = 0;           ///< plans predicted slower than this are of no use
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< of the search; the plan is the same for any number
+  std::function<double(const CombCost&)> cost =
+      predict_comb_us;  ///< microseconds on the backend that executes
+};
+
+/// What was looked at and not taken, in words.
+struct Rejection {
+  std::string description, reason;
+};
+
+struct CombPlan {
+  CombData data;
+  double predicted_us = 0;
+  double predicted_error = 0;  ///< relative to the prior's power; from rounding alone when the tail is zero
+  double noise_gain = 0;       ///< largest ‖row‖ sqrt(r)
+};
+
+/// The cheapest plan that is good enough, or nothing with the reasons in `rejected`.
+std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
+                                  const CombRequest& request, std::vector<Rejection>& rejected);
+
+}  // namespace sfft::detail

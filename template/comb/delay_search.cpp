@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "template/comb/delay_search.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace sfft::detail {
+
+namespace {
+
+class Search {
+ public:
+  Search(CombModel& model, const Shape& shape, const DelaySearch& options)
+      : model_(model), count_(options.count), groups_(options.groups), random_(options.seed) {
+    for (int d = 0; d < 3; ++d)
+      range_[static_cast<std::size_t>(d)] = shape[d] / model.buckets()[static_cast<std::size_t>(d)];
+    if (options.reach > 0) {
+      range_ = {1, 1, 1};
+      const auto last = static_cast<std::size_t>(shape.rank() - 1);
+      range_[last] = std::min(options.reach, shape[shape.rank() - 1] / model.buckets()[last]);
+    }
+  }
+
+  std::int64_t choices() const noexcept { return range_[0] * range_[1] * range_[2]; }
+
+  Delay decode(std::int64_t code) const noexcept {
+    return {code / (range_[1] * range_[2]), code / range_[2] % range_[1], code % range_[2]};
+  }
+
+  void consider(const std::vector<Delay>& delays) {
+    const CombModel::Quality quality = model_.assess(delays, groups_);
+    if (!quality.solvable) return;
+    const double error = score(quality);
+    if (error < best_error_) {
+      best_error_ = error;
+      best_ = delays;
+    }
+  }
+
+  void draw_random(int draws) {
+    for (int n = 0; n < draws; ++n) {
+      std::vector<Delay> delays;
+      while (static_cast<std::int64_t>(delays.size()) < count_) {
+        const Delay delay = decode(pick());
+        if (std::find(delays.begin(), delays.end(), delay) == delays.end()) delays.push_back(delay);
+      }
+      consider(delays);
+    }
+  }
+
+  /// Rank-1 lattices over the last two dimensions that have room: with them the comb's union is a finer, or a
+  /// quincunx, grid.
+  void draw_lattices() {
+    std::size_t fast = 2;
+    while (fast > 0 && range_[fast] == 1) --fast;
+    std::size_t slow = fast == 0 ? 0 : fast - 1;
+    for (std::int64_t generator = 0; generator < (slow == fast ? 1 : count_); ++generator) {
+      std::vector<Delay> delays;
+      for (std::int64_t j = 0; j < count_; ++j) {
+        Delay delay{0, 0, 0};
+        if (slow != fast) delay[slow] = range_[slow] * (j * generator % count_) / count_;
+        delay[fast] = range_[fast] * j / count_;
+        if (std::find(delays.begin(), delays.end(), delay) == delays.end()) delays.push_back(delay);
+      }
+      if (static_cast<std::int64_t>(delays.size()) == count_) consider(delays);
+    }
+  }
+
+  void descend(int sweeps) {
+    const std::int64_t tries = std::clamp<std::int64_t>(72 / count_, 4, 24);
+    for (int sweep = 0; sweep < sweeps && !best_.empty(); ++sweep) {
+      const double before = best_error_;
+      for (std::size_t j = 1; j < best_.size(); ++j) {
+        for (std::int64_t n = 0; n < std::min(tries, choices()); ++n) {
+          const Delay delay = decode(choices() <= tries ? n : pick());
+          if (std::find(best_.begin(), best_.end(), delay) != best_.end()) continue;
+          std::vector<Delay> changed = best_;
+          changed[j] = delay;
+          consider(changed);
+        }
+      }
+      if (best_error_ > 0.98 * before) break;
+    }
+  }
+
+  std::vector<Delay>& best() noexcept { return best_; }
+
+ private:
+  /// Error and noise gain go together where nothing is known of the tail.
+  static double score(const CombModel::Quality& quality) {
+    return quality.error * (1 + 1e-3 * quality.gain_max);
+  }
+  std::int64_t pick() { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(choices())); }
+
+  CombModel& model_;
+  std::int64_t count_;
+  std::size_t groups_;
+  std::mt19937_64 random_;
+  std::array<std::int64_t, 3> range_{1, 1, 1};
+  std::vector<Delay> best_;
+  double best_error_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, const DelaySearch& options) {
+  Search search(model, shape, options);
+  if (search.choices() < options.count) return std::nullopt;
+  search.draw_lattices();
+  search.draw_random(options.draws);
+  search.descend(options.sweeps);
+  if (search.best().empty()) return std::nullopt;
+  // Ascending delays read memory forward.
+  std::sort(search.best().begin(), search.best().end());
+  DelayChoice choice{std::move(search.best()), {}};
+  choice.quality = model.assess(choice.delays, options.final_groups);
+  if (!choice.quality.solvable) return std::nullopt;
+  return choice;
+}
+
+}  // namespace sfft::detail

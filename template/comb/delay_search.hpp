@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which delays: seeded random draws, lattices and clusters within a cache line, then coordinate descent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "template/comb/comb_model.hpp"
+
+namespace sfft::detail {
+
+struct DelayChoice {
+  std::vector<Delay> delays;
+  CombModel::Quality quality;  ///< over all groups
+};
+
+/// The best delays found for a model, by predicted error (or noise gain, where
+/// the tail is unknown). Clustered ones lie along the last dimension, to share cache lines. Nothing when no
+/// draw gives a solvable system.
+struct DelaySearch {
+  std::int64_t count = 1;        ///< r
+  std::int64_t reach = 0;        ///< > 0: clustered, all within this many neighbouring samples
+  int draws = 12;                ///< random sets tried
+  int sweeps = 1;                ///< of coordinate descent
+  std::size_t groups = 48;       ///< buckets looked at while searching
+  std::size_t final_groups = 0;  ///< and to assess the winner; 0: all
+  std::uint64_t seed = 1;
+};
+std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, const DelaySearch& options);
+
+}  // namespace sfft::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A smooth model of spectral power: its mean over cells that are logarithmic in |f_d| along each dimension.
+// Natural signals have power laws, so a few hundred cells describe millions of frequencies; the planner uses
+// it to predict what aliases into a bucket.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+/// One axis, cut into the cells of kernels/base/log_cells.hpp.
+class CellAxis {
+ public:
+  explicit CellAxis(std::int64_t extent);
+  std::int64_t extent() const noexcept { return extent_; }
+  int cells() const noexcept { return static_cast<int>(first_.size()) - 1; }
+  /// Cell of frequency f in [0, extent), by |f| = min(f, extent - f).
+  int cell(std::int64_t f) const noexcept;
+  /// How many f in [0, extent) with f ≡ residue (mod modulus) lie in the cell; modulus divides the extent.
+  std::int64_t count(int cell, std::int64_t residue, std::int64_t modulus) const noexcept;
+
+ private:
+  std::int64_t extent_;
+  std::vector<std::int64_t> first_;  ///< first |f| of each cell, and one past the last
+};
+
+/// Mean power a cell, on the product of the axes' cells, row-major.
+struct Envelope {
+  std::vector<double> power;
+  bool empty() const noexcept { return power.empty(); }
+  bool zero() const noexcept;
+};
+
+/// The product of the axes of a shape: flat cell indices and bucket sums.
+class CellGrid {
+ public:
+  explicit CellGrid(const Shape& shape);
+  std::size_t cells() const noexcept;
+  std::size_t cell(const std::array<std::int64_t, 3>& f) const noexcept;
+  const CellAxis& axis(int d) const noexcept { return axes_[static_cast<std::size_t>(d)]; }
+  int rank() const noexcept { return static_cast<int>(axes_.size()); }
+
+  /// Frequencies of the whole grid in each cell.
+  std::vector<double> counts() const;
+  /// For every bucket b of a comb: Σ power(f) over all f ≡ b (mod buckets), row-major over ∏buckets.
+  std::vector<double> bucket_sums(const Envelope& envelope, const std::array<std::int64_t, 3>& buckets) const;
+
+ private:
+  std::vector<CellAxis> axes_;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "template/data/support_set.hpp"
+
+#include <numeric>
+
+namespace sfft::detail {
+
+SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bool reference) {
+  SpectralPrior prior;
+  const CellGrid grid(data.shape);
+  // Below this share of the template's energy the tail is the rounding of the learning transform.
+  constexpr double kRounding = 1e-12;
+  const double held = std::accumulate(data.power.begin(), data.power.end(), 0.0);
+  const bool exactly_sparse = !(data.tail_energy > kRounding * held);
+  if (data.values.empty() || exactly_sparse || (reference && data.change_envelope.zero())) {
+    prior.tail.power.assign(grid.cells(), 0.0);
+    return prior;
+  }
+  prior.common_scale = reference;
+  prior.tail = reference ? data.change_envelope : data.tail_envelope;
+  if (!reference) {
+    prior.support_power = data.power;
+    return prior;
+  }
+  prior.support_power.resize(static_cast<std::size_t>(support.k));
+  for (const SupportMember& member : support.members) {
+    prior.support_power[static_cast<std::size_t>(member.coefficient)] =
+        data.change_envelope.power[grid.cell(member.f)];
+  }
+  return prior;
+}
+
+}  // namespace sfft::detail

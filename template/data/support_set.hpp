@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The template's frequencies as the planner needs them: with conjugates, coordinates and cells.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "template/data/template_data.hpp"
+
+namespace sfft::detail {
+
+struct SupportMember {
+  std::array<std::int64_t, 3> f;  ///< coordinates
+  std::int64_t coefficient;       ///< index into the support
+  bool conjugate;                 ///< stands for −f of that coefficient
+};
+
+/// S and, for a real signal, −S: everything of the template that shows in the spectrum.
+struct SupportSet {
+  Shape shape{1};
+  bool real = false;
+  std::int64_t k = 0;
+  std::int64_t mean_coefficient = -1;  ///< the coefficient of f = 0, or -1
+  std::vector<SupportMember> members;
+
+  explicit SupportSet(const TemplateData& data) : shape(data.shape), real(data.real), k(data.k()) {
+    members.reserve(static_cast<std::size_t>(real ? 2 * k : k));
+    for (std::int64_t i = 0; i < k; ++i) {
+      const std::int64_t flat = (*data.support)[static_cast<std::size_t>(i)];
+      if (flat == 0) mean_coefficient = i;
+      members.push_back({coordinates(shape, flat), i, false});
+      const std::int64_t mirrored = real ? conjugate_index(shape, flat) : flat;
+      if (mirrored != flat) members.push_back({coordinates(shape, mirrored), i, true});
+    }
+  }
+};
+
+/// What is believed about the frames to come, which decides how the samples are weighted.
+struct SpectralPrior {
+  /// E|X[f]|² of each coefficient; empty: nothing is known and recovery is least squares.
+  std::vector<double> support_power;
+  /// E|X[f]|² outside the support; all zero: white, of unknown level.
+  Envelope tail;
+  /// The scales of support_power and tail are one unknown: differences to a reference frame.
+  bool common_scale = false;
+
+  bool least_squares() const noexcept { return support_power.empty(); }
+};
+
+/// The prior of a template, for differences to its reference or for whole frames.
+SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bool reference);
+
+}  // namespace sfft::detail

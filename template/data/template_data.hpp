@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a template is made of, behind sfft::Template.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+#include "template/data/envelope.hpp"
+
+namespace sfft::detail {
+
+struct TemplateData {
+  Shape shape{1};
+  bool real = false;
+  std::shared_ptr<const std::vector<std::int64_t>> support;  ///< ascending flat indices
+
+  // From learning; empty for templates made from a support alone.
+  std::vector<std::complex<double>> values;  ///< X of the first frame at the support
+  std::vector<double> power;                 ///< mean |X|² at the support
+  double energy_captured = std::numeric_limits<double>::quiet_NaN();
+  double tail_energy = 0;        ///< mean Σ|X[f]|² outside the support, both halves
+  Envelope tail_envelope;        ///< mean |X[f]|² outside the support
+  Envelope change_envelope;      ///< power of a change between frames: a shape when one frame was learned
+  bool change_measured = false;  ///< change_envelope comes from several frames, so its scale is real
+
+  ElementType reference_type = ElementType::u8;
+  std::vector<std::byte> reference;  ///< the first frame's samples; empty: none
+  double learn_seconds = 0;          ///< not saved
+
+  std::int64_t k() const noexcept { return static_cast<std::int64_t>(support->size()); }
+};
+
+/// Splits a flat row-major index into coordinates (unused dimensions 0).
+inline std::array<std::int64_t, 3> coordinates(const Shape& shape, std::int64_t flat) noexcept {
+  std::array<std::int64_t, 3> at{0, 0, 0};
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    at[static_cast<std::size_t>(d)] = flat % shape[d];
+    flat /= shape[d];
+  }
+  return at;
+}
+
+/// The flat index of -f.
+inline std::int64_t conjugate_index(const Shape& shape, std::int64_t flat) noexcept {
+  const auto f = coordinates(shape, flat);
+  std::int64_t index = 0;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const std::int64_t c = f[static_cast<std::size_t>(d)];
+    index = index * shape[d] + (c == 0 ? 0 : shape[d] - c);
+  }
+  return index;
+}
+
+/// Throws Error(invalid_support) unless `support` (ascending) holds distinct indices of the shape and, for a
+/// real signal, at most one of each conjugate pair.
+void check_support(const Shape& shape, bool real, const std::vector<std::int64_t>& support);
+
+}  // namespace sfft::detail

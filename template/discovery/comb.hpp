@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blind discovery by combs: subsampled grids whose small FFTs fold the spectrum into buckets, frequency f
+// into f mod B (Pawar and Ramchandran, FFAST, ISIT 2013). A bucket that holds one frequency is read off the
+// phases between its delays; one that holds a few, by linear prediction over equally spaced delays.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "template/discovery/fit.hpp"
+#include "template/discovery/pattern.hpp"
+#include "template/discovery/round.hpp"
+#include "template/discovery/sampler.hpp"
+
+namespace sfft::detail {
+
+/// How much a check reads: `runs` of eight neighbouring delays, to which the values are fitted anew; or, with
+/// 0, a few delays at which they are only compared.
+struct CheckReads {
+  std::int64_t runs = 0;
+  std::int64_t compared = 8;  ///< delays to compare at, along one dimension
+};
+
+template <class Real>
+class BlindComb {
+ public:
+  explicit BlindComb(BlindSampler<Real>& sampler) : sampler_(sampler), shape_(sampler.shape()) {}
+
+  /// Samples at `pattern`, explains what stands out and updates `components`: refits the known, adds the new,
+  /// drops those that were never there. Buckets it cannot explain keep what was known of them.
+  BlindRound solve(const CombGrid& grid, const DelayPattern& pattern,
+                   std::vector<BlindComponent>& components);
+
+  /// Samples at `pattern`, subtracts the known and adds what explains the rest. For exact signals: the known
+  /// are not looked at again, and their errors add up in buckets that hold many of them.
+  BlindRound peel(const CombGrid& grid, const DelayPattern& pattern, std::vector<BlindComponent>& components);
+
+  /// Of a noisy signal with more significant buckets than this none are explained. No limit at first.
+  void expect_at_most(std::int64_t significant) noexcept { most_significant_ = significant; }
+  /// From now on tries all candidates for up to three buckets of an exact signal, too: for frequencies that
+  /// meet on every grid.
+  void be_stubborn() noexcept { stubborn_ = true; }
+  bool stubborn() const noexcept { return stubborn_; }
+
+  /// Samples at fresh delays and counts the buckets where the known components leave something. Fitted values
+  /// and variances replace those that are worse.
+  BlindRound check(const CombGrid& grid, CheckReads reads, BlindRandom& random,
+                   std::vector<BlindComponent>& components);
+
+ private:
+  struct Accumulator;
+
+  void file_members(const CombGrid& grid, const std::vector<BlindComponent>& components);
+  void measure_power(const BucketValues<Real>& values, bool add);
+  void judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, double least,
+                   BlindRound& round);
+  void explain_all(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
+                   const std::vector<BlindComponent>& components, BlindRound& round,
+                   std::vector<BlindComponent>& found);
+  void subtract(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
+                const std::vector<BlindComponent>& components);
+  void phases(const GridPoint& f, const DelayPattern& pattern, BlindVector& roots) const;
+  int locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const BlindVector& y,
+             int order, GridPoint* f) const;
+  bool explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const BlindVector& y,
+               int fewest, const BlindRound& round, const std::vector<BlindComponent>& components,
+               std::vector<BlindComponent>& found);
+  bool search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                   const BlindVector& y, GridPoint* f) const;
+  GridPoint strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                      const BlindVector& y) const;
+  double residual_limit(const BlindRound& round, int freedom, double energy) const;
+  static double noise_of_bucket(const BlindRound& round, double residual, int freedom);
+  void tabulate_roots(const DelayPattern& pattern, const std::vector<BlindComponent>& components);
+  std::vector<Accumulator> list_crowds(const std::vector<BlindComponent>& components, double doubtful,
+                                       bool all);
+  bool refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components, BlindRound& round,
+             std::vector<char>& drop) const;
+  void compare(const BucketValues<Real>& values, double scale, const std::vector<BlindComponent>& components,
+               BlindRound& round);
+  void judge_as_known(const Accumulator& own, std::int64_t delays,
+                      const std::vector<BlindComponent>& components, BlindRound& round) const;
+  void accumulate(const BucketValues<Real>& values, double scale,
+                  const std::vector<BlindComponent>& components, std::vector<Accumulator>& crowds);
+  bool solve_accumulated(const Accumulator& own, double delays, std::complex<double>* corrections,
+                         double* gains) const;
+  void explain_neighbours(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
+                          const BlindRound& round, std::vector<BlindComponent>& found,
+                          std::vector<std::int32_t>& left);
+
+  BlindSampler<Real>& sampler_;
+  const Shape& shape_;
+  std::vector<Real> power_;                  ///< Σ_j |Y_j[b]|², unscaled
+  std::vector<std::int32_t> first_;          ///< first known component of a bucket, or −1
+  std::vector<std::int32_t> next_;           ///< the bucket's next one
+  std::vector<std::int32_t> bucket_;         ///< of each known component
+  std::int64_t occupied_ = 0;                ///< buckets with known components
+  std::vector<double> roots_re_, roots_im_;  ///< tabulate_roots()
+  std::vector<double> coordinate_, other_;
+  std::vector<double> compared_;            ///< compare()
+  std::vector<double> singles_;             ///< explain_neighbours()
+  std::vector<std::complex<double>> gram_;  ///< of check()'s accumulators
+  std::int64_t searches_ = 0;               ///< candidates that this round may still look at one by one
+  std::int64_t most_significant_ = std::numeric_limits<std::int64_t>::max();
+  bool stubborn_ = false;
+  double confidence_ = 13;  ///< exponent of the tests: ln(mistakes a round)
+};
+
+extern template class BlindComb<float>;
+extern template class BlindComb<double>;
+
+}  // namespace sfft::detail

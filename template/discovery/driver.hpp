@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the frequencies of a signal of which nothing is known, from far fewer samples than it has.
+#pragma once
+
+#include "kernels/base/types.hpp"
+#include "template/discovery/round.hpp"
+
+namespace sfft::detail {
+
+/// Rounds of combs where the shape divides, rounds of permuted windowed lines where it does not or where the
+/// frequencies share a residue class; then a round of fresh samples decides `verified`. The number of rounds
+/// is bounded, and their time by the request's limits. Complex and real signals; a real one's result holds
+/// both of each conjugate pair.
+template <class Real>
+BlindResult discover_blindly(SampleReader& signal, const Shape& shape, const BlindRequest& request);
+
+extern template BlindResult discover_blindly<float>(SampleReader&, const Shape&, const BlindRequest&);
+extern template BlindResult discover_blindly<double>(SampleReader&, const Shape&, const BlindRequest&);
+
+}  // namespace sfft::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a round of combs samples: how many buckets along each dimension, and at which delays.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "template/discovery/sampler.hpp"
+
+namespace sfft::detail {
+
+/// Random bits that cost nothing to start (Steele, Lea and Flood, SplitMix64, OOPSLA 2014).
+class BlindRandom {
+ public:
+  explicit BlindRandom(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t operator()() noexcept {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// B_d buckets and strides L_d = n_d/B_d.
+struct CombGrid {
+  GridPoint buckets{1, 1, 1};
+  GridPoint strides{1, 1, 1};
+  std::int64_t count = 1;  ///< ∏ B_d
+};
+
+/// The combs that a shape allows: B_d | n_d with factors 2, 3, 5, 7 only.
+class CombGrids {
+ public:
+  explicit CombGrids(const Shape& shape);
+
+  /// About `target` buckets or somewhat more, and as unlike `previous` (which may be null) as there are:
+  /// frequencies that share a bucket of one should part in the other. Nothing when the shape has no such
+  /// divisors, or they would read too much of the frame.
+  std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, BlindRandom& random) const;
+
+ private:
+  const Shape shape_;
+  std::array<std::vector<std::int64_t>, 3> divisors_;
+};
+
+/// How the delays of a round are laid out, so that a frequency alone in its bucket can be read off phases.
+struct DelayPattern {
+  enum class Kind {
+    run,     ///< 1D: equally spaced, which also separates a few frequencies of one bucket
+    ladder,  ///< a base and, along each dimension, ever larger steps from it
+    random,
+  };
+  struct Rung {
+    int delay;
+    std::int64_t step;
+  };
+  Kind kind = Kind::random;
+  std::vector<GridPoint> delays;
+  std::int64_t step = 1;     ///< of a run
+  std::int64_t inverse = 1;  ///< step · inverse = 1 modulo the stride
+  std::array<std::vector<Rung>, 3> rungs;
+};
+
+constexpr std::int64_t kRunDelays = 8;
+
+/// Equally spaced delays (fewer than `most` under small strides): next to each other, on one cache line of
+/// most signals, or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
+DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random,
+                           std::int64_t most = kRunDelays);
+
+/// `count` delays for locating under noise: each rung multiplies the resolution of the one before it. Steps
+/// stay inside `extents`: the strides of a comb, or the whole frame for windowed lines.
+DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, BlindRandom& random);
+
+DelayPattern random_delays(const GridPoint& extents, int rank, int count, BlindRandom& random);
+
+}  // namespace sfft::detail

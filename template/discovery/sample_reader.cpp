@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "template/discovery/sample_reader.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/cpu/permute.hpp"
+#include "kernels/cpu/region_gather.hpp"
+#include "kernels/cpu/waves.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Samples of 2^±kOrdinary are taken as they are: single precision has room for their sums' squares.
+constexpr int kOrdinary = 20;
+/// Samples so much larger than the scale were not foreseen, in powers of two.
+constexpr int kOutgrown = 24;
+
+template <class Real>
+void gather(const SignalView& region, const SampleSet& set, Real* re, Real* im) {
+  for (std::int64_t p0 = 0; p0 < set.counts[0]; ++p0) {
+    for (std::int64_t p1 = 0; p1 < set.counts[1]; ++p1) {
+      std::int64_t at = p0 * set.strides[0] + p1 * set.strides[1];
+      for (std::int64_t p2 = 0; p2 < set.counts[2]; ++p2, at += set.strides[2]) {
+        cpu::gather_region(region, at, set.offsets, set.lanes, re, im);
+        re += set.lanes;
+        im += set.lanes;
+      }
+    }
+  }
+}
+
+template <class Real>
+void gather(FrameData signal, ElementType type, const SampleSet& set, Real* re, Real* im) {
+  if (signal.region != nullptr) return gather(*signal.region, set, re, im);
+  const auto row = cpu::permute_kernels<Real>().gather[static_cast<std::size_t>(type)];
+  const auto bytes = static_cast<std::int64_t>(element_bytes(type));
+  const std::int64_t values = set.counts[2] * set.lanes;
+  for (std::int64_t p0 = 0; p0 < set.counts[0]; ++p0) {
+    for (std::int64_t p1 = 0; p1 < set.counts[1]; ++p1) {
+      const std::int64_t start = p0 * set.strides[0] + p1 * set.strides[1];
+      row(static_cast<const std::byte*>(signal.data) + start * bytes, set.counts[2], set.strides[2],
+          set.offsets, set.lanes, re, im);
+      re += values;
+      im += values;
+    }
+  }
+}
+
+/// The largest |x|; NaN or infinite if one of them is.
+template <class Real>
+Real largest_of(const Real* x, std::int64_t count) {
+  using Word = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+  return std::bit_cast<Real>(static_cast<Word>(cpu::wave_kernels<Real>().largest(x, count)));
+}
+
+}  // namespace
+
+void HostSamples::read(const SampleSet& set, float* re, float* im) {
+  gather(signal_, type(), set, re, im);
+}
+void HostSamples::read(const SampleSet& set, double* re, double* im) {
+  gather(signal_, type(), set, re, im);
+}
+
+bool HostSamples::energy(double scale, double& sum) {
+  if (points_ == 0) return false;
+  const auto energy = cpu::wave_kernels<double>().energy[static_cast<std::size_t>(type())];
+  if (signal_.region == nullptr) {
+    sum = energy(signal_.data, points_, scale);
+    return true;
+  }
+  const Shape& shape = signal_.region->shape();
+  sum = 0;
+  for_each_row(*signal_.region, [&](const std::byte* row, std::int64_t) {
+    sum += energy(row, shape[shape.rank() - 1], scale);
+  });
+  return true;
+}
+
+bool ScaledSamples::energy(double scale, double& sum) {
+  return samples_.energy(std::ldexp(scale, -exponent_), sum);
+}
+
+bool ScaledSamples::outgrown() noexcept {
+  return std::exchange(outgrown_, false);
+}
+
+template <class Real>
+void ScaledSamples::scaled_read(const SampleSet& set, Real* re, Real* im) {
+  samples_.read(set, re, im);
+  if (type() == ElementType::u8 || type() == ElementType::u16) return;
+  const std::int64_t values = set.values();
+  const Real largest = std::max(largest_of(re, values), largest_of(im, values));
+  if (std::isfinite(largest) && largest > 0) {
+    // A power of two and its inverse have to be numbers of the type themselves.
+    constexpr int kMost = sizeof(Real) == 4 ? 120 : 1000;
+    const int own = std::clamp(std::ilogb(largest), -kMost, kMost);
+    const int wanted = std::abs(own) <= kOrdinary ? 0 : own;
+    if (!chosen_) {
+      exponent_ = wanted;
+      chosen_ = true;
+    } else if (own > exponent_ + kOutgrown) {
+      exponent_ = wanted;
+      outgrown_ = true;
+    }
+  }
+  if (exponent_ == 0) return;
+  const auto scale = static_cast<Real>(std::ldexp(1.0, -exponent_));
+  for (std::int64_t i = 0; i < values; ++i) {
+    re[i] *= scale;
+    im[i] *= scale;
+  }
+}
+
+void ScaledSamples::read(const SampleSet& set, float* re, float* im) {
+  scaled_read(set, re, im);
+}
+void ScaledSamples::read(const SampleSet& set, double* re, double* im) {
+  scaled_read(set, re, im);
+}
+
+}  // namespace sfft::detail

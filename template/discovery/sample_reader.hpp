@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one way in which blind discovery reads a signal, wherever it lies.
+#pragma once
+
+#include "kernels/base/region.hpp"
+#include "kernels/base/sample_set.hpp"
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+/// Reads sets of samples of one signal into host memory, real and imaginary parts apart. The signal is
+/// read as it is during a call: nothing is kept from one to the next. One thread at a time.
+class SampleReader {
+ public:
+  explicit SampleReader(ElementType type) : type_(type) {}
+  virtual ~SampleReader() = default;
+  SampleReader(const SampleReader&) = delete;
+  SampleReader& operator=(const SampleReader&) = delete;
+
+  ElementType type() const noexcept { return type_; }
+  virtual void read(const SampleSet& set, float* re, float* im) = 0;
+  virtual void read(const SampleSet& set, double* re, double* im) = 0;
+  /// Σ|scale · x|² over the whole signal, every sample of it read; false where that is not offered.
+  virtual bool energy(double scale, double& sum) {
+    static_cast<void>(scale);
+    static_cast<void>(sum);
+    return false;
+  }
+
+ private:
+  ElementType type_;
+};
+
+/// Of a signal in host memory, which must outlive it.
+class HostSamples final : public SampleReader {
+ public:
+  /// `points`: the signal's, if its energy is to be had.
+  HostSamples(FrameData signal, ElementType type, std::int64_t points = 0)
+      : SampleReader(type), signal_(signal), points_(points) {}
+  void read(const SampleSet& set, float* re, float* im) override;
+  void read(const SampleSet& set, double* re, double* im) override;
+  bool energy(double scale, double& sum) override;
+
+ private:
+  FrameData signal_;
+  std::int64_t points_;
+};
+
+/// The samples of another reader times a power of two, so that squares of them and of their sums neither
+/// overflow nor vanish: 1 for samples of ordinary size, and chosen from the first that are not zero else.
+class ScaledSamples final : public SampleReader {
+ public:
+  explicit ScaledSamples(SampleReader& samples) : SampleReader(samples.type()), samples_(samples) {}
+  void read(const SampleSet& set, float* re, float* im) override;
+  void read(const SampleSet& set, double* re, double* im) override;
+  bool energy(double scale, double& sum) override;
+
+  int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times what is read
+  /// Later samples were so much larger than the first that the scale was wrong. It is right from now on; what
+  /// was read before is not. Tells so once.
+  bool outgrown() noexcept;
+
+ private:
+  template <class Real>
+  void scaled_read(const SampleSet& set, Real* re, Real* im);
+
+  SampleReader& samples_;
+  bool chosen_ = false;
+  bool outgrown_ = false;
+  int exponent_ = 0;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages that blind discovery shares with known-support plans (permute, subsample, small FFT), on
+// sampling patterns that are drawn anew for every round and so are not worth a plan.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+#include "kernels/cpu/small_fft.hpp"
+#include "template/discovery/sample_reader.hpp"
+
+namespace sfft::detail {
+
+using GridPoint = std::array<std::int64_t, 3>;
+
+/// Y_j[b], bucket b of delay j, at [b*delays + j], unscaled. The sampler's own memory, valid until its next
+/// call.
+template <class Real>
+struct BucketValues {
+  Real* re;
+  Real* im;
+  std::int64_t buckets, delays;
+
+  std::complex<double> at(std::int64_t bucket, std::int64_t delay) const noexcept {
+    const auto i = static_cast<std::size_t>(bucket * delays + delay);
+    return {static_cast<double>(re[i]), static_cast<double>(im[i])};
+  }
+};
+
+/// 64-byte aligned bytes, on loan from a few that the process keeps: fresh memory of this size would cost
+/// more, in page faults, than the transform that it is for. Thread-safe.
+class BlindScratch {
+ public:
+  BlindScratch() = default;
+  ~BlindScratch() { give_back(); }
+  BlindScratch(const BlindScratch&) = delete;
+  BlindScratch& operator=(const BlindScratch&) = delete;
+
+  /// At least so many bytes; what was there is lost.
+  std::byte* fit(std::size_t bytes);
+  std::byte* data() const noexcept { return block_.data.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const noexcept { ::operator delete (p, std::align_val_t{64}); }
+  };
+  struct Block {
+    std::size_t bytes = 0;
+    std::unique_ptr<std::byte, Free> data;
+  };
+  struct Shelf;
+  static Shelf& shelf();
+  void give_back() noexcept;
+
+  Block block_;
+};
+
+/// Lattice lines t_j(m) = (τ_j + σ m) mod n under one window, folded to `buckets`
+/// (kernels/base/flat_data.hpp).
+struct WindowedLines {
+  GridPoint sigma;
+  std::vector<GridPoint> delays;
+  std::int64_t buckets;
+  std::vector<double> window;  ///< a multiple of `buckets` taps
+};
+
+/// The buckets of one signal. Owns its scratch; one thread at a time.
+template <class Real>
+class BlindSampler {
+ public:
+  /// Keeps a reference to the reader.
+  BlindSampler(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
+
+  const Shape& shape() const noexcept { return shape_; }
+  bool real() const noexcept { return !is_complex(signal_.type()); }
+
+  /// Combs of B_d | n_d points a dimension; every delay in ∏[0, n_d/B_d).
+  BucketValues<Real> comb(const GridPoint& buckets, std::span<const GridPoint> delays);
+  BucketValues<Real> lines(const WindowedLines& lines);
+
+  std::int64_t samples() const noexcept { return samples_; }  ///< read so far
+
+ private:
+  /// Four arrays of `reals`, not at one offset modulo a page: they would fight over the same cache sets.
+  Real* buffer(std::size_t reals);
+  std::int64_t flat(const GridPoint& at) const noexcept;
+  BucketValues<Real> transform(const cpu::SmallFft<Real>& fft, const GridPoint& grid, std::int64_t delays);
+  BucketValues<Real> untangle(const Real* re, const Real* im, Real* to_re, Real* to_im, const GridPoint& grid,
+                              std::int64_t delays) const;
+  std::int64_t lanes(std::size_t delays) const noexcept {
+    const auto count = static_cast<std::int64_t>(delays);
+    return real() ? (count + 1) / 2 : count;
+  }
+
+  SampleReader& signal_;
+  Shape shape_;
+  std::int64_t samples_ = 0;
+  std::size_t pitch_ = 0;  ///< between the four arrays
+  BlindScratch storage_;
+};
+
+extern template class BlindSampler<float>;
+extern template class BlindSampler<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blind discovery for any shape, prime sizes included, and for frequencies that share a residue class:
+// samples along random lattice lines, which permute the spectrum, through a narrow window, which isolates a
+// stretch of it (Hassanieh, Indyk, Katabi and Price, SODA 2012). Frequencies are read off the phases between
+// parallel lines, strongest first, each subtracted before the next.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/base/filter.hpp"
+#include "kernels/cpu/flat_hash.hpp"
+#include "template/discovery/fit.hpp"
+#include "template/discovery/pattern.hpp"
+#include "template/discovery/round.hpp"
+#include "template/discovery/sampler.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+class BlindWindow {
+ public:
+  explicit BlindWindow(BlindSampler<Real>& sampler);
+
+  /// Samples that a round of so many buckets reads.
+  static std::int64_t samples(std::int64_t buckets) noexcept;
+
+  /// One round on fresh lines: refits the known components, drops those that are not there, adds what stands
+  /// out of the rest. A clean round says that the components explain samples they were not made from.
+  BlindRound round(std::int64_t buckets, BlindRandom& random, std::vector<BlindComponent>& components);
+
+  /// Noise power of a bucket over the tail energy Σ|X|² that causes it, for the last round.
+  double noise_share() const noexcept { return window_power_; }
+
+ private:
+  /// A component as the buckets show it.
+  struct Trace {
+    GridPoint f;
+    std::complex<double> value;
+    std::int64_t first;  ///< bucket, of `span`
+    BlindVector roots;
+    std::vector<std::complex<double>> response;  ///< of the `span` buckets
+    double power = 0;                            ///< Σ|response|²
+  };
+
+  void draw(std::int64_t buckets, BlindRandom& random);
+  Trace trace(const GridPoint& f) const;
+  void subtract(const Trace& trace, std::complex<double> value);
+  std::complex<double> project(const Trace& trace) const;
+  double bucket_power(std::int64_t bucket) const;
+  double local_noise(const Trace& trace) const;
+  double refit(int sweeps);
+  GridPoint locate(std::int64_t bucket) const;
+  bool near(const Trace& trace, std::int64_t bucket) const;
+  std::int64_t add_strongest(double limit);
+  std::int64_t wrap(std::int64_t bucket) const noexcept;
+
+  BlindSampler<Real>& sampler_;
+  const Shape& shape_;
+  KaiserWindow kaiser_;
+  std::int64_t span_ = 3;
+  WindowedLines lines_{};
+  DelayPattern pattern_;
+  double window_power_ = 0;
+  std::vector<std::complex<double>> rest_;  ///< what the traces leave of the buckets
+  std::vector<Trace> traces_;
+};
+
+extern template class BlindWindow<float>;
+extern template class BlindWindow<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last word on what discovery found: samples at scattered positions, compared one by one with what the
+// components say they are. Combs and lattice lines share periods and stretches with signals that have a
+// structure (pulses, steps, textures); positions drawn at random share none with any signal that was there
+// before the draw.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "template/discovery/pattern.hpp"
+#include "template/discovery/round.hpp"
+#include "template/discovery/sample_reader.hpp"
+
+namespace sfft::detail {
+
+/// What is to be believed of the signal.
+struct WitnessClaim {
+  double tail_energy = 0;  ///< Σ|X|² outside the components
+  bool noisy = false;      ///< the tail is noise, not an upper bound of rounding
+};
+
+struct WitnessReport {
+  bool agrees = false;
+  bool finite = true;
+  std::int64_t samples = 0;    ///< compared
+  double unseen_share = 1;     ///< of all positions: disturbances of fewer may have been missed
+  bool energy_agrees = false;  ///< the energy of the whole signal was looked at as well
+  double tail_energy = 0;      ///< Σ|X|² outside the components as these samples show it
+  const char* reason = "";     ///< why it does not agree
+};
+
+/// Samples to compare, so that a disturbance of kWitnessShare of the positions, whichever these are, is
+/// missed with a probability below `confidence`.
+std::int64_t witness_samples(double confidence);
+/// What `samples` of them miss with that probability at most.
+double witness_share(double confidence, std::int64_t samples);
+/// A share of 1/40: pulses of 2 in 64 samples have 1/32.
+inline constexpr double kWitnessShare = 0.025;
+/// Positions are sums of an anchor and an offset, both drawn independently. Two of them are independent, but
+/// not all: misses are more likely than of independent ones, by less than this factor (docs/accuracy.md).
+inline constexpr double kWitnessDependence = 180;
+
+/// Signals of at most so many points are compared at all of them.
+inline constexpr std::int64_t kWitnessAll = 2048;
+
+template <class Real>
+class BlindWitness {
+ public:
+  /// Keeps references.
+  BlindWitness(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
+
+  /// Compares `samples` or a few more. `everything`: reads the whole signal for its energy, too, if the
+  /// reader offers it.
+  WitnessReport examine(const std::vector<BlindComponent>& components, const WitnessClaim& claim,
+                        std::int64_t samples, double confidence, bool everything, BlindRandom& random);
+
+ private:
+  /// Coordinates of a set of positions, dimension by dimension.
+  struct Positions {
+    std::vector<double> at[3];
+    std::int64_t count = 0;
+  };
+
+  void draw(std::int64_t samples, BlindRandom& random);
+  void read();
+  void predict(const std::vector<BlindComponent>& components);
+  WitnessReport judge(const std::vector<BlindComponent>& components, const WitnessClaim& claim) const;
+  bool compare_energy(const std::vector<BlindComponent>& components, WitnessReport& report);
+  bool real() const noexcept { return !is_complex(signal_.type()); }
+
+  SampleReader& signal_;
+  const Shape& shape_;
+  bool all_ = false;  ///< every position of the signal is among those drawn
+  Positions anchors_, offsets_;
+  std::vector<Real> seen_re_, seen_im_;              ///< as the reader lays them out
+  std::vector<double> predicted_re_, predicted_im_;  ///< at [anchor*offsets + offset]
+};
+
+extern template class BlindWitness<float>;
+extern template class BlindWitness<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search over flat-window plans: lines, delays, buckets.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "kernels/base/flat_data.hpp"
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+struct FlatOptions {
+  double leakage = 1e-8;  ///< of the window, relative to its passband: 1e-8 for float, 1e-13 for double
+  std::int64_t max_samples = 0;  ///< taps of all lines together; 0: any number
+  std::uint64_t seed = 1;
+  /// Σ_i noise_gain_i may be at most this: the energy of all coefficients' errors per unit of white tail
+  /// energy. 0: whatever the cheapest plan has, 0.3 to 0.8.
+  double total_gain = 0;
+};
+
+struct FlatPlanResult {
+  bool ok = false;
+  std::string reason;  ///< why not
+  FlatPlanData data;
+};
+
+/// The cheapest plan found that reads every frequency of the support (flat indices, distinct; for a real
+/// signal one of each conjugate pair). The same arguments give the same plan. Never throws for a support that
+/// cannot be planned: that is !ok.
+FlatPlanResult plan_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
+                                 const FlatOptions& options);
+
+/// Predicted execution time on one core, in microseconds.
+double predicted_us(const FlatPlanData& data) noexcept;
+
+}  // namespace sfft::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spectra of the learning frames, on the CPU or in GPU memory: what learning asks of them is small.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "template/learning/spectrum_layout.hpp"
+
+namespace sfft::detail {
+
+/// One stored element of the mean power spectrum.
+struct RankedPower {
+  std::int64_t index;
+  double power;
+};
+
+/// Mean power over the frames of every distinct frequency, its change since the first frame, and the first
+/// frame's values. Indices are those of stored elements, and only representatives (SpectrumLayout) count.
+class LearningSpectrum {
+ public:
+  explicit LearningSpectrum(const SpectrumLayout& layout) : layout_(layout) {}
+  virtual ~LearningSpectrum() = default;
+  LearningSpectrum(const LearningSpectrum&) = delete;
+  LearningSpectrum& operator=(const LearningSpectrum&) = delete;
+
+  const SpectrumLayout& layout() const noexcept { return layout_; }
+  /// X is 2^exponent times, and a power 4^exponent times, what the functions below return: not 0 where the
+  /// frames' powers would leave the range of double precision.
+  virtual int exponent() const noexcept { return 0; }
+
+  /// Σ multiplicity × mean power over each cell of the shape's CellGrid; cell 0 holds f = 0 alone.
+  virtual std::vector<double> power_sums() const = 0;
+  /// The same of the mean |X_t − X_0|² of the later frames; for two frames and more.
+  virtual std::vector<double> change_sums() const = 0;
+  /// The rank-th largest power, 1 the largest.
+  virtual double power_at_rank(std::int64_t rank) const = 0;
+  /// The `count` largest of index `first` and above, ties to the smaller index; in ascending order of index.
+  virtual std::vector<RankedPower> largest(std::int64_t first, std::int64_t count) const = 0;
+  /// All of index `first` and above with more power than `level`, in ascending order of index.
+  virtual std::vector<RankedPower> above(std::int64_t first, double level) const = 0;
+  /// X of the first frame.
+  virtual std::vector<std::complex<double>> first_values(const std::vector<RankedPower>& chosen) const = 0;
+  /// From now on these count in no sum and no rank.
+  virtual void remove(const std::vector<RankedPower>& chosen) = 0;
+
+ private:
+  SpectrumLayout layout_;
+};
+
+}  // namespace sfft::detail

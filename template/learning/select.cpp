@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "template/learning/select.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+namespace sfft::detail {
+
+namespace {
+
+std::vector<RankedPower> with_mean(std::vector<RankedPower> chosen, double mean_power) {
+  if (mean_power > 0) chosen.push_back({0, mean_power});
+  std::sort(chosen.begin(), chosen.end(),
+            [](const RankedPower& a, const RankedPower& b) { return a.index < b.index; });
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<RankedPower> select_largest(const LearningSpectrum& spectrum, std::int64_t k) {
+  return spectrum.largest(0, k);
+}
+
+std::vector<RankedPower> select_energy(const LearningSpectrum& spectrum, const std::vector<double>& sums,
+                                       double share) {
+  const double wanted = share * std::accumulate(sums.begin() + 1, sums.end(), 0.0);
+  const std::int64_t candidates = spectrum.layout().distinct() - 1;
+  std::vector<RankedPower> chosen;
+  // How many it takes is not known before: ever more of the largest, until they are enough.
+  for (std::int64_t count = std::min<std::int64_t>(4096, candidates); count > 0;
+       count = std::min(4 * count, candidates)) {
+    chosen = spectrum.largest(1, count);
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [](const RankedPower& a, const RankedPower& b) { return a.power > b.power; });
+    double held = 0;
+    std::size_t enough = 0;
+    while (enough < chosen.size() && held < wanted && chosen[enough].power > 0) {
+      held += spectrum.layout().multiplicity(chosen[enough].index) * chosen[enough].power;
+      ++enough;
+    }
+    const bool found = enough < chosen.size() || !(held < wanted);
+    chosen.resize(enough);
+    if (found || count == candidates) break;
+  }
+  return with_mean(std::move(chosen), sums[0]);
+}
+
+std::vector<RankedPower> select_threshold(const LearningSpectrum& spectrum, const std::vector<double>& sums,
+                                          double sigmas) {
+  const std::int64_t distinct = spectrum.layout().distinct();
+  // |X|² of complex Gaussian noise is exponential: its median is the variance times ln 2.
+  const double variance = spectrum.power_at_rank(distinct - distinct / 2) / std::numbers::ln2;
+  const double rounding = 64 * std::numeric_limits<double>::epsilon();
+  const double floor = std::max(sigmas * sigmas * variance, spectrum.power_at_rank(1) * rounding * rounding);
+  return with_mean(spectrum.above(1, floor), sums[0]);
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which frequencies a template keeps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "template/learning/learning_spectrum.hpp"
+
+namespace sfft::detail {
+
+/// Each returns distinct frequencies in ascending order of index. Ties go to the smaller index.
+std::vector<RankedPower> select_largest(const LearningSpectrum& spectrum, std::int64_t k);
+/// The fewest with this share of the energy without f = 0; f = 0 is always kept when not zero. `sums` are the
+/// spectrum's power_sums().
+std::vector<RankedPower> select_energy(const LearningSpectrum& spectrum, const std::vector<double>& sums,
+                                       double share);
+/// All with |X| above sigmas standard deviations of the noise floor, taken from the median power; f = 0 is
+/// always kept when not zero. A floor of zero (an exactly sparse signal) counts as rounding noise.
+std::vector<RankedPower> select_threshold(const LearningSpectrum& spectrum, const std::vector<double>& sums,
+                                          double sigmas);
+
+}  // namespace sfft::detail

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a dense spectrum is stored, and which of its elements stand for which frequencies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+/// All N frequencies of a complex signal, (n1, …, nD/2 + 1) of a real one.
+struct SpectrumLayout {
+  Shape shape{1};
+  bool real = false;
+
+  std::int64_t row_points() const noexcept;  ///< of the last dimension as stored
+  std::int64_t points() const noexcept;      ///< stored elements
+  /// The flat index in the full grid of stored element i.
+  std::int64_t flat_index(std::int64_t i) const noexcept;
+  /// Whether stored element i stands for its conjugate pair: real spectra store both halves of the planes
+  /// f_D = 0 and f_D = n_D/2, and the smaller flat index represents.
+  bool representative(std::int64_t i) const noexcept;
+  /// 2 where the full spectrum holds a distinct conjugate of stored element i, else 1.
+  double multiplicity(std::int64_t i) const noexcept;
+  std::int64_t distinct() const noexcept;  ///< number of representatives
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "template/planning/cost_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::detail {
+
+double predict_comb_us(const CombCost& cost) noexcept {
+  const double frame_bytes = static_cast<double>(cost.points) * (cost.real ? 1 : 8);
+  // A cache line from the second-level cache, the third, memory.
+  const double line_ns = frame_bytes < 0.75e6 ? 0.1 : frame_bytes < 16e6 ? 2 : 8;
+  const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
+  const double points = static_cast<double>(cost.buckets);
+  const double flops = 5 * points * std::log2(std::max(points, 2.0)) * lanes;
+  const double flops_per_ns = points * lanes * 16 < 0.5e6 ? 90 : 45;
+  const double gather_ns =
+      static_cast<double>(cost.samples) * 0.3 + static_cast<double>(cost.lines) * line_ns;
+  const double recover_ns = static_cast<double>(cost.k) * (2 + 0.4 * static_cast<double>(cost.delays));
+  const double tail_ns = 0.05 * points * lanes;
+  return 1e-3 * (100 + gather_ns + flops / flops_per_ns + recover_ns + tail_ns);
+}
+
+double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcept {
+  const double products = static_cast<double>(points) * static_cast<double>(k);
+  return 1e-3 * (60 + products * (real ? 0.3 : 0.35));
+}
+
+double predict_dense_us(const Shape& shape, bool real) noexcept {
+  const double points = static_cast<double>(shape.points());
+  const double flops = 5 * points * std::log2(std::max(points, 2.0)) * (real ? 0.5 : 1);
+  const double bytes = points * (real ? 4 : 8);
+  const double flops_per_ns = bytes < 64e3 ? 90 : bytes < 2e6 ? 60 : bytes < 16e6 ? 45 : 22;
+  return 1e-3 * (100 + flops / flops_per_ns);
+}
+
+double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept {
+  const double points = static_cast<double>(cost.buckets);
+  const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
+  const double k = static_cast<double>(cost.k);
+  constexpr double kLargestFused = 13000;  // buckets of a lane that two buffers in shared memory hold
+  const double line_us = static_cast<double>(cost.lines) * 64 / 4e6;
+  if (points > kLargestFused) {
+    return 17.0 / batch + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
+  }
+  // One multiprocessor transforming `own` lanes: latencies first, then what it gets through.
+  const auto block_us = [&](double own) {
+    const double share = own / lanes;
+    const double gather = 0.6 + 0.0006 * share * static_cast<double>(cost.lines);
+    const double fft = 0.35 + 5 * own * points * std::log2(std::max(points, 2.0)) / 1.4e5;
+    const double recover = 0.3 + k * own * (cost.real ? 16 : 8) / 6e4;
+    return gather + fft + recover + 0.4 + 0.0004 * k;
+  };
+  if (batch < multiprocessors / 4) {
+    // Few frames, each one block's or a cluster's work: passes wait for each other more than they compute.
+    const double passes = std::log(std::max(points, 8.0)) / std::log(6.5);
+    const auto latency_us = [&](double own) {
+      return 1.3 + 0.5 * passes + own * (points * 1.3e-3 + k * (cost.real ? 1.0e-3 : 5e-4));
+    };
+    return points * lanes < 2048 ? latency_us(lanes) : 1.4 + latency_us(std::ceil(lanes / 16));
+  }
+  return std::max(block_us(lanes) / multiprocessors, line_us);
+}
+
+double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept {
+  return 3 + 0.002 * static_cast<double>(taps) / 4 + 0.001 * static_cast<double>(rows);
+}
+
+double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept {
+  return 2.5 + 1e-4 * static_cast<double>(points) * static_cast<double>(k);
+}
+
+double predict_dense_device_us(const Shape& shape, bool real, int batch) noexcept {
+  const double megabytes = static_cast<double>(shape.points()) * (real ? 4e-6 : 8e-6);
+  // Slower once a signal outgrows the L2 cache.
+  return 12.0 / batch + (real ? 3.3 * megabytes : 1.4 * megabytes + 0.6 * std::max(0.0, megabytes - 40));
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicted execution times, to compare plans. Fitted on one core of a current x86-64 server
+// (docs/tuning.md); only ratios matter, and only roughly.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+struct CombCost {
+  std::int64_t points;   ///< N
+  std::int64_t samples;  ///< r·B
+  std::int64_t buckets;  ///< B
+  std::int64_t delays;   ///< r
+  std::int64_t lines;    ///< distinct cache lines touched, about
+  std::int64_t k;
+  bool real;
+};
+
+double predict_comb_us(const CombCost& cost) noexcept;
+double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcept;
+/// A full transform with the built-in dense engine.
+double predict_dense_us(const Shape& shape, bool real) noexcept;
+
+/// The same on a GPU of the H200's kind, a frame of batches of `batch`, data in device memory
+/// (docs/tuning.md).
+double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept;
+double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
+double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
+double predict_dense_device_us(const Shape& shape, bool real, int batch) noexcept;
+
+}  // namespace sfft::detail

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "template/planning/error_table.hpp"
+
+#include <cmath>
+
+namespace sfft::detail {
+
+ErrorTable exact_errors(const SupportSet& support) {
+  const std::vector<double> none(static_cast<std::size_t>(support.k), 0.0);
+  return make_error_table(support, {none, {}, {}, 1});
+}
+
+ErrorTable make_error_table(const SupportSet& support, RowErrors rows) {
+  ErrorTable table;
+  ErrorModel& model = table.model;
+  const auto k = static_cast<std::size_t>(support.k);
+  table.gain = std::move(rows.gain);
+  table.bias = std::move(rows.bias);
+  table.bias.resize(k, 0.0);
+  table.fit.assign(k, 0.0);
+  model.tail_per_scale = rows.tail_per_scale;
+  model.halves = support.real ? 2 : 1;
+  for (const SupportMember& member : support.members) {
+    const auto i = static_cast<std::size_t>(member.coefficient);
+    model.spread_gain += table.gain[i];
+    model.spread_bias += table.bias[i];
+    if (member.conjugate || member.coefficient == support.mean_coefficient) continue;
+    model.gain_sum += table.gain[i];
+    model.bias_sum += table.bias[i];
+    if (rows.response.empty()) continue;
+    // Each coefficient counts by how well it tells the prior's scale from the tail's.
+    const double power = rows.response[i] + table.gain[i];
+    if (!(power > 0)) continue;
+    table.fit[i] = 1 / power;
+    model.fit_power += rows.response[i] / power;
+    model.fit_noise += table.gain[i] / power;
+  }
+  return table;
+}
+
+void add_witness(ErrorModel& model, const SupportSet& support, double epsilon, TailKnowledge tail) {
+  const auto points = static_cast<double>(support.shape.points());
+  // A prediction sums 2k rounded products; the values themselves carry the rounding of the transform.
+  const double rounding = epsilon * (16 + std::sqrt(static_cast<double>(support.k)));
+  model.witness_scale = points * points;
+  model.witness_rounding = rounding * rounding;
+  // A sudden step in the errors of frames that hover about the limit would be worse than a limit that is too
+  // high.
+  constexpr double kMeasured = 2.25, kGuessed = 5;
+  if (tail != TailKnowledge::white)
+    model.witness_limit = model.witness_allowed = tail == TailKnowledge::measured ? kMeasured : kGuessed;
+}
+
+}  // namespace sfft::detail

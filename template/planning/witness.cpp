@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "template/planning/witness.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <random>
+
+#include "kernels/base/index.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// `count` indices of an extent, one in each of `count` stretches, in random order; where there is room their
+/// residues modulo `count` are a permutation too.
+std::vector<std::int64_t> scatter(std::int64_t extent, std::int64_t count, std::mt19937_64& random) {
+  std::vector<std::int64_t> stretch(static_cast<std::size_t>(count)), residue, out;
+  std::iota(stretch.begin(), stretch.end(), 0);
+  residue = stretch;
+  std::shuffle(stretch.begin(), stretch.end(), random);
+  std::shuffle(residue.begin(), residue.end(), random);
+  for (std::size_t s = 0; s < stretch.size(); ++s) {
+    const double within = static_cast<double>(random() >> 11) * 0x1p-53;
+    auto at = static_cast<std::int64_t>((static_cast<double>(stretch[s]) + within) *
+                                        static_cast<double>(extent) / static_cast<double>(count));
+    if (extent >= 4 * count) {
+      at += residue[s] - at % count;
+      if (at >= extent) at -= count;
+    }
+    out.push_back(std::clamp<std::int64_t>(at, 0, extent - 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed) {
+  WitnessData data;
+  data.trimmed = trimmed;
+  const Shape& shape = support.shape;
+  const std::int64_t count = support.real ? kWitnessReals : kWitnessReals / 2;
+  std::mt19937_64 random(seed ^ 0x5f3759df9e3779b9u);
+  std::array<std::vector<std::int64_t>, 3> at;
+  for (int d = 0; d < shape.rank(); ++d) at[static_cast<std::size_t>(d)] = scatter(shape[d], count, random);
+  const double scale = 1 / static_cast<double>(shape.points());
+  const auto reals = static_cast<std::size_t>(2 * support.k);
+  data.rows.assign(static_cast<std::size_t>(kWitnessReals) * reals, 0.0);
+  for (std::int64_t s = 0; s < count; ++s) {
+    std::int64_t flat = 0;
+    for (int d = 0; d < shape.rank(); ++d)
+      flat = flat * shape[d] + at[static_cast<std::size_t>(d)][static_cast<std::size_t>(s)];
+    data.samples.push_back(flat);
+    double* const re = &data.rows[static_cast<std::size_t>(s) * reals];
+    for (const SupportMember& member : support.members) {
+      std::complex<double> root = scale;
+      for (int d = 0; d < shape.rank(); ++d) {
+        const auto i = static_cast<std::size_t>(d);
+        root *= phase(member.f[i], at[i][static_cast<std::size_t>(s)], shape[d]);
+      }
+      const auto j = static_cast<std::size_t>(2 * member.coefficient);
+      if (support.real) {
+        // X root of f, and of −f its conjugate: real parts add.
+        re[j] += root.real();
+        re[j + 1] -= member.conjugate ? -root.imag() : root.imag();
+      } else {
+        double* const im = re + static_cast<std::size_t>(count) * reals;
+        re[j] = root.real();
+        re[j + 1] = -root.imag();
+        im[j] = root.imag();
+        im[j + 1] = root.real();
+      }
+    }
+  }
+  return data;
+}
+
+}  // namespace sfft::detail
