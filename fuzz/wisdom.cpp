@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   using sfft::detail::Wisdom;
-  const auto here = [](const std::string&) { return std::optional<sfft::detail::WisdomPlace>(); };
+  const auto here = [](const std::string&) { return std::optional<sfft::detail::WisdomPlatform>(); };
   Wisdom wisdom;
   const auto report = wisdom.parse({reinterpret_cast<const char*>(bytes), count}, here);
   if (report.taken == 0) return 0;

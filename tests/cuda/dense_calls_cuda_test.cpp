@@ -224,7 +224,7 @@ TEST_F(DenseCallsCuda, CufftMayCompileItsKernels) {
   const Shape shape(5000);
   const Options options{.backend = Backend::cuda, .batch = 64};
   dense::forget_wisdom();
-  detail::Wisdom::global().add(detail::gpu_place(0),
+  detail::Wisdom::global().add(detail::gpu_platform(0),
                                detail::wisdom_problem<float>(detail::make_problem(shape, false, options)),
                                {"cufft", detail::kCompiledKernels, 1});
   const Plan<float> plan(shape, false, options);
@@ -238,7 +238,7 @@ TEST_F(DenseCallsCuda, CufftMayCompileItsKernels) {
 
 TEST_F(DenseCallsCuda, WisdomOfWhatIsMissingFallsBackToCufft) {
   dense::forget_wisdom();
-  detail::Wisdom::global().add(detail::gpu_place(0), {"f32 c2c 96", 1}, {"no such engine", "", 1});
+  detail::Wisdom::global().add(detail::gpu_platform(0), {"f32 c2c 96", 1}, {"no such engine", "", 1});
   const Plan<float> plan(Shape(96), false, {.backend = Backend::cuda});
   EXPECT_EQ(plan.engine(), Engine::cufft);
   EXPECT_EQ(plan.reason().find("wisdom names no such engine"), 0u) << plan.reason();
@@ -252,7 +252,7 @@ void plan_without_nvrtc() {
     return code_of([&] { Plan<float>(Shape(96), false, {.engine = engine}); }) ==
            ErrorCode::backend_unavailable;
   };
-  detail::Wisdom::global().add(detail::gpu_place(0), {"f32 c2c 96", 1}, {"tuned", "", 1});
+  detail::Wisdom::global().add(detail::gpu_platform(0), {"f32 c2c 96", 1}, {"tuned", "", 1});
   const Plan<float> plan(Shape(96), false, {.backend = Backend::cuda});
   const bool fell_back = plan.engine() == Engine::cufft && plan.reason().find("wisdom names tuned") == 0;
   std::exit(refused(Engine::vkfft) && refused(Engine::tuned) && fell_back ? 0 : 1);

@@ -53,7 +53,7 @@ class Named {
 
   dense::Plan<Real> plan(const std::string& kernel) const {
     dense::forget_wisdom();
-    detail::Wisdom::global().add(detail::gpu_place(0), detail::wisdom_problem<Real>(problem_),
+    detail::Wisdom::global().add(detail::gpu_platform(0), detail::wisdom_problem<Real>(problem_),
                                  {"tuned", kernel, 1});
     dense::Plan<Real> plan(shape_, real_, options_);
     EXPECT_NE(plan.engine_name().find(kernel), std::string::npos)

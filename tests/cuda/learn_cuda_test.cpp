@@ -252,7 +252,7 @@ TEST_F(LearnGpu, TunedKernelsOfEveryShapeAndType) {
       const detail::DenseProblem problem = detail::cuda::learning_problem(shape, type, 0);
       const auto key = detail::wisdom_problem<double>(problem);
       dense::forget_wisdom();
-      detail::Wisdom::global().add(detail::gpu_place(0), key, {"tuned", "", 1});
+      detail::Wisdom::global().add(detail::gpu_platform(0), key, {"tuned", "", 1});
       SCOPED_TRACE(shape.to_string() + " " + to_string(type));
       const detail::cuda::MeanSpectrum mean(shape, type, 1, 0, detail::remembered_engines<double>(problem));
       EXPECT_FALSE(mean.stores_spectrum());

@@ -13,14 +13,14 @@ namespace sfft::test {
 
 using detail::Wisdom;
 using detail::WisdomEntry;
-using detail::WisdomPlace;
+using detail::WisdomPlatform;
 
-inline const WisdomPlace kGpu{"Test GPU", "13.0", "0.1.0"};
-inline const WisdomPlace kCpu{"CPU Test", "", "0.1.0"};
+inline const WisdomPlatform kGpu{"Test GPU", "13.0", "0.1.0"};
+inline const WisdomPlatform kCpu{"CPU Test", "", "0.1.0"};
 
-inline std::optional<WisdomPlace> here(const std::string& device) {
-  for (const WisdomPlace& place : {kGpu, kCpu}) {
-    if (place.device == device) return place;
+inline std::optional<WisdomPlatform> here(const std::string& device) {
+  for (const WisdomPlatform& platform : {kGpu, kCpu}) {
+    if (platform.device == device) return platform;
   }
   return std::nullopt;
 }

@@ -408,13 +408,13 @@ TEST(TunedTables, ConvolutionsAreTransforms) {
 
 TEST(TunedTables, LengthsOfConvolutions) {
   for (int n = 2; n <= 2000; ++n) {
-    for (const bool turned : {false, true}) {
-      const std::vector<int> lengths = detail::tuned::fft_lengths(n, turned);
+    for (const bool twiddled : {false, true}) {
+      const std::vector<int> lengths = detail::tuned::fft_lengths(n, twiddled);
       ASSERT_FALSE(lengths.empty()) << n;
       for (const int length : lengths) {
-        const auto method = detail::tuned::method_of(n, length, turned);
+        const auto method = detail::tuned::method_of(n, length, twiddled);
         ASSERT_TRUE(method) << n << " by " << length;
-        EXPECT_TRUE(!turned || *method != Method::rader) << "no turns are made of Rader's outputs";
+        EXPECT_TRUE(!twiddled || *method != Method::rader) << "no twiddle factors follow Rader's";
       }
     }
   }

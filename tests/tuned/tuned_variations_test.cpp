@@ -84,17 +84,17 @@ TEST(TunedVariations, PrefetchAtSeveralDistances) {
 }
 
 TEST(TunedVariations, BeginOneAfterTheOtherWhereABlockIsAlone) {
-  const auto spread = [](const KernelPolicy& kernel) { return kernel.multiprocessor_delay > 0; };
+  const auto delayed = [](const KernelPolicy& kernel) { return kernel.multiprocessor_delay > 0; };
   const auto both = [](const KernelPolicy& kernel) {
     return kernel.multiprocessor_delay > 0 && kernel.prefetch_distance > 0;
   };
   for (const char* text : kPolicies)
-    EXPECT_EQ(count(refinements(*parse_policy(text), false, true), spread), 0);
+    EXPECT_EQ(count(refinements(*parse_policy(text), false, true), delayed), 0);
   const auto all = refinements(
       *parse_policy("factors=32.8 kernel radices=32.16.16 threads_per_transform=256 kernel radices=16.16.8 "
                     "threads_per_transform=128 transforms_per_block=8 interleaved_shared=1"),
       false, true);
-  EXPECT_EQ(count(all, spread), 12);
+  EXPECT_EQ(count(all, delayed), 12);
   EXPECT_EQ(count(all, both), 9);
 }
 

@@ -26,7 +26,7 @@ using sfft::dense::forget_wisdom;
 using sfft::dense::load_wisdom;
 using sfft::dense::save_wisdom;
 using sfft::dense::WisdomReport;
-using sfft::detail::cpu_place;
+using sfft::detail::cpu_platform;
 using sfft::detail::Wisdom;
 using sfft::test::code_of;
 
@@ -41,7 +41,7 @@ class WisdomFileTest : public testing::Test {
 
   void fill(int entries) {
     for (int i = 1; i <= entries; ++i)
-      Wisdom::global().add(cpu_place(), {"f32 c2c 64", i}, {"built_in", "", 1.0 + i});
+      Wisdom::global().add(cpu_platform(), {"f32 c2c 64", i}, {"built_in", "", 1.0 + i});
   }
   std::string content() const {
     std::ifstream stream(file_, std::ios::binary);
@@ -55,7 +55,7 @@ class WisdomFileTest : public testing::Test {
     EXPECT_EQ(report.taken, 0);
     EXPECT_EQ(report.reason.find("'" + file_ + "': "), 0u) << report.reason;
     EXPECT_NE(report.reason.find(why), std::string::npos) << report.reason;
-    EXPECT_FALSE(Wisdom::global().find(cpu_place(), {"f32 c2c 64", 1}));
+    EXPECT_FALSE(Wisdom::global().find(cpu_platform(), {"f32 c2c 64", 1}));
   }
 
   fs::path directory_;
@@ -67,11 +67,11 @@ TEST_F(WisdomFileTest, ComesBack) {
   save_wisdom(file_);
   const std::string saved = content();
   forget_wisdom();
-  EXPECT_FALSE(Wisdom::global().find(cpu_place(), {"f32 c2c 64", 2}));
+  EXPECT_FALSE(Wisdom::global().find(cpu_platform(), {"f32 c2c 64", 2}));
   const WisdomReport report = load_wisdom(file_);
   EXPECT_EQ(report.taken, 3);
   EXPECT_EQ(report.reason, "");
-  EXPECT_EQ(Wisdom::global().find(cpu_place(), {"f32 c2c 64", 2})->us, 3.0);
+  EXPECT_EQ(Wisdom::global().find(cpu_platform(), {"f32 c2c 64", 2})->us, 3.0);
   save_wisdom(file_);
   EXPECT_EQ(content(), saved);
   EXPECT_EQ(files(), 1);

@@ -122,13 +122,13 @@ TEST(WisdomTest, ShippedWisdomHoldsForEveryDriverOfOneRelease) {
 }
 
 TEST(WisdomTest, PlacesOfThisMachine) {
-  const WisdomPlace cpu = sfft::detail::cpu_place();
+  const WisdomPlatform cpu = sfft::detail::cpu_platform();
   EXPECT_EQ(cpu.device.find("CPU "), 0u);
   EXPECT_EQ(cpu.driver, "");
   EXPECT_EQ(cpu.library, sfft::version());
-  EXPECT_EQ(sfft::detail::place_here(cpu.device), cpu);
-  EXPECT_EQ(sfft::detail::place_here("CPU of another kind"), std::nullopt);
-  EXPECT_EQ(sfft::detail::place_here("no such GPU"), std::nullopt);
+  EXPECT_EQ(sfft::detail::platform_here(cpu.device), cpu);
+  EXPECT_EQ(sfft::detail::platform_here("CPU of another kind"), std::nullopt);
+  EXPECT_EQ(sfft::detail::platform_here("no such GPU"), std::nullopt);
 }
 
 TEST(WisdomTest, ManyThreads) {

@@ -54,10 +54,10 @@ class Contest {
   /// Adds it to the wisdom of the process. `kernel_of(runner)`: as WisdomEntry has it. Throws what the first
   /// engine threw when there is none.
   template <class KernelOf>
-  DenseChoice<Real> winner(const WisdomPlace& place, const WisdomProblem& problem,
+  DenseChoice<Real> winner(const WisdomPlatform& platform, const WisdomProblem& problem,
                            const KernelOf& kernel_of) {
     if (best_.runner == nullptr) std::rethrow_exception(failure_);
-    Wisdom::global().add(place, problem, {dense::to_string(best_.engine), kernel_of(*best_.runner), us_});
+    Wisdom::global().add(platform, problem, {dense::to_string(best_.engine), kernel_of(*best_.runner), us_});
     best_.reason = "measured: " + notes_;
     return std::move(best_);
   }

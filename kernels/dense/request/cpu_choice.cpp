@@ -50,7 +50,7 @@ DenseChoice<Real> fastest(const DenseRequest& request) {
         engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
         [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
   }
-  return contest.winner(cpu_place(), wisdom_problem<Real>(request.problem), [](const auto&) { return ""; });
+  return contest.winner(cpu_platform(), wisdom_problem<Real>(request.problem), [](const auto&) { return ""; });
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ DenseChoice<Real> choose_on_cpu(const DenseRequest& request) {
     return {make<Real>(request.options.engine, planning, request), request.options.engine,
             "the engine was asked for"};
   if (planning == Planning::measure) return fastest<Real>(request);
-  const auto known = Wisdom::global().find(cpu_place(), wisdom_problem<Real>(request.problem));
+  const auto known = Wisdom::global().find(cpu_platform(), wisdom_problem<Real>(request.problem));
   if (known && known->engine == dense::to_string(Engine::fftw) && dense::available(Engine::fftw))
     return {make<Real>(Engine::fftw, Planning::measure, request), Engine::fftw,
             fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)};

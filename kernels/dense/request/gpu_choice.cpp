@@ -75,8 +75,8 @@ double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
 }
 
 template <class Real>
-DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlace& place, const WisdomProblem& key,
-                          const std::optional<WisdomEntry>& known) {
+DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& platform,
+                          const WisdomProblem& key, const std::optional<WisdomEntry>& known) {
   Contest<Real> contest;
   for (const auto& [engine, kernel, name] : kEntrants) {
     if (!gpu_engine_in_build(engine)) continue;
@@ -88,7 +88,7 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlace& place,
           return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), request.problem);
         });
   }
-  return contest.winner(place, key, [](const DenseRunner<Real>& runner) {
+  return contest.winner(platform, key, [](const DenseRunner<Real>& runner) {
     return static_cast<const GpuRunner<Real>&>(runner).kernel();
   });
 }
@@ -130,24 +130,25 @@ template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
   static_cast<void>(cuda::device_info(request.problem.device));  // or why there is none
   const cuda::DeviceScope scope(request.problem.device);
-  const WisdomPlace place = gpu_place(request.problem.device);
+  const WisdomPlatform platform = gpu_platform(request.problem.device);
   const WisdomProblem key = wisdom_problem<Real>(request.problem);
   const bool measure = request.options.planning == dense::Planning::measure;
   const std::optional<WisdomEntry> known =
-      Wisdom::global().find(place, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
+      Wisdom::global().find(platform, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
   if (request.options.engine == Engine::automatic && measure)
-    return fastest<Real>(request, place, key, known);
+    return fastest<Real>(request, platform, key, known);
   if (request.options.engine != Engine::automatic) return named<Real>(request, known);
   if (known) return remembered<Real>(request, *known);
   return {make<Real>(Engine::cufft, request, "", false), Engine::cufft,
           fmt::format("no wisdom for {} on {}: cuFFT; Planning::measure finds out which engine is faster",
-                      key.transform, place.device)};
+                      key.transform, platform.device)};
 }
 
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem, Wisdom::Batch batch) {
   static_cast<void>(cuda::device_info(problem.device));  // or why there is none
-  const auto known = Wisdom::global().find(gpu_place(problem.device), wisdom_problem<Real>(problem), batch);
+  const auto known =
+      Wisdom::global().find(gpu_platform(problem.device), wisdom_problem<Real>(problem), batch);
   const Engine engine = known ? named_by(*known).value_or(Engine::cufft) : Engine::cufft;
   const auto make = [engine, kernel = known ? known->kernel : ""](DenseProblem round) {
     round.forward_only = true;

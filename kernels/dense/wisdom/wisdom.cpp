@@ -55,12 +55,12 @@ Wisdom& Wisdom::global() {
   return instance;
 }
 
-std::optional<WisdomEntry> Wisdom::find(const WisdomPlace& place, const WisdomProblem& problem,
+std::optional<WisdomEntry> Wisdom::find(const WisdomPlatform& platform, const WisdomProblem& problem,
                                         Batch batch) const {
   const std::lock_guard lock(mutex_);
   std::pair<const WisdomEntry*, double> best{nullptr, 0.0};
-  if (const auto own = entries_.find(place); own != entries_.end()) best = nearest(own->second, problem);
-  if (const auto shipped = shipped_.find(place.device); shipped != shipped_.end()) {
+  if (const auto own = entries_.find(platform); own != entries_.end()) best = nearest(own->second, problem);
+  if (const auto shipped = shipped_.find(platform.device); shipped != shipped_.end()) {
     const auto candidate = nearest(shipped->second, problem);
     if (candidate.first != nullptr && (best.first == nullptr || candidate.second < best.second))
       best = candidate;
@@ -69,9 +69,9 @@ std::optional<WisdomEntry> Wisdom::find(const WisdomPlace& place, const WisdomPr
   return taken ? std::optional(*best.first) : std::nullopt;
 }
 
-void Wisdom::add(const WisdomPlace& place, const WisdomProblem& problem, WisdomEntry entry) {
+void Wisdom::add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry) {
   const std::lock_guard lock(mutex_);
-  entries_[place].insert_or_assign(problem, std::move(entry));
+  entries_[platform].insert_or_assign(problem, std::move(entry));
 }
 
 void Wisdom::clear() {
@@ -80,21 +80,21 @@ void Wisdom::clear() {
   shipped_.clear();
 }
 
-dense::WisdomReport Wisdom::parse(const std::string& json, const PlaceHere& here) {
-  std::map<std::string, std::optional<WisdomPlace>> places;  // each device is asked for once
+dense::WisdomReport Wisdom::parse(const std::string& json, const PlatformHere& here) {
+  std::map<std::string, std::optional<WisdomPlatform>> platforms;  // each device is asked for once
   WisdomRecords read = read_wisdom(json, [&](const WisdomRecord& record) -> std::string {
-    const auto [found, is_new] = places.try_emplace(record.place.device);
-    if (is_new) found->second = here(record.place.device);
-    const std::optional<WisdomPlace>& place = found->second;
-    if (!place || *place == record.place) return "";
-    if (place->library != record.place.library)
-      return other("the library's version", record.place.library, place->library);
-    return other("the driver", record.place.driver, place->driver);
+    const auto [found, is_new] = platforms.try_emplace(record.platform.device);
+    if (is_new) found->second = here(record.platform.device);
+    const std::optional<WisdomPlatform>& platform = found->second;
+    if (!platform || *platform == record.platform) return "";
+    if (platform->library != record.platform.library)
+      return other("the library's version", record.platform.library, platform->library);
+    return other("the driver", record.platform.driver, platform->driver);
   });
   const std::lock_guard lock(mutex_);
   auto merged = entries_;  // a failed allocation on the way leaves what was known
   for (WisdomRecord& record : read.records)
-    merged[record.place].insert_or_assign(record.problem, std::move(record.entry));
+    merged[record.platform].insert_or_assign(record.problem, std::move(record.entry));
   entries_.swap(merged);
   read.report.taken = static_cast<int>(read.records.size());
   return read.report;
@@ -102,12 +102,12 @@ dense::WisdomReport Wisdom::parse(const std::string& json, const PlaceHere& here
 
 dense::WisdomReport Wisdom::parse_shipped(const std::string& json) {
   WisdomRecords read = read_wisdom(json, [](const WisdomRecord& record) -> std::string {
-    if (release(record.place.library) == release(SFFT_VERSION)) return "";
-    return other("the library's version", record.place.library, SFFT_VERSION);
+    if (release(record.platform.library) == release(SFFT_VERSION)) return "";
+    return other("the library's version", record.platform.library, SFFT_VERSION);
   });
   const std::lock_guard lock(mutex_);
   for (WisdomRecord& record : read.records)
-    shipped_[record.place.device].insert_or_assign(record.problem, std::move(record.entry));
+    shipped_[record.platform.device].insert_or_assign(record.problem, std::move(record.entry));
   read.report.taken = static_cast<int>(read.records.size());
   return read.report;
 }
@@ -116,8 +116,8 @@ std::string Wisdom::format() const {
   std::vector<WisdomRecord> records;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [place, known] : entries_) {
-      for (const auto& [problem, entry] : known) records.push_back({place, problem, entry});
+    for (const auto& [platform, known] : entries_) {
+      for (const auto& [problem, entry] : known) records.push_back({platform, problem, entry});
     }
   }
   return write_wisdom(records);

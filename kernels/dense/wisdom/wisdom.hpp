@@ -14,11 +14,11 @@
 namespace sfft::detail {
 
 /// Where and with what a measurement was made: it holds for nothing else.
-struct WisdomPlace {
+struct WisdomPlatform {
   std::string device;   ///< "NVIDIA H200", or "CPU AVX-512" for CPU engines
   std::string driver;   ///< "13.0", the newest CUDA that the driver knows; empty for CPUs
   std::string library;  ///< version of this library
-  friend auto operator<=>(const WisdomPlace&, const WisdomPlace&) = default;
+  friend auto operator<=>(const WisdomPlatform&, const WisdomPlatform&) = default;
 };
 
 /// What was transformed: "f32 c2c 1080x1920".
@@ -35,16 +35,16 @@ struct WisdomEntry {
   friend bool operator==(const WisdomEntry&, const WisdomEntry&) = default;
 };
 
-WisdomPlace cpu_place();
+WisdomPlatform cpu_platform();
 /// In builds with CUDA. Throws Error(device) when there is no such GPU. Creates no context.
-WisdomPlace gpu_place(int device);
-/// The place of this machine that has the device's name. Asks the GPU driver only for the name of a GPU.
-std::optional<WisdomPlace> place_here(const std::string& device);
+WisdomPlatform gpu_platform(int device);
+/// The platform of this machine that has the device's name. Asks the GPU driver only for the name of a GPU.
+std::optional<WisdomPlatform> platform_here(const std::string& device);
 
 /// Thread-safe.
 class Wisdom {
  public:
-  using PlaceHere = std::function<std::optional<WisdomPlace>(const std::string& device)>;
+  using PlatformHere = std::function<std::optional<WisdomPlatform>(const std::string& device)>;
 
   enum class Batch : std::uint8_t { nearest, exact };
 
@@ -53,16 +53,16 @@ class Wisdom {
 
   /// Of this batch, or of the nearest one that is known for the same transform, by their ratio. What was
   /// measured here goes before what was shipped.
-  std::optional<WisdomEntry> find(const WisdomPlace& place, const WisdomProblem& problem,
+  std::optional<WisdomEntry> find(const WisdomPlatform& platform, const WisdomProblem& problem,
                                   Batch batch = Batch::nearest) const;
-  /// Replaces what was known for the same place and problem.
-  void add(const WisdomPlace& place, const WisdomProblem& problem, WisdomEntry entry);
+  /// Replaces what was known for the same platform and problem.
+  void add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry);
   void clear();
 
   /// Adds the entries of a file's text. Those of other devices are kept (several machines may share a file);
   /// those of this machine's devices made with another driver or library version are ignored. A text that
   /// cannot be read to its end adds nothing.
-  dense::WisdomReport parse(const std::string& json, const PlaceHere& here = place_here);
+  dense::WisdomReport parse(const std::string& json, const PlatformHere& here = platform_here);
   /// The same for wisdom that comes with the library: it holds for the device's name with any driver, and
   /// for all versions of the library that share its first two numbers. format() leaves it out.
   dense::WisdomReport parse_shipped(const std::string& json);
@@ -73,7 +73,7 @@ class Wisdom {
   using Known = std::map<WisdomProblem, WisdomEntry>;
 
   mutable std::mutex mutex_;
-  std::map<WisdomPlace, Known> entries_;
+  std::map<WisdomPlatform, Known> entries_;
   std::map<std::string, Known> shipped_;  ///< by device
 };
 

@@ -72,15 +72,16 @@ std::string engine_field(const Json& object, const std::string& device) {
 WisdomRecord record_of(const Json& object) {
   if (object.kind() != Json::Kind::object) refuse("it is not an object");
   WisdomRecord record;
-  record.place = {text_field(object, "device", 1, kNameLength), text_field(object, "driver", 0, kNameLength),
-                  text_field(object, "library", 1, kNameLength)};
+  record.platform = {text_field(object, "device", 1, kNameLength),
+                     text_field(object, "driver", 0, kNameLength),
+                     text_field(object, "library", 1, kNameLength)};
   record.problem.transform = text_field(object, "transform", 1, kNameLength);
   const Json& batch = field(object, "batch");
   if (!batch.is_integer()) refuse("its 'batch' is not a whole number");
   // Larger than the signed type holds, a number is unsigned and turns negative here.
   record.problem.batch = batch.integer();
   if (record.problem.batch < 1) refuse("its 'batch' is {}, not positive", batch.digits());
-  record.entry.engine = engine_field(object, record.place.device);
+  record.entry.engine = engine_field(object, record.platform.device);
   record.entry.kernel = text_field(object, "kernel", 0, kKernelLength);
   const Json& us = field(object, "us");
   if (!us.is_number()) refuse("its 'us' is not a number");
@@ -119,11 +120,12 @@ WisdomRecords read_wisdom(const std::string& json, const WisdomJudge& judge) {
   try {
     const Json file = parse_json(json);
     const std::vector<Json>& entries = entries_of(file);
-    std::set<std::pair<WisdomPlace, WisdomProblem>> seen;
+    std::set<std::pair<WisdomPlatform, WisdomProblem>> seen;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       try {
         WisdomRecord record = record_of(entries[i]);
-        if (!seen.emplace(record.place, record.problem).second) refuse("the same problem was given before");
+        if (!seen.emplace(record.platform, record.problem).second)
+          refuse("the same problem was given before");
         if (const std::string why = judge(record); !why.empty()) throw Refusal(why);
         read.records.push_back(std::move(record));
       } catch (const Refusal& refusal) {
@@ -144,12 +146,12 @@ WisdomRecords read_wisdom(const std::string& json, const WisdomJudge& judge) {
 std::string write_wisdom(const std::vector<WisdomRecord>& records) {
   std::string text = fmt::format("{{\"format\": \"{}\", \"version\": {}, \"entries\": [", kFormat, kVersion);
   const char* separator = "\n";
-  for (const auto& [place, problem, entry] : records) {
+  for (const auto& [platform, problem, entry] : records) {
     text += fmt::format(
         "{}{{\"device\":{},\"driver\":{},\"library\":{},\"transform\":{},\"batch\":{},\"engine\":{},"
         "\"kernel\":{},"
         "\"us\":{}}}",
-        separator, quoted(place.device), quoted(place.driver), quoted(place.library),
+        separator, quoted(platform.device), quoted(platform.driver), quoted(platform.library),
         quoted(problem.transform), problem.batch, quoted(entry.engine), quoted(entry.kernel),
         nlohmann::json(entry.us).dump());
     separator = ",\n";

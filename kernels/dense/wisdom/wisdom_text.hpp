@@ -13,7 +13,7 @@ namespace sfft::detail {
 constexpr std::size_t kWisdomBytes = std::size_t{16} << 20;  ///< no text may be longer
 
 struct WisdomRecord {
-  WisdomPlace place;
+  WisdomPlatform platform;
   WisdomProblem problem;
   WisdomEntry entry;
 };

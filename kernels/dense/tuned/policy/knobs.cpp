@@ -2,9 +2,7 @@
 #include "kernels/dense/tuned/policy/knobs.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
-#include <string_view>
 
 #include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/member_count.hpp"
@@ -50,9 +48,10 @@ constexpr Knob<KernelPolicy> tried(Knob<KernelPolicy> knob, Tried tries, Tried t
   knob.tries_all = tries_all;
   return knob;
 }
-constexpr Knob<KernelPolicy> together(Knob<KernelPolicy> knob, const char* other, Tried values) {
-  knob.together_with = other;
-  knob.together = values;
+template <auto kOther>
+constexpr Knob<KernelPolicy> together_with(Tried values, Knob<KernelPolicy> knob) {
+  knob.set_other = Row<kOther>::of("", 0, 0).set;
+  knob.tries_other = values;
   return knob;
 }
 
@@ -110,32 +109,33 @@ const Knob<KernelPolicy> kKernelKnobs[] = {
           [](Context) {
             return Values{0, 1, 2};
           }),
-    together(tried(SFFT_KNOB(KernelPolicy, loads, 0, 2, kLoadWords), cached_or_not, cached_or_not),
-             "streaming",
-             [](Context) {
-               return Values{0, 1};
-             }),
+    together_with<&KernelPolicy::streaming>(
+        [](Context) {
+          return Values{0, 1};
+        },
+        tried(SFFT_KNOB(KernelPolicy, loads, 0, 2, kLoadWords), cached_or_not, cached_or_not)),
     SFFT_KNOB(KernelPolicy, streaming, 0, 1),
     tried(SFFT_KNOB(KernelPolicy, max_blocks_per_multiprocessor, 0, kMostBlocks), blocks_of_some_tiles),
     tried(SFFT_KNOB(KernelPolicy, prefetch_distance, 0, kMostDistance), distances),
     tried(SFFT_KNOB(KernelPolicy, block_delay, 0, kMostDelay), block_delays, block_delays),
-    together(tried(SFFT_KNOB(KernelPolicy, multiprocessor_delay, 0, kMostDelay), multiprocessor_delays),
-             "prefetch_distance", distances),
+    together_with<&KernelPolicy::prefetch_distance>(
+        distances,
+        tried(SFFT_KNOB(KernelPolicy, multiprocessor_delay, 0, kMostDelay), multiprocessor_delays)),
     tried(SFFT_KNOB(KernelPolicy, early_prefetch, 0, 1),
           [](Context context) {
             return !context.real && context.base.kernels.size() == 1 ? Values{0, 1} : Values{};
           }),
-    together(tried(SFFT_KNOB(KernelPolicy, double_buffered, 0, 1),
-                   [](Context context) {
-                     const bool columns_of_frames =
-                         context.real && context.base.kernels.size() > 1 && context.step == 0;
-                     return columns_of_frames ? Values{1} : Values{};
-                   }),
-             "transforms_per_block",
-             [](Context context) {
-               const int transforms = context.kernel().transforms_per_block;
-               return Values{transforms, 2 * transforms};
-             }),
+    together_with<&KernelPolicy::transforms_per_block>(
+        [](Context context) {
+          const int transforms = context.kernel().transforms_per_block;
+          return Values{transforms, 2 * transforms};
+        },
+        tried(SFFT_KNOB(KernelPolicy, double_buffered, 0, 1),
+              [](Context context) {
+                const bool columns_of_frames =
+                    context.real && context.base.kernels.size() > 1 && context.step == 0;
+                return columns_of_frames ? Values{1} : Values{};
+              })),
 };
 static_assert(std::size(kKernelKnobs) + 1 == member_count<KernelPolicy>(),
               "each member of KernelPolicy but the radices needs a row");
@@ -172,13 +172,6 @@ std::span<const Knob<KernelPolicy>> kernel_knobs() {
 }
 std::span<const Knob<TransformPolicy>> transform_knobs() {
   return kTransformKnobs;
-}
-
-const Knob<KernelPolicy>& kernel_knob(const char* name) {
-  for (const Knob<KernelPolicy>& knob : kKernelKnobs) {
-    if (std::string_view(knob.name) == name) return knob;
-  }
-  std::abort();  // a row that names another one which does not exist: every search would find it
 }
 
 bool operator==(const KernelPolicy& a, const KernelPolicy& b) {

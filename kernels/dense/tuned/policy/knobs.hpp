@@ -36,15 +36,13 @@ struct Knob {
 
   Tried tries = nullptr;      ///< for one kernel; of a TransformPolicy for the whole
   Tried tries_all = nullptr;  ///< the same value for all kernels
-  /// Tried together with each of these values of another knob.
-  const char* together_with = nullptr;
-  Tried together = nullptr;
+  /// Not null: tried together with each of these values of another knob.
+  void (*set_other)(Policy&, int) = nullptr;
+  Tried tries_other = nullptr;
 };
 
 std::span<const Knob<KernelPolicy>> kernel_knobs();
 std::span<const Knob<TransformPolicy>> transform_knobs();
-/// By its name, which must be that of a row.
-const Knob<KernelPolicy>& kernel_knob(const char* name);
 
 /// Whether a block that holds such a tile has a multiprocessor for itself, or nearly so: nothing hides its
 /// loads but prefetching.

@@ -78,6 +78,10 @@ device::StepTables Tables::of(const Step& step) {
 
 namespace {
 
+std::int64_t tiles_of(std::int64_t lines, const KernelPolicy& policy) {
+  return (lines + policy.transforms_per_block - 1) / policy.transforms_per_block;
+}
+
 int blocks_of(CUfunction function, unsigned threads, std::size_t shared_bytes) {
   int blocks = 0;
   cuda::check_driver(cuda::driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -120,9 +124,7 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
     Loaded loaded;
     loaded.groups = kernel.groups;
     loaded.tiles = kernel.step.tiles();
-    loaded.transforms_per_block = kernel.step.policy.transforms_per_block;
-    loaded.multiprocessor_delay = static_cast<unsigned>(kernel.step.policy.multiprocessor_delay);
-    loaded.block_delay = static_cast<unsigned>(kernel.step.policy.block_delay);
+    loaded.policy = kernel.step.policy;
     loaded.threads = static_cast<unsigned>(kernel.threads());
     loaded.shared_bytes = kernel.shared_bytes(single);
     if (!images[i].empty()) {
@@ -186,9 +188,10 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
       static_cast<unsigned>(kernel.resident_blocks / 2);  // others begin too late (measured)
   arguments.resident_blocks = static_cast<unsigned>(kernel.resident_blocks);
   arguments.per_multiprocessor = 1.0f / static_cast<float>(multiprocessors_);
-  arguments.multiprocessor_delay =
-      tiles > kWorthDelaying * kernel.resident_blocks ? kernel.multiprocessor_delay : 0;
-  arguments.block_delay = kernel.block_delay;
+  arguments.multiprocessor_delay = tiles > kWorthDelaying * kernel.resident_blocks
+                                       ? static_cast<unsigned>(kernel.policy.multiprocessor_delay)
+                                       : 0;
+  arguments.block_delay = static_cast<unsigned>(kernel.policy.block_delay);
   arguments.prefetch_distance = static_cast<unsigned>(kernel.prefetch_distance);
   arguments.scale = call.scale;
   arguments.tables = kernel.tables;
@@ -211,8 +214,9 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
 
 void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const {
   const Loaded& loaded = kernels_[kernel];
-  const std::int64_t of_batch = (call.batch + loaded.transforms_per_block - 1) / loaded.transforms_per_block;
-  launch(loaded, call, 0, loaded.tiles > 0 ? loaded.tiles * loaded.groups : of_batch, stream);
+  const std::int64_t tiles =
+      loaded.tiles > 0 ? loaded.tiles * loaded.groups : tiles_of(call.batch, loaded.policy);
+  launch(loaded, call, 0, tiles, stream);
 }
 
 std::int64_t Executable::columns_at_once() const noexcept {
@@ -235,7 +239,7 @@ void Executable::run_columns(const Call& call, std::int64_t first, std::int64_t 
   Call part = call;
   part.input = static_cast<const std::byte*>(call.input) + offset;
   part.output = static_cast<std::byte*>(call.output) + offset;
-  launch(kernel, part, 0, (count + kernel.transforms_per_block - 1) / kernel.transforms_per_block, stream);
+  launch(kernel, part, 0, tiles_of(count, kernel.policy), stream);
 }
 
 void Executable::run_planes(const Call& call, std::int64_t first, std::int64_t count,

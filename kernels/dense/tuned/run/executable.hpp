@@ -86,11 +86,10 @@ class Executable {
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
     std::int64_t groups = 1, tiles = 0;
-    int transforms_per_block = 1;
-    bool stays = false;                ///< its blocks, for many tiles
-    std::int64_t resident_blocks = 0;  ///< that the GPU holds at once
-    std::int64_t prefetch_distance = 0;
-    unsigned multiprocessor_delay = 0, block_delay = 0;
+    bool stays = false;                  ///< its blocks, for many tiles
+    std::int64_t resident_blocks = 0;    ///< that the GPU holds at once
+    std::int64_t prefetch_distance = 0;  ///< in tiles
+    KernelPolicy policy;
   };
 
   void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,

@@ -12,24 +12,19 @@ namespace {
 
 constexpr int kMostPoints = 32;  ///< of a thread
 
-/// Every value of `knob` that `tries` names in one kernel, or in all, together with the values of the knob
-/// that its row names.
+/// Every value of `knob` that `tries` names in one kernel, or in all, together with the values of the other
+/// knob that its row names.
 template <class Add>
 void vary(const SearchContext& context, const Knob<KernelPolicy>& knob, Tried tries, bool all_kernels,
           const Add& add) {
   if (tries == nullptr) return;
-  const Knob<KernelPolicy>* other =
-      knob.together_with == nullptr ? nullptr : &kernel_knob(knob.together_with);
-  // Without another knob: its own value once more, which changes nothing.
-  const std::vector<int> others =
-      other == nullptr ? std::vector{knob.get(context.kernel())} : knob.together(context);
-  if (other == nullptr) other = &knob;
-  for (const int beside : others) {
+  const bool alone = knob.set_other == nullptr;
+  for (const int other : alone ? std::vector{0} : knob.tries_other(context)) {
     for (const int value : tries(context)) {
       TransformPolicy varied = context.base;
       for (std::size_t step = 0; step < varied.kernels.size(); ++step) {
         if (!all_kernels && step != context.step) continue;
-        other->set(varied.kernels[step], beside);
+        if (!alone) knob.set_other(varied.kernels[step], other);
         knob.set(varied.kernels[step], value);
       }
       add(varied);

@@ -8,30 +8,30 @@
 
 namespace sfft::detail {
 
-WisdomPlace cpu_place() {
+WisdomPlatform cpu_platform() {
   return {std::string("CPU ") + cpu::small_fft_isa(), "", SFFT_VERSION};
 }
 
 #if SFFT_HAVE_CUDA
 
-WisdomPlace gpu_place(int device) {
+WisdomPlatform gpu_platform(int device) {
   return {cuda::device_name(device), cuda::driver_version(), SFFT_VERSION};
 }
 
-std::optional<WisdomPlace> place_here(const std::string& device) {
-  if (const WisdomPlace place = cpu_place(); place.device == device) return place;
+std::optional<WisdomPlatform> platform_here(const std::string& device) {
+  if (const WisdomPlatform platform = cpu_platform(); platform.device == device) return platform;
   if (device.starts_with("CPU ")) return std::nullopt;
   for (int i = 0; i < cuda::device_count(); ++i) {
-    if (const WisdomPlace place = gpu_place(i); place.device == device) return place;
+    if (const WisdomPlatform platform = gpu_platform(i); platform.device == device) return platform;
   }
   return std::nullopt;
 }
 
 #else
 
-std::optional<WisdomPlace> place_here(const std::string& device) {
-  const WisdomPlace place = cpu_place();
-  return place.device == device ? std::optional(place) : std::nullopt;
+std::optional<WisdomPlatform> platform_here(const std::string& device) {
+  const WisdomPlatform platform = cpu_platform();
+  return platform.device == device ? std::optional(platform) : std::nullopt;
 }
 
 #endif
