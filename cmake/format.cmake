@@ -28,3 +28,9 @@ if(SFFT_FORMAT_COMPILED_ONCE)
 else()
   target_link_libraries(sfft_format INTERFACE fmt::fmt-header-only)
 endif()
+
+# sfft_format_ranges(TARGET SOURCE...): sources of TARGET that format with fmt::join or <fmt/ranges.h>. They call more of {fmt}'s code than
+# that file emits, and are compiled with all of it. Without this their undefined references name fmt::detail.
+function(sfft_format_ranges target)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
+endfunction()

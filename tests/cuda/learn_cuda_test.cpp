@@ -14,6 +14,7 @@
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
 #include "kernels/dense/wisdom/wisdom_problem.hpp"
+#include "sfft/dense.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/device_learning.hpp"
 #include "sfft/template.hpp"

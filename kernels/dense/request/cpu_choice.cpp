@@ -50,7 +50,8 @@ DenseChoice<Real> fastest(const DenseRequest& request) {
         engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
         [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
   }
-  return contest.winner(cpu_platform(), wisdom_problem<Real>(request.problem), [](const auto&) { return ""; });
+  return contest.winner(cpu_platform(), wisdom_problem<Real>(request.problem),
+                        [](const auto&) { return ""; });
 }
 
 }  // namespace
