@@ -159,15 +159,14 @@ class IsolatedFile final : public SpectraFile {
     if (process_ < 0) fail_to_start();
     if (process_ == 0) live(other, path);
     other.close();
-    expect_fine();
-  }
-
-  ~IsolatedFile() override {
-    socket_.close();
-    if (process_ <= 0) return;
-    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    try {
+      expect_fine();
+    } catch (...) {
+      end_process();
+      throw;
     }
   }
+  ~IsolatedFile() override { end_process(); }
 
   void write(std::int64_t, const Spectrum<float>& spectrum) override {
     if (support_ != nullptr && spectrum.values.size() != k_) {
@@ -200,6 +199,12 @@ class IsolatedFile final : public SpectraFile {
   [[noreturn]] void fail_to_start() const {
     fail(fmt::format("cannot write '{}': no process can be started for it: {}", output_.path(),
                      std::strerror(errno)));
+  }
+
+  void end_process() noexcept {
+    socket_.close();
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
 
   void tell(Kind kind, const void* content, std::size_t bytes) {

@@ -206,6 +206,29 @@ class Failures(OutputsTest):
                 self.assertIn("spectra", lost)
             self.assertEqual(sorted(os.listdir(self.folder)), sorted(KINDS), "no litter")
 
+    def test_a_crash_of_the_process_that_writes_spectra_loses_nothing_else(self):
+        if not self.has_hdf5:
+            self.skipTest("this build has no HDF5")
+        command = [PROGRAM, "run", "-", "--k", "20", "--quiet", *self.outputs(*KINDS)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            children = f"/proc/{process.pid}/task/{process.pid}/children"
+            writers = []
+            process.stdin.write(FILM[:100])
+            process.stdin.flush()
+            # The thread that reads begins when every output is open.
+            while (not writers or len(os.listdir(f"/proc/{process.pid}/task")) < 2) and process.poll() is None:
+                with open(children, encoding="ascii") as file:
+                    writers = file.read().split()
+                time.sleep(0.01)
+            os.kill(int(writers[0]), signal.SIGKILL)
+            message = process.communicate(FILM[100:], timeout=100)[1]
+        self.assertEqual(process.returncode, 2)
+        self.assertRegex(message, rb"^sfft-video: cannot write '.*spectra': the process that writes it crashed")
+        self.assertEqual(len(message.splitlines()), 1)
+        for kind in ("json", "csv", "html"):
+            self.check_whole(kind)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["csv", "html", "json"])
+
     def test_streams_that_are_full_or_closed(self):
         with open("/dev/full", "wb") as full:
             for arguments in (("--json", "-"), ("--csv", "-"), ("--html", "-"), ()):

@@ -14,11 +14,12 @@ COUNTS = re.compile(r"(\d+) runs: (\d+) went on, (\d+) ended with an error, (\d+
 
 def add_arguments(parser):
     parser.add_argument("--preload", required=True, help="libfail_allocations.so")
+    parser.add_argument("--first", type=int, default=0, help="where to begin (default: %(default)s)")
     parser.add_argument("--step", type=int, default=1, help="every how many-th; 1: each (default: %(default)s)")
 
 
-def sweep(options, summary, name, command, last, environment, begin=0, step=None):
-    """Numbers `begin`, `begin` + step, … up to `last`: `command` gets the folder that it writes to."""
+def sweep(options, summary, name, command, last, environment, step=None):
+    """Numbers from options.first on in steps, up to `last`: `command` gets the folder that it writes to, and a film."""
     step = step or options.step
 
     def shard(index):
@@ -27,7 +28,7 @@ def sweep(options, summary, name, command, last, environment, begin=0, step=None
             os.mkdir(folder)
             with open(source, "wb") as file:
                 file.write(film(5))
-            first, stride = begin + index * step, options.jobs * step
+            first, stride = options.first + index * step, options.jobs * step
             runs = max(0, (last - first) // stride + 1)
             numbers = {"FROM": first, "STEP": stride, "RUNS": runs, "FOLDER": folder, **environment}
             done = subprocess.run(command(folder, source), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
