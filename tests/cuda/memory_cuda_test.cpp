@@ -134,7 +134,7 @@ TEST_F(MemoryCuda, EveryAllocationFailsOnce) {
       ASSERT_EQ(code_of(work.run), std::nullopt) << work.name << ", after allocation " << n;
     }
     EXPECT_EQ(in_a_row, 4) << work.name;
-    EXPECT_GE(failures, 2) << work.name;
+    EXPECT_GE(failures, 1) << work.name;  // discovery makes one allocation of GPU memory
     RecordProperty(work.name, failures);
   }
   EXPECT_GE(worked, 12);
