@@ -353,7 +353,11 @@ TEST_F(DenseKernelsCuda, EveryRadixIsRight) {
     expect_line_right<float>(8 * radix, fmt::format("{}radices={}.8 pad_interval={}", four, radix, radix));
     for (const char* twiddles : {"one_root", "two_roots", "table"})
       expect_line_right<float>(8 * radix, fmt::format("{}radices=8.{} twiddles={}", three, radix, twiddles));
-    if (radix <= 20) expect_line_right<double>(8 * radix, fmt::format("8.{} t8 l2 e8", radix));
+    if (radix <= 20)
+      expect_line_right<double>(
+          8 * radix,
+          fmt::format("kernel radices=8.{} threads_per_transform=8 transforms_per_block=2 pad_interval=8",
+                      radix));
   }
 }
 
