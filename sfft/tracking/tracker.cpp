@@ -146,9 +146,11 @@ class TrackerImpl {
   std::int64_t frames_ = 0;
 
   Calibration calibration_;
-  StreamMemory memory_;  ///< the reference, or the last frame transformed densely
-  int looks_ = 0;        ///< frames compared to see whether frames repeat
-  int departures_ = 0;   ///< comparisons in a row that found a frame unlike its reference
+  StreamMemory memory_;             ///< the reference, or the last frame transformed densely
+  int looks_ = 0;                   ///< frames compared to see whether frames repeat
+  int departures_ = 0;              ///< decisions in a row that found a frame unlike its reference
+  std::int64_t next_decision_ = 0;  ///< frame from which a comparison may change the reference
+  int decision_step_ = 1;           ///< frames from one such to the next
 
   std::vector<double> levels_;  ///< reported errors of the first frames after the last renewal
   std::string stale_reason_;
@@ -165,6 +167,8 @@ void TrackerImpl<Real>::install(Plan<Real> plan) {
   workspace_ = plan_.make_workspace();
   dense_.reset();
   calibration_.restart();
+  next_decision_ = frames_;
+  decision_step_ = 1;
   levels_.clear();
   levels_.reserve(kBaselineFrames);
 }
@@ -211,9 +215,16 @@ void TrackerImpl<Real>::compare(const SignalView& frame) {
   result_.action = TrackAction::calibrated;
   result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
                                relative, sparse_.relative_error);
-  if (unacceptable(relative) || drifted(relative)) return renew(frame);
-  if (reconsider_reference(frame, relative)) return;
-  if (departures_ > 0) refresh(frame);
+  // Comparisons come thick while something passes through the scene. That is no reason for another reference
+  // or template: these are reconsidered ever more rarely.
+  const bool reconsider = !differencing() || frames_ >= next_decision_;
+  if (unacceptable(relative) || (reconsider && drifted(relative))) return renew(frame);
+  if (reconsider) {
+    decision_step_ = std::min(2 * decision_step_, kLongestHold);
+    next_decision_ = frames_ + decision_step_;
+    if (reconsider_reference(frame, relative)) return;
+    if (departures_ > 0) refresh(frame);
+  }
   ++since_renewal_;
 }
 
