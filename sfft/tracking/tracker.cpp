@@ -167,8 +167,6 @@ void TrackerImpl<Real>::install(Plan<Real> plan) {
   workspace_ = plan_.make_workspace();
   dense_.reset();
   calibration_.restart();
-  next_decision_ = frames_;
-  decision_step_ = 1;
   levels_.clear();
   levels_.reserve(kBaselineFrames);
 }
@@ -248,8 +246,8 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
         return true;
       }
     }
-    // Once is a cut, after which frames may repeat again.
-    if (departures_ < 2) return false;
+    // Once is a cut, after which frames may repeat again; twice, something that passed and was taken for one.
+    if (departures_ < 3) return false;
     departures_ = 0;
     memory_.forget();
     install(Plan<Real>(plan_.source(), plan_options(false)));
