@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_headers.sh PREFIX COMPILER: only the public headers are installed, each compiles alone without a warning, and none
-# names CUDA.
+# check_headers.sh PREFIX COMPILER: only the public headers and the vocabulary that they include are installed, each compiles alone
+# without a warning, and none names CUDA.
 set -euo pipefail
-expected="dense.hpp dense_selective.hpp discover.hpp error.hpp export.hpp plan.hpp sfft.hpp template.hpp tracker.hpp types.hpp"
-found=$(cd "$1/include/sfft" && echo *)
-[ "$found" = "$expected" ] || { echo "installed headers: $found"; exit 1; }
+expected="dense.hpp dense_selective.hpp discover.hpp error.hpp export.hpp
+kernels/base/error.hpp kernels/base/export.hpp kernels/base/types.hpp kernels/dense/problem/vocabulary.hpp
+plan.hpp sfft.hpp template.hpp tracker.hpp types.hpp"
+found=$(cd "$1/include/sfft" && find . -type f -printf '%P\n' | LC_ALL=C sort)
+wanted=$(printf '%s\n' $expected | LC_ALL=C sort)
+[ "$found" = "$wanted" ] || { echo "installed headers, expected (<) and found (>):"; diff <(echo "$wanted") <(echo "$found"); exit 1; }
 for header in $expected; do
   echo "#include \"sfft/$header\"" | "$2" -std=c++20 -Wall -Wextra -Wshadow -Werror -I"$1/include" -fsyntax-only -x c++ -
 done
