@@ -21,7 +21,7 @@ constexpr double kFading = 0.75;
 /// Frames scatter about their median by some tenths: erring on the safe side costs little.
 constexpr double kMargin = 1.1;
 /// A factor beyond is no matter of calibration. What looks far too large is rather a frame that was lucky.
-const double kLeast = std::log(0.35), kMost = std::log(16.0);
+const double kLeast = std::log(0.35), kMost = std::log(64.0);
 /// Weight of knowing nothing, in comparisons at the level asked for.
 constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
 /// Of the fit: passes, what ratios scatter by, and a squared spread of levels below which they tell no slope.

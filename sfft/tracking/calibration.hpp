@@ -39,7 +39,7 @@ class Calibration {
   std::int64_t next_ = 2;          ///< scheduled comparison
   std::int64_t step_ = 2;          ///< from it to the one after
   std::int64_t last_ = 0;          ///< comparison made
-  std::int64_t least_gap_ = 8;     ///< to one out of turn; doubles with each
+  std::int64_t least_gap_ = 4;     ///< to one out of turn; doubles with each
   int elsewhere_ = 0;              ///< frames in a row at a level that was never compared
   std::vector<Comparison> known_;  ///< the last few
 };
