@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public API with any arguments: every call ends or throws sfft::Error; sizes stay small, values do not.
+// The public API with any arguments: every call ends or throws sfft::Error. Values are anything; sizes are
+// small, so that millions of calls take minutes, and now and then some hundred points. Planning costs the
+// most, so that most inputs call what has been made already.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuzz/input.hpp"
@@ -9,84 +16,277 @@
 
 namespace {
 
+using sfft::ElementType;
+using sfft::Shape;
+using sfft::SignalView;
 using sfft::fuzz::Input;
 
-sfft::Shape shape_of(Input& input) {
+Shape any_shape(Input& input) {
   const auto rank = input.between(1, 3);
-  std::int64_t extents[3];
-  for (auto& extent : extents) extent = input.between(1, rank == 1 ? 600 : rank == 2 ? 40 : 12);
-  return sfft::Shape(std::span<const std::int64_t>(extents, static_cast<std::size_t>(rank)));
+  const bool larger = input.between(0, 63) == 0;
+  const std::int64_t most = larger ? (rank == 1   ? 600
+                                      : rank == 2 ? 40
+                                                  : 12)
+                                   : (rank == 1   ? 48
+                                      : rank == 2 ? 8
+                                                  : 4);
+  std::array<std::int64_t, 3> extents{};
+  for (auto& extent : extents) extent = input.between(1, most);
+  return Shape(std::span<const std::int64_t>(extents).first(static_cast<std::size_t>(rank)));
 }
 
 template <class T>
-std::vector<T> samples(Input& input, const sfft::Shape& shape) {
-  std::vector<T> values(static_cast<std::size_t>(shape.points()));
+std::vector<T> samples(Input& input, std::int64_t points) {
+  std::vector<T> values(static_cast<std::size_t>(points));
   const T a = input.number<T>(), b = input.number<T>();
   const auto period = static_cast<std::size_t>(input.between(1, 20));
   for (std::size_t t = 0; t < values.size(); ++t) values[t] = t % period == 0 ? a : b;
   return values;
 }
 
-void planned(Input& input) {
-  const sfft::Shape shape = shape_of(input);
-  const bool real = input.flip();
-  std::vector<std::int64_t> support(static_cast<std::size_t>(input.between(0, 40)));
-  for (auto& f : support)
-    f = input.flip() ? input.between(0, shape.points() - 1) : input.number<std::int32_t>();
-  const auto tmpl = sfft::Template::from_support(shape, real, support);
-  sfft::PlanOptions options;
-  options.path = static_cast<sfft::Path>(input.between(0, 4));
-  options.batch = static_cast<int>(input.between(-1, 4));
-  options.accuracy = input.flip() ? input.number<double>() : 0;
-  options.max_samples = input.flip() ? input.number<double>() : 0;
-  options.backend = sfft::Backend::cpu;
-  options.threads = static_cast<int>(input.between(1, 2));
-  const sfft::Plan<float> plan(tmpl, options);
-  auto workspace = plan.make_workspace();
-  auto spectrum = plan.make_spectrum();
-  const auto x = samples<float>(input, shape);
-  const std::vector<std::complex<float>> z(x.begin(), x.end());
-  plan.execute(input.flip() ? sfft::SignalView(x, shape) : sfft::SignalView(z, shape), spectrum, workspace);
-  if (spectrum.values.size() != static_cast<std::size_t>(plan.make_spectrum().values.size())) std::abort();
+/// Memory that any view of any_view lies in: at most 48 points along each of three dimensions a stride of at
+/// most 8 apart, of 16 bytes.
+class Frame {
+ public:
+  explicit Frame(Input& input) : bytes_(kHalf * 2) {
+    const auto pattern = input.number<std::array<std::uint8_t, 8>>();
+    const std::size_t filled = input.flip() ? 128 : 16;  // of every 128 bytes
+    for (std::size_t i = 0; i < filled; i += pattern.size())
+      std::memcpy(bytes_.data() + i, pattern.data(), pattern.size());
+    for (std::size_t done = 128; done < bytes_.size(); done *= 2)
+      std::memcpy(bytes_.data() + done, bytes_.data(), std::min(done, bytes_.size() - done));
+  }
+  SignalView view(Input& input, const Shape& shape, ElementType type) const {
+    if (input.flip()) return {middle(), static_cast<std::size_t>(shape.points()), type, shape};
+    std::array<std::int64_t, 3> strides{};
+    for (auto& stride : strides) stride = input.between(0, 16) - 8;
+    return {middle(), type, shape, std::span(strides).first(static_cast<std::size_t>(shape.rank()))};
+  }
+
+ private:
+  static constexpr std::size_t kHalf = std::size_t{16} * 8 * 48 * 3;
+  const std::uint8_t* middle() const { return bytes_.data() + kHalf; }
+  std::vector<std::uint8_t> bytes_;
+};
+
+ElementType any_type(Input& input) {
+  return static_cast<ElementType>(input.between(0, 15) == 0 ? input.number<std::uint8_t>()
+                                                            : input.between(0, 5));
 }
 
-void learned(Input& input) {
-  const sfft::Shape shape = shape_of(input);
+sfft::PlanOptions plan_options(Input& input) {
+  sfft::PlanOptions options;
+  options.path = static_cast<sfft::Path>(input.between(0, 5));
+  options.batch = static_cast<int>(input.between(-1, 3));
+  options.accuracy = input.flip() ? input.number<double>() : 0;
+  options.max_samples = input.flip() ? input.number<double>() : 0;
+  options.backend =
+      input.between(0, 15) == 0 ? static_cast<sfft::Backend>(input.between(0, 3)) : sfft::Backend::cpu;
+  options.threads = input.between(0, 31) == 0 ? input.number<std::int16_t>() % 3 : 1;
+  options.witness = static_cast<sfft::Witness>(input.between(0, 2));
+  options.use_reference = input.flip();
+  options.seed = input.number<std::uint64_t>();
+  return options;
+}
+
+sfft::Template any_template(Input& input, const Shape& shape) {
+  std::vector<std::int64_t> support(static_cast<std::size_t>(input.between(0, 12)));
+  for (auto& f : support)
+    f = input.between(0, 31) != 0 ? input.between(0, shape.points() - 1) : input.number<std::int64_t>();
+  return sfft::Template::from_support(shape, input.flip(), support);
+}
+
+sfft::LearnOptions learn_options(Input& input) {
   sfft::LearnOptions options;
-  options.k = input.between(-1, 60);
+  options.k = input.between(-1, 12);
   options.energy = input.flip() ? input.number<double>() : 0;
   options.threshold_sigma = input.flip() ? input.number<double>() : 0;
   options.reference = input.flip();
   options.backend = sfft::Backend::cpu;
-  const auto first = samples<float>(input, shape);
-  sfft::Tracker<float> tracker(sfft::learn(sfft::SignalView(first, shape), options));
-  for (int t = 0; t < 3; ++t) {
-    const auto frame = samples<float>(input, shape);
-    static_cast<void>(tracker.push(sfft::SignalView(frame, shape)));
+  options.method = static_cast<sfft::LearnMethod>(input.between(0, 2));
+  options.fallback = static_cast<sfft::Fallback>(input.between(0, 2));
+  return options;
+}
+
+/// What one process makes once: plans of every path, real and complex, with and without a reference.
+struct Ready {
+  std::vector<sfft::Plan<float>> plans;
+  std::vector<sfft::Workspace<float>> workspaces;
+  std::vector<sfft::dense::Plan<float>> dense;
+  std::vector<sfft::Tracker<float>> trackers;
+
+  Ready() {
+    for (const Shape& shape : {Shape{48}, Shape{8, 6}, Shape{4, 4, 4}}) {
+      for (const bool real : {true, false}) {
+        std::vector<float> x(static_cast<std::size_t>(shape.points()));
+        for (std::size_t t = 0; t < x.size(); ++t) x[t] = static_cast<float>(t % 7);
+        const std::vector<std::complex<float>> z(x.begin(), x.end());
+        const auto tmpl = sfft::learn(real ? SignalView(x, shape) : SignalView(z, shape),
+                                      {.k = 3, .reference = !real, .backend = sfft::Backend::cpu});
+        for (const auto path :
+             {sfft::Path::direct, sfft::Path::comb, sfft::Path::flat_window, sfft::Path::dense}) {
+          if (path == sfft::Path::flat_window && (shape.rank() > 1 || real))
+            continue;  // takes longest to plan
+          add(tmpl, {.backend = sfft::Backend::cpu, .batch = real ? 2 : 1, .path = path});
+        }
+        dense.emplace_back(shape, real, sfft::dense::Options{.engine = sfft::dense::Engine::built_in});
+      }
+    }
+    for (const std::size_t first : {0, 3}) trackers.emplace_back(plans[first].source());
+  }
+  void add(const sfft::Template& tmpl, const sfft::PlanOptions& options) {
+    try {
+      plans.emplace_back(tmpl, options);
+      workspaces.push_back(plans.back().make_workspace());
+    } catch (const sfft::Error&) {  // a path that does not suit so small a template
+    }
+  }
+};
+
+Ready& ready() {
+  static Ready all;
+  return all;
+}
+
+void execute(Input& input) {
+  Ready& all = ready();
+  const auto which = static_cast<std::size_t>(input.number<std::uint8_t>()) % all.plans.size();
+  const sfft::Plan<float>& plan = all.plans[which];
+  const bool wrong = input.between(0, 15) == 0;
+  sfft::Workspace<float>& workspace =
+      all.workspaces[wrong ? input.number<std::uint8_t>() % all.workspaces.size() : which];
+  const Frame frame(input);
+  const Shape shape = input.between(0, 15) == 0 ? any_shape(input) : plan.source().shape();
+  std::vector<SignalView> views;
+  for (auto count = input.between(0, 3); count > 0; --count)
+    views.push_back(frame.view(input, shape, any_type(input)));
+  std::vector<sfft::Spectrum<float>> spectra(views.size() + (input.between(0, 15) == 0 ? 1 : 0));
+  if (input.flip()) {
+    plan.execute(views, spectra, workspace);
+  } else if (!views.empty()) {
+    const auto spectrum = plan.execute(views.front());
+    if (spectrum.values.size() != static_cast<std::size_t>(plan.source().k())) std::abort();
   }
 }
 
+void track(Input& input) {
+  Ready& all = ready();
+  sfft::Tracker<float>& tracker = all.trackers[input.number<std::uint8_t>() % all.trackers.size()];
+  const Frame frame(input);
+  const Shape shape = input.between(0, 15) == 0 ? any_shape(input) : tracker.current_template().shape();
+  for (auto count = input.between(1, 3); count > 0; --count)
+    static_cast<void>(tracker.push(frame.view(input, shape, any_type(input))));
+}
+
 void dense(Input& input) {
-  const sfft::Shape shape = shape_of(input);
+  Ready& all = ready();
+  const auto& plan = all.dense[input.number<std::uint8_t>() % all.dense.size()];
+  const std::size_t off = input.between(0, 9) == 0 ? 1 : 0;
+  std::vector<std::byte> scratch(input.flip() ? plan.workspace_bytes() : 0);
+  std::span<std::byte> workspace(scratch);
+  if (!workspace.empty() && input.between(0, 9) == 0) workspace = workspace.subspan(1);
+  const Frame frame(input);
+  std::vector<std::complex<float>> spectrum(plan.spectrum_points() - off);
+  plan.forward(
+      frame.view(input, input.between(0, 15) == 0 ? any_shape(input) : plan.shape(), any_type(input)),
+      spectrum, workspace);
+  if (input.flip()) {
+    std::vector<std::complex<float>> back(plan.signal_points());
+    plan.inverse(spectrum, std::span(back), workspace);
+  } else {
+    std::vector<float> back(plan.signal_points());
+    plan.inverse(spectrum, std::span(back), workspace);
+  }
+}
+
+void dense_made(Input& input) {
   sfft::dense::Options options;
-  options.engine = sfft::dense::Engine::built_in;
+  options.engine =
+      static_cast<sfft::dense::Engine>(input.between(0, 15) == 0 ? input.number<std::uint8_t>() : 1);
   options.batch = static_cast<int>(input.between(-1, 4));
-  options.threads = static_cast<int>(input.between(1, 2));
+  options.threads = input.between(0, 31) == 0 ? static_cast<int>(input.between(-1, 2)) : 1;
+  const Shape shape = any_shape(input);
   const sfft::dense::Plan<float> plan(shape, input.flip(), options);
-  const auto type = static_cast<sfft::ElementType>(input.number<std::uint8_t>());
   const std::vector<std::complex<double>> signal(plan.signal_points(), {1, 2});  // the largest element
   std::vector<std::complex<float>> spectrum(plan.spectrum_points() - (input.between(0, 9) == 0 ? 1 : 0));
-  plan.forward(signal.data(), type, spectrum);
+  plan.forward(signal.data(), any_type(input), spectrum);
+}
+
+void selective(Input& input) {
+  const Shape shape = any_shape(input);
+  sfft::dense::Options options;
+  options.batch = static_cast<int>(input.between(0, 2));
+  const std::vector<std::complex<double>> signal(static_cast<std::size_t>(2 * shape.points()), {1, 2});
+  if (input.flip()) {
+    const auto plan = sfft::dense::SelectivePlan<float>::above(shape, input.flip(), options);
+    static_cast<void>(plan.forward_above(signal.data(), any_type(input), input.number<float>()));
+    return;
+  }
+  std::vector<std::int64_t> support(static_cast<std::size_t>(input.between(0, 8)));
+  for (auto& f : support)
+    f = input.between(0, 15) != 0 ? input.between(0, shape.points() - 1) : input.number<std::int64_t>();
+  const auto plan = sfft::dense::SelectivePlan<float>::at(shape, input.flip(), support, options);
+  std::vector<std::complex<float>> values(support.size() * static_cast<std::size_t>(options.batch));
+  plan.forward_at(signal.data(), any_type(input), values);
+}
+
+void planned(Input& input) {
+  const Shape shape = any_shape(input);
+  const auto tmpl = any_template(input, shape);
+  const sfft::Plan<float> plan(tmpl, plan_options(input));
+  auto workspace = plan.make_workspace();
+  auto spectrum = plan.make_spectrum();
+  const auto x = samples<float>(input, shape.points());
+  const std::vector<std::complex<float>> z(x.begin(), x.end());
+  plan.execute(input.flip() ? SignalView(x, shape) : SignalView(z, shape), spectrum, workspace);
+  if (spectrum.values.size() != plan.make_spectrum().values.size()) std::abort();
+  const auto taken = std::move(workspace);
+  try {
+    plan.execute(SignalView(x, shape), spectrum,
+                 workspace);  // NOLINT(bugprone-use-after-move): what must be refused
+    std::abort();
+  } catch (const sfft::Error&) {
+  }
+}
+
+void learned(Input& input) {
+  const Shape shape = any_shape(input);
+  const auto first = samples<float>(input, shape.points());
+  const auto second = samples<float>(input, shape.points());
+  const std::array views{SignalView(first, shape), SignalView(second, shape)};
+  sfft::TrackerOptions options;
+  options.plan = plan_options(input);
+  options.accuracy = input.flip() ? input.number<double>() : 0;
+  options.calibrate = static_cast<int>(input.between(-1, 8));
+  options.hold = static_cast<int>(input.between(0, 3));
+  options.reference = input.flip();
+  sfft::Tracker<float> tracker(
+      sfft::learn(std::span(views).first(static_cast<std::size_t>(input.between(0, 2))),
+                  learn_options(input)),
+      options);
+  for (int t = 0; t < 3; ++t) static_cast<void>(tracker.push(views[static_cast<std::size_t>(t % 2)]));
 }
 
 void discovered(Input& input) {
-  const sfft::Shape shape = shape_of(input);
-  const auto x = samples<float>(input, shape);
+  const Shape shape = any_shape(input);
+  const auto x = samples<float>(input, shape.points());
   const std::vector<std::complex<float>> z(x.begin(), x.end());
-  sfft::TransformOptions options;
+  const SignalView view = input.flip() ? SignalView(x, shape) : SignalView(z, shape);
+  if (input.flip()) {
+    sfft::TransformOptions options;
+    options.k = input.between(-1, 30);
+    static_cast<void>(sfft::transform(view, options));
+    return;
+  }
+  sfft::DiscoverOptions options;
   options.k = input.between(-1, 30);
-  static_cast<void>(
-      sfft::transform(input.flip() ? sfft::SignalView(x, shape) : sfft::SignalView(z, shape), options));
+  options.accuracy = input.flip() ? input.number<double>() : 1e-6;
+  options.noise_gain = input.flip() ? input.number<double>() : 2.6;
+  options.confidence = input.flip() ? input.number<double>() : 1e-9;
+  options.path = static_cast<sfft::Path>(input.between(0, 5));
+  options.check = static_cast<sfft::Check>(input.between(0, 3));
+  options.fallback = static_cast<sfft::Fallback>(input.between(0, 2));
+  static_cast<void>(sfft::discover(view, options));
 }
 
 }  // namespace
@@ -94,7 +294,11 @@ void discovered(Input& input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   Input input(bytes, count);
   try {
-    switch (input.between(0, 3)) {
+    // Planning takes some hundred times as long as the rest, and fuzzers return to what reaches much code.
+    const bool may_plan =
+        std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes), count}) % 128 == 0;
+    const auto call = input.between(0, 15);
+    switch (call < 3 && !may_plan ? call + 13 : call) {
       case 0:
         planned(input);
         break;
@@ -102,10 +306,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
         learned(input);
         break;
       case 2:
+        discovered(input);
+        break;
+      case 3:
+        dense_made(input);
+        break;
+      case 4:
+        selective(input);
+        break;
+      case 5:
+      case 6:
+        track(input);
+        break;
+      case 7:
+      case 8:
+      case 9:
         dense(input);
         break;
       default:
-        discovered(input);
+        execute(input);
     }
   } catch (const sfft::Error&) {
   }

@@ -109,10 +109,10 @@ void command_lines(const fs::path& folder) {
 
 void calls(const fs::path& folder) {
   std::mt19937 random(1);
-  for (int number = 0; number < 64; ++number) {
+  for (int number = 0; number < 128; ++number) {
     std::string bytes(160, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random() & 0xFF);
-    bytes[0] = static_cast<char>(number % 4);
+    bytes[0] = static_cast<char>(number % 16);
     bytes[1] = 0;
     write(folder, fmt::format("{}", number), bytes);
   }
