@@ -33,11 +33,11 @@ std::int64_t whole_blocks(std::int64_t positions) {
 
 std::int64_t witness_samples(double confidence) {
   return static_cast<std::int64_t>(
-      std::ceil(std::log(kWitnessDependence / confidence) / -std::log1p(-kWitnessShare)));
+      std::ceil((std::log(kWitnessDependence) - std::log(confidence)) / -std::log1p(-kWitnessShare)));
 }
 
 double witness_share(double confidence, std::int64_t samples) {
-  return -std::expm1(std::log(confidence / kWitnessDependence) / static_cast<double>(samples));
+  return -std::expm1((std::log(confidence) - std::log(kWitnessDependence)) / static_cast<double>(samples));
 }
 
 template <class Real>

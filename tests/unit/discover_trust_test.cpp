@@ -227,7 +227,7 @@ TEST(DiscoverTrust, ConfidenceSaysHowManySamplesAreCompared) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 18}, false, 10, 4);
   const auto x = signal.as<std::complex<float>>();
   std::int64_t before = 0;
-  for (const double confidence : {1e-3, 1e-9, 1e-15}) {
+  for (const double confidence : {1e-3, 1e-9, 1e-15, std::numeric_limits<double>::denorm_min()}) {
     const Discovery found = discover(SignalView::line(x), {.k = 10, .confidence = confidence});
     EXPECT_TRUE(found.verified);
     EXPECT_FALSE(found.energy_checked);
