@@ -54,7 +54,7 @@ if(SFFT_WITH_CUDA)
   endif()
 endif()
 
-# A header; what it calls of the driver and of NVRTC is found when it runs (kernels/cuda/driver.hpp).
+# A header; what it calls of the driver and of NVRTC is found when it runs (kernels/cuda/runtime/driver.hpp).
 set(SFFT_HAVE_VKFFT OFF)
 if(SFFT_HAVE_CUDA AND SFFT_WITH_VKFFT)
   find_path(VKFFT_INCLUDE_DIR vkFFT.h PATH_SUFFIXES vkfft)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hot loops are compiled once per instruction set and chosen at run time (kernels/cpu/isa.hpp).
+# Hot loops are compiled once per instruction set and chosen at run time (kernels/cpu/platform/isa.hpp).
 # Their sources include nothing that instantiates the standard library's templates, so that no
 # AVX code can end up in a symbol that a plain machine shares.
 set(SFFT_ISAS baseline)

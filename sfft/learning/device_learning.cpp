@@ -6,9 +6,9 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
-#include "kernels/cuda/cell_sums.hpp"
-#include "kernels/cuda/device_support.hpp"
-#include "kernels/cuda/spectrum_power.hpp"
+#include "kernels/cuda/spectrum/cell_sums.hpp"
+#include "kernels/cuda/spectrum/device_support.hpp"
+#include "kernels/cuda/spectrum/spectrum_power.hpp"
 #include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail::cuda {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "kernels/base/types.hpp"
-#include "kernels/cuda/runtime.hpp"
-#include "kernels/cuda/select.hpp"
-#include "kernels/cuda/spectrum_extents.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/spectrum/select.hpp"
+#include "kernels/cuda/spectrum/spectrum_extents.hpp"
 #include "kernels/dense/problem/gpu_engines.hpp"
 
 namespace sfft::detail::cuda {

@@ -9,7 +9,7 @@
 #include "sfft/learning/learning.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
-#include "kernels/cuda/signal_samples.hpp"
+#include "kernels/cuda/stages/signal_samples.hpp"
 #endif
 
 namespace sfft {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/cpu/executor.hpp"
+#include "kernels/cpu/executors/executor.hpp"
 #include "sfft/dense.hpp"
 #include "template/data/template_data.hpp"
 

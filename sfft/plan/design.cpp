@@ -8,10 +8,10 @@
 #include <limits>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cpu/comb_executor.hpp"
-#include "kernels/cpu/direct_executor.hpp"
-#include "kernels/cpu/flat_executor.hpp"
-#include "kernels/cpu/small_fft.hpp"
+#include "kernels/cpu/executors/comb_executor.hpp"
+#include "kernels/cpu/executors/direct_executor.hpp"
+#include "kernels/cpu/executors/flat_executor.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "template/comb/comb_planner.hpp"

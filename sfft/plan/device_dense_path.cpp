@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/pack.hpp"
-#include "kernels/cuda/samples.hpp"
+#include "kernels/cuda/stages/pack.hpp"
+#include "kernels/cuda/stages/samples.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/pick.hpp"
+#include "kernels/cuda/executors/pick.hpp"
 #include "kernels/dense/problem/gpu_engines.hpp"
 
 namespace sfft::detail::cuda {

@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "sfft/plan.hpp"
 
 namespace sfft::detail {

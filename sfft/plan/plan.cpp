@@ -10,7 +10,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/exclusive.hpp"
 #include "kernels/base/region.hpp"
-#include "kernels/cpu/account_kernels.hpp"
+#include "kernels/cpu/stages/account_kernels.hpp"
 #include "sfft/plan/plan_impl.hpp"
 
 namespace sfft {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "kernels/base/error_table.hpp"
-#include "kernels/cpu/executor.hpp"
-#include "kernels/cpu/thread_pool.hpp"
-#include "kernels/cpu/witness.hpp"
+#include "kernels/cpu/executors/executor.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/cpu/stages/witness.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/plan/device_plan.hpp"
 #include "template/data/template_data.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "kernels/cpu/isa.hpp"
+#include "kernels/cpu/platform/isa.hpp"
 #include "sfft/plan/device_plan.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #endif
 
 namespace sfft {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "kernels/base/index.hpp"
-#include "kernels/cpu/hash.hpp"
+#include "kernels/cpu/stages/hash.hpp"
 
 namespace sfft::detail {
 

@@ -8,7 +8,7 @@
 #include <exception>
 #include <limits>
 
-#include "kernels/cpu/thread_pool.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
 #include "template/comb/delay_search.hpp"
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "kernels/base/turns.hpp"
-#include "kernels/cpu/locate.hpp"
+#include "kernels/cpu/stages/locate.hpp"
 #include "template/discovery/comb.hpp"
 
 namespace sfft::detail {

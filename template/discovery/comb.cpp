@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "kernels/base/turns.hpp"
-#include "kernels/cpu/bucket_power.hpp"
-#include "kernels/cpu/hash.hpp"
-#include "kernels/cpu/locate.hpp"
+#include "kernels/cpu/stages/bucket_power.hpp"
+#include "kernels/cpu/stages/hash.hpp"
+#include "kernels/cpu/stages/locate.hpp"
 
 namespace sfft::detail {
 

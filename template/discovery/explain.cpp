@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "kernels/base/turns.hpp"
-#include "kernels/cpu/locate.hpp"
+#include "kernels/cpu/stages/locate.hpp"
 #include "template/discovery/comb.hpp"
 
 namespace sfft::detail {

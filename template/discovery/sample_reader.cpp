@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/cpu/permute.hpp"
-#include "kernels/cpu/region_gather.hpp"
-#include "kernels/cpu/waves.hpp"
+#include "kernels/cpu/stages/permute.hpp"
+#include "kernels/cpu/stages/region_gather.hpp"
+#include "kernels/cpu/stages/waves.hpp"
 
 namespace sfft::detail {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "kernels/base/lattice_line.hpp"
-#include "kernels/cpu/fft_cache.hpp"
-#include "kernels/cpu/hash.hpp"
-#include "kernels/cpu/subsample.hpp"
+#include "kernels/cpu/small_fft/fft_cache.hpp"
+#include "kernels/cpu/stages/hash.hpp"
+#include "kernels/cpu/stages/subsample.hpp"
 
 namespace sfft::detail {
 

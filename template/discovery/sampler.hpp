@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kernels/base/types.hpp"
-#include "kernels/cpu/small_fft.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
 #include "template/discovery/sample_reader.hpp"
 
 namespace sfft::detail {

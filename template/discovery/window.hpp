@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/base/filter.hpp"
-#include "kernels/cpu/flat_hash.hpp"
+#include "kernels/cpu/stages/flat_hash.hpp"
 #include "template/discovery/fit.hpp"
 #include "template/discovery/pattern.hpp"
 #include "template/discovery/round.hpp"

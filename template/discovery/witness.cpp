@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/cpu/waves.hpp"
+#include "kernels/cpu/stages/waves.hpp"
 
 namespace sfft::detail {
 

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "kernels/base/index.hpp"
-#include "kernels/cpu/flat_hash.hpp"
+#include "kernels/cpu/stages/flat_hash.hpp"
 
 namespace sfft::detail {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "kernels/base/account.hpp"
-#include "kernels/cpu/executor.hpp"
-#include "kernels/cpu/witness.hpp"
-#include "kernels/cuda/device_types.hpp"
+#include "kernels/cpu/executors/executor.hpp"
+#include "kernels/cpu/stages/witness.hpp"
+#include "kernels/cuda/runtime/device_types.hpp"
 #include "template/planning/error_table.hpp"
 #include "template/planning/witness.hpp"
 

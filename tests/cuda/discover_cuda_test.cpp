@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "bench/known_signals.hpp"
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/throws.hpp"

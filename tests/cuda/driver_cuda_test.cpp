@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling at run time: needs NVRTC but no GPU, and says what is missing.
-#include "kernels/cuda/driver.hpp"
+#include "kernels/cuda/runtime/driver.hpp"
 
 #include <gtest/gtest.h>
 

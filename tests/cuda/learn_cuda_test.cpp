@@ -10,7 +10,7 @@
 #include <random>
 
 #include "bench/known_signals.hpp"
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
 #include "kernels/dense/wisdom/wisdom_problem.hpp"

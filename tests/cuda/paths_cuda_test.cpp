@@ -6,10 +6,10 @@
 #include <stdexcept>
 
 #include "bench/known_signals.hpp"
-#include "kernels/cpu/comb_executor.hpp"
-#include "kernels/cpu/flat_executor.hpp"
-#include "kernels/cuda/samples.hpp"
-#include "kernels/cuda/sparse_executor.hpp"
+#include "kernels/cpu/executors/comb_executor.hpp"
+#include "kernels/cpu/executors/flat_executor.hpp"
+#include "kernels/cuda/executors/sparse_executor.hpp"
+#include "kernels/cuda/stages/samples.hpp"
 #include "sfft/sfft.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/flat/flat_planner.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selection and cell sums on the GPU against plain loops on the host.
-#include "kernels/cuda/select.hpp"
+#include "kernels/cuda/spectrum/select.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <numeric>
 #include <random>
 
-#include "kernels/cuda/cell_sums.hpp"
-#include "kernels/cuda/spectrum_power.hpp"
+#include "kernels/cuda/spectrum/cell_sums.hpp"
+#include "kernels/cuda/spectrum/spectrum_power.hpp"
 #include "template/data/envelope.hpp"
 #include "template/data/template_data.hpp"
 #include "template/learning/spectrum_layout.hpp"

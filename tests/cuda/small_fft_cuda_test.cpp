@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small FFT of the GPU against a direct sum in double.
-#include "kernels/cuda/small_fft.hpp"
+#include "kernels/cuda/small_fft/small_fft.hpp"
 
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/gpu.hpp"

@@ -5,11 +5,11 @@
 
 #include "kernels/base/hash.hpp"
 #include "kernels/base/witness_mean.hpp"
-#include "kernels/cuda/binning_tables.hpp"
-#include "kernels/cuda/hash.hpp"
-#include "kernels/cuda/permute.hpp"
-#include "kernels/cuda/recover.hpp"
-#include "kernels/cuda/subsample.hpp"
+#include "kernels/cuda/stages/binning_tables.hpp"
+#include "kernels/cuda/stages/hash.hpp"
+#include "kernels/cuda/stages/permute.hpp"
+#include "kernels/cuda/stages/recover.hpp"
+#include "kernels/cuda/stages/subsample.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/tolerance.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 
 namespace sfft::test {
 

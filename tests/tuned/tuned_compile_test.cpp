@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "kernels/base/embedded.hpp"
-#include "kernels/cuda/driver.hpp"
+#include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
 #include "tests/support/tuned_problem.hpp"

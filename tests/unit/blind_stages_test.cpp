@@ -13,9 +13,9 @@
 
 #include "bench/known_signals.hpp"
 #include "kernels/base/turns.hpp"
-#include "kernels/cpu/bucket_power.hpp"
-#include "kernels/cpu/fft_cache.hpp"
-#include "kernels/cpu/locate.hpp"
+#include "kernels/cpu/small_fft/fft_cache.hpp"
+#include "kernels/cpu/stages/bucket_power.hpp"
+#include "kernels/cpu/stages/locate.hpp"
 #include "sfft/discover.hpp"
 #include "template/discovery/fit.hpp"
 #include "template/discovery/pattern.hpp"

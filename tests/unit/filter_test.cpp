@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/base/lattice_line.hpp"
-#include "kernels/cpu/flat_hash.hpp"
+#include "kernels/cpu/stages/flat_hash.hpp"
 
 namespace {
 

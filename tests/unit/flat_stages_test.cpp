@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "kernels/cpu/flat_recover.hpp"
-#include "kernels/cpu/subsample.hpp"
+#include "kernels/cpu/stages/flat_recover.hpp"
+#include "kernels/cpu/stages/subsample.hpp"
 
 namespace {
 

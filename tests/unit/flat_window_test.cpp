@@ -16,7 +16,7 @@
 
 #include "bench/known_signals.hpp"
 #include "kernels/base/lattice_line.hpp"
-#include "kernels/cpu/flat_executor.hpp"
+#include "kernels/cpu/executors/flat_executor.hpp"
 #include "template/flat/flat_planner.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"

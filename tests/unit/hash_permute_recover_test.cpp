@@ -4,9 +4,9 @@
 
 #include <random>
 
-#include "kernels/cpu/hash.hpp"
-#include "kernels/cpu/permute.hpp"
-#include "kernels/cpu/recover.hpp"
+#include "kernels/cpu/stages/hash.hpp"
+#include "kernels/cpu/stages/permute.hpp"
+#include "kernels/cpu/stages/recover.hpp"
 
 namespace sfft::detail::cpu {
 namespace {

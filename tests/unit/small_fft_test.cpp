@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small FFT against direct sums: every instruction set, length, lane count and dimension.
-#include "kernels/cpu/small_fft.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work is done by as many threads as the system starts, and by the caller alone if it starts none.
-#include "kernels/cpu/thread_pool.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

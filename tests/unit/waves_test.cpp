@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/base/index.hpp"
-#include "kernels/cpu/waves.hpp"
+#include "kernels/cpu/stages/waves.hpp"
 
 namespace sfft::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "bench/known_signals.hpp"
-#include "kernels/cpu/witness.hpp"
+#include "kernels/cpu/stages/witness.hpp"
 #include "sfft/sfft.hpp"
 #include "template/data/support_set.hpp"
 #include "tests/support/tolerance.hpp"

@@ -2,7 +2,7 @@
 // The built-in engine: the small FFT along rows, then across them, dimension by dimension.
 #include <algorithm>
 
-#include "kernels/cpu/small_fft.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/problem/engine.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kernels/base/types.hpp"
-#include "kernels/cpu/layout.hpp"
-#include "kernels/cpu/small_fft.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
+#include "kernels/cpu/stages/layout.hpp"
 
 namespace sfft::detail {
 

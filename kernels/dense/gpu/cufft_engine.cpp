@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/cufft_handle.hpp"
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/cufft_handle.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/grid.hpp"
 #include "kernels/dense/problem/problem.hpp"
 

@@ -2,7 +2,7 @@
 // A problem's layouts as grids to copy.
 #pragma once
 
-#include "kernels/cuda/pack.hpp"
+#include "kernels/cuda/stages/pack.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
 
 namespace sfft::detail {

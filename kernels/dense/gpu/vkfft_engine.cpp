@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // VkFFT (Tolmachev, IEEE Access 11, 2023) as a dense engine. Its header calls libcuda and libnvrtc; the calls
-// are led to the functions of kernels/cuda/driver.hpp, so that the library links neither.
+// are led to the functions of kernels/cuda/runtime/driver.hpp, so that the library links neither.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/driver.hpp"
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/driver.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/grid.hpp"
 #include "kernels/dense/problem/problem.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "kernels/base/types.hpp"
-#include "kernels/cuda/kept_part.cuh"
+#include "kernels/cuda/spectrum/kept_part.cuh"
 #include "kernels/dense/problem/vocabulary.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it

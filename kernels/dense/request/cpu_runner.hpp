@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "kernels/cpu/thread_pool.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <mutex>
 
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/problem/gpu_engines.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/transfer.hpp"

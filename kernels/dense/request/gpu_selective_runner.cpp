@@ -4,8 +4,8 @@
 #include <numeric>
 #include <optional>
 
-#include "kernels/cuda/device_support.hpp"
-#include "kernels/cuda/keep.hpp"
+#include "kernels/cuda/spectrum/device_support.hpp"
+#include "kernels/cuda/spectrum/keep.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 

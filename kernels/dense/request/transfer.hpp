@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/small_fft.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #endif
 
 namespace sfft::detail {

@@ -10,7 +10,7 @@
 
 #include "kernels/base/embedded.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/driver.hpp"
+#include "kernels/cuda/runtime/driver.hpp"
 
 namespace sfft::detail {
 

@@ -2,7 +2,7 @@
 // What the host hands to a generated kernel; read by both sides (run/executable.cpp, device/tile.cuh).
 #pragma once
 
-#include "kernels/cuda/kept_part.cuh"
+#include "kernels/cuda/spectrum/kept_part.cuh"
 
 namespace sfft::device {
 

@@ -2,7 +2,7 @@
 // One tile of a step: where its lines lie, and how to load and store their elements.
 #pragma once
 
-#include "kernels/cuda/keep.cuh"
+#include "kernels/cuda/spectrum/keep.cuh"
 #include "kernels/dense/tuned/device/arguments.cuh"
 #include "kernels/dense/tuned/device/line_fft.cuh"
 #include "kernels/dense/tuned/device/memory.cuh"

@@ -5,7 +5,7 @@
 // Compiled by NVRTC, too: C++17 without standard headers.
 #pragma once
 
-#include "kernels/cuda/kept_part.cuh"
+#include "kernels/cuda/spectrum/kept_part.cuh"
 #include "kernels/dense/tuned/policy/kernel_policy.hpp"
 
 namespace sfft::detail::tuned {

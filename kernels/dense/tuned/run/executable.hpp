@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/driver.hpp"
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/driver.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/tuned/device/arguments.cuh"
 #include "kernels/dense/tuned/plan/program.hpp"
 

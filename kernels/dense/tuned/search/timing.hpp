@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "kernels/cuda/runtime.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 
 namespace sfft::detail {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/pack.hpp"
+#include "kernels/cuda/stages/pack.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"

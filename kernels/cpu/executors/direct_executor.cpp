@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/executors/direct_executor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kernels/base/direct_table.hpp"
+#include "kernels/cpu/stages/permute.hpp"
+
+namespace sfft::detail::cpu {
+
+namespace {
+
+/// Sums side by side, for vectors and because one addition has to wait for the other.
+constexpr std::size_t kLanes = 4;
+/// Products that are added as they are before their sum is added with care.
+constexpr std::size_t kRun = 4;
+constexpr std::size_t kBlock = kLanes * kRun;
+
+/// kLanes sums. A compensated one keeps what its additions lose (Knuth's two-sum), as if it were taken in
+/// twice the precision.
+template <bool kCompensated>
+struct Sums {
+  double sum[kLanes]{};
+  double lost[kLanes]{};
+
+  void add(std::size_t lane, double value) noexcept {
+    const double before = sum[lane];
+    const double after = before + value;
+    if constexpr (kCompensated) {
+      const double added = after - before;
+      lost[lane] += (before - (after - added)) + (value - added);
+    }
+    sum[lane] = after;
+  }
+  double total() noexcept {
+    for (std::size_t lane = 1; lane < kLanes; ++lane) {
+      add(0, sum[lane]);
+      lost[0] += lost[lane];
+    }
+    // What an infinite sum lost is no number.
+    return kCompensated && std::isfinite(sum[0]) ? sum[0] + lost[0] : sum[0];
+  }
+};
+
+/// Σ x·(c + is) over whole blocks; `im` has no part in it when x is real.
+template <bool kCompensated, bool kComplex>
+std::complex<double> product(const double* __restrict re, const double* __restrict im,
+                             const double* __restrict c, const double* __restrict s,
+                             std::size_t count) noexcept {
+  Sums<kCompensated> sum_re, sum_im;
+  for (std::size_t t = 0; t < count; t += kBlock) {
+    double part_re[kLanes], part_im[kLanes];
+    for (std::size_t run = 0; run < kRun; ++run) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const std::size_t i = t + run * kLanes + lane;
+        const double x = kComplex ? re[i] * c[i] - im[i] * s[i] : re[i] * c[i];
+        const double y = kComplex ? re[i] * s[i] + im[i] * c[i] : re[i] * s[i];
+        part_re[lane] = run == 0 ? x : part_re[lane] + x;
+        part_im[lane] = run == 0 ? y : part_im[lane] + y;
+      }
+    }
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      sum_re.add(lane, part_re[lane]);
+      sum_im.add(lane, part_im[lane]);
+    }
+  }
+  return {sum_re.total(), sum_im.total()};
+}
+
+void gather(FrameData frame, ElementType type, std::size_t samples, double* re, double* im) noexcept {
+  const auto row = permute_kernels<double>().gather[static_cast<std::size_t>(type)];
+  const std::int64_t offsets[2] = {0, 0};  // of a real frame, `im` gets a copy
+  if (frame.region == nullptr) {
+    row(frame.data, static_cast<std::int64_t>(samples), 1, offsets, 1, re, im);
+    return;
+  }
+  const Shape& shape = frame.region->shape();
+  const std::int64_t columns = shape[shape.rank() - 1];
+  for_each_row(*frame.region, [&](const std::byte* first, std::int64_t i) {
+    row(first, columns, 1, offsets, 1, re + i * columns, im + i * columns);
+  });
+}
+
+/// What the rounding of twiddles makes of samples of size 1: at random among the different ones, alike where
+/// one comes again.
+double twiddle_rounding(const Shape& shape, std::int64_t flat) {
+  std::int64_t different = 1;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    different = std::lcm(different, shape[d] / std::gcd(flat % shape[d], shape[d]));
+    flat /= shape[d];
+  }
+  return std::numeric_limits<double>::epsilon() * static_cast<double>(shape.points()) /
+         std::sqrt(static_cast<double>(different));
+}
+
+}  // namespace
+
+template <class Real>
+DirectExecutor<Real>::DirectExecutor(const Shape& shape, std::span<const std::int64_t> support)
+    : samples_(static_cast<std::size_t>(shape.points())),
+      pitch_((samples_ + kBlock - 1) / kBlock * kBlock),
+      cos_(support.size() * pitch_, 0.0),
+      sin_(support.size() * pitch_, 0.0) {
+  const std::vector<std::complex<double>> table = direct_table(shape, support);
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const std::size_t at = i / samples_ * pitch_ + i % samples_;
+    cos_[at] = table[i].real();
+    sin_[at] = table[i].imag();
+  }
+  for (const std::int64_t f : support) rounding_.push_back(twiddle_rounding(shape, f));
+}
+
+template <class Real>
+void DirectExecutor<Real>::execute(FrameData frame, ElementType type, const Real*,
+                                   std::span<std::complex<Real>> values, ExecutionStats& stats,
+                                   std::byte* scratch) const noexcept {
+  constexpr bool kCompensated = std::is_same_v<Real, double>;
+  double* re = reinterpret_cast<double*>(scratch);
+  double* im = re + pitch_;
+  gather(frame, type, samples_, re, im);
+  std::fill(re + samples_, re + pitch_, 0.0);
+  std::fill(im + samples_, im + pitch_, 0.0);
+  double finite = 0;
+  double largest = 0;
+  for (std::size_t t = 0; t < samples_; ++t) {
+    finite += (re[t] - re[t]) + (im[t] - im[t]);
+    largest = std::max({largest, std::abs(re[t]), std::abs(im[t])});
+  }
+  const auto dot = is_complex(type) ? product<kCompensated, true> : product<kCompensated, false>;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::complex<double> sum = dot(re, im, &cos_[i * pitch_], &sin_[i * pitch_], pitch_);
+    values[i] = std::complex<Real>(sum);
+    finite +=
+        static_cast<double>((values[i].real() - values[i].real()) + (values[i].imag() - values[i].imag()));
+  }
+  stats.finite = finite == 0;
+  if (stats.finite) stats.exponent = power_exponent(largest);
+  const double unit = std::ldexp(largest, -stats.exponent);
+  stats.scale = unit * unit;
+}
+
+template class DirectExecutor<float>;
+template class DirectExecutor<double>;
+
+}  // namespace sfft::detail::cpu

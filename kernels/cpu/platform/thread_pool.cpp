@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/platform/thread_pool.hpp"
+
+#include <exception>
+
+namespace sfft::detail::cpu {
+
+ThreadPool::ThreadPool(int threads) {
+  try {
+    for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
+  } catch (const std::exception&) {  // no more threads or no memory for one: those that run share the work
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  start_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::drain(int thread, std::unique_lock<std::mutex>& lock) {
+  while (next_ < parts_) {
+    const std::int64_t part = next_++;
+    ++running_;
+    lock.unlock();
+    call_(job_, part, thread);
+    lock.lock();
+    --running_;
+  }
+}
+
+void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
+  if (workers_.empty() || parts == 1) {
+    for (std::int64_t part = 0; part < parts; ++part) call(job, part, 0);
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  job_ = job;
+  call_ = call;
+  parts_ = parts;
+  next_ = 0;
+  start_.notify_all();
+  drain(0, lock);
+  done_.wait(lock, [this] { return running_ == 0; });
+}
+
+void ThreadPool::work(int thread) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    start_.wait(lock, [this] { return stop_ || next_ < parts_; });
+    if (stop_) return;
+    drain(thread, lock);
+    if (running_ == 0) done_.notify_one();
+  }
+}
+
+}  // namespace sfft::detail::cpu

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/small_fft/fft_cache.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+namespace sfft::detail::cpu {
+
+namespace {
+
+constexpr std::size_t kMostPlans = 48;
+constexpr std::int64_t kMostReals = std::int64_t{1} << 20;
+
+template <class Real>
+struct Entry {
+  std::array<std::int64_t, 3> grid;
+  std::int64_t lanes;
+  std::shared_ptr<const SmallFft<Real>> plan;
+};
+
+}  // namespace
+
+template <class Real>
+std::shared_ptr<const SmallFft<Real>> shared_small_fft(const std::array<std::int64_t, 3>& grid,
+                                                       std::int64_t lanes) {
+  static std::mutex mutex;
+  static std::vector<Entry<Real>> entries;  // the most recently made last
+  const auto same = [&](const Entry<Real>& entry) { return entry.lanes == lanes && entry.grid == grid; };
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = std::find_if(entries.begin(), entries.end(), same);
+    if (found != entries.end()) return found->plan;
+  }
+  // Extents of 1 in front would make slabs of nothing: the slowest extent comes first.
+  std::vector<std::int64_t> extents;
+  for (const std::int64_t extent : grid) {
+    if (extent > 1) extents.push_back(extent);
+  }
+  if (extents.empty()) extents.push_back(1);
+  auto plan = std::make_shared<const SmallFft<Real>>(std::span<const std::int64_t>(extents), lanes);
+  if (grid[0] * grid[1] * grid[2] * lanes > kMostReals) return plan;
+  const std::lock_guard lock(mutex);
+  if (std::find_if(entries.begin(), entries.end(), same) != entries.end()) return plan;
+  if (entries.size() == kMostPlans) entries.erase(entries.begin());
+  entries.push_back({grid, lanes, plan});
+  return plan;
+}
+
+template std::shared_ptr<const SmallFft<float>> shared_small_fft<float>(const std::array<std::int64_t, 3>&,
+                                                                        std::int64_t);
+template std::shared_ptr<const SmallFft<double>> shared_small_fft<double>(const std::array<std::int64_t, 3>&,
+                                                                          std::int64_t);
+
+}  // namespace sfft::detail::cpu

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small FFT plans shared by everybody who needs one now and then: blind discovery meets the same few sizes
+// again and again, and their tables take longer to make than a transform takes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "kernels/cpu/small_fft/small_fft.hpp"
+
+namespace sfft::detail::cpu {
+
+/// The plan for these extents (unused ones 1) and lanes, made on first use. Thread-safe; remembers a bounded
+/// number of plans, all of at most 2^20 points: larger ones are made for the caller alone.
+template <class Real>
+std::shared_ptr<const SmallFft<Real>> shared_small_fft(const std::array<std::int64_t, 3>& grid,
+                                                       std::int64_t lanes);
+
+extern template std::shared_ptr<const SmallFft<float>> shared_small_fft<float>(
+    const std::array<std::int64_t, 3>&, std::int64_t);
+extern template std::shared_ptr<const SmallFft<double>> shared_small_fft<double>(
+    const std::array<std::int64_t, 3>&, std::int64_t);
+
+}  // namespace sfft::detail::cpu

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hot loops of the small FFT: one Stockham pass each, chosen by radix and run length.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/platform/isa.hpp"
+
+namespace sfft::detail::cpu {
+
+/// One decimation-in-frequency Stockham pass (Van Loan 1992, 1.7) of radix R over split complex arrays:
+///   y[q + s (R p + j)] = w^(p j) Σ_k x[q + s (p + m k)] exp(-2 pi i jk/R),  w = exp(-2 pi i/(m R)),
+/// for p < m, q < s, j < R. x and y do not overlap. `roots` is the table that the kernel's kind asks for.
+template <class Real>
+using Pass = void (*)(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t m, std::int64_t s,
+                      std::int64_t radix, const Real* roots);
+
+constexpr int kMaxRadix = 16;     ///< largest radix with a kernel of its own
+constexpr int kMaxOddRadix = 61;  ///< largest prime that the generic odd pass takes
+constexpr int kLevels = 4;        ///< vector widths: full, half, quarter, scalar
+constexpr int kMaxNarrow = 8;
+
+template <class Real>
+struct SmallFftKernels {
+  /// Reals of a vector at each level; a kernel of level l needs s >= level_reals[l].
+  std::int64_t level_reals[kLevels];
+  /// Runs of s reals at a time. Roots: w^(p j) as (re, im) for j = 1 … R-1, p after p.
+  Pass<Real> wide[kLevels][kMaxRadix + 1];
+  /// The same for m = 1; no roots.
+  Pass<Real> last[kLevels][kMaxRadix + 1];
+  /// Any odd radix. Roots: cosines, then sines of 2 pi k/R for k = 0 … (R-1)/2, then as for `wide`.
+  Pass<Real> odd[kLevels];
+  /// Short runs: narrow[s][R] takes narrow_group[s] values of p at a time; needs m s >= level_reals[0].
+  /// Roots: a group's j = 1 … R-1, each one vector of re and one of im, group after group. The vector of
+  /// group g starts at element min(g narrow_group[s] s, m s - level_reals[0]) of the m s.
+  Pass<Real> narrow[kMaxNarrow + 1][kMaxRadix + 1];
+  std::int64_t narrow_group[kMaxNarrow + 1];
+  /// y[r*y_stride + l] = factor[r] x[r*x_stride + l] for r < rows, l < columns; x = y is allowed.
+  void (*modulate)(const Real* xr, const Real* xi, std::int64_t x_stride, Real* yr, Real* yi,
+                   std::int64_t y_stride, std::int64_t rows, std::int64_t columns, const Real* factor_re,
+                   const Real* factor_im);
+};
+
+/// For one instruction set that the machine has.
+template <class Real>
+const SmallFftKernels<Real>& small_fft_kernels(Isa isa) noexcept;
+template <>
+const SmallFftKernels<float>& small_fft_kernels<float>(Isa isa) noexcept;
+template <>
+const SmallFftKernels<double>& small_fft_kernels<double>(Isa isa) noexcept;
+
+}  // namespace sfft::detail::cpu

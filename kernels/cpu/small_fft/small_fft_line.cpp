@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/small_fft/small_fft_line.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/index.hpp"
+#include "kernels/cpu/small_fft/small_fft_bluestein.hpp"
+
+namespace sfft::detail::cpu {
+
+namespace {
+
+/// exp(-2 pi i p j/n), appended as (re, im).
+template <class Real>
+std::complex<Real> turn_root(std::int64_t p, std::int64_t j, std::int64_t n) {
+  const std::complex<double> root = phase(p, j, n);
+  return {static_cast<Real>(root.real()), static_cast<Real>(-root.imag())};
+}
+
+template <class Real>
+void append_wide_roots(std::int64_t m, std::int64_t radix, std::vector<Real>& roots) {
+  for (std::int64_t p = 0; p < m; ++p) {
+    for (std::int64_t j = 1; j < radix; ++j) {
+      const std::complex<Real> root = turn_root<Real>(p, j, m * radix);
+      roots.push_back(root.real());
+      roots.push_back(root.imag());
+    }
+  }
+}
+
+template <class Real>
+void append_odd_roots(std::int64_t m, std::int64_t radix, std::vector<Real>& roots) {
+  for (std::int64_t k = 0; k <= radix / 2; ++k)
+    roots.push_back(static_cast<Real>(unit_root(k, radix).real()));
+  for (std::int64_t k = 0; k <= radix / 2; ++k)
+    roots.push_back(static_cast<Real>(unit_root(k, radix).imag()));
+  append_wide_roots(m, radix, roots);
+}
+
+template <class Real>
+void append_narrow_roots(const PassChoice& pass, std::int64_t group, std::int64_t lanes,
+                         std::vector<Real>& roots) {
+  for (std::int64_t p = 0; p < pass.m; p += group) {
+    const std::int64_t first = std::min(p * pass.s, pass.m * pass.s - lanes);
+    for (std::int64_t j = 1; j < pass.radix; ++j) {
+      const std::size_t at = roots.size();
+      roots.resize(at + static_cast<std::size_t>(2 * lanes));
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        const std::complex<Real> root = turn_root<Real>((first + lane) / pass.s, j, pass.m * pass.radix);
+        roots[at + static_cast<std::size_t>(lane)] = root.real();
+        roots[at + static_cast<std::size_t>(lanes + lane)] = root.imag();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class Real>
+LineFft<Real>::LineFft(std::int64_t n, std::int64_t inner, Isa isa) {
+  const SmallFftKernels<Real>& kernels = small_fft_kernels<Real>(isa);
+  const RadixPlan plan = choose_radices(n, inner, kernels);
+  if (!plan.possible) {
+    bluestein_ = std::make_unique<const Bluestein>(n, inner, isa);
+    flops_ = bluestein_->flops();
+    return;
+  }
+  for (const PassChoice& pass : plan.passes) add_step(pass, kernels);
+}
+
+template <class Real>
+LineFft<Real>::~LineFft() = default;
+template <class Real>
+LineFft<Real>::LineFft(LineFft&&) noexcept = default;
+template <class Real>
+LineFft<Real>& LineFft<Real>::operator=(LineFft&&) noexcept = default;
+
+template <class Real>
+void LineFft<Real>::add_step(const PassChoice& pass, const SmallFftKernels<Real>& kernels) {
+  Step step{nullptr, pass.m, pass.s, pass.radix, roots_.size()};
+  switch (pass.kind) {
+    case PassKind::wide:
+      step.run = kernels.wide[pass.level][pass.radix];
+      append_wide_roots(pass.m, pass.radix, roots_);
+      break;
+    case PassKind::last:
+      step.run = kernels.last[pass.level][pass.radix];
+      break;
+    case PassKind::odd:
+      step.run = kernels.odd[pass.level];
+      append_odd_roots(pass.m, pass.radix, roots_);
+      break;
+    case PassKind::narrow:
+      step.run = kernels.narrow[pass.s][pass.radix];
+      append_narrow_roots(pass, kernels.narrow_group[pass.s], kernels.level_reals[0], roots_);
+      break;
+  }
+  steps_.push_back(step);
+  const auto radix = static_cast<double>(pass.radix);
+  const double butterfly = pass.kind == PassKind::odd ? 4 * radix * radix : 5 * radix * std::log2(radix);
+  flops_ += static_cast<double>(pass.m * pass.s) * (butterfly + 6 * (pass.m > 1 ? radix - 1 : 0));
+}
+
+template <class Real>
+bool LineFft<Real>::toggles() const noexcept {
+  return bluestein_ != nullptr || steps_.size() % 2 == 1;
+}
+
+template <class Real>
+std::int64_t LineFft<Real>::work_reals() const noexcept {
+  return bluestein_ ? bluestein_->work_reals() : 0;
+}
+
+template <class Real>
+double LineFft<Real>::flops() const noexcept {
+  return flops_;
+}
+
+template <class Real>
+bool LineFft<Real>::execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const {
+  if (bluestein_) {
+    bluestein_->execute(data, work);
+    return true;
+  }
+  bool in_other = false;
+  for (const Step& step : steps_) {
+    const Real* roots = roots_.data() + step.first_root;
+    if (in_other) {
+      step.run(data.other_re, data.other_im, data.re, data.im, step.m, step.s, step.radix, roots);
+    } else {
+      step.run(data.re, data.im, data.other_re, data.other_im, step.m, step.s, step.radix, roots);
+    }
+    in_other = !in_other;
+  }
+  return in_other;
+}
+
+template class LineFft<float>;
+template class LineFft<double>;
+
+}  // namespace sfft::detail::cpu

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stockham passes whose runs are shorter than half a vector: several p side by side in a vector, their
+// results put in place by shuffles. Kernel sources only.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/small_fft/small_fft_pass.hpp"
+
+namespace sfft::detail::cpu::SFFT_ISA {
+
+template <int... kIndex>
+struct Indices {};
+template <int kCount, int... kIndex>
+struct CountTo : CountTo<kCount - 1, kCount - 1, kIndex...> {};
+template <int... kIndex>
+struct CountTo<0, kIndex...> {
+  using Type = Indices<kIndex...>;
+};
+
+/// Chunks of S reals of a and b in turn: the lower (kHigh = 0) or upper half of each.
+template <int W, int S, int kHigh, class V, int... I>
+SFFT_BUTTERFLY V interleave(const V& a, const V& b, Indices<I...>) {
+  return __builtin_shufflevector(a, b, ((I / S % 2) * W + kHigh * (W / 2) + I / (2 * S) * S + I % S)...);
+}
+
+/// The reals of a from kFirst on, as many as there are indices; wraps around.
+template <int W, int kFirst, class V, int... I>
+SFFT_BUTTERFLY auto window(const V& a, Indices<I...>) {
+  return __builtin_shufflevector(a, a, ((kFirst + I) % W)...);
+}
+
+constexpr bool power_of_two(int value) {
+  return (value & (value - 1)) == 0;
+}
+
+/// Puts chunk p of vector j at y + (R p + j) S, R and S powers of two: log2 min(R, W/S) perfect shuffles.
+template <class Real, int W, int R, int S, class V>
+SFFT_BUTTERFLY void scatter_shuffled(V* v, Real* y) {
+  constexpr int P = W / S, K = R < P ? R : P;
+  SFFT_UNROLL
+  for (int block = 0; block < R; block += K) {
+    V a[K], b[K];
+    SFFT_UNROLL
+    for (int i = 0; i < K; ++i) a[i] = v[block + i];
+    SFFT_UNROLL
+    for (int stage = 1; stage < K; stage *= 2) {
+      SFFT_UNROLL
+      for (int i = 0; i < K / 2; ++i) {
+        b[2 * i] = interleave<W, S, 0>(a[i], a[i + K / 2], typename CountTo<W>::Type());
+        b[2 * i + 1] = interleave<W, S, 1>(a[i], a[i + K / 2], typename CountTo<W>::Type());
+      }
+      SFFT_UNROLL
+      for (int i = 0; i < K; ++i) a[i] = b[i];
+    }
+    SFFT_UNROLL
+    for (int i = 0; i < K; ++i) store_vector(y + (R < P ? i * W : (i * R + block) * S), a[i]);
+  }
+}
+
+/// The same for any R and S, chunk p beginning at real kFirst + p S: each store spills into the chunk after
+/// it, which is stored next. kExact: nothing is written past the last chunk.
+template <class Real, int W, int R, int S, int kFirst, bool kExact, int kP = 0, class V>
+SFFT_BUTTERFLY void scatter_chunks(const V* v, Real* y) {
+  if constexpr (kP < W / S) {
+    constexpr int kStore = S == 1 ? 1 : S == 2 ? 2 : S <= 4 ? 4 : 8;
+    constexpr int kChunk = kFirst + kP * S;
+    SFFT_UNROLL
+    for (int j = 0; j < R; ++j) {
+      Real* to = y + (R * kP + j) * S;
+      if constexpr (S == 1) {
+        *to = v[j][kChunk];
+      } else if (kExact && kP == W / S - 1 && j == R - 1) {
+        SFFT_UNROLL
+        for (int i = 0; i < S; ++i) to[i] = v[j][kChunk + i];
+      } else {
+        store_vector(to, window<W, kChunk>(v[j], typename CountTo<kStore>::Type()));
+      }
+    }
+    scatter_chunks<Real, W, R, S, kFirst, kExact, kP + 1>(v, y);
+  }
+}
+
+/// One vector of (p, q) pairs that starts at xr, xi; its roots and the place of its first p.
+template <class Real, int R, int S, bool kFinal>
+SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t step,
+                                 const Real* roots) {
+  constexpr int W = Simd<Real>::kLanes;
+  using V = typename VectorOf<Real, W>::Type;
+  V re[R], im[R];
+  Butterfly<R>::template stream<Real, V>(
+      [&](int k, V& x, V& y) SFFT_ALWAYS_INLINE {
+        x = load_vector<V>(xr + k * step);
+        y = load_vector<V>(xi + k * step);
+      },
+      [&](int j, V& x, V& y) SFFT_ALWAYS_INLINE {
+        if (j > 0)
+          multiply(x, y, load_vector<V>(roots + (2 * j - 2) * W), load_vector<V>(roots + (2 * j - 1) * W));
+        re[j] = x;
+        im[j] = y;
+      });
+  if constexpr (power_of_two(R) && power_of_two(S)) {
+    scatter_shuffled<Real, W, R, S>(re, yr);
+    scatter_shuffled<Real, W, R, S>(im, yi);
+  } else {
+    constexpr int kFirst = kFinal ? W % S : 0;
+    scatter_chunks<Real, W, R, S, kFirst, kFinal>(re, yr);
+    scatter_chunks<Real, W, R, S, kFirst, kFinal>(im, yi);
+  }
+}
+
+template <class Real, int R, int S>
+void narrow_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __restrict yr,
+                 Real* __restrict yi, std::int64_t m, std::int64_t s, std::int64_t,
+                 const Real* __restrict roots) {
+  constexpr int W = Simd<Real>::kLanes, P = W / S;
+  const std::int64_t step = m * s;
+  std::int64_t p = 0;
+  for (; p + P < m; p += P) {
+    narrow_group<Real, R, S, false>(xr + p * S, xi + p * S, yr + p * R * S, yi + p * R * S, step, roots);
+    roots += 2 * (R - 1) * W;
+  }
+  // The final vector ends with the arrays: it repeats some of the group before, and chunks end where it ends.
+  const std::int64_t x = step - W, y = (m - P) * R * S;
+  narrow_group<Real, R, S, true>(xr + x, xi + x, yr + y, yi + y, step, roots);
+}
+
+}  // namespace sfft::detail::cpu::SFFT_ISA

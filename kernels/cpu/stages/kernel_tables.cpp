@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the instruction set of every stage's kernels.
+#include "kernels/cpu/platform/isa.hpp"
+#include "kernels/cpu/stages/account_kernels.hpp"
+#include "kernels/cpu/stages/bucket_power.hpp"
+#include "kernels/cpu/stages/flat_recover.hpp"
+#include "kernels/cpu/stages/layout.hpp"
+#include "kernels/cpu/stages/locate.hpp"
+#include "kernels/cpu/stages/permute.hpp"
+#include "kernels/cpu/stages/recover.hpp"
+#include "kernels/cpu/stages/subsample.hpp"
+#include "kernels/cpu/stages/waves.hpp"
+
+namespace sfft::detail::cpu {
+
+#define SFFT_DECLARE(isa)                                                 \
+  namespace isa {                                                         \
+  const PermuteKernels<float>& permute_table_float() noexcept;            \
+  const PermuteKernels<double>& permute_table_double() noexcept;          \
+  const RecoverKernels<float>& recover_table_float() noexcept;            \
+  const RecoverKernels<double>& recover_table_double() noexcept;          \
+  const SubsampleKernels<float>& subsample_table_float() noexcept;        \
+  const SubsampleKernels<double>& subsample_table_double() noexcept;      \
+  const FlatRecoverKernels<float>& flat_recover_table_float() noexcept;   \
+  const FlatRecoverKernels<double>& flat_recover_table_double() noexcept; \
+  const BucketPowerKernels<float>& bucket_power_table_float() noexcept;   \
+  const BucketPowerKernels<double>& bucket_power_table_double() noexcept; \
+  const AccountKernels<float>& account_table_float() noexcept;            \
+  const AccountKernels<double>& account_table_double() noexcept;          \
+  const LocateKernels<float>& locate_table_float() noexcept;              \
+  const LocateKernels<double>& locate_table_double() noexcept;            \
+  const WaveKernels<float>& wave_table_float() noexcept;                  \
+  const WaveKernels<double>& wave_table_double() noexcept;                \
+  const LayoutKernels<float>& layout_table_float() noexcept;              \
+  const LayoutKernels<double>& layout_table_double() noexcept;            \
+  }
+SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
+#undef SFFT_DECLARE
+
+SFFT_DEFINE_KERNELS(AccountKernels, account)
+SFFT_DEFINE_KERNELS(PermuteKernels, permute)
+SFFT_DEFINE_KERNELS(RecoverKernels, recover)
+SFFT_DEFINE_KERNELS(SubsampleKernels, subsample)
+SFFT_DEFINE_KERNELS(FlatRecoverKernels, flat_recover)
+SFFT_DEFINE_KERNELS(BucketPowerKernels, bucket_power)
+SFFT_DEFINE_KERNELS(LocateKernels, locate)
+SFFT_DEFINE_KERNELS(WaveKernels, wave)
+SFFT_DEFINE_KERNELS(LayoutKernels, layout)
+
+}  // namespace sfft::detail::cpu

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout changes of the dense engine for one instruction set: plain loops that the compiler vectorises.
+#include "kernels/cpu/stages/layout.hpp"
+
+namespace sfft::detail::cpu::SFFT_ISA {
+
+namespace {
+
+template <class Real, class T>
+void deinterleave(const void* from, std::int64_t count, Real* __restrict re, Real* __restrict im) {
+  const T* __restrict x = static_cast<const T*>(from);
+  for (std::int64_t t = 0; t < count; ++t) {
+    re[t] = static_cast<Real>(x[2 * t]);
+    im[t] = static_cast<Real>(x[2 * t + 1]);
+  }
+}
+
+template <class Real, class T>
+void widen(const void* from, std::int64_t count, Real* __restrict re, Real* __restrict im) {
+  const T* __restrict x = static_cast<const T*>(from);
+  for (std::int64_t t = 0; t < count; ++t) {
+    re[t] = static_cast<Real>(x[t]);
+    im[t] = 0;
+  }
+}
+
+template <class Real>
+void interleave(const Real* __restrict re, const Real* __restrict im, std::int64_t count, Real scale,
+                Real* __restrict to) {
+  for (std::int64_t t = 0; t < count; ++t) {
+    to[2 * t] = scale * re[t];
+    to[2 * t + 1] = scale * im[t];
+  }
+}
+
+template <class Real>
+void untangle(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
+              const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict spectrum) {
+  spectrum[0] = re[0] + im[0];
+  spectrum[1] = 0;
+  spectrum[2 * half] = re[0] - im[0];
+  spectrum[2 * half + 1] = 0;
+  for (std::int64_t k = 1; k < half; ++k) {
+    const Real even_re = re[k] + re[half - k], even_im = im[k] - im[half - k];
+    const Real odd_re = im[k] + im[half - k], odd_im = re[half - k] - re[k];
+    spectrum[2 * k] = Real(0.5) * (even_re + (roots_re[k] * odd_re - roots_im[k] * odd_im));
+    spectrum[2 * k + 1] = Real(0.5) * (even_im + (roots_re[k] * odd_im + roots_im[k] * odd_re));
+  }
+}
+
+template <class Real>
+void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std::int64_t half,
+            const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict re,
+            Real* __restrict im) {
+  re[0] = xr[0] + last;
+  im[0] = xr[0] - last;
+  for (std::int64_t k = 1; k < half; ++k) {
+    const Real even_re = xr[k] + xr[half - k], even_im = xi[k] - xi[half - k];
+    const Real odd_re = xr[k] - xr[half - k], odd_im = xi[k] + xi[half - k];
+    re[k] = even_re - (roots_re[k] * odd_im - roots_im[k] * odd_re);
+    im[k] = even_im + (roots_re[k] * odd_re + roots_im[k] * odd_im);
+  }
+}
+
+template <class Real>
+constexpr LayoutKernels<Real> kTable{
+    {deinterleave<Real, std::uint8_t>, deinterleave<Real, std::uint16_t>, deinterleave<Real, float>,
+     deinterleave<Real, double>},
+    {widen<Real, std::uint8_t>, widen<Real, std::uint16_t>, widen<Real, float>, widen<Real, double>},
+    interleave<Real>,
+    untangle<Real>,
+    tangle<Real>};
+
+}  // namespace
+
+const LayoutKernels<float>& layout_table_float() noexcept {
+  return kTable<float>;
+}
+const LayoutKernels<double>& layout_table_double() noexcept {
+  return kTable<double>;
+}
+
+}  // namespace sfft::detail::cpu::SFFT_ISA

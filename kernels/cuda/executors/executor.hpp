@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every GPU path looks like from above.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/stages/binning.hpp"
+#include "kernels/cuda/stages/samples.hpp"
+
+namespace sfft::detail::cuda {
+
+/// At most `most` frames of a batch, from the first-th on; `k` results a frame.
+template <class Real>
+Batch<Real> part_of(const Batch<Real>& batch, int first, int most, std::int64_t k) {
+  Batch<Real> part = batch;
+  const auto bytes = static_cast<std::int64_t>(element_size(batch.type));
+  part.count = std::min(most, batch.count - first);
+  part.frames = static_cast<const std::byte*>(batch.frames) + first * batch.frame_pitch * bytes;
+  part.values += first * k;
+  part.standard_error += first * k;
+  part.accounts += first;
+  return part;
+}
+
+/// Device memory and handles of one thread's launches, for up to `frames` frames at a time.
+struct State {
+  virtual ~State() = default;
+  DeviceBuffer scratch;
+  int frames = 0;
+};
+
+/// One path for one plan. Immutable; launches are thread-safe with one state a thread or stream.
+template <class Real>
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// For batches of `frames`; a path that needs much memory may make room for fewer and work in rounds.
+  /// Throws Error(out_of_memory).
+  virtual std::unique_ptr<State> make_state(int frames) const = 0;
+
+  /// Launches the transform of a batch of whole frames. Stream-ordered, never allocates or synchronises, can
+  /// be captured. Throws Error(device) for a failed launch.
+  virtual void enqueue(const Batch<Real>& batch, State& state, Stream stream) const = 0;
+
+  /// The samples that the path reads, as flat indices in the order of a compact frame; empty: all of them,
+  /// and enqueue_compact() may not be called.
+  virtual const std::vector<std::int64_t>& sample_indices() const noexcept = 0;
+  /// The same on compact frames.
+  virtual void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const = 0;
+  /// Samples of a stream; 0: the path is exact without a reference. sample_indices() holds whole streams,
+  /// then the witness's samples.
+  virtual std::int64_t taps() const noexcept = 0;
+  virtual std::int64_t witness_samples() const noexcept { return 0; }
+
+  virtual std::string describe() const = 0;  ///< "fused, 4 blocks of 256 threads"
+};
+
+}  // namespace sfft::detail::cuda

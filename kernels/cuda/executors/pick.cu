@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/executors/pick.hpp"
+
+#include "kernels/cuda/stages/finish.cuh"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+
+/// Picks the template's coefficients and sums Σ|X|² of both halves, a part of each a block.
+template <class Real>
+__global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpectrum<Real> spectrum,
+                            const __grid_constant__ Batch<Real> batch, DensePartial* partials) {
+  __shared__ Sums scratch[32];
+  __shared__ double total_scratch[32];
+  const auto first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t frame = blockIdx.y; frame < batch.count; frame += gridDim.y) {
+    const Complex<Real>* values = spectrum.values + frame * spectrum.points;
+    double total = 0;
+    for (std::int64_t i = first; i < spectrum.points; i += step) {
+      bool twice = false;
+      if (spectrum.row_extent > 0) {
+        const std::int64_t column = i % spectrum.row_points;
+        twice = column != 0 && 2 * column != spectrum.row_extent;
+      }
+      const double square =
+          static_cast<double>(values[i].re) * values[i].re + static_cast<double>(values[i].im) * values[i].im;
+      total += twice ? 2 * square : square;
+    }
+    Sums sums;
+    for (std::int64_t i = first; i < plan.k; i += step) {
+      const DensePick pick = spectrum.picks[i];
+      Complex<Real> z = values[pick.at];
+      if (pick.conjugate) z.im = -z.im;
+      finish_row(plan.k, error_tables(plan), batch, frame, static_cast<int>(i), z, sums);
+      batch.standard_error[frame * plan.k + i] = 0;
+      // With f = 0, for what is left of the total.
+      const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
+      sums.power += (plan.flags[i] & kDistinctConjugate) != 0 ? 2 * square : square;
+    }
+    total = block_sum(total, total_scratch);
+    sums.over_block(scratch);
+    if (threadIdx.x == 0)
+      partials[frame * kDenseBlocks + blockIdx.x] = {total, sums.power, sums.norm, sums.held};
+    __syncthreads();
+  }
+}
+
+template <class Real>
+__global__ void account_kernel(const __grid_constant__ Binning<Real> plan,
+                               const __grid_constant__ Batch<Real> batch, const DensePartial* partials) {
+  __shared__ Sums scratch[32];
+  __shared__ double total_scratch[32];
+  const std::int64_t frame = blockIdx.x;
+  DensePartial own{};
+  if (threadIdx.x < kDenseBlocks) own = partials[frame * kDenseBlocks + threadIdx.x];
+  const double total = block_sum(own.total, total_scratch);
+  Sums sums{own.picked, own.held, own.norm, 0};
+  sums.over_block(scratch);
+  if (threadIdx.x >= 32) return;
+  AccountSums found;
+  found.scale = total > sums.power ? total - sums.power : total - total;
+  found.norm = sums.norm;
+  found.held = sums.held;
+  found.finite = found.scale - found.scale == 0;
+  write_account<Real>(batch, frame, ratios_of<Real>(plan.errors, found));
+}
+
+}  // namespace
+
+template <class Real>
+void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum, const Batch<Real>& batch,
+                 DensePartial* partials, Stream stream) {
+  const dim3 grid(kDenseBlocks, static_cast<unsigned>(batch.count < 65535 ? batch.count : 65535));
+  pick_kernel<Real><<<grid, kThreads, 0, stream>>>(plan, spectrum, batch, partials);
+  check_launch("pick");
+  account_kernel<Real><<<static_cast<unsigned>(batch.count), kThreads, 0, stream>>>(plan, batch, partials);
+  check_launch("account");
+}
+
+#define SFFT_INSTANTIATE(Real)                                                                          \
+  template void launch_pick<Real>(const Binning<Real>&, const DenseSpectrum<Real>&, const Batch<Real>&, \
+                                  DensePartial*, Stream);
+SFFT_INSTANTIATE(float)
+SFFT_INSTANTIATE(double)
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of the dense path: what is picked from a full spectrum, and what lies outside.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cuda/executors/executor.hpp"
+#include "kernels/cuda/stages/hash.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Where a coefficient is in the spectrum that the engine leaves.
+struct DensePick {
+  std::int64_t at;
+  bool conjugate;
+};
+
+/// Sums over a spectrum and the picks, as kernels see them.
+template <class Real>
+struct DenseSpectrum {
+  const Complex<Real>* values = nullptr;
+  std::int64_t points = 0;      ///< of one frame's spectrum
+  std::int64_t row_points = 0;  ///< of its last dimension
+  std::int64_t row_extent = 0;  ///< of the frame's last dimension, real frames only: 0 for complex ones
+  const DensePick* picks = nullptr;
+};
+
+/// What a block found out: Σ|X|² of everything, of what was picked, and as Sums has them.
+struct DensePartial {
+  double total, picked, norm, held;
+};
+constexpr int kDenseBlocks = 128;  ///< a frame
+
+/// Values, errors and accounts from spectra. `partials` holds kDenseBlocks a frame.
+template <class Real>
+void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum, const Batch<Real>& batch,
+                 DensePartial* partials, Stream stream);
+
+}  // namespace sfft::detail::cuda

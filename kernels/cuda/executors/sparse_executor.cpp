@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/executors/sparse_executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/stages/permute.hpp"
+#include "kernels/cuda/stages/samples.hpp"
+#include "kernels/cuda/stages/subsample.hpp"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+/// Staged work in rounds of at most this much scratch.
+constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
+
+}  // namespace
+
+template <class Real>
+SparseExecutor<Real>::SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
+                                     Kernels kernels)
+    : tables_(std::move(tables)), indices_(tables_.sample_indices()) {
+  if (kernels != Kernels::staged) policy_ = choose_fused_policy(tables_.view(), device, frames);
+  if (!policy_ && kernels == Kernels::fused)
+    throw Error(ErrorCode::not_sparse, "the fused kernel does not fit the GPU's shared memory");
+  if (!policy_) {
+    const std::vector<std::int64_t>& grid = tables_.grid();
+    fft_.emplace(grid.data(), static_cast<int>(grid.size()), device.shared_bytes_per_block);
+  }
+}
+
+template <class Real>
+std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
+  auto state = std::make_unique<State>();
+  state->frames = frames;
+  if (policy_) return state;
+  const auto taps = static_cast<std::size_t>(tables_.reference_points()) * sizeof(Complex<Real>);
+  const std::size_t frame_bytes =
+      2 * aligned(taps) + sizeof(RecoverPartial) * kMaxRecoverBlocks + kWitnessReals * sizeof(Real);
+  const auto fit = std::max<std::int64_t>(1, kRoundBytes / static_cast<std::int64_t>(frame_bytes));
+  state->frames = static_cast<int>(std::min<std::int64_t>(frames, fit));
+  state->scratch = DeviceBuffer(static_cast<std::size_t>(state->frames) * frame_bytes);
+  return state;
+}
+
+template <class Real>
+void SparseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream stream) const {
+  launch(tables_.view(), batch, state, stream);
+}
+
+template <class Real>
+void SparseExecutor<Real>::enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const {
+  launch(tables_.compact_view(), batch, state, stream);
+}
+
+template <class Real>
+void SparseExecutor<Real>::launch(const Binning<Real>& plan, const Batch<Real>& batch, State& state,
+                                  Stream stream) const {
+  if (batch.count == 0) return;
+  if (policy_) return launch_fused(plan, *policy_, batch, stream);
+  for (int first = 0; first < batch.count; first += state.frames) {
+    const Batch<Real> part = part_of(batch, first, state.frames, plan.k);
+    launch_staged(plan, part, state, stream);
+  }
+}
+
+template <class Real>
+void SparseExecutor<Real>::launch_staged(const Binning<Real>& plan, const Batch<Real>& batch, State& state,
+                                         Stream stream) const {
+  const std::int64_t lines = static_cast<std::int64_t>(batch.count) * plan.lanes;
+  const std::size_t half =
+      static_cast<std::size_t>(state.frames) *
+      aligned(static_cast<std::size_t>(tables_.reference_points()) * sizeof(Complex<Real>));
+  auto* data = state.scratch.template as<Complex<Real>>();
+  auto* other = reinterpret_cast<Complex<Real>*>(state.scratch.data() + half);
+  auto* partials = reinterpret_cast<RecoverPartial*>(state.scratch.data() + 2 * half);
+  auto* witness =
+      reinterpret_cast<Real*>(partials + static_cast<std::size_t>(state.frames) * kMaxRecoverBlocks);
+  launch_permute(plan, batch, data, witness, stream);
+  if (plan.flat()) {
+    launch_subsample(plan, lines, data, other, stream);
+    std::swap(data, other);
+  }
+  launch_recover(plan, batch, fft_->execute(data, other, lines, stream), witness, partials, stream);
+}
+
+template <class Real>
+std::string SparseExecutor<Real>::describe() const {
+  if (!policy_) return "staged kernels";
+  if (policy_->cluster > 1)
+    return fmt::format("fused kernel, clusters of {} blocks of {} threads", policy_->cluster,
+                       policy_->threads);
+  return fmt::format("fused kernel, a block of {} threads a frame", policy_->threads);
+}
+
+template <class Real>
+std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
+                                               int frames) {
+  int radix = 1 << 20;
+  for (int i = 0; i < plan.fft.passes; ++i) radix = std::min(radix, plan.fft.pass[i].radix);
+  // A butterfly or a few rows a thread, as far as threads go.
+  const auto threads_for = [&](int lanes, int rows_a_thread) {
+    const int loads = plan.flat() ? 1 : std::max(radix, 4);
+    const int wanted = std::max(lanes * plan.fft.points / loads, plan.rows / rows_a_thread);
+    return std::clamp((wanted + 31) / 32 * 32, 64, kMaxFusedThreads<Real>);
+  };
+  const auto fits = [&](const FusedPolicy& policy, std::size_t limit) {
+    return fused_shared_bytes(plan, policy) <= limit;
+  };
+  FusedPolicy common;
+  common.overlap = device.overlap;
+  // Few frames: spread each over a cluster, a lane a block where there are so many multiprocessors.
+  constexpr int kWorthwhile = 2048;  // points: below, one block is done before a cluster has met
+  const int idle = std::max(1, device.multiprocessors / std::max(1, frames));
+  if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthwhile) {
+    for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1; --cluster) {
+      FusedPolicy policy = common;
+      policy.cluster = cluster;
+      policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;
+      if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would have nothing to do
+      policy.threads = threads_for(policy.lanes_per_group, 2);
+      if (fits(policy, device.shared_bytes_per_block)) return policy;
+    }
+  }
+  // One block a frame: all lanes side by side if two blocks fit a multiprocessor so, else as many as fit.
+  const std::size_t half = device.shared_bytes_per_multiprocessor / 2 - 1024;
+  for (const std::size_t limit :
+       {std::min(half, device.shared_bytes_per_block), device.shared_bytes_per_block}) {
+    for (int lanes = plan.lanes; lanes >= 1; lanes = lanes == 1 ? 0 : (lanes + 1) / 2) {
+      FusedPolicy policy = common;
+      policy.lanes_per_group = lanes;
+      policy.groups = (plan.lanes + lanes - 1) / lanes;
+      policy.threads = threads_for(lanes, 1);
+      if (fits(policy, limit)) return policy;
+    }
+  }
+  return std::nullopt;
+}
+
+template std::optional<FusedPolicy> choose_fused_policy<float>(const Binning<float>&, const DeviceInfo&, int);
+template std::optional<FusedPolicy> choose_fused_policy<double>(const Binning<double>&, const DeviceInfo&,
+                                                                int);
+template class SparseExecutor<float>;
+template class SparseExecutor<double>;
+
+}  // namespace sfft::detail::cuda

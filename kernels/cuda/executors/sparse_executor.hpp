@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comb and flat-window plans on the GPU: fused where a lane fits a block's shared memory, else staged.
+#pragma once
+
+#include <optional>
+
+#include "kernels/cuda/executors/executor.hpp"
+#include "kernels/cuda/fused/fused.hpp"
+#include "kernels/cuda/small_fft/small_fft.hpp"
+#include "kernels/cuda/stages/binning_tables.hpp"
+#include "kernels/cuda/stages/recover.hpp"
+
+namespace sfft::detail::cuda {
+
+/// The policy for batches of `frames` on a device; nothing when no policy fits its shared memory.
+template <class Real>
+std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
+                                               int frames);
+
+template <class Real>
+class SparseExecutor final : public Executor<Real> {
+ public:
+  /// Which kernels run: fused where it fits unless one is asked for.
+  enum class Kernels { automatic, fused, staged };
+
+  SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
+                 Kernels kernels = Kernels::automatic);
+
+  std::unique_ptr<State> make_state(int frames) const override;
+  void enqueue(const Batch<Real>& batch, State& state, Stream stream) const override;
+  const std::vector<std::int64_t>& sample_indices() const noexcept override { return indices_; }
+  void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const override;
+  std::int64_t taps() const noexcept override { return tables_.view().taps(); }
+  std::int64_t witness_samples() const noexcept override { return tables_.view().witness.count; }
+  std::string describe() const override;
+
+  const BinningTables<Real>& tables() const noexcept { return tables_; }
+  void set_policy(const FusedPolicy& policy) { policy_ = policy; }  ///< for tuning: the fused kernel, with it
+
+ private:
+  void launch(const Binning<Real>& plan, const Batch<Real>& batch, State& state, Stream stream) const;
+  void launch_staged(const Binning<Real>& plan, const Batch<Real>& batch, State& state, Stream stream) const;
+
+  BinningTables<Real> tables_;
+  std::vector<std::int64_t> indices_;
+  std::optional<FusedPolicy> policy_;  ///< nothing: staged
+  std::optional<SmallFft<Real>> fft_;  ///< of the staged kernels
+};
+
+}  // namespace sfft::detail::cuda

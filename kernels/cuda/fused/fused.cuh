@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused kernel and its launch; instantiated for one precision a file.
+#pragma once
+
+#include "kernels/cuda/fused/fused_gather.cuh"
+#include "kernels/cuda/fused/fused_recover.cuh"
+#include "kernels/cuda/runtime/probe.hpp"
+
+namespace sfft::detail::cuda {
+
+template <class Real, class T, template <class, class> class Source>
+__global__ void __launch_bounds__(kMaxFusedThreads<Real>)
+    fused_kernel(const __grid_constant__ FusedArguments<Real> a) {
+  constexpr bool kReal = !IsComplex<T>::value;
+  allow_next_kernel();
+  touch_parameters(a);
+  const Binning<Real>& plan = a.plan;
+  const int cluster = a.policy.cluster;
+  const int rank = cluster == 1 ? 0 : static_cast<int>(blockIdx.x) % cluster;
+  const std::int64_t frame = cluster == 1 ? blockIdx.x : blockIdx.x / cluster;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if (cluster > 1) asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+  const int own_lane = rank * a.policy.lanes_per_group;
+  copy_ahead(a.layout.head, plan.blob, a.layout.head_bytes);
+  if (a.layout.lanes_bytes > 0) {
+    const int bytes = min(a.policy.lanes_per_group, plan.lanes - own_lane) * plan.lane_bytes;
+    copy_ahead(a.layout.lanes, plan.blob + plan.lanes_at + own_lane * plan.lane_bytes, bytes);
+  }
+  copy_witness(a, rank * a.layout.slice, plan.k - rank * a.layout.slice);
+
+  const Source<Real, T> source{plan, static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch,
+                               a.batch.reference_samples};
+  WitnessReader<Real, T> reader(plan);
+  FinishMemory<Real>* memory = shared_at<FinishMemory<Real>>(a.layout.finish);
+  const auto begin = [&](int group) {
+    if (group > 0) return;
+    reader.load(plan, source.frame);
+    if (a.batch.reference_witness != nullptr && reader.reads(plan))
+      __pipeline_memcpy_async(memory->reference + threadIdx.x, a.batch.reference_witness + threadIdx.x,
+                              sizeof(Real));
+    __pipeline_commit();
+  };
+  Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
+  Real power = 0;
+  for (int g = 0; g < a.policy.groups; ++g) {
+    const int first_lane = own_lane + g * a.policy.lanes_per_group;
+    const int lanes = min(a.policy.lanes_per_group, plan.lanes - first_lane);
+    const FusedTables<Real> tables(a, first_lane);
+    if (g > 0) __syncthreads();
+    if constexpr (Source<Real, T>::kLoadFirst) {
+      gather_copy<Real>(a, source, first_lane, lanes, [&] { begin(g); });
+    } else {
+#define SFFT_GATHER(R) gather_pass<R, Real>(a, source, first_lane, lanes, [&] { begin(g); });
+      SFFT_RADIX_SWITCH(plan.fft.pass[0].radix, SFFT_GATHER,
+                        (gather_copy<Real>(a, source, first_lane, lanes, [&] { begin(g); }));)
+#undef SFFT_GATHER
+    }
+    if (g == 0) reader.store(plan, memory->samples);
+    __pipeline_wait_prior(0);
+    later_passes<Real>(tables.passes, plan.fft.passes, plan.fft.points,
+                       tables.later - plan.fft.first_twiddles, a.layout.buffer0, a.layout.buffer1, lanes,
+                       a.layout.pitch);
+    power += tail_power<Real>(a, tables, lanes);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (cluster > 1) return finish_cluster<kReal, Real>(a, tables, rank, frame, lanes, power);
+#endif
+    if (g + 1 == a.policy.groups) {
+      finish_frame<kReal, Real>(
+          plan, tables.errors, a.batch, frame, power,
+          [&](int i) {
+            Complex<Real> z = row_sum<kReal, Real>(a, tables, lanes, i);
+            if (g > 0) {
+              z.re += parts[i].re;
+              z.im += parts[i].im;
+            }
+            return z;
+          },
+          {shared_at<Sums>(a.layout.sums), memory, shared_at<Complex<Real>>(a.layout.differences),
+           shared_at<Real>(a.layout.predicted), a.layout.segments, witness_rows(a, 0)});
+      return;
+    }
+    // The rows are this thread's in every round, so that no barrier is needed.
+    for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
+      Complex<Real> z = row_sum<kReal, Real>(a, tables, lanes, i);
+      if (g > 0) {
+        z.re += parts[i].re;
+        z.im += parts[i].im;
+      }
+      parts[i] = z;
+    }
+  }
+}
+
+template <class Real>
+std::size_t fused_shared_bytes(const Binning<Real>& plan, const FusedPolicy& policy) {
+  return static_cast<std::size_t>(fused_layout(plan, policy).total);
+}
+
+template <class Real>
+void launch_fused(const Binning<Real>& plan, const FusedPolicy& policy, const Batch<Real>& batch,
+                  Stream stream) {
+  FusedArguments<Real> arguments{batch,
+                                 policy,
+                                 fused_layout(plan, policy),
+                                 FastDivisor(static_cast<std::uint32_t>(policy.lanes_per_group)),
+                                 FastDivisor(1),
+                                 plan};
+  arguments.by_slice = FastDivisor(static_cast<std::uint32_t>(arguments.layout.slice));
+  const auto start = [&](auto kernel) {
+    LaunchShape shape;
+    shape.blocks = static_cast<std::int64_t>(batch.count) * policy.cluster;
+    shape.threads = policy.threads;
+    shape.cluster = policy.cluster;
+    shape.shared_bytes = static_cast<std::size_t>(arguments.layout.total);
+    shape.overlap = policy.overlap;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, arguments.layout.total),
+          "reserving shared memory for the fused kernel");
+    if (policy.cluster > kPortableCluster)
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            "asking for a large cluster");
+    launch(kernel, shape, arguments, stream, "launching the fused kernel");
+  };
+  with_element(batch.type, [&](auto element) {
+    using T = decltype(element);
+    if (plan.flat()) {
+      start(fused_kernel<Real, T, FlatSource>);
+    } else {
+      start(fused_kernel<Real, T, CombSource>);
+    }
+  });
+}
+
+}  // namespace sfft::detail::cuda

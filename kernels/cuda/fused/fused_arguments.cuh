@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fused kernel is called with: the plan, and where its parts lie in a block's shared memory.
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/fused/fused.hpp"
+#include "kernels/cuda/runtime/probe.hpp"
+#include "kernels/cuda/small_fft/block_fft.cuh"
+#include "kernels/cuda/stages/finish.cuh"
+
+namespace sfft::detail::cuda {
+
+/// Offsets in a block's shared memory, in bytes.
+struct FusedLayout {
+  int pitch;   ///< elements from lane to lane
+  int sums;    ///< of each warp of the cluster
+  int powers;  ///< of each block of a cluster
+  int parts;   ///< of a cluster: the sums of this block's rows from every block; else of groups: of every row
+  int finish;  ///< FinishMemory
+  int differences;  ///< the block's own coefficients, for the witness
+  int predicted;    ///< of each block of a cluster and each segment: what they predict of the witness
+  int segments;     ///< of a block's coefficients, which its warps take side by side
+  int buffer0, buffer1;
+  int head, head_bytes;    ///< the blob's first sections, as far as they are copied
+  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, where they are copied
+  int witness,
+      witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, likewise
+  int slice;          ///< rows that one block of a cluster finishes
+  int total;
+};
+
+/// Everything that is copied ahead, if that fits beside the buffers; else what every pass needs.
+constexpr int kMostCopied = 48 << 10;
+/// The witness's rows are read once: copying them only hides the way there, and takes room from other blocks.
+constexpr int kMostWitness = 16 << 10;
+/// Coefficients that keep a warp busy.
+constexpr int kWorthSegment = 64;
+
+template <class Real>
+FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
+  FusedLayout layout{};
+  std::int64_t at = 0;
+  const auto take = [&](std::int64_t bytes) {
+    const std::int64_t start = at;
+    at += (bytes + 15) / 16 * 16;
+    return static_cast<int>(start);
+  };
+  const std::int64_t element = sizeof(Complex<Real>);
+  layout.pitch = lane_pitch<Real>(plan.fft.points, policy.lanes_per_group);
+  layout.sums = take(static_cast<std::int64_t>(policy.cluster) * (policy.threads / 32) * sizeof(Sums));
+  layout.powers = take(kMaxCluster * sizeof(double));
+  layout.slice = (plan.rows + policy.cluster - 1) / policy.cluster;
+  const bool parts = policy.cluster > 1 || policy.groups > 1;
+  layout.parts = take(parts ? element * layout.slice * policy.cluster : 0);
+  layout.finish = take(sizeof(FinishMemory<Real>));
+  layout.buffer0 = take(element * layout.pitch * policy.lanes_per_group);
+  layout.buffer1 =
+      plan.fft.passes > 1 ? take(element * layout.pitch * policy.lanes_per_group) : layout.buffer0;
+  const int own_lanes = policy.lanes_per_group * plan.lane_bytes;
+  layout.head_bytes =
+      plan.lanes_at + own_lanes <= kMostCopied && policy.groups == 1 ? plan.lanes_at : plan.bucket_at;
+  layout.lanes_bytes = layout.head_bytes == plan.lanes_at ? own_lanes : 0;
+  layout.head = take(layout.head_bytes);
+  layout.lanes = take(layout.lanes_bytes);
+  if (plan.witness.count > 0) {
+    const int columns = policy.cluster > 1 ? layout.slice : plan.k;
+    const int warps = policy.threads / 32;
+    layout.segments = std::max(
+        1, std::min({warps / kWitnessChunks, columns / kWorthSegment, kMaxCluster / policy.cluster}));
+    layout.predicted = take(std::int64_t{layout.segments} * policy.cluster * kWitnessReals * sizeof(Real));
+    // The coefficients may lie where the last pass came from.
+    const bool room = plan.fft.passes > 1 && policy.lanes_per_group * layout.pitch >= plan.k;
+    layout.differences = parts  ? layout.parts
+                         : room ? (plan.fft.passes % 2 == 1 ? layout.buffer1 : layout.buffer0)
+                                : take(element * plan.k);
+    const std::int64_t rows = element * columns * plan.witness.count;
+    if (policy.groups == 1 && rows <= kMostWitness &&
+        rows + layout.head_bytes + layout.lanes_bytes <= kMostCopied) {
+      layout.witness_bytes = static_cast<int>(rows);
+      layout.witness = take(rows);
+    }
+  }
+  layout.total = static_cast<int>(std::min<std::int64_t>(at, std::int64_t{1} << 30));
+  return layout;
+}
+
+template <class Real>
+struct FusedArguments {
+  Batch<Real> batch;
+  FusedPolicy policy;
+  FusedLayout layout;
+  FastDivisor by_lanes, by_slice;
+  Binning<Real> plan;
+};
+
+/// Global to shared memory, 16 bytes a thread, without waiting.
+__device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {
+  for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
+    __pipeline_memcpy_async(shared_bytes + to + i, from + i, 16);
+}
+
+}  // namespace sfft::detail::cuda

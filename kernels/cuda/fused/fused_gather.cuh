@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused kernel's gather, which is also the first pass of its FFT.
+#pragma once
+
+#include "kernels/cuda/fused/fused_arguments.cuh"
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/stages/gather.cuh"
+
+namespace sfft::detail::cuda {
+
+/// The gather and the first pass, lanes side by side so that delays that share a cache line share its load.
+/// Waits for the stream's previous kernel as late as it can, then calls `begin`, whose loads are under way
+/// with the first samples.
+template <int R, class Real, class Source, class Begin>
+__device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const Source& source,
+                                            int first_lane, int lanes, const Begin& begin) {
+  const FftPass& pass = a.plan.fft.pass[0];
+  const int side = a.policy.lanes_per_group;
+  const int total = side * (a.plan.fft.points / R);
+  struct Place {
+    int lane, p, first;
+    typename Source::Row row;
+  };
+  const auto place = [&](int t) {
+    Place at{};
+    const int u = static_cast<int>(a.by_lanes.divide(t));
+    at.lane = t - u * side;
+    if (t >= total || at.lane >= lanes) return at;
+    const int outer = static_cast<int>(pass.by_columns.divide(u));
+    at.p = u - outer * pass.columns;
+    at.first = outer * pass.columns * R + at.p * R;
+    at.row = source.row(first_lane + at.lane, outer);
+    return at;
+  };
+  int t = threadIdx.x;
+  Place at = place(t);
+  await_previous_kernel();
+  begin();
+  for (; t < total; t += blockDim.x, at = place(t)) {
+    if (at.lane >= lanes) continue;
+    Complex<Real> z[R];
+#pragma unroll
+    for (int j = 0; j < R; ++j) z[j] = source.fetch(at.row, at.p + j * pass.columns);
+#pragma unroll
+    for (int j = 0; j < R; ++j) source.settle(at.row, at.p + j * pass.columns, z[j]);
+    Complex<Real>* out = shared_at<Complex<Real>>(a.layout.buffer0) + at.lane * a.layout.pitch;
+    Radix<R, Real>::template run<true>(
+        pass, a.plan.table, at.p,
+        [&](int j, Real& re, Real& im) {
+          re = z[j].re;
+          im = z[j].im;
+        },
+        [&](int r, Real re, Real im) {
+          out[padded<Real>(at.first + r)] = {re, im};
+        });
+  }
+}
+
+/// The gather alone, for schedules that begin with a pass of radix 1: a few samples a thread under way at
+/// once. `begin` as above.
+template <class Real, class Source, class Begin>
+__device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const Source& source,
+                                            int first_lane, int lanes, const Begin& begin) {
+  constexpr int kAhead = 4;
+  const int side = a.policy.lanes_per_group;
+  const int total = side * a.plan.fft.points;
+  const FftPass& pass = a.plan.fft.pass[0];
+  await_previous_kernel();
+  begin();
+  for (int start = threadIdx.x; start < total; start += kAhead * blockDim.x) {
+    Complex<Real> z[kAhead];
+    int lane[kAhead] = {}, point[kAhead] = {};
+    const auto visit = [&](int j, const auto& use) {
+      if (lane[j] >= lanes) return;
+      const int outer = static_cast<int>(pass.by_columns.divide(point[j]));
+      use(source.row(first_lane + lane[j], outer), point[j] - outer * pass.columns);
+    };
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int t = start + j * static_cast<int>(blockDim.x);
+      point[j] = static_cast<int>(a.by_lanes.divide(t));
+      lane[j] = t < total ? t - point[j] * side : lanes;
+      visit(j, [&](const auto& row, int i) { z[j] = source.fetch(row, i); });
+    }
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      visit(j, [&](const auto& row, int i) {
+        source.settle(row, i, z[j]);
+        shared_at<Complex<Real>>(a.layout.buffer0)[lane[j] * a.layout.pitch + padded<Real>(point[j])] = z[j];
+      });
+    }
+  }
+}
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused kernel after its FFT: rows over the lanes, and how a cluster of blocks finishes a frame.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "kernels/cuda/fused/fused_arguments.cuh"
+#include "kernels/cuda/runtime/probe.hpp"
+
+namespace sfft::detail::cuda {
+
+/// The plan's tables where this block reads them: in shared memory as far as they were copied.
+template <class Real>
+struct FusedTables {
+  const FftPass* passes;
+  const Complex<Real>* later;
+  const BucketPair* bucket;
+  const unsigned char* lanes;  ///< of the block's first lane
+  const Real* power_weight;    ///< nullptr: none
+  ErrorTables<Real> errors;
+
+  __device__ __forceinline__ FusedTables(const FusedArguments<Real>& a, int first_lane) {
+    const Binning<Real>& plan = a.plan;
+    const unsigned char* head = shared_bytes + a.layout.head;
+    passes = reinterpret_cast<const FftPass*>(head + plan.passes_at);
+    later = reinterpret_cast<const Complex<Real>*>(head + plan.table_at);
+    const unsigned char* rows = a.layout.lanes_bytes > 0 ? head : plan.blob;
+    bucket = reinterpret_cast<const BucketPair*>(rows + plan.bucket_at);
+    power_weight =
+        plan.power_weight == nullptr ? nullptr : reinterpret_cast<const Real*>(rows + plan.power_at);
+    errors = {reinterpret_cast<const Real*>(rows + plan.gain_at),
+              reinterpret_cast<const Real*>(rows + plan.bias_at),
+              plan.fit == nullptr ? nullptr : reinterpret_cast<const Real*>(rows + plan.fit_at),
+              rows + plan.flags_at};
+    lanes = a.layout.lanes_bytes > 0 ? shared_bytes + a.layout.lanes
+                                     : plan.alpha + static_cast<std::int64_t>(first_lane) * plan.lane_bytes;
+  }
+};
+
+/// The lanes after the FFT.
+template <class Real>
+__device__ __forceinline__ const Complex<Real>* spectra(const FusedArguments<Real>& a) {
+  return shared_at<Complex<Real>>(a.plan.fft.passes % 2 == 1 ? a.layout.buffer0 : a.layout.buffer1);
+}
+
+/// This thread's part of Σ weight_b |Z_b|² over the lanes of one group; 0 for a flat window, whose rows hold
+/// probes.
+template <class Real>
+__device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a, const FusedTables<Real>& tables,
+                                           int lanes) {
+  const Complex<Real>* z = spectra(a);
+  Real power = 0;
+  if (tables.power_weight == nullptr) return power;
+  for (int b = threadIdx.x; b < a.plan.fft.points; b += blockDim.x) {
+    Real square = 0;
+#pragma unroll 4
+    for (int l = 0; l < lanes; ++l) {
+      const Complex<Real> y = z[l * a.layout.pitch + padded<Real>(b)];
+      square += y.re * y.re + y.im * y.im;
+    }
+    power += tables.power_weight[b] * square;
+  }
+  return power;
+}
+
+/// Row i over the lanes of one group.
+template <bool kReal, class Real>
+__device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
+                                                 const FusedTables<Real>& tables, int lanes, int i) {
+  const Binning<Real>& plan = a.plan;
+  const Complex<Real>* z = spectra(a);
+  Complex<Real> sum{0, 0};
+  for (int q = 0; q < plan.row_buckets; ++q) {
+    const BucketPair pair = tables.bucket[q * plan.rows + i];
+    const int at = padded<Real>(pair.at), mirror = padded<Real>(pair.mirror);
+    const unsigned char* weights =
+        tables.lanes + (q * plan.rows + i) * static_cast<int>(sizeof(Complex<Real>));
+#pragma unroll 4
+    for (int l = 0; l < lanes; ++l, weights += plan.lane_bytes) {
+      const Complex<Real> w = *reinterpret_cast<const Complex<Real>*>(weights);
+      const Complex<Real> y = z[l * a.layout.pitch + at];
+      sum.re += w.re * y.re - w.im * y.im;
+      sum.im += w.re * y.im + w.im * y.re;
+      if constexpr (kReal) {
+        const Complex<Real> v = *reinterpret_cast<const Complex<Real>*>(weights + plan.lane_beta);
+        const Complex<Real> c = z[l * a.layout.pitch + mirror];
+        sum.re += v.re * c.re + v.im * c.im;
+        sum.im += v.im * c.re - v.re * c.im;
+      }
+    }
+  }
+  return sum;
+}
+
+/// The witness's rows for the block's own coefficients, of which `first` is the first.
+template <class Real>
+__device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<Real>& a, int first) {
+  if (a.layout.witness_bytes > 0)
+    return {shared_at<Complex<Real>>(a.layout.witness), a.policy.cluster > 1 ? a.layout.slice : a.plan.k};
+  return {a.plan.witness.rows + first, a.plan.k};
+}
+
+/// Starts to copy them; `columns` of them are the block's.
+template <class Real>
+__device__ __forceinline__ void copy_witness(const FusedArguments<Real>& a, int first, int columns) {
+  const Binning<Real>& plan = a.plan;
+  if (a.layout.witness_bytes == 0) return;
+  if (a.policy.cluster == 1) {
+    copy_ahead(a.layout.witness, reinterpret_cast<const unsigned char*>(plan.witness.rows),
+               a.layout.witness_bytes);
+    return;
+  }
+  const int slice = a.layout.slice;
+  for (int t = threadIdx.x; t < plan.witness.count * slice; t += blockDim.x) {
+    const int s = static_cast<int>(a.by_slice.divide(t)), i = t - s * slice;
+    if (i < columns)
+      __pipeline_memcpy_async(shared_at<Complex<Real>>(a.layout.witness) + t,
+                              plan.witness.rows + s * plan.k + first + i, sizeof(Complex<Real>));
+  }
+}
+
+template <class Real>
+__device__ __forceinline__ Complex<Real> operator+(const Complex<Real>& a, const Complex<Real>& b) {
+  return {a.re + b.re, a.im + b.im};
+}
+
+/// zero + Σ part(c) over c < cluster <= kMost, all loads first.
+template <int kMost, class T, class Part>
+__device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& part) {
+  T values[kMost];
+#pragma unroll
+  for (int c = 0; c < kMost; ++c) values[c] = c < cluster ? part(c) : zero;
+  return tree_sum<kMost>(values);
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/// The blocks of a cluster exchange their rows' sums, each finishes a slice of the rows; they exchange what
+/// their slices add to the account, which each makes for its own slice's errors and the first writes.
+template <bool kReal, class Real>
+__device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, const FusedTables<Real>& tables,
+                                               int rank, std::int64_t frame, int lanes, Real power) {
+  const Binning<Real>& plan = a.plan;
+  const int cluster = a.policy.cluster;
+  const int slice = a.layout.slice;
+  const auto whole = cooperative_groups::this_cluster();
+  Sums* scratch = shared_at<Sums>(a.layout.sums);
+  double* powers = shared_at<double>(a.layout.powers);
+  Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  power = warp_sum(power);
+  if (lane == 0) scratch[warp].power = static_cast<double>(power);
+  __syncthreads();
+  // Every block has started: its memory may be written.
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  if (warp == warps - 1) {  // which has the fewest rows
+    const double own = warp_sum(lane < warps ? scratch[lane].power : 0.0);
+    if (lane < cluster) whole.map_shared_rank(powers, lane)[rank] = own;
+  }
+  constexpr int kAhead = 4;  // rows before the first store, as a load after it would wait
+  for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
+    Complex<Real> z[kAhead];
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int i = start + j * static_cast<int>(blockDim.x);
+      if (i < plan.rows) z[j] = row_sum<kReal>(a, tables, lanes, i);
+    }
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      const int i = start + j * static_cast<int>(blockDim.x);
+      const int to = static_cast<int>(a.by_slice.divide(i));
+      if (i < plan.rows) whole.map_shared_rank(parts, to)[rank * slice + i - to * slice] = z[j];
+    }
+  }
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  const bool large = cluster > kPortableCluster;
+  const auto over_blocks = [&](auto sum, const auto& part) {
+    return large ? sum_over_blocks<kMaxCluster>(cluster, sum, part)
+                 : sum_over_blocks<kPortableCluster>(cluster, sum, part);
+  };
+  const int first = rank * slice;
+  const int last = min(first + slice, plan.k);
+  Sums sums;
+  for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
+    const Complex<Real> z =
+        over_blocks(Complex<Real>{0, 0}, [&](int c) { return parts[c * slice + i - first]; });
+    // Nobody else reads what the blocks have sent of row i.
+    parts[i - first] = finish_row(plan.k, tables.errors, a.batch, frame, i, z, sums);
+  }
+  const int busy = min(warps, (slice + 31) / 32);  // warps that have finished rows
+  if (warp < busy) {
+    const double sum = sums.member_over_warp();
+    for (int c = lane % 8; c < cluster; c += 8)
+      Sums::set_member(whole.map_shared_rank(scratch, c) + rank * busy + warp, sum);
+  }
+  Real* predicted = shared_at<Real>(a.layout.predicted);
+  const bool witness = plan.witness.count > 0;
+  if (witness) {
+    __syncthreads();
+    predict<kReal>(
+        witness_rows(a, first), parts, last - first, a.layout.segments, [&](int segment, int s, Real sum) {
+          for (int c = lane % 8; c < cluster; c += 8)
+            whole.map_shared_rank(predicted, c)[(rank * a.layout.segments + segment) * kWitnessReals + s] =
+                sum;
+        });
+  }
+  // From here on no block writes to another's memory, so that each may end when it is done.
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
+  Ratios ratios{};
+  if (warp == 0) {  // of every block, with the same result
+    Sums all;
+    for (int w = lane; w < cluster * busy; w += 32) {
+      all.held += scratch[w].held;
+      all.norm += scratch[w].norm;
+      all.fit += scratch[w].fit;
+    }
+    if (lane < cluster) all.power = powers[lane];
+    all.over_warp();
+    Real sample = 0, prediction = 0;
+    if (witness) {
+      sample = witness_sample(a.batch, memory);
+#pragma unroll 4
+      for (int g = 0; g < cluster * a.layout.segments; ++g) prediction += predicted[g * kWitnessReals + lane];
+    }
+    ratios = settle_frame<kReal>(plan, all, sample, prediction, memory);
+  }
+  __syncthreads();
+  const Scales scales = memory.scales;
+  for (int i = first + threadIdx.x; i < last; i += blockDim.x)
+    write_error(plan.k, tables.errors, a.batch, frame, i, scales);
+  if (rank == 0) write_account(a.batch, frame, ratios);
+}
+#endif
+
+}  // namespace sfft::detail::cuda

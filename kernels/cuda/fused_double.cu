@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/fused.cuh"
-
-namespace sfft::detail::cuda {
-
-template std::size_t fused_shared_bytes<double>(const Binning<double>&, const FusedPolicy&);
-template void launch_fused<double>(const Binning<double>&, const FusedPolicy&, const Batch<double>&, Stream);
-
-}  // namespace sfft::detail::cuda

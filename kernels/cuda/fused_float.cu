@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/fused.cuh"
-
-namespace sfft::detail::cuda {
-
-template std::size_t fused_shared_bytes<float>(const Binning<float>&, const FusedPolicy&);
-template void launch_fused<float>(const Binning<float>&, const FusedPolicy&, const Batch<float>&, Stream);
-
-}  // namespace sfft::detail::cuda

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/runtime/cufft_handle.hpp"
+
+#include <cuda_runtime.h>
+#include <cufft.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "kernels/base/error.hpp"
+
+namespace sfft::detail::cuda {
+
+void check_cufft(int status, const char* what) {
+  if (status == CUFFT_SUCCESS) return;
+  static_cast<void>(cudaGetLastError());  // what cuFFT's own calls left behind; the next one starts clean
+  if (status == CUFFT_ALLOC_FAILED)
+    throw Error(ErrorCode::out_of_memory, fmt::format("{}: the GPU is out of memory", what));
+  const bool refused = status == CUFFT_INVALID_SIZE || status == CUFFT_INVALID_VALUE ||
+                       status == CUFFT_NOT_SUPPORTED || status == CUFFT_INVALID_TYPE;
+  throw Error(refused ? ErrorCode::backend_unavailable : ErrorCode::device,
+              fmt::format("{}: cuFFT failed with status {}", what, status));
+}
+
+CufftHandle::CufftHandle() {
+  check_cufft(cufftCreate(&value_), "creating an FFT plan");
+  if (const cufftResult status = cufftSetAutoAllocation(value_, 0); status != CUFFT_SUCCESS) {
+    static_cast<void>(cufftDestroy(value_));
+    check_cufft(status, "preparing an FFT plan");
+  }
+}
+
+bool CufftHandle::compile_kernels() {
+#if CUFFT_VERSION >= 11200
+  return cufftSetPlanPropertyInt64(value_, NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT, 1) == CUFFT_SUCCESS;
+#else
+  return false;
+#endif
+}
+
+CufftHandle::~CufftHandle() {
+  if (value_ != kNone) static_cast<void>(cufftDestroy(value_));
+}
+
+CufftHandle::CufftHandle(CufftHandle&& other) noexcept : value_(std::exchange(other.value_, kNone)) {}
+
+CufftHandle& CufftHandle::operator=(CufftHandle&& other) noexcept {
+  std::swap(value_, other.value_);
+  return *this;
+}
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/runtime/runtime.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/probe.hpp"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+std::atomic<std::int64_t> failing{0};
+std::atomic<std::int64_t> held{0};
+
+bool injected_failure() {
+  if (failing.load(std::memory_order_relaxed) == 0) return false;
+  return failing.fetch_sub(1) == 1;
+}
+
+std::string describe(cudaError_t status) {
+  return fmt::format("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status));
+}
+
+DeviceInfo query(int device) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "reading the properties of the GPU");
+  DeviceInfo info;
+  info.index = device;
+  info.name = properties.name;
+  info.major = properties.major;
+  info.minor = properties.minor;
+  info.multiprocessors = properties.multiProcessorCount;
+  info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
+  info.shared_bytes_per_multiprocessor = properties.sharedMemPerMultiprocessor;
+  info.memory_bytes = properties.totalGlobalMem;
+  return info;
+}
+
+/// Every device once, at its first use.
+class Devices {
+ public:
+  std::string unavailable(int device) {
+    const std::lock_guard lock(mutex_);
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary)
+      return "there is no NVIDIA driver, or it is older than this build's CUDA toolkit";
+    if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0)) return "there is no NVIDIA GPU";
+    if (status != cudaSuccess) return fmt::format("the GPU driver failed: {}", describe(status));
+    if (device < 0 || device >= count)
+      return fmt::format("there is no GPU {}: this machine has {}", device, count);
+    if (known_.size() < static_cast<std::size_t>(count)) known_.resize(static_cast<std::size_t>(count));
+    auto& entry = known_[static_cast<std::size_t>(device)];
+    if (!entry) {
+      DeviceInfo info = query(device);
+      const DeviceScope scope(device);
+      const int code = code_version();
+      // A GPU of 9.0 may run code of an older target, which ignores both.
+      if (info.major >= 9 && code >= kClusterCode) {
+        info.overlap = true;
+        info.largest_cluster = largest_cluster();
+      }
+      entry =
+          Entry{info, code > 0 ? ""
+                               : fmt::format("this build has no code for the GPU {} of compute capability "
+                                             "{}.{}: configure with CMAKE_CUDA_ARCHITECTURES={}{}",
+                                             info.name, info.major, info.minor, info.major, info.minor)};
+    }
+    return entry->problem;
+  }
+
+  const DeviceInfo& info(int device) {
+    const std::string problem = unavailable(device);
+    if (!problem.empty()) throw Error(ErrorCode::backend_unavailable, problem);
+    const std::lock_guard lock(mutex_);
+    return known_[static_cast<std::size_t>(device)]->info;
+  }
+
+ private:
+  struct Entry {
+    DeviceInfo info;
+    std::string problem;
+  };
+  std::mutex mutex_;
+  std::vector<std::optional<Entry>> known_;
+};
+
+Devices& devices() {
+  static Devices instance;
+  return instance;
+}
+
+void* counted(void* data, std::size_t bytes) {
+  held += static_cast<std::int64_t>(bytes);
+  return data;
+}
+
+[[noreturn]] void out_of_memory(std::size_t bytes, const char* kind) {
+  std::size_t free = 0, total = 0;
+  const bool known = cudaMemGetInfo(&free, &total) == cudaSuccess;
+  static_cast<void>(cudaGetLastError());
+  throw Error(ErrorCode::out_of_memory,
+              fmt::format("{} bytes of {} memory are needed{}", bytes, kind,
+                          known ? fmt::format("; the GPU has {} of {} free", free, total) : ""));
+}
+
+}  // namespace
+
+std::string unavailable(int device) {
+  try {
+    return devices().unavailable(device);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+int device_count() noexcept {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+std::string device_name(int device) {
+  static std::mutex mutex;
+  static std::map<int, std::string> names;  // the driver takes a millisecond, and every plan asks
+  const std::lock_guard lock(mutex);
+  if (const auto known = names.find(device); known != names.end()) return known->second;
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "reading the name of the GPU");
+  return names[device] = properties.name;
+}
+
+std::string driver_version() {
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "reading the version of the GPU driver");
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+const DeviceInfo& device_info(int device) {
+  return devices().info(device);
+}
+
+void check(int status, const char* what) {
+  const auto error = static_cast<cudaError_t>(status);
+  if (error == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // a failed call leaves its error behind; the next one starts clean
+  if (error == cudaErrorMemoryAllocation)
+    throw Error(ErrorCode::out_of_memory, fmt::format("{}: the GPU is out of memory", what));
+  throw Error(ErrorCode::device, fmt::format("{}: {}", what, describe(error)));
+}
+
+void check_launch(const char* kernel) {
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess)
+    throw Error(ErrorCode::device, fmt::format("launching the kernel {}: {}", kernel, describe(status)));
+}
+
+DeviceScope::DeviceScope(int device) {
+  int current = 0;
+  check(cudaGetDevice(&current), "asking for the current GPU");
+  if (current == device) return;
+  check(cudaSetDevice(device), "selecting the GPU");
+  before_ = current;
+}
+
+DeviceScope::~DeviceScope() {
+  if (before_ >= 0) static_cast<void>(cudaSetDevice(before_));
+}
+
+void* DeviceMemory::allocate(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* data = nullptr;
+  const cudaError_t status = injected_failure() ? cudaErrorMemoryAllocation : cudaMalloc(&data, bytes);
+  if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "GPU");
+  check(status, "allocating GPU memory");
+  return counted(data, bytes);
+}
+
+void* PinnedMemory::allocate(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* data = nullptr;
+  constexpr unsigned kFlags = cudaHostAllocPortable | cudaHostAllocMapped;
+  const cudaError_t status =
+      injected_failure() ? cudaErrorMemoryAllocation : cudaHostAlloc(&data, bytes, kFlags);
+  if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "page-locked host");
+  check(status, "allocating page-locked memory");
+  return counted(data, bytes);
+}
+
+void DeviceMemory::release(void* data, std::size_t bytes) noexcept {
+  if (data == nullptr) return;
+  static_cast<void>(cudaFree(data));
+  held -= static_cast<std::int64_t>(bytes);
+}
+
+void PinnedMemory::release(void* data, std::size_t bytes) noexcept {
+  if (data == nullptr) return;
+  static_cast<void>(cudaFreeHost(data));
+  held -= static_cast<std::int64_t>(bytes);
+}
+
+DeviceBuffer upload(const void* data, std::size_t bytes) {
+  DeviceBuffer buffer(bytes);
+  if (bytes > 0)
+    check(cudaMemcpy(buffer.data(), data, bytes, cudaMemcpyHostToDevice), "copying a table to the GPU");
+  // From pageable memory the copy may still be under way, and streams that do not wait for the default one
+  // would read too early.
+  if (bytes > 0) check(cudaStreamSynchronize(nullptr), "copying a table to the GPU");
+  return buffer;
+}
+
+OwnedStream::OwnedStream() {
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+}
+OwnedStream::~OwnedStream() {
+  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+Event::Event(Kind kind) {
+  check(cudaEventCreateWithFlags(&event_, kind == Kind::timed ? cudaEventDefault : cudaEventDisableTiming),
+        "creating an event");
+}
+Event::~Event() {
+  if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
+}
+void Event::record(Stream stream) {
+  check(cudaEventRecord(event_, stream), "recording an event");
+}
+void Event::wait() {
+  check(cudaEventSynchronize(event_), "waiting for the GPU");
+}
+void Event::hold(Stream stream) const {
+  check(cudaStreamWaitEvent(stream, event_, 0), "making a stream wait");
+}
+double Event::us_until(const Event& later) const {
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, event_, later.event_), "reading the time of an event");
+  return 1e3 * static_cast<double>(ms);
+}
+
+void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
+  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copying to the GPU");
+}
+void clear(void* device, std::size_t bytes, Stream stream) {
+  check(cudaMemsetAsync(device, 0, bytes, stream), "clearing memory of the GPU");
+}
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying on the GPU");
+}
+void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
+  check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copying from the GPU");
+}
+void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t width, std::size_t rows,
+                 Stream stream) {
+  check(cudaMemcpy2DAsync(to, pitch, from, pitch, width, rows, cudaMemcpyDefault, stream),
+        "copying parts of an array");
+}
+void synchronize(Stream stream) {
+  check(cudaStreamSynchronize(stream), "waiting for the GPU");
+}
+
+std::uint64_t capture_of(Stream stream) {
+  if (stream == nullptr) return 0;  // the legacy stream cannot be captured, nor asked while others are
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  unsigned long long number = 0;
+  check(cudaStreamGetCaptureInfo(stream, &status, &number), "asking whether a graph is captured");
+  return status == cudaStreamCaptureStatusNone ? 0 : number;
+}
+
+bool kernels_can_read(const void* data, int device) noexcept {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  if (attributes.type == cudaMemoryTypeDevice) return attributes.device == device;
+  return attributes.type == cudaMemoryTypeManaged ||
+         (attributes.type == cudaMemoryTypeHost && attributes.devicePointer == data);
+}
+
+const void* mapped_address(const void* host) noexcept {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return nullptr;
+  }
+  return attributes.type == cudaMemoryTypeHost ? attributes.devicePointer : nullptr;
+}
+
+void fail_allocation(std::int64_t n) noexcept {
+  failing = n;
+}
+
+std::int64_t allocated_bytes() noexcept {
+  return held;
+}
+
+}  // namespace sfft::detail::cuda

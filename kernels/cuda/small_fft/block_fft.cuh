@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The FFT of one block: passes over lanes of a small grid in shared memory
+// (kernels/cuda/small_fft/fft_schedule.hpp).
+#pragma once
+
+#include "kernels/base/butterfly.hpp"
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/small_fft/fft_schedule.hpp"
+
+namespace sfft::detail::cuda {
+
+/// An extra element every 128 bytes keeps the power-of-two strides of the passes off the same banks.
+template <class Real>
+__host__ __device__ constexpr int padded(int i) {
+  return i + (i >> (sizeof(Real) == 4 ? 4 : 3));
+}
+
+/// Elements from one lane to the next: lanes that are written side by side start in different banks.
+template <class Real>
+inline int lane_pitch(int points, int lanes) {
+  constexpr int kBanks = sizeof(Real) == 4 ? 16 : 8;
+  const int step = lanes < kBanks ? kBanks / lanes : 1;
+  int pitch = padded<Real>(points - 1) + 1;
+  while (pitch % kBanks != step % kBanks) ++pitch;
+  return pitch;
+}
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+template <class T>
+__device__ __forceinline__ T* shared_at(int offset) {
+  return reinterpret_cast<T*>(shared_bytes + offset);
+}
+
+__device__ __forceinline__ Complex<float> load_constant(const Complex<float>* at) {
+  const float2 z = __ldg(reinterpret_cast<const float2*>(at));
+  return {z.x, z.y};
+}
+__device__ __forceinline__ Complex<double> load_constant(const Complex<double>* at) {
+  const double2 z = __ldg(reinterpret_cast<const double2*>(at));
+  return {z.x, z.y};
+}
+
+template <int R, class Real>
+struct Radix {
+  /// load(j, re, im) for j < R, the butterfly, the twiddles of index p, store(r, re, im). A kConstant table
+  /// is in global memory and never written: its loads need not wait for stores.
+  template <bool kConstant, class Load, class Store>
+  static __device__ __forceinline__ void run(const FftPass& pass, const Complex<Real>* table, int p,
+                                             const Load& load, const Store& store) {
+    // All twiddles before the first store: the compiler cannot tell that a store leaves the table alone, and
+    // would wait for one after the other.
+    Real re[R], im[R];
+    Butterfly<R>::template stream<Real, Real>(load, [&](int r, Real a, Real b) {
+      re[r] = a;
+      im[r] = b;
+    });
+    if (pass.twiddles >= 0) {
+      const Complex<Real>* twiddles = table + pass.twiddles + p;
+      Complex<Real> w[R];
+#pragma unroll
+      for (int r = 1; r < R; ++r) {
+        const Complex<Real>* at = twiddles + (r - 1) * pass.m;
+        w[r] = kConstant ? load_constant(at) : *at;
+      }
+#pragma unroll
+      for (int r = 1; r < R; ++r) multiply(re[r], im[r], w[r].re, w[r].im);
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r) store(r, re[r], im[r]);
+  }
+};
+
+template <class Real>
+struct Radix<1, Real> {
+  template <bool kConstant, class Load, class Store>
+  static __device__ __forceinline__ void run(const FftPass&, const Complex<Real>*, int, const Load& load,
+                                             const Store& store) {
+    Real re, im;
+    load(0, re, im);
+    store(0, re, im);
+  }
+};
+
+/// Where the u-th butterfly of a lane stands.
+struct Place {
+  int outer, column, p;
+};
+
+__device__ __forceinline__ Place place_of(const FftPass& pass, int u) {
+  Place at;
+  at.outer = static_cast<int>(pass.by_columns.divide(u));
+  at.column = u - at.outer * pass.columns;
+  at.p = static_cast<int>(pass.by_stride.divide(at.column));
+  return at;
+}
+
+/// One pass from shared memory to shared memory.
+template <int R, class Real>
+__device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, const Complex<Real>* table,
+                                               int from, int to, int lanes, int pitch) {
+  const int butterflies = points / R;
+  for (int t = threadIdx.x; t < lanes * butterflies; t += blockDim.x) {
+    const int lane = static_cast<int>(pass.by_butterflies.divide(t));
+    const Place at = place_of(pass, t - lane * butterflies);
+    const int base = at.outer * pass.columns * R + at.column;
+    const int first = base + at.p * pass.stride * (R - 1);
+    const Complex<Real>* in = shared_at<Complex<Real>>(from) + lane * pitch;
+    Complex<Real>* out = shared_at<Complex<Real>>(to) + lane * pitch;
+    Radix<R, Real>::template run<false>(
+        pass, table, at.p,
+        [&](int j, Real& re, Real& im) {
+          const Complex<Real> z = in[padded<Real>(base + j * pass.columns)];
+          re = z.re;
+          im = z.im;
+        },
+        [&](int r, Real re, Real im) {
+          const int i = first + r * pass.stride;
+          out[padded<Real>(i)] = {re, im};
+        });
+  }
+}
+
+/// A pass of a radix without a butterfly: every output is a sum of R terms.
+template <class Real>
+__device__ __forceinline__ void summed_pass(const FftPass& pass, int points, const Complex<Real>* table,
+                                            int from, int to, int lanes, int pitch) {
+  const int radix = pass.radix;
+  for (int t = threadIdx.x; t < lanes * points; t += blockDim.x) {
+    const int output = t / lanes;
+    const int lane = t - output * lanes;
+    const int r = output / (points / radix);
+    const Place at = place_of(pass, output - r * (points / radix));
+    const int base = at.outer * pass.columns * radix + at.column;
+    const Complex<Real>* in = shared_at<Complex<Real>>(from) + lane * pitch;
+    Complex<Real> sum{0, 0};
+    for (int j = 0, turn = 0; j < radix; ++j) {
+      const Complex<Real> w = table[pass.roots + turn];
+      const Complex<Real> z = in[padded<Real>(base + j * pass.columns)];
+      sum.re += z.re * w.re - z.im * w.im;
+      sum.im += z.re * w.im + z.im * w.re;
+      turn += r;
+      if (turn >= radix) turn -= radix;
+    }
+    if (pass.twiddles >= 0 && r > 0) {
+      const Complex<Real> w = table[pass.twiddles + (r - 1) * pass.m + at.p];
+      multiply(sum.re, sum.im, w.re, w.im);
+    }
+    const int i = base + at.p * pass.stride * (radix - 1) + r * pass.stride;
+    (shared_at<Complex<Real>>(to) + lane * pitch)[padded<Real>(i)] = sum;
+  }
+}
+
+#define SFFT_RADIX_SWITCH(radix, CALL, OTHERWISE) \
+  switch (radix) {                                \
+    case 2:                                       \
+      CALL(2) break;                              \
+    case 3:                                       \
+      CALL(3) break;                              \
+    case 4:                                       \
+      CALL(4) break;                              \
+    case 5:                                       \
+      CALL(5) break;                              \
+    case 6:                                       \
+      CALL(6) break;                              \
+    case 7:                                       \
+      CALL(7) break;                              \
+    case 8:                                       \
+      CALL(8) break;                              \
+    case 9:                                       \
+      CALL(9) break;                              \
+    default:                                      \
+      OTHERWISE                                   \
+  }
+
+/// All passes but the first, which gathers: between the two buffers at shared offsets buffer0 and buffer1,
+/// the input in the first. The result is in the first for an odd number of passes, else in the second. Call
+/// after the first pass, without a barrier between; ends with one. `passes` and `table` may be in any memory.
+template <class Real>
+__device__ __noinline__ void later_passes(const FftPass* passes, int count, int points,
+                                          const Complex<Real>* table, int buffer0, int buffer1, int lanes,
+                                          int pitch) {
+  for (int i = 1; i < count; ++i) {
+    __syncthreads();
+    const FftPass pass = passes[i];
+    const int from = i % 2 == 1 ? buffer0 : buffer1;
+    const int to = i % 2 == 1 ? buffer1 : buffer0;
+#define SFFT_PASS(R) butterfly_pass<R, Real>(pass, points, table, from, to, lanes, pitch);
+    SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS,
+                      (summed_pass<Real>(pass, points, table, from, to, lanes, pitch));)
+#undef SFFT_PASS
+  }
+  __syncthreads();
+}
+
+}  // namespace sfft::detail::cuda

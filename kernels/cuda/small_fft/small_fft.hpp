@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage "small FFT": batched FFTs of the bucket grid in device memory, in one trip where a grid fits a
+// block's shared memory, else a dimension at a time, and long single dimensions in two steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/small_fft/fft_schedule.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Where the elements of a line are: element i of line l at (l / inner)·outer + (l mod inner)·step +
+/// i·stride.
+struct LineMap {
+  std::int64_t outer = 0, step = 0, stride = 1;
+};
+
+/// One launch: an FFT of every line, in shared memory. `inner` divides the lines of one transform.
+template <class Real>
+struct FftStep {
+  FftSchedule fft;
+  const Complex<Real>* table = nullptr;
+  std::int64_t lines = 1;  ///< of one transform
+  FastDivisor by_inner;
+  int inner = 1;
+  LineMap from, to;
+  /// Turn by w_n^{(l mod inner)·i} after the FFT, from two tables: w^{a} = low[a mod 256] · high[a / 256];
+  /// nullptr: no turn.
+  const Complex<Real>* low = nullptr;
+  const Complex<Real>* high = nullptr;
+  int lines_per_block = 1, pitch = 1, threads = 256;
+  std::int64_t shared_bytes = 0;
+};
+
+/// A plan for one grid; owns its tables. Immutable.
+template <class Real>
+class SmallFft {
+ public:
+  /// `grid`: `rank` extents, slowest first. Throws Error(not_sparse) for a dimension that has no factors that
+  /// fit the device's shared memory.
+  SmallFft(const std::int64_t* grid, int rank, std::size_t shared_limit);
+
+  /// Transforms `count` grids from `data`, using `scratch` of the same size; returns which of the two holds
+  /// the result. Stream-ordered, allocates nothing.
+  Complex<Real>* execute(Complex<Real>* data, Complex<Real>* scratch, std::int64_t count,
+                         Stream stream) const;
+  bool two_buffers() const noexcept { return steps_.size() > 1; }
+
+ private:
+  void add_step(const std::int64_t* grid, int rank, std::int64_t lines, int inner, LineMap from, LineMap to,
+                bool turned, std::int64_t total);
+
+  std::size_t shared_limit_;
+  std::vector<FftStep<Real>> steps_;
+  std::vector<bool> in_place_;
+  std::vector<DeviceBuffer> tables_;
+  std::int64_t points_ = 1;
+};
+
+/// The launcher of one step over `count` transforms.
+template <class Real>
+void launch_fft_step(const FftStep<Real>& step, const Complex<Real>* in, Complex<Real>* out,
+                     std::int64_t count, Stream stream);
+/// Bytes of shared memory for `lines` lines of a schedule, and the pitch between them.
+template <class Real>
+std::int64_t fft_shared_bytes(const FftSchedule& fft, int lines, int& pitch);
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kept part of spectra that lie in device memory as a whole.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/spectrum/kept_part.cuh"
+
+namespace sfft::detail::cuda {
+
+/// Queued in `stream`. `total` elements, `spectrum` of each spectrum. `keep`: above or at; `part.count`
+/// has been set to 0. Throws Error(device).
+template <class Real>
+void launch_keep(device::Keep keep, const std::complex<Real>* spectra, std::int64_t total,
+                 std::int64_t spectrum, const device::KeptPart& part, Stream stream);
+
+}  // namespace sfft::detail::cuda

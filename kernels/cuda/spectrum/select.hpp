@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strongest elements of a power array in device memory. Only counts and what was chosen come to the host;
+// every function blocks. Results do not depend on the order in which threads run.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Elements [first, count) that are not negative.
+struct Candidates {
+  const double* power;
+  std::int64_t first, count;
+};
+
+/// Takes the elements above a level, and those at the level up to an index.
+struct Cut {
+  double level;
+  std::int64_t last_tie = -1;
+};
+
+/// The rank-th largest power; rank in [1, number of candidates]. By radix selection: the array is read six
+/// times, 11 bits each.
+double power_at_rank(const Candidates& candidates, std::int64_t rank, Stream stream);
+/// The cut that takes exactly the `rank` largest, ties in ascending order of index.
+Cut cut_at_rank(const Candidates& candidates, std::int64_t rank, Stream stream);
+/// How many elements a cut takes.
+std::int64_t count_taken(const Candidates& candidates, const Cut& cut, Stream stream);
+/// The indices of the `taken` elements that a cut takes, ascending: std::int64_t in device memory.
+DeviceBuffer take(const Candidates& candidates, const Cut& cut, std::int64_t taken, Stream stream);
+
+}  // namespace sfft::detail::cuda

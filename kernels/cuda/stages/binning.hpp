@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A comb or flat-window plan as kernels see it: one structure for both, since a comb is a flat window of one
+// tap a sample and one bucket a row. Plain data passed by value; pointers are to device memory that
+// BinningTables owns.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/base/account.hpp"
+#include "kernels/base/witness_data.hpp"
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/small_fft/fft_schedule.hpp"
+
+namespace sfft::detail::cuda {
+
+constexpr int kMaxCombOffsets = 32;
+
+struct BucketPair {
+  std::int32_t at, mirror;  ///< flat buckets of f and −f
+};
+
+/// A plan's check samples (kernels/base/witness_data.hpp).
+template <class Real>
+struct WitnessTable {
+  /// [sample][k]: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i, the imaginary part
+  /// of a complex one Σ_i rows.re im X̂_i − rows.im re X̂_i.
+  const Complex<Real>* rows = nullptr;
+  const std::int64_t* samples = nullptr;  ///< flat indices in a frame
+  int count = 0;                          ///< 32 for real frames, 16 for complex ones; 0: there is none
+  bool trimmed = false;
+};
+
+template <class Real>
+struct Binning {
+  // What every thread reads stands close together and first: parameters are cached in lines of 64 bytes.
+  const Complex<Real>* table = nullptr;  ///< of the FFT
+  int lanes = 0;                         ///< complex FFTs a frame; a real frame's carry two delays each
+  bool real = false;
+
+  // Comb: sample (m0, m1, m2) of delay j is at offsets[j] + Σ m_d strides[d]; grid aligned to the right.
+  std::int64_t strides[3] = {};
+  int row_points = 1;  ///< B of the last dimension
+  int rows_per_slab = 1;
+  FastDivisor by_rows;  ///< by rows_per_slab, B of the middle dimension
+
+  // Flat window: tap m of line j is at tap_offsets[j·taps + m]; bucket b takes taps b, b + B, … of `window`.
+  const std::int64_t* tap_offsets = nullptr;  ///< nullptr for a comb
+  const Real* window = nullptr;
+  int folds = 1;  ///< taps = folds·B
+
+  // Recovery: row i reads row_buckets buckets of every lane; rows past k are probes of the tail.
+  int k = 0, rows = 0, row_buckets = 1;
+  const BucketPair* bucket = nullptr;  ///< [q·rows + i]
+  /// Of lane l at alpha + l·lane_bytes: weights [q·rows + i] on Z[at]; of a real frame, lane_beta bytes
+  /// further, those on conj Z[mirror].
+  const unsigned char* alpha = nullptr;
+  const Real* power_weight = nullptr;   ///< B, comb only: of |Z|² in the tail's scale, largest 1
+  const Real* gain = nullptr;           ///< k, as ErrorTable
+  const Real* bias = nullptr;           ///< k
+  const Real* fit = nullptr;            ///< k; nullptr: no prior whose scale could be fitted
+  const std::uint8_t* flags = nullptr;  ///< k
+  double power_unit = 1;                ///< of power_weight; 1/probes for flat windows
+  ErrorModel errors;
+  WitnessTable<Real> witness;
+
+  /// What the fused kernel copies to shared memory before it needs it, in sections of 16-byte multiples; the
+  /// pointers above point into it too.
+  const unsigned char* blob = nullptr;
+  int passes_at = 0;  ///< FftPass[], the whole schedule
+  int table_at = 0;   ///< twiddles of the later passes
+  int bucket_at = 0;  ///< as `bucket`
+  int gain_at = 0;    ///< then bias, fit and flags
+  int bias_at = 0, fit_at = 0, flags_at = 0;
+  int power_at = 0;  ///< as `power_weight`
+  int lanes_at = 0;  ///< per lane: alpha, then beta
+  int lane_bytes = 0;
+  int lane_beta = 0;  ///< from a lane's alpha to its beta, in bytes
+
+  std::int64_t offsets[kMaxCombOffsets] = {};
+  FftSchedule fft;
+
+  int points() const { return fft.points; }
+  int taps() const { return folds * fft.points; }
+  bool flat() const { return tap_offsets != nullptr; }
+};
+
+/// A batch of frames and where their results go; device memory (frames may be mapped host memory).
+template <class Real>
+struct Batch {
+  const void* frames = nullptr;
+  Element type = Element::f32;
+  std::int64_t frame_pitch = 0;  ///< elements from one frame to the next
+  int count = 0;
+  const Complex<Real>* reference_samples = nullptr;  ///< [lane][tap]; nullptr: none
+  const Real* reference_witness = nullptr;           ///< kWitnessReals, where there are reference_samples
+  const Complex<Real>* reference_values = nullptr;   ///< k
+  Complex<Real>* values = nullptr;                   ///< [frame][k]
+  Real* standard_error = nullptr;                    ///< [frame][k]
+  DeviceAccount* accounts = nullptr;                 ///< [frame]
+};
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/stages/binning_tables.hpp"
+
+#include <algorithm>
+
+#include "kernels/base/lane_weights.hpp"
+#include "kernels/base/lattice_line.hpp"
+#include "kernels/cuda/runtime/convert.hpp"
+#include "kernels/cuda/stages/hash.hpp"
+
+namespace sfft::detail::cuda {
+
+template <class Real>
+struct BinningTables<Real>::Parts {
+  std::vector<Complex<Real>> later_table;
+  std::vector<BucketPair> buckets;
+  std::vector<Real> gain, bias, fit;
+  std::vector<Real> power_weight;
+  std::vector<std::uint8_t> flags;
+  std::vector<std::vector<Complex<Real>>> lanes;  ///< alpha, then beta
+};
+
+template <class Real>
+void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, bool load_first, Parts& parts) {
+  grid_.assign(grid, grid + rank);
+  const FftTables tables = make_schedule(grid, rank, load_first);
+  view_.fft = tables.schedule;
+  const std::vector<Complex<Real>> all = as_device<Real>(tables.table);
+  view_.table = keep<Complex<Real>>(upload(all));
+  parts.later_table.assign(all.begin() + view_.fft.first_twiddles, all.end());
+}
+
+/// `weights` is (row·row_buckets + q)·delays + delay, as the planner has it; kernels read rows side by side.
+template <class Real>
+void BinningTables<Real>::set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights,
+                                      Parts& parts) {
+  const auto rows = static_cast<std::size_t>(view_.rows);
+  const auto row_buckets = static_cast<std::size_t>(view_.row_buckets);
+  const auto streams = static_cast<std::size_t>(delays);
+  for (std::size_t l = 0; l < static_cast<std::size_t>(view_.lanes); ++l) {
+    std::vector<std::complex<double>> alpha(rows * row_buckets), beta;
+    if (view_.real) beta.resize(alpha.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t q = 0; q < row_buckets; ++q) {
+        const std::complex<double>* row = &weights[(i * row_buckets + q) * streams];
+        if (!view_.real) {
+          alpha[q * rows + i] = row[l];
+          continue;
+        }
+        const LaneWeights pair = real_lane_weights(row[2 * l], 2 * l + 1 < streams ? row[2 * l + 1] : 0.0);
+        alpha[q * rows + i] = pair.alpha;
+        beta[q * rows + i] = pair.beta;
+      }
+    }
+    alpha.resize((alpha.size() + 1) / 2 * 2);
+    view_.lane_beta = static_cast<int>(alpha.size() * sizeof(Complex<Real>));
+    alpha.insert(alpha.end(), beta.begin(), beta.end());
+    parts.lanes.push_back(as_device<Real>(alpha));
+  }
+}
+
+template <class Real>
+void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::uint8_t> flags,
+                                     Parts& parts) {
+  view_.errors = errors.model;
+  parts.gain = as_device<Real>(errors.gain);
+  parts.bias = as_device<Real>(errors.bias);
+  if (!errors.unbiased()) parts.fit = as_device<Real>(errors.fit);
+  parts.flags = std::move(flags);
+}
+
+/// Of a complex signal, rows of imaginary parts hold the same numbers as those of real parts.
+template <class Real>
+void BinningTables<Real>::set_witness(const WitnessData& witness) {
+  if (witness.empty()) return;
+  witness_samples_ = witness.samples;
+  const auto k = static_cast<std::size_t>(view_.k);
+  std::vector<Complex<Real>> rows;
+  rows.reserve(witness.samples.size() * k);
+  for (std::size_t i = 0; i < witness.samples.size() * k; ++i)
+    rows.push_back({static_cast<Real>(witness.rows[2 * i]), static_cast<Real>(witness.rows[2 * i + 1])});
+  view_.witness.rows = keep<Complex<Real>>(upload(rows));
+  view_.witness.samples = keep<std::int64_t>(upload(witness.samples));
+  view_.witness.count = static_cast<int>(witness.samples.size());
+  view_.witness.trimmed = witness.trimmed;
+}
+
+template <class Real>
+void BinningTables<Real>::set_compact_witness(std::int64_t streams) {
+  if (witness_samples_.empty()) return;
+  std::vector<std::int64_t> samples;
+  for (std::size_t s = 0; s < witness_samples_.size(); ++s)
+    samples.push_back(streams * view_.taps() + static_cast<std::int64_t>(s));
+  compact_.witness.samples = keep<std::int64_t>(upload(samples));
+}
+
+template <class Real>
+void BinningTables<Real>::make_blob(const Parts& parts) {
+  std::vector<unsigned char> blob;
+  const auto append = [&](const auto& values) {
+    const auto at = static_cast<int>(blob.size());
+    const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
+    blob.insert(blob.end(), bytes, bytes + values.size() * sizeof values[0]);
+    blob.resize((blob.size() + 15) / 16 * 16);
+    return at;
+  };
+  const std::vector<FftPass> passes(view_.fft.pass, view_.fft.pass + view_.fft.passes);
+  view_.passes_at = append(passes);
+  view_.table_at = append(parts.later_table);
+  view_.bucket_at = append(parts.buckets);
+  view_.gain_at = append(parts.gain);
+  view_.bias_at = append(parts.bias);
+  view_.fit_at = append(parts.fit);
+  view_.flags_at = append(parts.flags);
+  view_.power_at = append(parts.power_weight);
+  view_.lanes_at = static_cast<int>(blob.size());
+  for (const auto& lane : parts.lanes) append(lane);
+  view_.lane_bytes = (static_cast<int>(blob.size()) - view_.lanes_at) / view_.lanes;
+  view_.blob = keep<unsigned char>(upload(blob));
+  view_.bucket = reinterpret_cast<const BucketPair*>(view_.blob + view_.bucket_at);
+  view_.gain = reinterpret_cast<const Real*>(view_.blob + view_.gain_at);
+  view_.bias = reinterpret_cast<const Real*>(view_.blob + view_.bias_at);
+  if (!parts.fit.empty()) view_.fit = reinterpret_cast<const Real*>(view_.blob + view_.fit_at);
+  view_.flags = view_.blob + view_.flags_at;
+  if (!parts.power_weight.empty())
+    view_.power_weight = reinterpret_cast<const Real*>(view_.blob + view_.power_at);
+  view_.alpha = view_.blob + view_.lanes_at;
+}
+
+template <class Real>
+BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
+                                   std::vector<std::uint8_t> flags, const ErrorTable& errors,
+                                   const WitnessData& witness)
+    : shape_(data.shape) {
+  Parts parts;
+  const int rank = data.shape.rank();
+  view_.real = data.real;
+  view_.lanes = static_cast<int>(data.delay_count() / (data.real ? 2 : 1));
+  view_.k = view_.rows = static_cast<int>(support.size());
+  set_fft(data.buckets.data(), rank, false, parts);
+
+  std::int64_t stride = 1;
+  std::int64_t row_major[3] = {0, 0, 0};
+  for (int d = rank - 1; d >= 0; --d) {
+    row_major[d] = stride;
+    view_.strides[3 - rank + d] = data.stride(d) * stride;
+    stride *= data.shape[d];
+  }
+  for (std::size_t j = 0; j < data.delays.size(); ++j) {
+    for (int d = 0; d < rank; ++d)
+      view_.offsets[j] += data.delays[j][static_cast<std::size_t>(d)] * row_major[d];
+  }
+  view_.row_points = static_cast<int>(data.buckets[static_cast<std::size_t>(rank - 1)]);
+  view_.rows_per_slab = rank >= 2 ? static_cast<int>(data.buckets[static_cast<std::size_t>(rank - 2)]) : 1;
+  view_.by_rows = FastDivisor(static_cast<std::uint32_t>(view_.rows_per_slab));
+
+  GridShape grid;
+  grid.rank = rank;
+  for (int d = 0; d < rank; ++d) grid.extents[d] = data.shape[d];
+  const DeviceBuffer frequencies = upload(support);
+  DeviceBuffer buckets(support.size() * sizeof(BucketPair));
+  launch_comb_hash(grid, data.buckets.data(), frequencies.as<std::int64_t>(), view_.k,
+                   buckets.as<BucketPair>(), nullptr);
+  parts.buckets.resize(support.size());
+  copy_to_host(parts.buckets.data(), buckets.data(), buckets.bytes(), nullptr);
+  synchronize(nullptr);
+  set_weights(data.delay_count(), data.weights, parts);
+  set_errors(errors, std::move(flags), parts);
+  set_witness(witness);
+  view_.power_unit = *std::max_element(data.bucket_weight.begin(), data.bucket_weight.end());
+  std::vector<double> weights = data.bucket_weight;
+  for (double& weight : weights) weight = view_.power_unit > 0 ? weight / view_.power_unit : 0;
+  parts.power_weight = as_device<Real>(weights);
+  make_blob(parts);
+
+  compact_ = view_;
+  compact_.strides[0] = static_cast<std::int64_t>(view_.rows_per_slab) * view_.row_points;
+  compact_.strides[1] = view_.row_points;
+  compact_.strides[2] = 1;
+  for (std::int64_t j = 0; j < data.delay_count(); ++j) compact_.offsets[j] = j * data.bucket_count();
+  set_compact_witness(data.delay_count());
+}
+
+template <class Real>
+BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags,
+                                   const ErrorTable& errors, const WitnessData& witness)
+    : shape_(data.shape) {
+  Parts parts;
+  view_.real = data.real;
+  view_.lanes = static_cast<int>(data.lanes());
+  view_.k = static_cast<int>(data.coefficients());
+  view_.rows = static_cast<int>(data.rows());
+  view_.row_buckets = static_cast<int>(data.row_buckets);
+  view_.folds = static_cast<int>(data.taps() / data.buckets);
+  set_fft(&data.buckets, 1, true, parts);
+  view_.row_points = static_cast<int>(data.buckets);
+
+  const std::int64_t streams = data.lanes() * (data.real ? 2 : 1);
+  for (std::int64_t j = 0; j < streams; ++j) {  // an odd last line rides twice, once unused
+    const auto& delay = data.delays[static_cast<std::size_t>(std::min(j, data.delay_count() - 1))];
+    walk_line(data.shape.extents().data(), data.shape.rank(), data.sigma, delay, data.taps(),
+              [&](std::int64_t flat) { tap_offsets_.push_back(flat); });
+  }
+  view_.tap_offsets = keep<std::int64_t>(upload(tap_offsets_));
+  view_.window = keep<Real>(upload(as_device<Real>(data.window)));
+
+  for (std::int64_t q = 0; q < data.row_buckets; ++q) {
+    for (const std::int64_t first : data.first_bucket) {
+      const std::int64_t at = (first + q) % data.buckets;
+      parts.buckets.push_back(
+          {static_cast<std::int32_t>(at), static_cast<std::int32_t>((data.buckets - at) % data.buckets)});
+    }
+  }
+  set_weights(data.delay_count(), data.weights, parts);
+  for (const std::int64_t i : data.self_conjugate) flags[static_cast<std::size_t>(i)] |= kRealValue;
+  set_errors(errors, std::move(flags), parts);
+  set_witness(witness);
+  make_blob(parts);
+  view_.power_unit = data.probes() > 0 ? 1 / static_cast<double>(data.probes()) : 0;
+
+  compact_ = view_;
+  std::vector<std::int64_t> identity(tap_offsets_.size());
+  for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<std::int64_t>(i);
+  compact_.tap_offsets = keep<std::int64_t>(upload(identity));
+  set_compact_witness(streams);
+}
+
+template <class Real>
+std::vector<std::int64_t> BinningTables<Real>::sample_indices() const {
+  std::vector<std::int64_t> indices = tap_offsets_;
+  const int streams = view_.lanes * (view_.real ? 2 : 1);
+  const int rows = view_.fft.points / view_.row_points;
+  for (int j = 0; j < streams && !view_.flat(); ++j) {
+    for (int row = 0; row < rows; ++row) {
+      const std::int64_t start = view_.offsets[j] + row / view_.rows_per_slab * view_.strides[0] +
+                                 row % view_.rows_per_slab * view_.strides[1];
+      for (int i = 0; i < view_.row_points; ++i) indices.push_back(start + i * view_.strides[2]);
+    }
+  }
+  indices.insert(indices.end(), witness_samples_.begin(), witness_samples_.end());
+  return indices;
+}
+
+template class BinningTables<float>;
+template class BinningTables<double>;
+
+}  // namespace sfft::detail::cuda

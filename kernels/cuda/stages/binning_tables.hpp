@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device tables of a comb or flat-window plan.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/base/comb_data.hpp"
+#include "kernels/base/error_table.hpp"
+#include "kernels/base/flat_data.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/stages/binning.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Owns what a Binning points to, on the device that is current when it is made.
+template <class Real>
+class BinningTables {
+ public:
+  /// `flags`: kDistinctConjugate and kMean of each coefficient. `witness` may be empty.
+  BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
+                std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness);
+  BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags, const ErrorTable& errors,
+                const WitnessData& witness);
+
+  const Binning<Real>& view() const noexcept { return view_; }
+  /// The same plan reading compact frames: the samples of one frame in the order of sample_indices().
+  const Binning<Real>& compact_view() const noexcept { return compact_; }
+  const Shape& shape() const noexcept { return shape_; }
+  /// The grid that the FFT transforms, slowest dimension first.
+  const std::vector<std::int64_t>& grid() const noexcept { return grid_; }
+
+  /// Flat sample index of every tap of every stream, stream slowest: a stream is a delay or line, a lane has
+  /// one of a complex frame and two of a real one. The witness's samples come last.
+  std::vector<std::int64_t> sample_indices() const;
+  /// Elements of a reference: one complex number for every tap of every lane.
+  std::int64_t reference_points() const noexcept {
+    return static_cast<std::int64_t>(view_.lanes) * view_.folds * view_.fft.points;
+  }
+
+ private:
+  template <class T>
+  const T* keep(DeviceBuffer buffer) {
+    buffers_.push_back(std::move(buffer));
+    return buffers_.back().template as<T>();
+  }
+  struct Parts;  ///< the tables on the host, before they become one blob
+  void set_fft(const std::int64_t* grid, int rank, bool load_first, Parts& parts);
+  void set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights, Parts& parts);
+  void set_errors(const ErrorTable& errors, std::vector<std::uint8_t> flags, Parts& parts);
+  void make_blob(const Parts& parts);
+  void set_witness(const WitnessData& witness);
+  /// Compact frames end with the witness's samples.
+  void set_compact_witness(std::int64_t streams);
+
+  Shape shape_;
+  Binning<Real> view_, compact_;
+  std::vector<std::int64_t> grid_;
+  std::vector<DeviceBuffer> buffers_;
+  std::vector<std::int64_t> tap_offsets_;  ///< of a flat window, as sample_indices()
+  std::vector<std::int64_t> witness_samples_;
+};
+
+}  // namespace sfft::detail::cuda

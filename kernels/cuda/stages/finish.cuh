@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a transform: values, the scales of the errors, standard errors, the account.
+#pragma once
+
+#include "kernels/base/account.hpp"
+#include "kernels/cuda/stages/binning.hpp"
+#include "kernels/cuda/stages/witness.cuh"
+
+namespace sfft::detail::cuda {
+
+struct Sums {
+  double power = 0;  ///< of the tail, in the plan's unit
+  double held = 0;   ///< Σ|X̂|² without f = 0, with both halves of a real spectrum
+  double norm = 0;   ///< Σ|X̂|² without f = 0
+  double fit = 0;    ///< Σ fit_i |X̂_i|² of the difference to the reference
+
+  /// Over the warp; lane l gets member l/8.
+  __device__ __forceinline__ double member_over_warp() const { return sum_of_four(power, held, norm, fit); }
+  /// Writes this lane's member of *out.
+  static __device__ __forceinline__ void set_member(Sums* out, double sum) {
+    reinterpret_cast<double*>(out)[threadIdx.x % 32 / 8] = sum;
+  }
+  /// In every lane.
+  __device__ __forceinline__ void over_warp() {
+    const double sum = member_over_warp();
+    power = __shfl_sync(0xffffffffU, sum, 0);
+    held = __shfl_sync(0xffffffffU, sum, 8);
+    norm = __shfl_sync(0xffffffffU, sum, 16);
+    fit = __shfl_sync(0xffffffffU, sum, 24);
+  }
+  /// Writes the warp's sums to scratch[warp]; the block's are those of from_warps() after a barrier.
+  __device__ __forceinline__ void to_warps(Sums* scratch) const {
+    const double sum = member_over_warp();
+    if (threadIdx.x % 8 == 0) set_member(scratch + threadIdx.x / 32, sum);
+  }
+  /// By whole warps.
+  __device__ __forceinline__ void from_warps(const Sums* scratch) {
+    *this = threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32] : Sums{};
+    over_warp();
+  }
+  /// In every thread; `scratch` holds 32 Sums in shared memory.
+  __device__ __forceinline__ void over_block(Sums* scratch) {
+    to_warps(scratch);
+    __syncthreads();
+    from_warps(scratch);
+  }
+};
+static_assert(sizeof(Sums) == 4 * sizeof(double), "members are addressed as an array");
+
+/// What the end of a row needs to know of its coefficient.
+template <class Real>
+struct ErrorTables {
+  const Real* gain;
+  const Real* bias;
+  const Real* fit;  ///< nullptr: no prior whose scale could be fitted
+  const std::uint8_t* flags;
+};
+
+template <class Real>
+__device__ __forceinline__ ErrorTables<Real> error_tables(const Binning<Real>& plan) {
+  return {plan.gain, plan.bias, plan.fit, plan.flags};
+}
+
+/// Takes row i, whose sum over all lanes is z: writes a coefficient, adds up a probe of the tail. Returns the
+/// coefficient of the difference to the reference.
+template <class Real>
+__device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Real>& tables,
+                                                    const Batch<Real>& batch, std::int64_t frame, int i,
+                                                    Complex<Real> z, Sums& sums) {
+  if (i >= k) {
+    sums.power += static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
+    return z;
+  }
+  const int flags = tables.flags[i];
+  if ((flags & kRealValue) != 0) z.im *= 0;  // and stays NaN when it is
+  const Complex<Real> difference = z;
+  if (tables.fit != nullptr) {
+    const double power = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
+    sums.fit += static_cast<double>(tables.fit[i]) * power;
+  }
+  if (batch.reference_values != nullptr) {
+    const Complex<Real> known = batch.reference_values[i];
+    z.re += known.re;
+    z.im += known.im;
+  }
+  batch.values[frame * k + i] = z;
+  const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
+  const double counted = (flags & kMean) != 0 ? 0 * square : square;  // a NaN must show
+  sums.norm += counted;
+  sums.held += (flags & kDistinctConjugate) != 0 ? 2 * counted : counted;
+  return difference;
+}
+
+/// √(numerator/denominator), in float where that is what it is for and holds it: arithmetic in double takes
+/// several times as long to give its result.
+template <class Real>
+__device__ __forceinline__ double root(double numerator, double denominator) {
+  if (sizeof(Real) == 4) {
+    const float upper = static_cast<float>(numerator), lower = static_cast<float>(denominator);
+    const float ratio = upper / lower;
+    const float least = fminf(fminf(upper, lower), ratio), most = fmaxf(fmaxf(upper, lower), ratio);
+    if (least > 1e-36F && most < 1e36F) return static_cast<double>(sqrtf(ratio));
+  }
+  return sqrt(numerator / denominator);
+}
+
+/// What multiplies the tables of a frame's errors.
+struct Scales {
+  double gain, bias;
+};
+
+/// √(scales.gain·gain + scales.bias·bias), as root().
+__device__ __forceinline__ float standard_error(const Scales& scales, float gain, float bias) {
+  const float square = fmaf(static_cast<float>(scales.gain), gain, static_cast<float>(scales.bias) * bias);
+  if (square > 1e-30F && square < 1e36F) return sqrtf(square);
+  return static_cast<float>(
+      sqrt(scales.gain * static_cast<double>(gain) + scales.bias * static_cast<double>(bias)));
+}
+__device__ __forceinline__ double standard_error(const Scales& scales, double gain, double bias) {
+  return sqrt(scales.gain * gain + scales.bias * bias);
+}
+
+template <class Real>
+__device__ __forceinline__ void write_error(int k, const ErrorTables<Real>& tables, const Batch<Real>& batch,
+                                            std::int64_t frame, int i, const Scales& scales) {
+  batch.standard_error[frame * k + i] = standard_error(scales, tables.gain[i], tables.bias[i]);
+}
+
+template <class Real>
+__device__ __forceinline__ Ratios ratios_of(const ErrorModel& model, const AccountSums& sums) {
+  constexpr double kEpsilon = sizeof(Real) == 4 ? 1.1920928955078125e-07 : 2.220446049250313e-16;
+  return account_ratios(model, sums, kEpsilon);
+}
+
+/// The account of a frame, by the first warp: its lanes take a root each.
+template <class Real>
+__device__ __forceinline__ void write_account(const Batch<Real>& batch, std::int64_t frame,
+                                              const Ratios& ratios) {
+  if (threadIdx.x >= 3) return;
+  const double numerator = threadIdx.x == 2 ? ratios.tail : ratios.error;
+  const double denominator = threadIdx.x == 0 ? 1 : threadIdx.x == 1 ? ratios.norm : ratios.total;
+  const double value = denominator > 0 ? root<Real>(numerator, denominator) : 0;
+  DeviceAccount& out = batch.accounts[frame];
+  if (threadIdx.x == 0) {
+    out.error_l2 = value;
+    out.tail_energy = ratios.tail;
+    out.finite = ratios.finite ? 1 : 0;
+  }
+  if (threadIdx.x == 1) out.relative_error = value;
+  if (threadIdx.x == 2) out.residual = value;
+}
+
+/// Shared memory of a block for the end of a frame.
+template <class Real>
+struct FinishMemory {
+  Scales scales;
+  double squares[kWitnessReals];
+  Real samples[kWitnessReals];    ///< of the witness
+  Real reference[kWitnessReals];  ///< of the witness, where there is a reference
+};
+
+/// By a warp that has all sums and, lane s, real number s of the witness and of its prediction: the ratios,
+/// in every lane, and the scales of the errors for the block.
+template <bool kReal, class Real>
+__device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values, Real sample,
+                                               Real predicted, FinishMemory<Real>& memory) {
+  AccountSums sums;
+  sums.scale = values.power * plan.power_unit;
+  sums.norm = values.norm;
+  sums.held = values.held;
+  sums.fit = values.fit;
+  sums.finite = sums.scale - sums.scale == 0;
+  if (plan.witness.count > 0) {
+    const WitnessSeen seen = compare_witness<kReal>(plan.witness.trimmed, sample, predicted, memory.squares);
+    sums.witness = seen.residue;
+    sums.witness_samples = seen.samples;
+  }
+  const Ratios ratios = ratios_of<Real>(plan.errors, sums);
+  if (threadIdx.x % 32 == 0) memory.scales = {ratios.gain_scale, ratios.bias_scale};
+  return ratios;
+}
+
+/// The witness's sample of this lane, less the reference's.
+template <class Real>
+__device__ __forceinline__ Real witness_sample(const Batch<Real>& batch, const FinishMemory<Real>& memory) {
+  const Real sample = memory.samples[threadIdx.x % 32];
+  return batch.reference_witness == nullptr ? sample : sample - memory.reference[threadIdx.x % 32];
+}
+
+/// What one block needs to finish a frame.
+template <class Real>
+struct BlockFinish {
+  Sums* sums;  ///< one a warp
+  FinishMemory<Real>* memory;
+  Complex<Real>* differences;  ///< k, in shared memory; these and the next are not used without a witness
+  Real* predicted;             ///< [segment][kWitnessReals]
+  int segments;
+  WitnessRows<Real> witness;
+};
+
+/// The end of a frame by one block: `part(i)` is the sum of row i over all lanes, `power` this thread's part
+/// of the weighted power of a comb.
+template <bool kReal, class Real, class Part>
+__device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const ErrorTables<Real>& tables,
+                                             const Batch<Real>& batch, std::int64_t frame, double power,
+                                             const Part& part, const BlockFinish<Real>& block) {
+  const bool witness = plan.witness.count > 0;
+  Sums sums;
+  sums.power = power;
+  for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
+    const Complex<Real> z = finish_row(plan.k, tables, batch, frame, i, part(i), sums);
+    if (witness && i < plan.k) block.differences[i] = z;
+  }
+  sums.to_warps(block.sums);
+  __syncthreads();
+  if (witness) {
+    predict<kReal>(block.witness, block.differences, plan.k, block.segments,
+                   [&](int segment, int s, Real sum) {
+                     if (threadIdx.x % 8 == 0) block.predicted[segment * kWitnessReals + s] = sum;
+                   });
+    __syncthreads();
+  }
+  Ratios ratios{};
+  if (threadIdx.x < 32) {
+    sums.from_warps(block.sums);
+    Real sample = 0, predicted = 0;
+    if (witness) {
+      sample = witness_sample(batch, *block.memory);
+      for (int g = 0; g < block.segments; ++g)
+        predicted += block.predicted[g * kWitnessReals + static_cast<int>(threadIdx.x)];
+    }
+    ratios = settle_frame<kReal>(plan, sums, sample, predicted, *block.memory);
+  }
+  __syncthreads();
+  const Scales scales = block.memory->scales;
+  for (int i = threadIdx.x; i < plan.k; i += blockDim.x) write_error(plan.k, tables, batch, frame, i, scales);
+  write_account(batch, frame, ratios);
+}
+
+}  // namespace sfft::detail::cuda

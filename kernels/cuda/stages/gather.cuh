@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the samples of a plan: stage "permute", and for flat windows "subsample", as a load into registers.
+#pragma once
+
+#include "kernels/cuda/stages/binning.hpp"
+
+namespace sfft::detail::cuda {
+
+template <class T>
+struct IsComplex {
+  static constexpr bool value = false;
+};
+template <class Real>
+struct IsComplex<Complex<Real>> {
+  static constexpr bool value = true;
+};
+
+/// A real sample as a number, a complex one whole.
+template <class Real, class T>
+__device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t first, std::int64_t second) {
+  if constexpr (IsComplex<T>::value) {
+    const T z = frame[first];
+    return {static_cast<Real>(z.re), static_cast<Real>(z.im)};
+  } else {
+    return {static_cast<Real>(__ldg(frame + first)), static_cast<Real>(__ldg(frame + second))};
+  }
+}
+
+// A source's fetch() only loads, so that a thread can have many under way; settle() then takes off the
+// reference. A condition between two loads would make the second wait for the first.
+
+/// Samples of a comb. Row `outer` of the grid, point i of it: bucket grid position outer·row_points + i.
+template <class Real, class T>
+struct CombSource {
+  static constexpr bool kLoadFirst = false;  ///< whether the schedule begins with a pass that only loads
+  const Binning<Real>& plan;
+  const T* frame;
+  const Complex<Real>* reference;
+
+  struct Row {
+    const T* frame;
+    std::int64_t second;  ///< from the first delay's sample to the second's
+    const Complex<Real>* reference;
+  };
+  __device__ __forceinline__ Row row(int lane, int outer) const {
+    const int slab = static_cast<int>(plan.by_rows.divide(outer));
+    const std::int64_t start = slab * plan.strides[0] + (outer - slab * plan.rows_per_slab) * plan.strides[1];
+    const bool real = !IsComplex<T>::value;
+    const std::int64_t first = plan.offsets[real ? 2 * lane : lane];
+    const std::int64_t second = real ? plan.offsets[2 * lane + 1] - first : 0;
+    return {frame + start + first, second,
+            reference == nullptr
+                ? nullptr
+                : reference + static_cast<std::int64_t>(lane) * plan.fft.points + outer * plan.row_points};
+  }
+  __device__ __forceinline__ Complex<Real> fetch(const Row& row, int i) const {
+    const std::int64_t at = i * plan.strides[2];
+    return read_pair<Real, T>(row.frame, at, at + row.second);
+  }
+  __device__ __forceinline__ void settle(const Row& row, int i, Complex<Real>& z) const {
+    if (row.reference == nullptr) return;
+    const Complex<Real> known = row.reference[i];
+    z.re -= known.re;
+    z.im -= known.im;
+  }
+};
+
+/// Windowed and folded taps of a flat window.
+template <class Real, class T>
+struct FlatSource {
+  static constexpr bool kLoadFirst = true;  // as a point is the sum of many samples
+  const Binning<Real>& plan;
+  const T* frame;
+  const Complex<Real>* reference;
+
+  struct Row {
+    const std::int64_t *first, *second;
+    const Complex<Real>* reference;
+  };
+  __device__ __forceinline__ std::int64_t taps() const {
+    return static_cast<std::int64_t>(plan.folds) * plan.fft.points;
+  }
+  __device__ __forceinline__ Row row(int lane, int) const {
+    const bool real = !IsComplex<T>::value;
+    const std::int64_t* first = plan.tap_offsets + (real ? 2 * lane : lane) * taps();
+    return {first, real ? first + taps() : first, reference == nullptr ? nullptr : reference + lane * taps()};
+  }
+  /// Tap m as it is read, minus the reference's.
+  template <bool kReference>
+  __device__ __forceinline__ Complex<Real> tap(const Row& row, std::int64_t m) const {
+    Complex<Real> z = read_pair<Real, T>(frame, __ldg(row.first + m), __ldg(row.second + m));
+    if (kReference) {
+      const Complex<Real> known = row.reference[m];
+      z.re -= known.re;
+      z.im -= known.im;
+    }
+    return z;
+  }
+  template <bool kReference>
+  __device__ __forceinline__ Complex<Real> fold(const Row& row, int i) const {
+    Complex<Real> sum{0, 0};
+#pragma unroll 4
+    for (int a = 0; a < plan.folds; ++a) {
+      const std::int64_t m = i + static_cast<std::int64_t>(a) * plan.fft.points;
+      const Complex<Real> z = tap<kReference>(row, m);
+      const Real weight = __ldg(plan.window + m);
+      sum.re += weight * z.re;
+      sum.im += weight * z.im;
+    }
+    return sum;
+  }
+  __device__ __forceinline__ Complex<Real> fetch(const Row& row, int i) const {
+    return row.reference == nullptr ? fold<false>(row, i) : fold<true>(row, i);
+  }
+  __device__ __forceinline__ void settle(const Row&, int, Complex<Real>&) const {}
+};
+
+/// Calls `use(T{})` with the C++ type of an element type.
+template <class Use>
+inline void with_element(Element type, const Use& use) {
+  switch (type) {
+    case Element::u8:
+      return use(static_cast<std::uint8_t>(0));
+    case Element::u16:
+      return use(static_cast<std::uint16_t>(0));
+    case Element::f32:
+      return use(0.0F);
+    case Element::f64:
+      return use(0.0);
+    case Element::c64:
+      return use(Complex<float>{});
+    case Element::c128:
+      return use(Complex<double>{});
+  }
+}
+
+}  // namespace sfft::detail::cuda

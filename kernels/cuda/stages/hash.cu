@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/base/hash.hpp"
+
+#include "kernels/cuda/stages/hash.hpp"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+constexpr int kThreads = 128;
+
+struct Triple {
+  std::int64_t v[3];
+};
+
+__device__ Triple coordinates(const GridShape& shape, std::int64_t flat) {
+  Triple f{{0, 0, 0}};
+  for (int d = shape.rank - 1; d >= 0; --d) {
+    f.v[d] = flat % shape.extents[d];
+    flat /= shape.extents[d];
+  }
+  return f;
+}
+
+__global__ void comb_hash_kernel(GridShape shape, Triple buckets, const std::int64_t* support, int k,
+                                 BucketPair* out) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= k) return;
+  const Triple f = coordinates(shape, support[i]);
+  const std::int64_t at = comb_bucket(f.v, buckets.v);
+  out[i] = {static_cast<std::int32_t>(at), static_cast<std::int32_t>(comb_mirror(at, buckets.v))};
+}
+
+__global__ void flat_hash_kernel(GridShape shape, Triple sigma, std::int64_t denominator,
+                                 std::int64_t buckets, const std::int64_t* support, int k,
+                                 std::int64_t* bucket, double* offset) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= k) return;
+  const Triple f = coordinates(shape, support[i]);
+  const FlatPosition at = flat_position(flat_numerator(f.v, sigma.v, shape.extents, shape.rank, denominator),
+                                        denominator, buckets);
+  bucket[i] = at.bucket;
+  offset[i] = at.offset;
+}
+
+Triple triple(const std::int64_t* values) {
+  return {{values[0], values[1], values[2]}};
+}
+
+}  // namespace
+
+void launch_comb_hash(const GridShape& shape, const std::int64_t* buckets, const std::int64_t* support, int k,
+                      BucketPair* out, Stream stream) {
+  comb_hash_kernel<<<(k + kThreads - 1) / kThreads, kThreads, 0, stream>>>(shape, triple(buckets), support, k,
+                                                                           out);
+  check_launch("hash");
+}
+
+void launch_flat_hash(const GridShape& shape, const std::int64_t* sigma, std::int64_t denominator,
+                      std::int64_t buckets, const std::int64_t* support, int k, std::int64_t* bucket,
+                      double* offset, Stream stream) {
+  flat_hash_kernel<<<(k + kThreads - 1) / kThreads, kThreads, 0, stream>>>(
+      shape, triple(sigma), denominator, buckets, support, k, bucket, offset);
+  check_launch("hash");
+}
+
+}  // namespace sfft::detail::cuda

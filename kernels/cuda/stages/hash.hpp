@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage "hash" at plan time: the buckets of a template's frequencies.
+#pragma once
+
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/stages/binning.hpp"
+
+namespace sfft::detail::cuda {
+
+/// A grid as kernels see it: extents of `rank` dimensions, slowest first, unused ones 1.
+struct GridShape {
+  int rank = 1;
+  std::int64_t extents[3] = {1, 1, 1};
+};
+
+/// Comb: out[i] = bucket of support[i] (a flat index) and of its negative. Device memory.
+void launch_comb_hash(const GridShape& shape, const std::int64_t* buckets, const std::int64_t* support, int k,
+                      BucketPair* out, Stream stream);
+
+/// Flat window: the bucket below each frequency, and its offset from it in buckets. `denominator` is a common
+/// multiple of the extents.
+void launch_flat_hash(const GridShape& shape, const std::int64_t* sigma, std::int64_t denominator,
+                      std::int64_t buckets, const std::int64_t* support, int k, std::int64_t* bucket,
+                      double* offset, Stream stream);
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/stages/recover.hpp"
+
+#include "kernels/cuda/stages/finish.cuh"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+
+template <bool kReal, class Real>
+__device__ __forceinline__ Complex<Real> row_sum(const Binning<Real>& plan, const Complex<Real>* z, int i) {
+  Complex<Real> sum{0, 0};
+  for (int q = 0; q < plan.row_buckets; ++q) {
+    const BucketPair pair = plan.bucket[q * plan.rows + i];
+    for (int l = 0; l < plan.lanes; ++l) {
+      const unsigned char* weights = plan.alpha + static_cast<std::int64_t>(l) * plan.lane_bytes;
+      const auto* alpha = reinterpret_cast<const Complex<Real>*>(weights) + q * plan.rows;
+      const Complex<Real>* lane = z + static_cast<std::int64_t>(l) * plan.fft.points;
+      const Complex<Real> w = alpha[i], y = lane[pair.at];
+      sum.re += w.re * y.re - w.im * y.im;
+      sum.im += w.re * y.im + w.im * y.re;
+      if constexpr (kReal) {
+        const auto* beta = reinterpret_cast<const Complex<Real>*>(weights + plan.lane_beta) + q * plan.rows;
+        const Complex<Real> v = beta[i], c = lane[pair.mirror];
+        sum.re += v.re * c.re + v.im * c.im;
+        sum.im += v.im * c.re - v.re * c.im;
+      }
+    }
+  }
+  return sum;
+}
+
+/// Adds what coefficient i of the difference predicts to every real number of the witness.
+template <bool kReal, class Real>
+__device__ __forceinline__ void add_prediction(const Binning<Real>& plan, int i, const Complex<Real>& z,
+                                               Real (&predicted)[kWitnessReals]) {
+  constexpr int kSamples = kReal ? kWitnessReals : kWitnessReals / 2;
+#pragma unroll
+  for (int s = 0; s < kSamples; ++s) {
+    const Complex<Real> w = plan.witness.rows[static_cast<std::int64_t>(s) * plan.k + i];
+    predicted[s] += w.re * z.re + w.im * z.im;
+    if (!kReal) predicted[s + kWitnessReals - kSamples] += w.re * z.im - w.im * z.re;
+  }
+}
+
+/// Three blocks of float a multiprocessor, two of double: threads hold a number for every row of the witness.
+template <bool kReal, class Real>
+__global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
+    recover_kernel(const __grid_constant__ Binning<Real> plan, const __grid_constant__ Batch<Real> batch,
+                   const Complex<Real>* all, RecoverPartial* partials) {
+  __shared__ Sums scratch[32];
+  __shared__ Real warp_predictions[kThreads / 32][kWitnessReals];
+  const bool witness = plan.witness.count > 0;
+  const int first = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int step = static_cast<int>(gridDim.x * blockDim.x);
+  for (std::int64_t frame = blockIdx.y; frame < batch.count; frame += gridDim.y) {
+    const Complex<Real>* z = all + frame * plan.lanes * plan.fft.points;
+    Sums sums;
+    Real predicted[kWitnessReals] = {};
+    for (int i = first; i < plan.rows; i += step) {
+      const Complex<Real> difference =
+          finish_row(plan.k, error_tables(plan), batch, frame, i, row_sum<kReal>(plan, z, i), sums);
+      if (witness && i < plan.k) add_prediction<kReal>(plan, i, difference, predicted);
+    }
+    if (plan.power_weight != nullptr) {
+      for (int b = first; b < plan.fft.points; b += step) {
+        Real square = 0;
+        for (int l = 0; l < plan.lanes; ++l) {
+          const Complex<Real> y = z[static_cast<std::int64_t>(l) * plan.fft.points + b];
+          square += y.re * y.re + y.im * y.im;
+        }
+        sums.power += static_cast<double>(plan.power_weight[b] * square);
+      }
+    }
+    if (witness) warp_predictions[threadIdx.x / 32][threadIdx.x % 32] = transposed_sum(predicted);
+    sums.over_block(scratch);
+    RecoverPartial& out = partials[frame * kMaxRecoverBlocks + blockIdx.x];
+    if (threadIdx.x == 0) {
+      out.power = sums.power;
+      out.held = sums.held;
+      out.norm = sums.norm;
+      out.fit = sums.fit;
+    }
+    if (witness && threadIdx.x < kWitnessReals) {
+      double sum = 0;
+      for (const auto& warp : warp_predictions) sum += static_cast<double>(warp[threadIdx.x]);
+      out.predicted[threadIdx.x] = sum;
+    }
+    __syncthreads();
+  }
+}
+
+template <bool kReal, class Real>
+__global__ void finish_kernel(const __grid_constant__ Binning<Real> plan,
+                              const __grid_constant__ Batch<Real> batch, const Real* witness,
+                              const RecoverPartial* partials) {
+  __shared__ Sums scratch[32];
+  __shared__ double warp_predictions[kThreads / 32][kWitnessReals];
+  __shared__ FinishMemory<Real> memory;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int blocks = static_cast<int>(gridDim.x);
+  for (std::int64_t frame = blockIdx.y; frame < batch.count; frame += gridDim.y) {
+    const RecoverPartial* own = partials + frame * kMaxRecoverBlocks;
+    if (plan.witness.count > 0) {
+      double sum = 0;
+      for (int b = warp; b < blocks; b += kThreads / 32) sum += own[b].predicted[lane];
+      warp_predictions[warp][lane] = sum;
+    }
+    Sums sums;
+    if (static_cast<int>(threadIdx.x) < blocks) {
+      const RecoverPartial& one = own[threadIdx.x];
+      sums = {one.power, one.held, one.norm, one.fit};
+    }
+    sums.over_block(scratch);
+    Ratios ratios{};
+    if (warp == 0) {
+      Real sample = 0;
+      double predicted = 0;
+      if (plan.witness.count > 0) {
+        sample = witness[frame * kWitnessReals + lane];
+        for (const auto& part : warp_predictions) predicted += part[lane];
+      }
+      ratios = settle_frame<kReal>(plan, sums, sample, static_cast<Real>(predicted), memory);
+    }
+    __syncthreads();
+    for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < plan.k;
+         i += static_cast<int>(gridDim.x * blockDim.x)) {
+      write_error(plan.k, error_tables(plan), batch, frame, i, memory.scales);
+    }
+    if (blockIdx.x == 0) write_account<Real>(batch, frame, ratios);
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void launch_recover(const Binning<Real>& plan, const Batch<Real>& batch, const Complex<Real>* z,
+                    const Real* witness, RecoverPartial* partials, Stream stream) {
+  const int work = plan.rows > plan.points() / 4 ? plan.rows : plan.points() / 4;
+  const int wanted = (work + kThreads - 1) / kThreads;
+  const int blocks = wanted < 1 ? 1 : wanted > kMaxRecoverBlocks ? kMaxRecoverBlocks : wanted;
+  const dim3 grid(static_cast<unsigned>(blocks),
+                  static_cast<unsigned>(batch.count < 65535 ? batch.count : 65535));
+  const auto start = [&](auto recover, auto finish) {
+    recover<<<grid, kThreads, 0, stream>>>(plan, batch, z, partials);
+    check_launch("recover");
+    finish<<<grid, kThreads, 0, stream>>>(plan, batch, witness, partials);
+    check_launch("recover (errors)");
+  };
+  if (plan.real) {
+    start(recover_kernel<true, Real>, finish_kernel<true, Real>);
+  } else {
+    start(recover_kernel<false, Real>, finish_kernel<false, Real>);
+  }
+}
+
+#define SFFT_INSTANTIATE(Real)                                                                       \
+  template void launch_recover<Real>(const Binning<Real>&, const Batch<Real>&, const Complex<Real>*, \
+                                     const Real*, RecoverPartial*, Stream);
+SFFT_INSTANTIATE(float)
+SFFT_INSTANTIATE(double)
+
+}  // namespace sfft::detail::cuda

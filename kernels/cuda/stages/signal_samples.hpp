@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host code that reads a few samples of a signal in GPU memory, and waits for them.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/base/sample_set.hpp"
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Page-locked memory on loan from a few blocks that the process keeps: making one takes longer than all
+/// rounds of a discovery. Thread-safe.
+class PinnedLoan {
+ public:
+  PinnedLoan() = default;
+  ~PinnedLoan() { give_back(); }
+  PinnedLoan(const PinnedLoan&) = delete;
+  PinnedLoan& operator=(const PinnedLoan&) = delete;
+
+  /// At least so many bytes; what was there is lost.
+  std::byte* fit(std::size_t bytes);
+
+ private:
+  void give_back() noexcept;
+  PinnedBuffer block_;
+};
+
+/// Reads one signal in the stream's order; `signal` is an address that kernels of `device` can read. Throws
+/// Error(backend_unavailable, invalid_argument, out_of_memory, device). One thread at a time.
+class SignalSamples {
+ public:
+  SignalSamples(const void* signal, Element type, int device, Stream stream);
+
+  /// The set at re[] and im[] in host memory, offsets in host memory too; blocks.
+  template <class Real>
+  void read(const SampleSet& set, Real* re, Real* im);
+
+ private:
+  const void* signal_;
+  Element type_;
+  int device_;
+  Stream stream_;
+  PinnedLoan loan_;
+};
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The witness of a plan on the GPU: scattered samples against what the coefficients predict there.
+#pragma once
+
+#include "kernels/base/witness_mean.hpp"
+#include "kernels/cuda/runtime/warp_sums.cuh"
+#include "kernels/cuda/stages/binning.hpp"
+#include "kernels/cuda/stages/gather.cuh"
+
+namespace sfft::detail::cuda {
+
+/// The real numbers that a sample consists of.
+template <class T>
+struct PartOf {
+  using type = T;
+};
+template <class Real>
+struct PartOf<Complex<Real>> {
+  using type = Real;
+};
+
+/// Reads real number threadIdx.x of the witness, by the first warp, in steps that other work can come
+/// between.
+template <class Real, class T>
+struct WitnessReader {
+  using Part = typename PartOf<T>::type;
+  std::int64_t at = 0;
+  Part sample{};
+
+  static __device__ __forceinline__ bool reads(const Binning<Real>& plan) {
+    return plan.witness.count > 0 && threadIdx.x < kWitnessReals;
+  }
+  /// Where it is, which the plan knows.
+  __device__ __forceinline__ explicit WitnessReader(const Binning<Real>& plan) {
+    if (!reads(plan)) return;
+    constexpr unsigned kSamples = IsComplex<T>::value ? kWitnessReals / 2 : kWitnessReals;
+    at = __ldg(plan.witness.samples + threadIdx.x % kSamples);
+    if (IsComplex<T>::value) at = 2 * at + threadIdx.x / kSamples;
+  }
+  __device__ __forceinline__ void load(const Binning<Real>& plan, const T* frame) {
+    if (reads(plan)) sample = __ldg(reinterpret_cast<const Part*>(frame) + at);
+  }
+  __device__ __forceinline__ void store(const Binning<Real>& plan, Real* samples) const {
+    if (reads(plan)) samples[threadIdx.x] = static_cast<Real>(sample);
+  }
+};
+
+/// Rows of predictions where a block reads them, `pitch` coefficients apart; the first column is that of
+/// the block's first coefficient.
+template <class Real>
+struct WitnessRows {
+  const Complex<Real>* rows = nullptr;
+  int pitch = 0;
+};
+
+/// The real numbers of a prediction are summed four at a time: four samples of a real frame, both parts of
+/// two samples of a complex one.
+constexpr int kWitnessChunks = kWitnessReals / 4;
+
+/// The real number of a chunk that sum_of_four() leaves in this lane.
+template <bool kReal>
+__device__ __forceinline__ int witness_number(int chunk) {
+  const int i = static_cast<int>(threadIdx.x % 32) / 8;
+  return kReal ? 4 * chunk + i : 2 * chunk + i % 2 + kWitnessReals / 2 * (i / 2);
+}
+
+/// One chunk of the prediction over the columns first, first + step, …: in each lane that of
+/// witness_number(chunk), summed over the warp.
+template <bool kReal, class Real>
+__device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, const Complex<Real>* values,
+                                              int columns, int chunk, int first, int step) {
+  constexpr int kRows = kReal ? 4 : 2;
+  const Complex<Real>* rows = witness.rows + chunk * kRows * witness.pitch;
+  Real sums[4] = {0, 0, 0, 0};
+#pragma unroll 2
+  for (int i = first; i < columns; i += step) {
+    const Complex<Real> v = values[i];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const Complex<Real> w = rows[r * witness.pitch + i];
+      sums[r] += w.re * v.re + w.im * v.im;
+      if (!kReal) sums[2 + r % 2] += w.re * v.im - w.im * v.re;
+    }
+  }
+  return sum_of_four(sums[0], sums[1], sums[2], sums[3]);
+}
+
+/// The prediction from the block's own coefficients, all warps together: use(segment, s, sum) with a part of
+/// real number s, in eight lanes with the same one; number s is the sum over `segments`.
+template <bool kReal, class Real, class Use>
+__device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const Complex<Real>* values,
+                                        int columns, int segments, const Use& use) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warps = static_cast<int>(blockDim.x) / 32;
+  for (int task = static_cast<int>(threadIdx.x) / 32; task < kWitnessChunks * segments; task += warps) {
+    const int chunk = task % kWitnessChunks, segment = task / kWitnessChunks;
+    use(segment, witness_number<kReal>(chunk),
+        predict_chunk<kReal>(witness, values, columns, chunk, 32 * segment + lane, 32 * segments));
+  }
+}
+
+struct WitnessSeen {
+  double residue;  ///< mean |x − x̂|², of a complex sample both parts together
+  double samples;  ///< mean |x|²
+};
+
+/// By a warp, lane s with real number s of the samples and of the prediction. `squares` holds kWitnessReals.
+template <bool kReal, class Real>
+__device__ __forceinline__ WitnessSeen compare_witness(bool trimmed, Real sample, Real predicted,
+                                                       double* squares) {
+  constexpr int kCount = kReal ? kWitnessReals : kWitnessReals / 2;
+  constexpr int kKept = kCount - kCount / 4;
+  constexpr double kCorrection = kReal ? kTrimmedReal : kTrimmedComplex;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const double residue = static_cast<double>(sample - predicted);
+  double square = residue * residue;
+  if (!kReal) square += exchanged(square, kWitnessReals / 2);
+  bool kept = lane < kCount;
+  double divisor = kCount;
+  // A NaN must show, and would spoil the order.
+  if (trimmed && __all_sync(0xffffffffU, square - square == 0)) {
+    squares[lane] = square;
+    __syncwarp();
+    int below = 0;
+#pragma unroll 8
+    for (int i = 0; i < kCount; ++i) {
+      const double other = squares[i];
+      below += other < square || (other == square && i < lane) ? 1 : 0;
+    }
+    kept = kept && below < kKept;
+    divisor = kKept * kCorrection;
+  }
+  WitnessSeen seen;
+  seen.residue = warp_sum(kept ? square : 0.0) / divisor;
+  seen.samples = warp_sum(static_cast<double>(sample) * static_cast<double>(sample)) / kCount;
+  return seen;
+}
+
+}  // namespace sfft::detail::cuda
