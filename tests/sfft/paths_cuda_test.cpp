@@ -13,7 +13,7 @@
 #include "sfft/sfft.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/flat/flat_planner.hpp"
-#include "tests/cuda/cpu_account.hpp"
+#include "tests/support/cpu_account.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/tolerance.hpp"
 
