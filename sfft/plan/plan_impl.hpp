@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "kernels/base/error_table.hpp"
@@ -102,7 +103,12 @@ class PlanImpl {
 /// The number of threads that an option of 0 means.
 int thread_count(int option);
 
+extern template struct WorkspaceImpl<float>;
+extern template struct WorkspaceImpl<double>;
 extern template class PlanImpl<float>;
 extern template class PlanImpl<double>;
+
+/// Several lines about a plan for `source`.
+std::string explain(const PlanInfo& info, const Template& source);
 
 }  // namespace sfft::detail

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// One frame on the CPU: the executor's transform, then the reference and the account of its errors; once more
+// in other units where powers would leave the range of the arithmetic.
+#include "sfft/plan/plan_impl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
+#include "kernels/cpu/stages/account_kernels.hpp"
+
+namespace sfft::detail {
+
+int thread_count(int option) {
+  if (option < 0)
+    throw Error(ErrorCode::invalid_argument, fmt::format("threads = {} must be 0 or more", option));
+  if (option > 0) return option;
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+template <class Real>
+void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& design) {
+  const int threads = design->threads;
+  if (threads > 1 && (!pool || pool->threads() < threads)) pool = std::make_unique<cpu::ThreadPool>(threads);
+  if (design->device) {
+    if (device_design == design) return;
+    device.reset();  // first, so that both are never held at once
+    device_design.reset();
+    device = design->device->make_workspace(design->batch);
+    device_design = design;
+    return;
+  }
+  const std::size_t scratch_bytes = design->executor->scratch_bytes();
+  const auto needed = static_cast<std::size_t>(std::max(threads, pool ? pool->threads() : 1));
+  if (scratch.size() < needed) scratch.resize(needed);
+  for (AlignedBuffer& buffer : scratch) {
+    if (buffer.size() < scratch_bytes) buffer = AlignedBuffer(scratch_bytes);
+  }
+}
+
+template <class Real>
+void WorkspaceImpl<Real>::fit_copies(const cpu::Executor<Real>& executor,
+                                     std::span<const SignalView> frames) {
+  if (executor.takes_regions()) return;
+  std::size_t bytes = 0;
+  for (const SignalView& frame : frames) bytes = std::max(bytes, frame.contiguous() ? 0 : frame.bytes());
+  if (bytes == 0) return;
+  copies.resize(std::max(copies.size(), scratch.size()));
+  for (AlignedBuffer& copy : copies) {
+    if (copy.size() < bytes) copy = AlignedBuffer(bytes);
+  }
+}
+
+template <class Real>
+SignalView WorkspaceImpl<Real>::readable(const cpu::Executor<Real>& executor, const SignalView& frame,
+                                         std::size_t thread) const noexcept {
+  if (frame.contiguous() || executor.takes_regions()) return frame;
+  copy_elements(frame, copies[thread].data());
+  return copied(frame, copies[thread].data());
+}
+
+template <class Real>
+void PlanImpl<Real>::check(const SignalView& frame) const {
+  const Template& source = design->source;
+  if (frame.shape() != source.shape()) {
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("the frame is {}, the template was learned for {}", frame.shape().to_string(),
+                            source.shape().to_string()));
+  }
+  if (is_complex(frame.type()) == source.is_real()) {
+    throw Error(ErrorCode::type_mismatch,
+                fmt::format("the frame is {}, the template is for {} signals", to_string(frame.type()),
+                            source.is_real() ? "real" : "complex"));
+  }
+}
+
+template <class Real>
+void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const {
+  const Template& source = design->source;
+  if (!design->device) {
+    throw Error(ErrorCode::backend_unavailable,
+                "enqueue() needs a plan made for the GPU: set PlanOptions::backend to Backend::cuda");
+  }
+  if (is_complex(frames.type) == source.is_real()) {
+    throw Error(ErrorCode::type_mismatch,
+                fmt::format("the frames are {}, the template is for {} signals", to_string(frames.type),
+                            source.is_real() ? "real" : "complex"));
+  }
+  constexpr std::int64_t kMostFrames = 1 << 24;
+  if (frames.count < 0 || frames.count > kMostFrames)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} frames: at most {} at a time", frames.count, kMostFrames));
+  if (frames.pitch != 0 && frames.pitch < source.shape().points()) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("frames of {} elements at a pitch of {} overlap",
+                                                         source.shape().points(), frames.pitch));
+  }
+  if (frames.count > 0 && (frames.data == nullptr || spectra.values == nullptr ||
+                           spectra.standard_error == nullptr || spectra.accounts == nullptr)) {
+    throw Error(ErrorCode::invalid_argument, "a pointer to the frames or to the results is null");
+  }
+}
+
+template <class Real>
+void PlanImpl<Real>::set_reference(const SignalView& frame,
+                                   std::span<const std::complex<double>> coefficients) {
+  check(frame);
+  if (coefficients.size() != static_cast<std::size_t>(design->source.k())) {
+    throw Error(ErrorCode::shape_mismatch, fmt::format("{} reference coefficients for a template of {}",
+                                                       coefficients.size(), design->source.k()));
+  }
+  if (!frame.contiguous()) {
+    std::vector<std::byte> copy(frame.bytes());
+    copy_elements(frame, copy.data());
+    return set_reference(copied(frame, copy.data()), coefficients);
+  }
+  if (design->device) {
+    if (design->device->takes_reference())
+      device_reference = design->device->make_reference(frame, coefficients);
+    return;
+  }
+  const std::size_t reals = design->executor->reference_reals();
+  if (reals == 0) return;  // direct and dense paths are exact without
+  reference_samples.resize(reals);
+  design->executor->gather_reference(frame.data(), frame.type(), reference_samples.data());
+  if (!design->witness.empty()) {
+    reference_witness.resize(kWitnessReals);
+    design->witness.read(frame.data(), frame.type(), reference_witness.data());
+  }
+  reference_values.clear();
+  reference_values.reserve(coefficients.size());
+  for (const std::complex<double>& value : coefficients) reference_values.emplace_back(value);
+}
+
+template <class Real>
+void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
+  const auto k = static_cast<std::size_t>(design->source.k());
+  spectrum.support = design->source.data()->support;
+  spectrum.values.resize(k);
+  spectrum.standard_error.resize(k);
+  spectrum.path = design->info.path;
+  spectrum.backend = design->info.backend;
+  spectrum.reason = design->info.reason;
+  spectrum.transferred_bytes = 0;
+}
+
+/// Adds the reference, if there is one, and says how wrong the values are. Values and sums are in units of
+/// 2^stats.exponent where `frame` has been scaled, the result is not.
+template <class Real>
+void PlanImpl<Real>::give_account(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
+                                  Spectrum<Real>& spectrum) const noexcept {
+  const cpu::AccountKernels<Real>& kernels = cpu::account_kernels<Real>();
+  const ErrorTable& errors = design->errors;
+  const std::size_t k = spectrum.values.size();
+  const auto count = static_cast<std::int64_t>(k);
+  Real* const reals = reinterpret_cast<Real*>(spectrum.values.data());
+  AccountSums sums;
+  sums.scale = stats.scale;
+  sums.finite = stats.finite;
+  if (!design->fit.empty()) sums.fit = kernels.weighted_norm(reals, design->fit.data(), count);
+  if (!design->witness.empty()) {
+    const Real* reference = reference_witness.empty() ? nullptr : reference_witness.data();
+    const auto seen = design->witness.compare(frame, type, reference, spectrum.values);
+    sums.witness = seen.residue;
+    sums.witness_samples = seen.samples;
+  }
+  if (!reference_samples.empty()) {
+    for (std::size_t i = 0; i < k; ++i) spectrum.values[i] += reference_values[i];
+  }
+  // Exact paths leave values as they are, whatever their powers.
+  const double unit = std::ldexp(1.0, frame.unit == 1 ? -stats.exponent : 0);
+  const auto power = [&](std::size_t i) {
+    return std::norm(std::complex<double>(spectrum.values[i]) * unit);
+  };
+  if (unit == 1) {
+    sums.norm = kernels.norm(reals, 2 * count);
+  } else {
+    for (std::size_t i = 0; i < k; ++i) sums.norm += power(i);
+  }
+  if (design->mean_coefficient >= 0)
+    sums.norm = std::max(0.0, sums.norm - power(static_cast<std::size_t>(design->mean_coefficient)));
+  sums.held = errors.model.halves * sums.norm;
+  for (const std::int64_t i : design->self_conjugate)
+    sums.held = std::max(0.0, sums.held - power(static_cast<std::size_t>(i)));
+  const Ratios ratios = account_ratios(errors.model, sums, std::numeric_limits<Real>::epsilon());
+  const Account account = make_account(ratios);
+  spectrum.error_l2 = std::ldexp(account.error_l2, stats.exponent);
+  spectrum.relative_error = account.relative_error;
+  spectrum.tail_energy = std::ldexp(account.tail_energy, 2 * stats.exponent);
+  spectrum.residual = account.residual;
+  spectrum.finite = account.finite;
+  if (!design->root_gain.empty()) {
+    const double scale = std::ldexp(std::sqrt(ratios.gain_scale), stats.exponent);
+    kernels.scaled_errors(static_cast<Real>(scale), design->root_gain.data(), count,
+                          spectrum.standard_error.data());
+  } else {
+    kernels.standard_errors(std::ldexp(ratios.gain_scale, 2 * stats.exponent), errors.gain.data(),
+                            std::ldexp(ratios.bias_scale, 2 * stats.exponent), errors.bias.data(), count,
+                            spectrum.standard_error.data());
+  }
+}
+
+/// Whether powers of values like these are safe in the arithmetic of a sparse path, those of rounding
+/// included.
+template <class Real>
+bool PlanImpl<Real>::powers_fit(const Spectrum<Real>& spectrum) const noexcept {
+  constexpr bool kSingle = sizeof(Real) == sizeof(float);
+  constexpr double kLeast = kSingle ? 1e-9 : 1e-130, kMost = kSingle ? 1e14 : 1e130;
+  const double norm =
+      spectrum.error_l2 > 0 && spectrum.relative_error > 0 ? spectrum.error_l2 / spectrum.relative_error : 0;
+  const double sample = norm / static_cast<double>(design->source.shape().points());
+  return sample > kLeast && sample < kMost;
+}
+
+template <class Real>
+void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
+                         cpu::ThreadPool* pool) const noexcept {
+  const Real* reference = reference_samples.empty() ? nullptr : reference_samples.data();
+  const ElementType type = frame.type();
+  cpu::ExecutionStats stats;
+  const auto execute = [&](FrameData data) {
+    if (pool != nullptr) {
+      design->executor->execute_shared(data, type, reference, spectrum.values, stats, scratch, *pool);
+    } else {
+      design->executor->execute(data, type, reference, spectrum.values, stats, scratch);
+    }
+    give_account(data, type, stats, spectrum);
+  };
+  execute(frame);
+  const bool sparse = design->info.path == Path::comb || design->info.path == Path::flat_window;
+  if (!sparse || reference != nullptr || powers_fit(spectrum)) return;
+  // Once more, the samples brought to a size whose powers are numbers.
+  Real largest = 0;
+  for (const std::complex<Real>& value : spectrum.values)
+    largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
+  if (!(largest > 0) || !std::isfinite(largest)) return;
+  constexpr int kReach = std::numeric_limits<Real>::max_exponent - 2;
+  stats.exponent = std::clamp(std::ilogb(largest), -kReach, kReach);
+  FrameData scaled(frame);
+  scaled.unit = std::ldexp(1.0, -stats.exponent);
+  execute(scaled);
+  for (std::complex<Real>& value : spectrum.values) {
+    value = {static_cast<Real>(std::ldexp(value.real(), stats.exponent)),
+             static_cast<Real>(std::ldexp(value.imag(), stats.exponent))};
+  }
+}
+
+template struct WorkspaceImpl<float>;
+template struct WorkspaceImpl<double>;
+template class PlanImpl<float>;
+template class PlanImpl<double>;
+
+}  // namespace sfft::detail

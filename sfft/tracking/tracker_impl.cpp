@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a frame: a sparse transform, for some frames a dense one beside it, and then the decisions
+// about reference, template and trust.
+#include "sfft/tracking/tracker_impl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// The longest wait between two decisions about the reference, in frames.
+constexpr int kLongestWait = 256;
+/// A difference pays when it has less than this share of the energy that frames have outside the support, and
+/// no longer when it has this much.
+constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
+/// Below this relative error there is nothing to gain.
+constexpr double kExact = 1e-5;
+
+void check(const TrackerOptions& options) {
+  const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
+  if (!(options.accuracy >= 0)) invalid(fmt::format("accuracy = {} must be 0 or positive", options.accuracy));
+  if (!(options.drift > 1)) invalid(fmt::format("drift = {} must be above 1", options.drift));
+  if (options.patience < 1) invalid(fmt::format("patience = {} must be at least 1", options.patience));
+  if (options.hold < 1) invalid(fmt::format("hold = {} must be at least 1", options.hold));
+  if (options.calibrate < 0)
+    invalid(fmt::format("calibrate = {} must be a number of frames, or 0 for never", options.calibrate));
+  if (!(options.relearn_below >= 0 && options.relearn_below <= 1)) {
+    invalid(fmt::format("relearn_below = {} must be in [0, 1]", options.relearn_below));
+  }
+}
+
+std::vector<double> multiplicities(const Template& tmpl) {
+  std::vector<double> out;
+  for (const std::int64_t flat : tmpl.support())
+    out.push_back(tmpl.is_real() && conjugate_index(tmpl.shape(), flat) != flat ? 2 : 1);
+  return out;
+}
+
+/// Energy of a spectrum's coefficients without f = 0, both halves of a real signal's.
+double held_energy(const Template& tmpl, std::span<const std::complex<double>> values) {
+  const std::vector<double> multiplicity = multiplicities(tmpl);
+  double held = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (tmpl.support()[i] != 0) held += multiplicity[i] * std::norm(values[i]);
+  }
+  return held;
+}
+
+template <class Real>
+std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
+  return {spectrum.values.begin(), spectrum.values.end()};
+}
+
+}  // namespace
+
+template <class Real>
+PlanOptions TrackerImpl<Real>::plan_options(bool reference) const {
+  check(options_);
+  PlanOptions options = options_.plan;
+  options.use_reference = reference;
+  if (options.accuracy == 0) options.accuracy = options_.accuracy;
+  return options;
+}
+
+template <class Real>
+PlanOptions TrackerImpl<Real>::dense_options() const {
+  PlanOptions options;
+  options.backend = options_.plan.backend;
+  options.device = options_.plan.device;
+  options.path = Path::dense;
+  options.threads = options_.plan.threads;
+  return options;
+}
+
+template <class Real>
+void TrackerImpl<Real>::install(Plan<Real> plan) {
+  plan_ = std::move(plan);
+  workspace_ = plan_.make_workspace();
+  dense_.reset();
+  calibration_.restart();
+  staleness_.forget_level();
+}
+
+template <class Real>
+void TrackerImpl<Real>::remember_reference() {
+  const TemplateData& data = *plan_.source().data();
+  if (!differencing() || data.reference.empty()) return memory_.forget();
+  memory_.keep(SignalView(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
+                          data.reference_type, data.shape),
+               data.values);
+}
+
+template <class Real>
+void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
+  if (!dense_) {
+    dense_.emplace(plan_.source(), dense_options());
+    dense_workspace_ = dense_->make_workspace();
+  }
+  dense_->execute(frame, result_.spectrum, dense_workspace_);
+}
+
+/// Compares the sparse spectrum of a frame with the exact one, which becomes the result; renews what is
+/// stale.
+template <class Real>
+void TrackerImpl<Real>::compare(const SignalView& frame) {
+  sparse_ = std::move(result_.spectrum);
+  result_.spectrum = {};
+  transform_densely(frame);
+  if (!result_.spectrum.finite) {  // by a sample that the plan does not read
+    result_.spectrum = std::move(sparse_);
+    return;
+  }
+  double error = 0, norm = 0;
+  for (std::size_t i = 0; i < sparse_.values.size(); ++i) {
+    if ((*sparse_.support)[i] == 0) continue;
+    const std::complex<double> truth(result_.spectrum.values[i]);
+    error += std::norm(std::complex<double>(sparse_.values[i]) - truth);
+    norm += std::norm(truth);
+  }
+  const double relative = norm > 0 ? std::sqrt(error / norm) : 0;
+  calibration_.compared(std::sqrt(error), sparse_.error_l2, sparse_.relative_error);
+  ++calibrated_count;
+  result_.action = TrackAction::calibrated;
+  result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
+                               relative, sparse_.relative_error);
+  // Comparisons come thick while something passes through the scene. That is no reason for another reference
+  // or template: these are reconsidered ever more rarely.
+  const bool reconsider = !differencing() || frames_ >= next_decision_;
+  if (staleness_.unacceptable(relative) || (reconsider && staleness_.drifted(relative))) return renew(frame);
+  if (reconsider) {
+    decision_step_ = std::min(2 * decision_step_, kLongestWait);
+    next_decision_ = frames_ + decision_step_;
+    if (reconsider_reference(frame, relative)) return;
+    if (departures_ > 0) refresh(frame);
+  }
+  staleness_.compared();
+}
+
+/// Takes a reference where frames repeat and gives it up where they do not. The frame has just been
+/// transformed densely; `error` is what the plan's was.
+template <class Real>
+bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double error) {
+  if (!options_.reference) return false;
+  const std::vector<std::complex<double>> values = in_double(result_.spectrum);
+  const double tail = result_.spectrum.tail_energy;
+  if (differencing()) {
+    if (memory_.empty()) return false;
+    const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
+    departures_ = change.outside > kRepeatsNoMore * tail ? departures_ + 1 : 0;
+    if (departures_ > 0 && staleness_.may_learn()) {
+      staleness_.say("the frame is unlike its reference");
+      if (relearn_if_better(frame)) {
+        result_.action = TrackAction::relearned;
+        ++relearned_count;
+        staleness_.learned();
+        departures_ = 0;
+        return true;
+      }
+    }
+    // Once is a cut, after which frames may repeat again; twice, something that passed and was taken for one.
+    if (departures_ < 3) return false;
+    departures_ = 0;
+    memory_.forget();
+    install(Plan<Real>(plan_.source(), plan_options(false)));
+    result_.reason += "; frames do not repeat: transformed without a reference from here on";
+    return true;
+  }
+  ++looks_;
+  const bool repeats =
+      !memory_.empty() && error > kExact &&
+      memory_.change(frame, values, multiplicities(plan_.source())).outside < kRepeats * tail;
+  if (!repeats) {
+    memory_.keep(frame, values);
+    return false;
+  }
+  take_reference(frame);
+  return true;
+}
+
+/// Envelopes and powers from a frame, for a template that is a bare support.
+template <class Real>
+void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& frame) const {
+  if (!data.power.empty()) return;
+  LearnOptions again;
+  again.k = data.k();
+  again.threads = options_.plan.threads;
+  again.backend = options_.learn.backend;
+  again.device = options_.learn.device;
+  const Template learned = learn(frame, again);
+  data.tail_envelope = learned.data()->tail_envelope;
+  data.change_envelope = learned.data()->change_envelope;
+  data.tail_energy = result_.spectrum.tail_energy;
+  for (const std::complex<double>& value : data.values) data.power.push_back(std::norm(value));
+}
+
+/// Frames repeat: this one, just transformed densely, becomes what the following ones are compared with.
+template <class Real>
+void TrackerImpl<Real>::take_reference(const SignalView& frame) {
+  auto data = std::make_shared<TemplateData>(*plan_.source().data());
+  data->reference_type = frame.type();
+  data->reference.resize(frame.bytes());
+  copy_elements(frame, data->reference.data());
+  data->values = in_double(result_.spectrum);
+  learn_amplitudes(*data, frame);
+  install(Plan<Real>(Template(std::move(data)), plan_options(true)));
+  remember_reference();
+  result_.action = TrackAction::refreshed;
+  result_.reason = "frames repeat: transformed as differences to this one from here on";
+}
+
+/// A frame that has just been transformed densely becomes the reference of the same plan.
+template <class Real>
+void TrackerImpl<Real>::refresh(const SignalView& frame) {
+  const std::vector<std::complex<double>> values = in_double(result_.spectrum);
+  plan_ = plan_.with_reference(frame, values);
+  memory_.keep(frame, values);
+}
+
+/// Learns afresh from a frame just transformed densely; keeps the old support when it holds nearly as much.
+template <class Real>
+bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
+  const Template& source = plan_.source();
+  LearnOptions learn_options = options_.learn;
+  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0)
+    learn_options.k = source.k();
+  learn_options.reference = differencing();
+  learn_options.threads = options_.plan.threads;
+  const Template fresh = learn(frame, learn_options);
+  const double held = held_energy(source, in_double(result_.spectrum));
+  const double fresh_held = held_energy(fresh, fresh.values());
+  if (!(held < options_.relearn_below * fresh_held)) return false;
+  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", staleness_.reason(),
+                               100 * held / fresh_held);
+  install(Plan<Real>(fresh, plan_options(differencing())));
+  remember_reference();
+  transform_densely(frame);  // the result is on the template in force after this frame
+  return true;
+}
+
+/// After a dense transform of a stale frame: new reference, new template, or neither.
+template <class Real>
+void TrackerImpl<Real>::renew(const SignalView& frame) {
+  const bool lately = staleness_.renewed_lately();
+  result_.action = TrackAction::dense;
+  result_.reason = staleness_.reason();
+  if (!differencing() && reconsider_reference(frame, 1)) {
+    ++refreshed_count;
+  } else if (plan_.source().power().empty()) {
+    // Least squares, which a bare support asks for, does not work here: what amplitudes are like helps.
+    auto data = std::make_shared<TemplateData>(*plan_.source().data());
+    data->values = in_double(result_.spectrum);
+    learn_amplitudes(*data, frame);
+    install(Plan<Real>(Template(std::move(data)), plan_options(false)));
+  } else if (staleness_.may_learn() && relearn_if_better(frame)) {
+    result_.action = TrackAction::relearned;
+    ++relearned_count;
+  } else if (differencing() && !reconsider_reference(frame, 1)) {
+    refresh(frame);
+    staleness_.forget_level();
+    result_.action = TrackAction::refreshed;
+    ++refreshed_count;
+  }
+  ++dense_count;
+  skip_sparse_ = staleness_.renewed(lately);
+}
+
+template <class Real>
+void TrackerImpl<Real>::transform_sparsely(const SignalView& frame) {
+  Spectrum<Real>& spectrum = result_.spectrum;
+  plan_.execute(frame, spectrum, workspace_);
+  if (plan_.info().path == Path::dense) {
+    ++dense_count;
+    result_.action = TrackAction::dense;
+    result_.reason = plan_.info().reason;
+    return;
+  }
+  if (!spectrum.finite) {
+    result_.reason = "a sample is NaN or infinite";
+    return;
+  }
+  const bool look = options_.reference && !differencing() && looks_ < 2 && spectrum.relative_error > kExact;
+  const bool due = calibration_.due(spectrum.relative_error) || (look && options_.calibrate > 0);
+  const double factor = calibration_.factor(spectrum.relative_error);
+  result_.calibration = factor;
+  const double error = factor * spectrum.relative_error;
+  if (due || staleness_.unacceptable(error) || staleness_.suspect(error)) return compare(frame);
+  if (factor != 1) {
+    spectrum.error_l2 *= factor;
+    spectrum.relative_error = error;
+    for (Real& one : spectrum.standard_error) one *= static_cast<Real>(factor);
+  }
+  staleness_.accepted();
+}
+
+template <class Real>
+const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
+  result_.index = frames_;
+  result_.action = TrackAction::sparse;
+  result_.reason.clear();
+  if (skip_sparse_ > 0) {
+    --skip_sparse_;
+    transform_densely(frame);
+    ++dense_count;
+    result_.action = TrackAction::dense;
+    result_.reason = "sparse transforms missed the accuracy on the frames before";
+    if (skip_sparse_ == 0 && result_.spectrum.finite && differencing()) {  // try again from a fresh reference
+      refresh(frame);
+      staleness_.try_again();
+    }
+  } else {
+    transform_sparsely(frame);
+  }
+  result_.differencing = differencing();
+  ++frames_;
+  return result_;
+}
+
+template class TrackerImpl<float>;
+template class TrackerImpl<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracker behind the public one: transforms frames, compares some with the truth, renews what has grown
+// stale.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "sfft/tracker.hpp"
+#include "sfft/tracking/calibration.hpp"
+#include "sfft/tracking/staleness.hpp"
+#include "sfft/tracking/stream_memory.hpp"
+#include "template/data/template_data.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+class TrackerImpl {
+ public:
+  TrackerImpl(const Template& tmpl, const TrackerOptions& options)
+      : options_(options),
+        plan_(tmpl, plan_options(options.reference)),
+        calibration_(options.calibrate),
+        staleness_(options) {
+    install(plan_);
+    remember_reference();
+  }
+
+  const TrackedFrame<Real>& push(const SignalView& frame);
+
+  const Plan<Real>& plan() const noexcept { return plan_; }
+  std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0;
+  std::atomic<bool> in_use{false};  ///< by a push under way
+
+ private:
+  PlanOptions plan_options(bool reference) const;
+  PlanOptions dense_options() const;
+  bool differencing() const { return plan_.info().reference; }
+  void install(Plan<Real> plan);
+  void remember_reference();
+  void transform_densely(const SignalView& frame);
+  void transform_sparsely(const SignalView& frame);
+  void compare(const SignalView& frame);
+  bool reconsider_reference(const SignalView& frame, double error);
+  void take_reference(const SignalView& frame);
+  void refresh(const SignalView& frame);
+  void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
+  bool relearn_if_better(const SignalView& frame);
+  void renew(const SignalView& frame);
+
+  TrackerOptions options_;
+  Plan<Real> plan_;
+  std::optional<Plan<Real>> dense_;  ///< the same template, transformed densely
+  Workspace<Real> workspace_, dense_workspace_;
+  TrackedFrame<Real> result_;
+  Spectrum<Real> sparse_;  ///< of a frame that is compared
+  std::int64_t frames_ = 0;
+
+  Calibration calibration_;
+  StreamMemory memory_;             ///< the reference, or the last frame transformed densely
+  int looks_ = 0;                   ///< frames compared to see whether frames repeat
+  int departures_ = 0;              ///< decisions in a row that found a frame unlike its reference
+  std::int64_t next_decision_ = 0;  ///< frame from which a comparison may change the reference
+  int decision_step_ = 1;           ///< frames from one such to the next
+
+  Staleness staleness_;
+  int skip_sparse_ = 0;  ///< frames to come that go straight to dense
+};
+
+}  // namespace sfft::detail
