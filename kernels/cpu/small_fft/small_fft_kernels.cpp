@@ -2,6 +2,9 @@
 // The small FFT's kernel tables for one instruction set.
 #include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 
+#include <utility>
+
+#include "kernels/base/radices.hpp"
 #include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 #include "kernels/cpu/small_fft/small_fft_pass.hpp"
 
@@ -29,36 +32,33 @@ constexpr void add_narrow(SmallFftKernels<Real>& table) {
   }
 }
 
+/// All rows of the list of radices that have kernels here.
+template <class Real, int kLevel, std::size_t... I>
+constexpr void add_wide_rows(SmallFftKernels<Real>& table, std::index_sequence<I...>) {
+  const auto add = [&]<std::size_t J>() {
+    if constexpr (kRadices[J].first_level_ns > 0) add_wide<Real, kLevel, kRadices[J].radix>(table);
+  };
+  (add.template operator()<I>(), ...);
+}
+
+template <class Real, int S, std::size_t... I>
+constexpr void add_narrow_rows(SmallFftKernels<Real>& table, std::index_sequence<I...>) {
+  const auto add = [&]<std::size_t J>() {
+    if constexpr (kRadices[J].narrow) add_narrow<Real, kRadices[J].radix, S>(table);
+  };
+  (add.template operator()<I>(), ...);
+}
+
 template <class Real, int kLevel>
 constexpr void add_level(SmallFftKernels<Real>& table) {
   table.level_reals[kLevel] = level_reals<Real>(kLevel);
   table.odd[kLevel] = odd_pass<Real, level_reals<Real>(kLevel), kMaxOddRadix>;
-  add_wide<Real, kLevel, 2>(table);
-  add_wide<Real, kLevel, 3>(table);
-  add_wide<Real, kLevel, 4>(table);
-  add_wide<Real, kLevel, 5>(table);
-  add_wide<Real, kLevel, 6>(table);
-  add_wide<Real, kLevel, 7>(table);
-  add_wide<Real, kLevel, 8>(table);
-  add_wide<Real, kLevel, 9>(table);
-  add_wide<Real, kLevel, 10>(table);
-  add_wide<Real, kLevel, 11>(table);
-  add_wide<Real, kLevel, 12>(table);
-  add_wide<Real, kLevel, 13>(table);
-  add_wide<Real, kLevel, 15>(table);
-  add_wide<Real, kLevel, 16>(table);
+  add_wide_rows<Real, kLevel>(table, std::make_index_sequence<kRadixCount>());
 }
 
 template <class Real, int S>
 constexpr void add_run(SmallFftKernels<Real>& table) {
-  add_narrow<Real, 2, S>(table);
-  add_narrow<Real, 3, S>(table);
-  add_narrow<Real, 4, S>(table);
-  add_narrow<Real, 5, S>(table);
-  add_narrow<Real, 7, S>(table);
-  add_narrow<Real, 8, S>(table);
-  add_narrow<Real, 9, S>(table);
-  add_narrow<Real, 16, S>(table);
+  add_narrow_rows<Real, S>(table, std::make_index_sequence<kRadixCount>());
 }
 
 template <class Real>

@@ -5,50 +5,22 @@
 #include <limits>
 #include <map>
 
+#include "kernels/base/radices.hpp"
+
 namespace sfft::detail::cpu {
 
 namespace {
 
-/// Nanoseconds of one full-vector butterfly with its turns on one Zen 5 core with AVX-512 (2026), with the
-/// arrays in the first-level cache and in the second. Only their ratios matter, and those hold well enough
-/// for narrower vectors, which the second-level cache slows down little.
+/// Nanoseconds of a butterfly, as in RadixRow; of primes that the generic odd pass takes.
 struct ButterflyCost {
   double first_level, second_level;
 };
 
 ButterflyCost butterfly_cost(std::int64_t radix) {
-  switch (radix) {
-    case 2:
-      return {1.24, 3};
-    case 3:
-      return {2.24, 4.05};
-    case 4:
-      return {2.75, 6.6};
-    case 5:
-      return {4.8, 6.3};
-    case 6:
-      return {5.4, 10.5};
-    case 7:
-      return {8.4, 12.2};
-    case 8:
-      return {7.5, 18};
-    case 9:
-      return {11.6, 17.8};
-    case 10:
-      return {11.5, 18};
-    case 11:
-      return {19.6, 22};
-    case 12:
-      return {14.6, 22};
-    case 13:
-      return {30, 32};
-    case 15:
-      return {24, 32.5};
-    case 16:
-      return {23, 38};
-    default:
-      return {0.4 * static_cast<double>(radix * radix), 0.4 * static_cast<double>(radix * radix)};
-  }
+  const RadixRow* const row = radix <= kMaxRadix ? find_radix(radix) : nullptr;
+  if (row != nullptr && row->first_level_ns > 0) return {row->first_level_ns, row->second_level_ns};
+  const double generic = 0.4 * static_cast<double>(radix * radix);
+  return {generic, generic};
 }
 
 double ceil_div(std::int64_t a, std::int64_t b) {

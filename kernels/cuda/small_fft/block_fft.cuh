@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/base/butterfly.hpp"
+#include "kernels/base/radices.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 
@@ -150,6 +151,18 @@ __device__ __forceinline__ void summed_pass(const FftPass& pass, int points, con
     (shared_at<Complex<Real>>(to) + lane * pitch)[padded<Real>(i)] = sum;
   }
 }
+
+/// The switch below has a case for every row of the list of radices that says so.
+constexpr int kSwitchedRadices[] = {2, 3, 4, 5, 6, 7, 8, 9};
+constexpr bool every_block_radix_is_switched() {
+  for (const RadixRow& row : kRadices) {
+    bool found = false;
+    for (const int radix : kSwitchedRadices) found = found || radix == row.radix;
+    if (found != row.block) return false;
+  }
+  return true;
+}
+static_assert(every_block_radix_is_switched(), "a row of kRadices and the cases of SFFT_RADIX_SWITCH differ");
 
 #define SFFT_RADIX_SWITCH(radix, CALL, OTHERWISE) \
   switch (radix) {                                \

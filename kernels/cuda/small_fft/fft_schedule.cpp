@@ -4,12 +4,11 @@
 #include <limits>
 
 #include "kernels/base/index.hpp"
+#include "kernels/base/radices.hpp"
 
 namespace sfft::detail::cuda {
 
 namespace {
-
-constexpr int kButterflies[] = {9, 8, 7, 6, 5, 4, 3, 2};
 
 /// Cost of a pass, in the time of a pass that only moves the data through shared memory.
 double pass_cost(int radix) {
@@ -27,8 +26,9 @@ Factors factorize(int n) {
   if (n == 1) return {};
   Factors best{std::numeric_limits<double>::infinity(), {}};
   bool divided = false;
-  for (const int radix : kButterflies) {
-    if (n % radix != 0) continue;
+  for (const RadixRow& row : kRadices) {
+    const int radix = row.radix;
+    if (!row.block || n % radix != 0) continue;
     divided = true;
     Factors rest = factorize(n / radix);
     rest.cost += pass_cost(radix);
@@ -104,10 +104,8 @@ class Builder {
 
 bool has_butterfly(int radix) noexcept {
   if (radix == 1) return true;
-  for (const int known : kButterflies) {
-    if (radix == known) return true;
-  }
-  return false;
+  const RadixRow* const row = find_radix(radix);
+  return row != nullptr && row->block;
 }
 
 FftTables make_schedule(const std::int64_t* grid, int rank, bool load_first) {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/dense/tuned/policy/radices.hpp"
+#include "kernels/base/radices.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -37,12 +37,12 @@ void expect_transform() {
 
 template <std::size_t... I>
 void expect_transforms(std::index_sequence<I...>) {
-  (expect_transform<detail::tuned::kRadices[I].radix, float>(), ...);
-  (expect_transform<detail::tuned::kRadices[I].radix, double>(), ...);
+  (expect_transform<detail::kRadices[I].radix, float>(), ...);
+  (expect_transform<detail::kRadices[I].radix, double>(), ...);
 }
 
 TEST(Butterfly, EveryRadixEqualsDirectSums) {
-  expect_transforms(std::make_index_sequence<std::size(detail::tuned::kRadices)>());
+  expect_transforms(std::make_index_sequence<std::size(detail::kRadices)>());
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 // The tuned kernels that wisdom may name: caches, alternating steps, radices, convolutions, double buffering.
 #include <fmt/format.h>
 
+#include "kernels/base/radices.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
-#include "kernels/dense/tuned/policy/radices.hpp"
 #include "kernels/dense/tuned/run/executable.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
@@ -347,7 +347,8 @@ TEST_F(DenseKernelsCuda, LargeVolumesGoOneByOne) {
 }
 
 TEST_F(DenseKernelsCuda, EveryRadixIsRight) {
-  for (const auto& [radix, extra] : detail::tuned::kRadices) {
+  for (const auto& row : detail::kRadices) {
+    const int radix = row.radix;
     const std::string four = "kernel threads_per_transform=8 transforms_per_block=4 ";
     const std::string three = "kernel threads_per_transform=8 transforms_per_block=3 ";
     expect_line_right<float>(8 * radix, fmt::format("{}radices={}.8 pad_interval={}", four, radix, radix));

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/base/radices.hpp"
 #include "kernels/dense/tuned/plan/grid.hpp"
 #include "kernels/dense/tuned/plan/needs.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
-#include "kernels/dense/tuned/policy/radices.hpp"
 
 namespace sfft::detail::tuned {
 

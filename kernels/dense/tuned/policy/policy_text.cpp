@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "kernels/base/radices.hpp"
 #include "kernels/dense/tuned/policy/knobs.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
-#include "kernels/dense/tuned/policy/radices.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <tuple>
 
+#include "kernels/base/radices.hpp"
 #include "kernels/dense/tuned/plan/grid.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
-#include "kernels/dense/tuned/policy/radices.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -39,7 +39,7 @@ void factorise(int left, int largest, std::vector<int>& chosen, std::vector<std:
     return;
   }
   if (chosen.size() == 6) return;
-  for (const auto& [radix, extra] : kRadices) {
+  for (const auto& [radix, extra, first, second, narrow, block] : kRadices) {
     if (radix > largest || left % radix != 0) continue;
     chosen.push_back(radix);
     factorise(left / radix, radix, chosen, all);
