@@ -77,7 +77,7 @@ def table_lines():
 
 
 def table_frames():
-    return transforms(of_group(load()[1], "2d", "inverse"), "frames, times a frame")
+    return transforms(of_group(load()[1], "2d", "inverse"), "frames, times per frame")
 
 
 def table_cubes():

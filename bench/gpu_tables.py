@@ -74,7 +74,7 @@ def table_crossover():
 
 def table_host():
     _, rows = load()
-    lines = ["| recording | how samples reach the GPU | host threads | bytes a frame | µs a frame | against copying and cuFFT R2C |", "|---|---|---:|---:|---:|---:|"]
+    lines = ["| recording | how samples reach the GPU | host threads | bytes per frame | µs per frame | against copying and cuFFT R2C |", "|---|---|---:|---:|---:|---:|"]
     for row in of_group(rows, "host"):
         peer = row["copy_and_cufft_us"]
         for name, way in row["ways"].items():
@@ -98,7 +98,7 @@ def table_stages():
 
 def table_adaptive():
     _, rows = load()
-    lines = ["| recording | frames | learning | planning | sfft a frame | cuFFT a frame | time so far, sfft / cuFFT, after | break-even |", "|---|---:|---:|---:|---:|---:|---|---:|"]
+    lines = ["| recording | frames | learning | planning | sfft per frame | cuFFT per frame | time so far, sfft / cuFFT, after | break-even |", "|---|---:|---:|---:|---:|---:|---|---:|"]
     for row in of_group(rows, "adaptive"):
         after = "; ".join(f"{at['frames']}: {at['sfft_ms']:.3g} / {at['cufft_ms']:.2g} ms" for at in row["after"])
         lines.append(f"| {row['name']} {row['shape']} | {row['frames']} | {row['learn_ms']:.2g} ms | {row['plan_ms']:.3g} ms | {row['sfft_us_per_frame']:.2g} µs | "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the published tables from bench/results/*/*.json between markers in README.md and docs/benchmarks.md.
+"""Writes the published tables from bench/results/*/*.json between markers in README.md, docs/benchmarks.md and docs/dense-experiments.md.
 
 usage: bench/tables.py [--check]     --check: exit 1 when a file would change
 
@@ -173,7 +173,7 @@ def table(name):
 def main():
     check = "--check" in sys.argv[1:]
     stale = False
-    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md"):
+    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "dense-experiments.md"):
         text = path.read_text(encoding="utf-8")
         fresh = re.sub(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)",
                        lambda m: m.group(1) + table(m.group(2)) + "\n" + m.group(3), text, flags=re.S)
