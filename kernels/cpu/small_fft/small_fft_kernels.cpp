@@ -9,7 +9,7 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-/// Reals of a vector at a level; the narrowest vectors that a type has stand in for narrower ones.
+/// Reals per vector at a level; a level with fewer than two is scalar.
 template <class Real>
 constexpr int level_reals(int level) {
   return level == kLevels - 1 || (Simd<Real>::kLanes >> level) < 2 ? 1 : Simd<Real>::kLanes >> level;
