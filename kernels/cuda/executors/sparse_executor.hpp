@@ -20,7 +20,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
 template <class Real>
 class SparseExecutor final : public Executor<Real> {
  public:
-  /// Which kernels run: fused where it fits unless one is asked for.
+  /// Which kernels run. `automatic`: fused if it fits, else staged.
   enum class Kernels { automatic, fused, staged };
 
   SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
