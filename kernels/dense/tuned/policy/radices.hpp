@@ -9,7 +9,7 @@ namespace sfft::detail::tuned {
 
 struct RadixRow {
   int radix;
-  /// Arithmetic of the butterfly, over 5 log2 R operations a point: counted, relative to a power of two.
+  /// Arithmetic of the butterfly, over 5 log2 R operations per point: counted, relative to a power of two.
   double extra;
 };
 
@@ -19,7 +19,7 @@ constexpr RadixRow kRadices[] = {{40, 1.2}, {36, 1.2}, {32, 1},   {30, 1.3}, {27
                                  {13, 2.9}, {12, 1.1}, {11, 2.6}, {10, 1.2}, {9, 1.35},  {8, 1},
                                  {7, 1.7},  {6, 1.1},  {5, 1.4},  {4, 1},    {3, 1.2},   {2, 1}};
 
-/// Null for what is no radix.
+/// Null for a number that is not a radix.
 constexpr const RadixRow* find_radix(int radix) {
   for (const RadixRow& row : kRadices) {
     if (row.radix == radix) return &row;
