@@ -197,8 +197,8 @@ struct Spectrum {
   Path path = Path::automatic;
   Backend backend = Backend::automatic;
   bool finite = true;  ///< false: a sample that was read is NaN or infinite; the values mean nothing
-  /// False only where the support was found by discovery and fresh samples did not confirm it (or could not
-  /// tell its k-th frequency from the noise): frequencies may be missing or wrong.
+  /// False only if the support was found by discovery and fresh samples did not confirm it (or could not tell
+  /// its k-th frequency from the noise): frequencies may be missing or wrong.
   bool verified = true;
   /// For a support found by discovery: as far as fresh samples can tell, no coefficient outside it is larger.
   double missed_bound = 0;

@@ -130,7 +130,7 @@ typename CombExecutor<Real>::Layout CombExecutor<Real>::layout(FrameData frame,
   if (frame.region != nullptr) {
     for (int d = 0; d < data_.shape.rank(); ++d)
       strides[static_cast<std::size_t>(d)] = frame.region->stride(d);
-    // They lie behind the groups' buffers.
+    // They lie after the groups' buffers.
     offsets = reinterpret_cast<std::int64_t*>(scratch + scratch_reals_);
     for (std::size_t j = 0; j < data_.delays.size(); ++j) offsets[j] = offset(j, strides);
   }

@@ -152,7 +152,7 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
   const FlatRecoverKernels<Real>& kernels = flat_recover_kernels<Real>();
   Real* re = scratch + 2 * taps_reals_ + (fft_.result_in_scratch() ? 2 * bucket_reals_ : 0);
   Real* im = re + bucket_reals_;
-  // The buckets form a circle: repeat the first ones behind the end as far as rows read. What only pads a row
+  // The buckets form a circle: repeat the first ones past the end as far as rows read. What only pads a row
   // must be finite.
   const std::int64_t count = buckets_ * lanes_;
   const std::int64_t read = (row_buckets_ - 1) * lanes_;

@@ -36,7 +36,7 @@ struct SmallFft<Real>::Impl {
       slab_toggles = slab_toggles != dimension.line.toggles();
       slab_lines.push_back(std::move(dimension));
     }
-    // The work space of large primes lies behind the grid in each buffer, on a cache line of its own.
+    // The work space of large primes lies after the grid in each buffer, on a cache line of its own.
     work_offset = work_reals > 0 ? (reals + 15) / 16 * 16 : reals;
     buffer_reals = static_cast<std::size_t>(work_offset + work_reals);
   }

@@ -36,7 +36,7 @@ class SmallFft {
   /// Two halves of execute(), so that a row can be transformed while it is in cache: first every slab m1 of
   /// the slowest dimension (all dimensions but the first), then columns() over the first dimension. For one
   /// dimension slab() does nothing. execute() == slab(0) … slab(grid[0]-1), columns(). Slabs of the same
-  /// buffers may not be transformed at the same time: they share the space behind the grid.
+  /// buffers may not be transformed at the same time: they share the space after the grid.
   void slab(std::int64_t m1, Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
   bool columns(Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
 

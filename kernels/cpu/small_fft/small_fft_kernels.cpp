@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small FFT's kernel tables for one instruction set.
+// Fills the small FFT's kernel tables for one instruction set: vectors of every width, short runs and
+// scalars.
+
 #include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 
 #include "kernels/cpu/small_fft/small_fft_narrow.hpp"

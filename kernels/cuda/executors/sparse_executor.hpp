@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comb and flat-window plans on the GPU: fused where a lane fits a block's shared memory, else staged.
+// Comb and flat-window plans on the GPU: one fused kernel if a lane fits a block's shared memory, else one
+// launch per stage.
 #pragma once
 
 #include <optional>

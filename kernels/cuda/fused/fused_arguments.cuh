@@ -25,7 +25,7 @@ struct FusedLayout {
   int segments;     ///< parts of a block's coefficients, which its warps take side by side
   int buffer0, buffer1;
   int head, head_bytes;    ///< the blob's first sections, as far as they are copied
-  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, where they are copied
+  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, if they are copied
   int witness,
       witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, likewise
   int slice;          ///< rows that one block of a cluster finishes

@@ -4,8 +4,8 @@
 
 namespace sfft::detail::cuda {
 
-/// The compute capability that this build's kernels were compiled for where the device runs them, times ten:
-/// 75 for code of 7.5 that the driver compiles for it. 0: they do not run on it.
+/// The compute capability that this build's kernels were compiled for, times ten, if the device runs them: 75
+/// for code of 7.5 that the driver compiles for it. 0: they do not run on it.
 int code_version() noexcept;
 /// Kernels compiled for this capability or a later one can use clusters and overlapping launches.
 constexpr int kClusterCode = 90;

@@ -54,7 +54,7 @@ class GpuRunner final : public DenseRunner<Real> {
   bool contiguous_;
   std::unique_ptr<const Engine> strided_;  ///< for strided problems that the library takes as they are
   std::unique_ptr<const Engine> packed_;   ///< for contiguous signals; null if nothing is ever converted
-  std::size_t conversion_bytes_ = 0;       ///< behind the workspace of packed_
+  std::size_t conversion_bytes_ = 0;       ///< after the workspace of packed_
   mutable std::once_flag once_;
   mutable std::unique_ptr<const GpuRunner> chunk_;  ///< for a part of the batch, contiguous
   mutable std::unique_ptr<const DenseTransfer<Real>> transfer_;

@@ -130,7 +130,7 @@ int Layout::alternate(std::int64_t groups) {
   return policy_.ring_buffer ? static_cast<int>(program_.alternating_groups) * program_.streams : 0;
 }
 
-/// Puts what earlier steps would leave in the output behind the rest of the scratch memory.
+/// Moves what earlier steps would leave in the output to the end of the scratch memory.
 void Layout::keep_part() {
   const std::int64_t behind = program_.scratch_values;
   const auto move = [&](Side& side) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the steps of signals of 1 to 3 dimensions, each of which a block can hold, and of volumes in two
 // steps.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -108,7 +109,7 @@ void Layout::grid() {
     set_sides(column, samples(grid_.batch_stride, pair * grid_.strides[1], grid_.strides[0]), tall);
     return add({column, row}, alternating_groups);
   }
-  // Lines across the planes of a volume, from the samples to where the columns find them.
+  // Lines across the planes of a contiguous volume, from the samples to where the columns find them.
   const std::int64_t flat = across_.back() * row_values_;
   const Side lying{Buffer::output, flat, 0, 1, row_values_};  // a plane, unpadded, in the output
   Step deep;
