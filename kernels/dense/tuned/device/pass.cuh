@@ -86,7 +86,7 @@ struct Pass {
                                          R % (Line::kPadInterval > 0 ? Line::kPadInterval : 1) == 0;
 
   /// For a grid: the butterfly's coordinates are first those in the dimensions before, the first one fastest,
-  /// then those in the dimensions behind, which lie without gaps, the last one fastest.
+  /// then those in the dimensions after, which lie without gaps, the last one fastest.
   static __device__ __forceinline__ int grid_slot(int thread, int round, int k, int line) {
     int rest = first(thread, round), position = k * Line::grid_stride(I);
 #pragma unroll

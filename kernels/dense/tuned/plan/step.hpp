@@ -39,7 +39,7 @@ struct Side {
   long long group = 0, outer = 0;
   Digits inner = {}, element = {};  ///< of neighbouring lines, and of the elements of a line
   int ring_groups = 0;              ///< groups that the ring buffer holds; 0: not a ring
-  long long base = 0;               ///< where it begins in the buffer
+  long long base = 0;               ///< offset of its first element in the buffer
   Form form = Form::complex;
   bool between = false;  ///< one alternating step leaves it for the other in the L2 cache
 };

@@ -35,8 +35,7 @@ struct KernelPolicy {
   /// read the same table entries.
   bool interleaved_threads = false;
   Twiddles twiddles = Twiddles::one_root;
-  /// Bank padding: one element is left free after this many elements of a transform, again and again; 0:
-  /// never.
+  /// Bank padding: one element is left free after every pad_interval elements of a transform; 0: never.
   int pad_interval = 0;
   /// Bank padding: elements left free between transforms or, if those are interleaved, between points.
   int pad = 0;

@@ -22,7 +22,7 @@ struct SearchContext {
   bool alone_on_multiprocessor() const;
 };
 
-/// Values of a knob that are worth trying in the best policy found so far; empty: none.
+/// Values of a knob that are worth trying as a change of the best policy found so far; empty: none.
 using Tried = std::vector<int> (*)(const SearchContext&);
 
 /// A knob of a KernelPolicy or a TransformPolicy, with its value as an int. Its default is that of the
