@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the sums that a transform collects to the account it gives of its errors: one place for every backend.
+// Turns the sums that a transform collects into its account of errors: one implementation for every backend.
 //
 // Two scales are fitted to each frame. The *tail* scale comes from buckets that hold no template frequency;
 // it multiplies the noise gains of the recovery rows. The *prior* scale says how much larger the coefficients
@@ -16,28 +16,28 @@
 
 namespace sfft::detail {
 
-/// What a plan knows of its errors before it sees a frame. Sums are over the support without f = 0.
+/// What a plan knows about its errors before it sees a frame. Sums are over the support without f = 0.
 struct ErrorModel {
   double gain_sum = 0;        ///< Σ E|error|² per unit of tail scale
   double bias_sum = 0;        ///< Σ E|error|² per unit of prior scale
-  double spread_gain = 0;     ///< as gain_sum over the whole spectrum: f = 0 and both of a conjugate pair
-  double spread_bias = 0;     ///< as bias_sum over the whole spectrum
+  double spread_gain = 0;     ///< gain_sum over the whole spectrum: with f = 0 and both of a conjugate pair
+  double spread_bias = 0;     ///< bias_sum over the whole spectrum
   double fit_power = 0;       ///< E Σ fit_i |X̂_i|² per unit of prior scale; 0: there is no prior
   double fit_noise = 0;       ///< the same per unit of tail scale
   double tail_per_scale = 1;  ///< energy outside the support, Σ|X|², per unit of tail scale
   double halves = 1;          ///< 2 for real signals: a coefficient's error shows at −f too
-  double witness_scale = 0;  ///< from the mean square over the witness to Σ|X − X̂|²: N²; 0: no witness
-  /// Mean square over the witness that rounding explains, over that of the samples.
+  double witness_scale = 0;   ///< N²: turns the witness's mean square into Σ|X − X̂|²; 0: no witness
+  /// Mean square over the witness that rounding explains, divided by that of the samples.
   double witness_rounding = 0;
-  /// The witness speaks up at this many times the energy that the fitted scales predict, and is then believed
-  /// but for witness_allowed times as much. Under Gaussian noise 2.25 is passed about once in ten thousand
-  /// frames.
+  /// The witness counts when it sees more than witness_limit times the energy that the fitted scales predict;
+  /// what exceeds witness_allowed times the prediction is then unexplained. Under Gaussian noise a witness
+  /// exceeds 2.25 about once in ten thousand frames.
   double witness_limit = 2.25, witness_allowed = 1;
 };
 
-/// Of unexplained energy, the share that is put down to the support; the rest to the tail. A frequency
-/// outside the template that hides in a bucket of c frequencies moves them by at most its own size where c
-/// = 1.
+/// The share of unexplained energy that is attributed to the support; the rest goes to the tail. A frequency
+/// outside the template that hides in a bucket of c frequencies moves them by at most its own size when c =
+/// 1.
 constexpr double kWitnessShare = 0.5;
 
 /// Sums over the support without f = 0, and what the tail and the witness showed.
@@ -45,7 +45,7 @@ struct AccountSums {
   double scale = 0;            ///< tail scale
   double norm = 0;             ///< Σ|X̂|²
   double held = 0;             ///< the same with both halves of a real spectrum
-  double fit = 0;              ///< Σ fit_i |X̂_i|², of the difference to the reference where there is one
+  double fit = 0;              ///< Σ fit_i |X̂_i|², of the difference to the reference if there is one
   double witness = 0;          ///< mean square of the samples less what the coefficients predict
   double witness_samples = 0;  ///< mean square of the samples themselves
   bool finite = true;
@@ -56,15 +56,15 @@ struct Account {
   bool finite = true;
 };
 
-/// The account's roots before they are taken: error_l2² = error, relative_error² = error/norm, residual² =
-/// tail/total; a denominator of 0 gives 0. E|X̂_i − X_i|² = gain_scale·gain_i + bias_scale·bias_i.
+/// The account before its square roots are taken: error_l2² = error, relative_error² = error/norm, residual²
+/// = tail/total; a denominator of 0 gives 0. E|X̂_i − X_i|² = gain_scale·gain_i + bias_scale·bias_i.
 struct Ratios {
   double error, norm, tail, total;
   double gain_scale, bias_scale;
   bool finite;
 };
 
-/// `epsilon` of the arithmetic: rounding adds a few units in the last place of what was summed.
+/// `epsilon` is that of the arithmetic: rounding adds a few units in the last place of what was summed.
 SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const AccountSums& sums, double epsilon) {
   Ratios out{};
   out.gain_scale = sums.scale;
@@ -85,7 +85,7 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const AccountSum
   }
   const double noise = out.gain_scale * model.gain_sum;
   out.error = noise + out.bias_scale * model.bias_sum + 16 * epsilon * epsilon * sums.norm;
-  // Noise adds to the norm of what was computed: relative to the true norm the error is larger.
+  // Noise adds to the computed norm: relative to the true norm the error is larger.
   constexpr double kLeastNorm = 1.0 / 16;
   const double cleaned = sums.norm - noise, least = kLeastNorm * sums.norm;
   out.norm = cleaned > least ? cleaned : least;

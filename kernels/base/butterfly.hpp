@@ -131,7 +131,7 @@ struct Butterfly<4> : InPlaceButterfly<4> {
   }
 };
 
-/// In place, for radices that stream by themselves: they store only what they have loaded before.
+/// In place, for radices with a stream() of their own, which stores only to places that it has loaded before.
 template <class Streamed>
 struct StreamedButterfly {
   template <class Real, class V>
@@ -148,8 +148,8 @@ struct StreamedButterfly {
   }
 };
 
-/// R = A B by Cooley and Tukey: columns of A, a turn, rows of B. Rows go out as they are done, so that
-/// registers hold little more than R values.
+/// R = A B by Cooley and Tukey: columns of A, a turn, rows of B. Rows are stored as soon as they are done, so
+/// that registers hold little more than R values.
 template <int A, int B>
 struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
   template <class Real, class V, class Load, class Store>

@@ -4,7 +4,7 @@
 // For each delay τ_j the samples y_j[m] = x[m∘L + τ_j] are gathered, L = n/B, and their B-point FFT is
 //   Y_j[b] = (B/N) Σ_{f ≡ b mod B} X[f] exp(2πi Σ_d f_d τ_jd / n_d).
 // With the support known each bucket is a small linear system, solved at plan time into one row of r weights
-// a coefficient: X̂_i = Σ_j w_ij Y_j[bucket_i].
+// per coefficient: X̂_i = Σ_j w_ij Y_j[bucket_i].
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text files that the build put into the library (cmake/embed.cmake).
+// Text files that the build embeds in the library (cmake/embed.cmake).
 #pragma once
 
 namespace sfft::detail {

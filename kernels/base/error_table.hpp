@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan knows of each coefficient's error, as plain data for every backend.
+// What a plan knows about each coefficient's error, as plain data for every backend.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace sfft::detail {
 
-/// E|X̂_i − X_i|² = gain_scale·gain_i + bias_scale·bias_i, the scales fitted to each frame (account.hpp). All
-/// vectors have k elements.
+/// E|X̂_i − X_i|² = gain_scale·gain_i + bias_scale·bias_i, with the scales fitted to each frame
+/// (account.hpp). All vectors have k elements.
 struct ErrorTable {
   ErrorModel model;
   std::vector<double> gain;

@@ -8,8 +8,8 @@
 
 namespace sfft::detail {
 
-/// Takes the flag or, where another thread has it, throws Error(in_use) with the sentence. One atomic
-/// exchange, so that no call is slower for it.
+/// Takes the flag, or throws Error(in_use) with the sentence if another thread holds it. Costs one atomic
+/// exchange per call.
 class Exclusive {
  public:
   Exclusive(std::atomic<bool>& flag, const char* sentence) : flag_(flag) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window of the flat-window path: a Kaiser window and its exactly known response.
 //
-// A flat passband (Hassanieh et al., SODA 2012) costs about twice the taps of a window of equal leakage. With
-// the support known nothing is located by its magnitude and every coefficient is divided by the response at
-// its own offset, so the narrowest window is the best one. Of those Kaiser's has both taps and response in
-// closed form (Kaiser and Schafer, IEEE Trans. ASSP 28, 1980), which lets the planner set up its linear
-// systems without a single transform.
+// A flat passband (Hassanieh et al., SODA 2012) costs about twice the taps of a window of equal leakage. When
+// the support is known, nothing is located by its magnitude and every coefficient is divided by the response
+// at its own offset, so the narrowest window is the best one. Among narrow windows, Kaiser's has both taps
+// and response in closed form (Kaiser and Schafer, IEEE Trans. ASSP 28, 1980), which lets the planner set up
+// its linear systems without a single transform.
 //
-// C++17, no allocation, no library beyond <cmath>: also for device code.
+// C++17, no allocation and no library beyond <cmath>, so that device code can include it too.
 #pragma once
 
 #include <cmath>
@@ -59,8 +59,8 @@ struct KaiserWindow {
     return beta / std::sinh(beta) * bessel_i0(beta * std::sqrt(t < 1 && t > -1 ? 1 - t * t : 0));
   }
 
-  /// Σ_m g[m] cos(2π s (m − (M−1)/2) / M). The continuous window's transform: what sampling adds is below the
-  /// leakage, by a factor of about M.
+  /// Σ_m g[m] cos(2π s (m − (M−1)/2) / M). This is the transform of the continuous window: sampling adds less
+  /// than the leakage, by a factor of about M.
   double response(double s) const noexcept {
     constexpr double kPi = 3.14159265358979323846;
     const double q2 = beta * beta - kPi * kPi * s * s;

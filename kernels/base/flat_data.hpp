@@ -5,9 +5,9 @@
 // aliased into B buckets; the B-point FFT of line j is
 //   z_j[b] = Σ_m g[m] x[t_j(m)] exp(−2πi b m / B)
 //          = (1/N) Σ_f X[f] exp(2πi Σ_d f_d τ_jd / n_d) G(θ_f − b/B),   θ_f = Σ_d f_d σ_d / n_d mod 1.
-// G is negligible beyond a few buckets, so a coefficient shows in a short run of buckets of all lines, among
-// the few template frequencies that hash nearby: a small known linear system, solved at plan time into one
-// row of weights that reads the coefficient and is blind to its neighbours.
+// G is negligible beyond a few buckets, so a coefficient appears in a short run of buckets of all lines,
+// among the few template frequencies that hash nearby: a small known linear system, solved at plan time into
+// one row of weights that reads the coefficient and is blind to its neighbours.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct FlatPlanData {
   Shape shape{1};
   bool real = false;
   std::array<std::int64_t, 3> sigma{0, 0, 0};
-  std::vector<std::array<std::int64_t, 3>> delays;  ///< τ_j, r of them
+  std::vector<std::array<std::int64_t, 3>> delays;  ///< τ_j, r delays
   std::int64_t buckets = 1;                         ///< B
   std::vector<double> window;                       ///< g, M taps, M a multiple of B
   std::int64_t row_buckets = 1;                     ///< p, the buckets that a row reads
@@ -41,7 +41,7 @@ struct FlatPlanData {
   std::int64_t coefficients() const noexcept { return static_cast<std::int64_t>(noise_gain.size()); }
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(first_bucket.size()); }
   std::int64_t probes() const noexcept { return rows() - coefficients(); }
-  /// Complex FFTs: a real frame's lines travel in pairs.
+  /// Complex FFTs: a real frame's lines are transformed in pairs.
   std::int64_t lanes() const noexcept { return real ? (delay_count() + 1) / 2 : delay_count(); }
 };
 

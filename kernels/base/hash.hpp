@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "hash": where the frequencies of a template fall. The mathematics of both backends; coordinates and
-// extents are arrays of three, unused dimensions 0 and 1.
+// Stage "hash": the buckets that the frequencies of a template fall into, for both backends. Coordinates and
+// extents are arrays of three; unused dimensions have coordinate 0 and extent 1.
 #pragma once
 
 #include <cstdint>

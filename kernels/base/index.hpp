@@ -26,7 +26,7 @@ SFFT_HOST_DEVICE constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t n
 /// exp(2 pi i numerator/denominator), correct to the last bits of double: the angle is reduced to an eighth
 /// of a turn in integers first. numerator in [0, denominator).
 inline std::complex<double> unit_root(std::int64_t numerator, std::int64_t denominator) noexcept {
-  // Twice, so that the eighth is exact: angle = 2*pi*p/q with q up to 2^62 needs 8p in 128 bits.
+  // In 128 bits, so that the octant is exact: for an angle 2*pi*p/q with q up to 2^62, 8p overflows 64 bits.
   const auto eighths = static_cast<unsigned __int128>(numerator) * 8u;
   const auto octant = static_cast<int>(eighths / static_cast<unsigned __int128>(denominator));
   const auto rest = static_cast<std::int64_t>(eighths - static_cast<unsigned __int128>(octant) *
@@ -38,7 +38,7 @@ inline std::complex<double> unit_root(std::int64_t numerator, std::int64_t denom
   const double angle = fraction * kEighth;
   double c = std::cos(angle);
   double s = std::sin(angle);
-  // Reflect within the quarter, then turn by quarters.
+  // Reflect within the quarter turn, then rotate by quarter turns.
   if (mirrored) {
     const double t = c;
     c = s;

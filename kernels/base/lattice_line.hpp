@@ -17,7 +17,7 @@ void walk_line(const std::int64_t* extents, int rank, const std::array<std::int6
     for (int d = 0; d < rank; ++d) {
       std::int64_t& at = tau[static_cast<std::size_t>(d)];
       flat = flat * extents[d] + at;
-      // Compared before it is added: σ + τ could overflow for the largest grids.
+      // Compare before adding: σ + τ could overflow for the largest grids.
       const std::int64_t step = sigma[static_cast<std::size_t>(d)];
       at = at >= extents[d] - step ? at - (extents[d] - step) : at + step;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of one axis of a spectrum, logarithmic in |f|, two an octave: |f| = 0 has a cell of its own, then
+// Cells of one axis of a spectrum, logarithmic in |f|, two per octave: |f| = 0 has a cell of its own, then
 // [1,1], [2,2], [3,3], [4,5], [6,7], [8,11], … up to n/2.
 #pragma once
 
@@ -21,7 +21,8 @@ SFFT_HOST_DEVICE int log_cells(std::int64_t extent) noexcept {
   return cells;
 }
 
-/// The f in [0, extent) of one cell: those up to n/2 and, unless only they are stored, their negatives.
+/// The f in [0, extent) of one cell: those up to n/2 and, unless only these are stored (`half`), their
+/// negatives.
 struct LogCellMembers {
   std::int64_t positive_first, positive_count;
   std::int64_t negative_first, negative_count;
@@ -40,7 +41,7 @@ SFFT_HOST_DEVICE LogCellMembers log_cell_members(int cell, std::int64_t extent, 
   const std::int64_t high = next <= half_extent ? next : half_extent + 1;
   LogCellMembers members{low, high - low, 0, 0};
   if (half || low == 0) return members;
-  // Without counting n/2 twice.
+  // Do not count n/2 twice.
   const std::int64_t mirrored = extent - high + 1;
   members.negative_first = mirrored > half_extent ? mirrored : half_extent + 1;
   const std::int64_t count = extent - low + 1 - members.negative_first;

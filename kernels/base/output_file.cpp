@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes a file under a locked temporary name beside its target, syncs it and renames it; writes streams and
+// descriptors directly.
+
 #include "kernels/base/output_file.hpp"
 
 #include <dirent.h>
@@ -18,7 +21,8 @@ namespace sfft::detail {
 
 namespace {
 
-// ".sfft-PID-RANDOM.tmp": told from other files by this, and from those of living writers by PID and a lock.
+// Temporary files are named ".sfft-PID-RANDOM.tmp". The PID and a lock tell abandoned ones from those of
+// living writers.
 constexpr std::string_view kPrefix = ".sfft-";
 constexpr std::string_view kSuffix = ".tmp";
 constexpr std::size_t kRandomDigits = 16;
@@ -28,7 +32,7 @@ std::string random_name() {
   return fmt::format("{}{}-{:08x}{:08x}{}", kPrefix, ::getpid(), random(), random(), kSuffix);
 }
 
-/// The writer in a temporary file's name; 0 for other names.
+/// The writer's PID in a temporary file's name; 0 for other names.
 pid_t writer_of(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return 0;
   name.remove_prefix(kPrefix.size());
@@ -41,8 +45,8 @@ pid_t writer_of(std::string_view name) {
   return code == std::errc() && end == name.data() + dash && pid > 0 ? pid : 0;
 }
 
-// Locks of the open file rather than of the process: they end with it, are seen from other containers, and do
-// not disturb the locks that HDF5 takes of the same file.
+// These locks belong to the open file rather than to the process: they end with it, other containers see
+// them, and they do not disturb the locks that HDF5 takes on the same file.
 struct flock whole_file(short type) {
   struct flock lock {};
   lock.l_type = type;
@@ -62,7 +66,7 @@ bool locked(int file) {
 void lock_file(int file) {
 #ifdef F_OFD_SETLK
   struct flock lock = whole_file(F_WRLCK);
-  static_cast<void>(::fcntl(file, F_OFD_SETLK, &lock));  // without it the process's number still speaks
+  static_cast<void>(::fcntl(file, F_OFD_SETLK, &lock));  // if this fails, the PID still tells
 #endif
 }
 
@@ -95,7 +99,8 @@ bool same_inode(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/// Devices and sockets may be read and written, or written twice: nothing in them is lost by it.
+/// Whether what is written stays there. Devices and sockets may be read and written, or written twice,
+/// without losing data.
 bool is_kept(const struct stat& status) {
   return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode);
 }
@@ -114,7 +119,8 @@ struct OutputFile::Impl {
 
   void prepare() {
     remove_abandoned(target.folder.get());
-    // What replaces a private file is private from its first byte; the others are as the umask has it.
+    // A file that replaces another is private until it takes that file's mode; a new file gets the umask's
+    // mode.
     const mode_t mode = target.exists ? S_IRUSR | S_IWUSR : 0666;
     std::string name;
     do {
@@ -127,7 +133,7 @@ struct OutputFile::Impl {
     if (!file) cannot_write(path, errno);
     temporary = std::move(name);
     lock_file(file.get());
-    // A name that is too long for the file system is told now, not by the renaming.
+    // Report a name that is too long for the file system now, not when the file is renamed.
     struct stat ignored {};
     if (::fstatat(target.folder.get(), target.name.c_str(), &ignored, AT_SYMLINK_NOFOLLOW) != 0 &&
         errno != ENOENT)
@@ -153,7 +159,7 @@ struct OutputFile::Impl {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) cannot_write(path, errno);
     if (status.st_uid != before.st_uid || status.st_gid != before.st_gid) {
-      // Only the superuser may give files away, and others only to their own groups: then the file is theirs.
+      // Only the superuser may give a file away. Others may still pass it to one of their own groups.
       if (::fchown(file.get(), before.st_uid, before.st_gid) != 0)
         static_cast<void>(!::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid));
     }
@@ -212,7 +218,7 @@ void OutputFile::commit() {
   if (::renameat(folder, impl.temporary.c_str(), folder, impl.target.name.c_str()) != 0)
     cannot_write(impl.path, errno);
   impl.temporary.clear();
-  static_cast<void>(::fsync(folder));  // the file is whole by either name
+  static_cast<void>(::fsync(folder));  // the file is complete under either name
 }
 
 bool OutputFile::same_as(const OutputFile& other) const noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one writer of files: it decides what a path leads to before the work, and replaces regular files whole.
+// The one writer of files: it checks what a path leads to before the work begins, and replaces regular files
+// whole.
 #pragma once
 
 #include <sys/types.h>
@@ -11,18 +12,19 @@
 
 namespace sfft::detail {
 
-/// What the path of an output leads to, links followed.
+/// What the path of an output leads to, with links followed.
 enum class OutputKind : std::uint8_t {
-  file,       ///< a regular file, or nothing yet: prepared beside, then renamed
-  stream,     ///< a FIFO or a character device: written to
-  descriptor  ///< /dev/stdout, /dev/fd/N: written to as it is open
+  file,       ///< a regular file, or nothing yet: prepared beside it, then renamed
+  stream,     ///< a FIFO or a character device: opened and written to
+  descriptor  ///< /dev/stdout, /dev/fd/N: written to as it was opened
 };
 
-/// An output that appears whole or not at all, where it is a regular file.
+/// An output. A regular file appears whole or not at all.
 ///
 /// A file is prepared in its own folder under an unpredictable name, which is created exclusively and locked
 /// while its writer lives. commit() gives it the mode and owner of the file that it replaces, and renames it.
-/// Whatever happens before leaves the old file as it was. What killed writers left in the folder is removed.
+/// A failure before that leaves the old file as it was. Files that killed writers left in the folder are
+/// removed.
 ///
 /// Every function throws Error(file_unreadable) with a sentence that names the path; the destructor does not.
 class OutputFile {
@@ -39,7 +41,7 @@ class OutputFile {
 
   /// Opens a stream at the first call, which waits for the reader of a FIFO.
   void write(std::string_view bytes);
-  /// Puts a file in its place, on the disk. Once.
+  /// Syncs a file to disk and renames it into place. Call it once.
   void commit();
 
   /// Where a regular file is prepared, for libraries that open files themselves.
@@ -56,7 +58,7 @@ class OutputFile {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The three steps for bytes that are there.
+/// All three steps for bytes that are already in memory.
 void write_whole(const std::string& path, std::string_view bytes);
 
 }  // namespace sfft::detail

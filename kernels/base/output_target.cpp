@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Follows links one by one, so that a link to /dev/stdout is recognised, and checks the target before any
+// work is done.
+
 #include "kernels/base/output_target.hpp"
 
 #include <fcntl.h>
@@ -43,8 +46,8 @@ namespace {
 
 constexpr int kMostLinks = 40;  // as many as Linux follows
 
-/// The N of /dev/fd/N and of the names of the standard streams. Opening these would start a redirected file
-/// again from its beginning.
+/// The N of /dev/fd/N, or of a standard stream's name. Opening such a path would restart a redirected file
+/// from its beginning.
 std::optional<int> named_descriptor(std::string_view path) {
   if (path == "/dev/stdin") return 0;
   if (path == "/dev/stdout") return 1;
@@ -59,7 +62,7 @@ std::optional<int> named_descriptor(std::string_view path) {
   return std::nullopt;
 }
 
-/// The folder's part of a path, with its slash; empty where there is none.
+/// The folder part of a path, with its slash; empty if there is none.
 std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/') + 1);  // npos + 1 is 0
 }
@@ -89,7 +92,7 @@ void check_existing(const std::string& path, const OutputTarget& target) {
   if (S_ISDIR(mode)) cannot_write(path, "it is a directory: give the name of a file");
   if (S_ISBLK(mode)) cannot_write(path, "it is a disk or another block device: give the name of a file");
   if (S_ISSOCK(mode)) cannot_write(path, "it is a socket: give the name of a file");
-  // The superuser may write anything; a file that nobody may write is still meant to stay.
+  // The superuser may write anything, but a file that nobody may write is meant to stay.
   constexpr mode_t kAnybody = S_IWUSR | S_IWGRP | S_IWOTH;
   if ((mode & kAnybody) == 0 || ::faccessat(AT_FDCWD, target.opened.c_str(), W_OK, AT_EACCESS) != 0)
     cannot_write(path, "it is read-only: give another name, or make it writable");
@@ -126,7 +129,7 @@ OutputTarget find_target(const std::string& path) {
   if (target.name.empty()) cannot_write(path, "it ends in '/' and there is no such directory");
   const char* const place = folder.empty() ? "." : folder.c_str();
   target.folder = Descriptor(::open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!target.folder && errno == EACCES)  // files can be made where names may not be listed
+  if (!target.folder && errno == EACCES)  // files can be created in a folder that may not be listed
     target.folder = Descriptor(::open(place, O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!target.folder || ::fstat(target.folder.get(), &target.folder_status) != 0) {
     cannot_write(path,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the path of an output leads: links followed, what cannot be written refused.
+// Finds where the path of an output leads: follows links and refuses what cannot be written.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 namespace sfft::detail {
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& why);
-/// With the reason of `code`, an errno.
+/// Gives the system's message for `code`, an errno, as the reason.
 [[noreturn]] void cannot_write(const std::string& path, int code);
 
 /// A descriptor that closes itself.
@@ -32,12 +32,12 @@ class Descriptor {
 struct OutputTarget {
   OutputKind kind = OutputKind::file;
   std::string opened;            ///< the path with its links followed
-  std::string name;              ///< of files: in its folder
-  Descriptor folder;             ///< of files
-  struct stat folder_status {};  ///< of files
-  int descriptor = -1;           ///< of descriptors; not owned
+  std::string name;              ///< files: the name within its folder
+  Descriptor folder;             ///< files
+  struct stat folder_status {};  ///< files
+  int descriptor = -1;           ///< descriptors: not owned
   bool exists = false;
-  struct stat status {};  ///< where it exists
+  struct stat status {};  ///< valid if it exists
 };
 
 /// Throws Error(file_unreadable) for what cannot be written.

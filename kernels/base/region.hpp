@@ -12,12 +12,12 @@ namespace sfft::detail {
 
 /// A frame as executors take it: contiguous at `data`, unless it is a `region`. The view must outlive it.
 struct FrameData {
-  FrameData(const void* contiguous) : data(contiguous) {}  // NOLINT: what it is as a rule
+  FrameData(const void* contiguous) : data(contiguous) {}  // NOLINT: the usual case
   FrameData(const SignalView& view)                        // NOLINT
       : data(view.data()), region(view.contiguous() ? nullptr : &view) {}
   const void* data;
   const SignalView* region = nullptr;
-  double unit = 1;  ///< what samples are multiplied by after they are read, a power of two
+  double unit = 1;  ///< multiplies the samples after they are read; a power of two
 };
 
 /// From the flat row-major index of an element to its place in memory, in elements from the first.
@@ -41,7 +41,7 @@ class RegionIndex {
 
  private:
   std::int64_t columns_ = 1, rows_ = 1;
-  std::int64_t row_gap_ = 0, plane_gap_ = 0;  ///< elements between the end of one and the start of the next
+  std::int64_t row_gap_ = 0, plane_gap_ = 0;  ///< elements from the end of one to the start of the next
 };
 
 /// Calls use(row, i) with the address of the i-th row along the last dimension.
@@ -57,7 +57,7 @@ void for_each_row(const SignalView& view, const Use& use) {
   }
 }
 
-/// All elements, row-major, view.bytes() of them.
+/// Copies all elements in row-major order, view.bytes() bytes.
 inline void copy_elements(const SignalView& view, std::byte* to) noexcept {
   if (view.contiguous()) {
     std::memcpy(to, view.data(), view.bytes());
@@ -71,7 +71,7 @@ inline void copy_elements(const SignalView& view, std::byte* to) noexcept {
   });
 }
 
-/// The view of a copy of a view's elements.
+/// A view of a contiguous copy of a view's elements.
 inline SignalView copied(const SignalView& view, const std::byte* copy) {
   return {copy, static_cast<std::size_t>(view.shape().points()), view.type(), view.shape()};
 }

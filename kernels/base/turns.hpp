@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases and complex products of blind discovery, where they are worked out anew for every signal and so have
-// to be cheap: no library sine, no test for NaN inside a product.
+// Phases and complex products for blind discovery, which computes them anew for every signal and needs them
+// cheap: no library sine, no test for NaN inside a product.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ inline std::complex<double> times_conj(std::complex<double> a, std::complex<doub
   return {a.real() * b.real() + a.imag() * b.imag(), a.imag() * b.real() - a.real() * b.imag()};
 }
 
-/// Sine and cosine of |x| <= pi/4 by their Taylor series, which there leave 1e-17. Always inline: no
+/// Sine and cosine of |x| <= pi/4 by their Taylor series, whose error there is 1e-17. Always inline: no
 /// out-of-line copy compiled for one instruction set can be picked up by another.
 inline __attribute__((always_inline)) void sine_cosine(double x, double& sine, double& cosine) noexcept {
   const double z = x * x;
@@ -63,7 +63,7 @@ inline double turns_of(std::int64_t f, std::int64_t t, std::int64_t n) noexcept 
   if (n <= kShort) {
     const auto product = static_cast<std::uint64_t>(f) * static_cast<std::uint64_t>(t);
     const auto whole = static_cast<std::uint64_t>(n);
-    // Powers of two are the common case, and a division is what this function costs.
+    // Powers of two are the common case, and the division is most of this function's cost.
     const std::uint64_t rest = (whole & (whole - 1)) == 0 ? product & (whole - 1) : product % whole;
     return static_cast<double>(rest) / static_cast<double>(n);
   }

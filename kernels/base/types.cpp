@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks shapes, strides and pointers when a view is made, so that no other code has to check them again.
+
 #include "kernels/base/types.hpp"
 
 #include <fmt/format.h>
@@ -115,7 +117,7 @@ SignalView::SignalView(const void* first, ElementType type, const Shape& shape,
         ErrorCode::invalid_argument,
         fmt::format("{} strides for a signal of {} dimensions: give one each", strides.size(), shape.rank()));
   }
-  // What the dimensions so far span, from the first element to behind the last.
+  // Elements that the dimensions so far span, from the first to one past the last.
   std::int64_t span = 1;
   for (int d = shape.rank() - 1; d >= 0; --d) {
     const auto at = static_cast<std::size_t>(d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vocabulary of the API: shapes, views of signals, results. No allocation beyond what a result holds.
+// The vocabulary of the API: shapes, views of signals, results. Nothing allocates but the results.
 #pragma once
 
 #include <array>
@@ -88,7 +88,7 @@ concept Sample = requires {
 /// a region of a larger array, whose rows lie further apart than they are long.
 ///
 /// The constructors of a contiguous signal check that the span holds exactly shape.points() elements
-/// (ErrorCode::shape_mismatch) and that it is not null. A vector tells nothing of rows and columns: give the
+/// (ErrorCode::shape_mismatch) and that it is not null. A vector does not know its rows and columns: give the
 /// shape with it, or say that it is one-dimensional with line().
 class SFFT_EXPORT SignalView {
  public:
@@ -117,14 +117,14 @@ class SFFT_EXPORT SignalView {
     return line(std::span<const T>(samples));
   }
   /// Deleted: write SignalView(samples, Shape{rows, columns}), or SignalView::line(samples) for a signal of
-  /// one dimension. An image in a vector would be taken for one long line without a word.
+  /// one dimension. An image in a vector would silently be taken for one long line.
   template <Sample T>
   SignalView(const std::vector<T>& samples) = delete;  // NOLINT: stands for the implicit conversion
 
-  /// A region of a larger array, `first` its first element: `row_pitch` elements from one row's start to the
-  /// next's, `plane_pitch` from one plane's (0: as many rows as the shape has). Of an OpenCV matrix of bytes,
-  /// whole or a region: rows(m.ptr<std::uint8_t>(), {m.rows, m.cols}, m.step1()). Throws what the next
-  /// constructor throws.
+  /// A region of a larger array that begins at `first`. `row_pitch` is the number of elements from one row's
+  /// start to the next, `plane_pitch` from one plane's start to the next (0: as many rows as the shape has).
+  /// For an OpenCV matrix of bytes, whole or a region: rows(m.ptr<std::uint8_t>(), {m.rows, m.cols},
+  /// m.step1()). Throws what the next constructor throws.
   template <Sample T>
   static SignalView rows(const T* first, const Shape& shape, std::int64_t row_pitch,
                          std::int64_t plane_pitch = 0) {
@@ -135,8 +135,8 @@ class SFFT_EXPORT SignalView {
   }
   /// The same with a stride in elements for each dimension, slowest first; the last is 1. Strides of
   /// dimensions with a single element do not matter. Throws invalid_argument for a null pointer and for rows
-  /// or planes that overlap, size_overflow for a region that cannot be addressed. Nobody can check that the
-  /// memory is there: every element of the region is read, nothing between its rows is.
+  /// or planes that overlap, size_overflow for a region that cannot be addressed. The library cannot check
+  /// that the memory is there: it reads every element of the region and nothing between its rows.
   SignalView(const void* first, ElementType type, const Shape& shape, std::span<const std::int64_t> strides);
 
   const void* data() const noexcept { return data_; }  ///< the first element
@@ -145,7 +145,7 @@ class SFFT_EXPORT SignalView {
   /// Elements from one index of the dimension to the next.
   std::int64_t stride(int dimension) const noexcept { return strides_[static_cast<std::size_t>(dimension)]; }
   bool contiguous() const noexcept { return contiguous_; }
-  /// Of the elements, without what lies between the rows of a region.
+  /// Size of the elements, without the gaps between the rows of a region.
   std::size_t bytes() const noexcept {
     return static_cast<std::size_t>(shape_.points()) * element_bytes(type_);
   }
@@ -173,7 +173,7 @@ enum class Path : std::uint8_t {
 /// What to do when discovery cannot vouch for its answer.
 enum class Fallback : std::uint8_t {
   dense,  ///< transform the signal densely
-  none,   ///< return what was found, with `verified` false; never reads the whole signal for it
+  none,   ///< return what was found, with `verified` false; the whole signal is never read
 };
 
 SFFT_EXPORT const char* to_string(Backend backend) noexcept;
@@ -187,7 +187,7 @@ struct Spectrum {
   /// Shared with the template: copying a spectrum does not copy it.
   std::shared_ptr<const std::vector<std::int64_t>> support;
   std::vector<std::complex<Real>> values;  ///< X at the support
-  std::vector<Real> standard_error;  ///< of |X̂[f] − X[f]|: root mean square, real and imaginary together
+  std::vector<Real> standard_error;  ///< root mean square of |X̂[f] − X[f]|, real and imaginary parts together
   double error_l2 = 0;               ///< predicted ‖X̂ − X‖₂ over the support without f = 0
   double relative_error = 0;  ///< error_l2 / ‖X̂‖₂ over the support without f = 0 (0 when that norm is 0)
   /// Energy estimated to lie outside the template (and, with a reference, that changed since it), Σ|X[f]|²
@@ -196,16 +196,16 @@ struct Spectrum {
   double residual = 0;  ///< sqrt(tail_energy / (tail_energy + Σ|X̂[f]|² without f = 0, both halves))
   Path path = Path::automatic;
   Backend backend = Backend::automatic;
-  bool finite = true;  ///< false: a sample that was read is NaN or infinite; values mean nothing
-  /// False only where the support was found by discovery and fresh samples did not confirm it (or could not
-  /// tell its k-th frequency from the noise): frequencies may be missing or wrong.
+  bool finite = true;  ///< false: a sample that was read is NaN or infinite; the values mean nothing
+  /// False only if the support was found by discovery and fresh samples did not confirm it (or could not tell
+  /// its k-th frequency from the noise): frequencies may be missing or wrong.
   bool verified = true;
-  /// Of a support found by discovery: no coefficient outside it is larger, as far as fresh samples can tell.
+  /// For a support found by discovery: as far as fresh samples can tell, no coefficient outside it is larger.
   double missed_bound = 0;
   std::int64_t transferred_bytes =
-      0;  ///< of the frame that were copied to the GPU, or read by it from the host
-  /// Microseconds that picking and copying them took, a frame's share of its batch; 0 where the GPU reads the
-  /// host's memory.
+      0;  ///< bytes of the frame that were copied to the GPU, or that it read from the host
+  /// Microseconds to pick and copy them, this frame's share of its batch; 0 if the GPU reads host memory
+  /// directly.
   double transfer_us = 0;
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
   std::string reason;                    ///< why this path, one sentence

@@ -16,12 +16,13 @@ namespace sfft::detail {
 constexpr int kWitnessReals = 32;
 
 struct WitnessData {
-  std::vector<std::int64_t> samples;  ///< flat row-major indices; 32 of a real signal, 16 of a complex one
-  /// kWitnessReals × 2k, row s at s·2k: real number s of the prediction is Σ_j rows[s][j] v_j, v the parts
-  /// re X̂_0, im X̂_0, re X̂_1, … Of a complex signal rows 0 … 15 are real parts, rows 16 … 31 imaginary parts.
+  std::vector<std::int64_t> samples;  ///< flat row-major indices; 32 for a real signal, 16 for a complex one
+  /// kWitnessReals × 2k, row s at s·2k: real number s of the prediction is Σ_j rows[s][j] v_j, v the parts re
+  /// X̂_0, im X̂_0, re X̂_1, … For a complex signal, rows 0 … 15 are real parts, rows 16 … 31 imaginary
+  /// parts.
   std::vector<double> rows;
   /// The mean square is taken over the smallest three quarters and corrected for Gaussian residues: a moving
-  /// object that covers some of the samples is no error of the coefficients.
+  /// object that covers some of the samples is not an error of the coefficients.
   bool trimmed = false;
 
   bool empty() const noexcept { return samples.empty(); }

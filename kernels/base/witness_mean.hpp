@@ -6,8 +6,8 @@
 
 namespace sfft::detail {
 
-/// Of the smallest three quarters of |e|², over that of all, for Gaussian e: (3/4 + ln(1/4)/4)/(3/4) where e
-/// is complex, (3/4 − 2zφ(z))/(3/4) with z = Φ⁻¹(7/8) where it is real.
+/// Mean of the smallest three quarters of |e|² divided by the mean of all, for Gaussian e: (3/4 +
+/// ln(1/4)/4)/(3/4) if e is complex, (3/4 − 2zφ(z))/(3/4) with z = Φ⁻¹(7/8) if it is real.
 constexpr double kTrimmedComplex = 0.5379019;
 constexpr double kTrimmedReal = 0.3686;
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gathers, subtracts and transforms slab by slab while the data are in cache, then recovers from all groups
+// of lanes.
+
 #include "kernels/cpu/executors/comb_executor.hpp"
 
 #include <algorithm>
@@ -127,7 +130,7 @@ typename CombExecutor<Real>::Layout CombExecutor<Real>::layout(FrameData frame,
   if (frame.region != nullptr) {
     for (int d = 0; d < data_.shape.rank(); ++d)
       strides[static_cast<std::size_t>(d)] = frame.region->stride(d);
-    // Behind the groups' buffers.
+    // They lie after the groups' buffers.
     offsets = reinterpret_cast<std::int64_t*>(scratch + scratch_reals_);
     for (std::size_t j = 0; j < data_.delays.size(); ++j) offsets[j] = offset(j, strides);
   }

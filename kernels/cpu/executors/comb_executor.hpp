@@ -33,10 +33,10 @@ class CombExecutor final : public Executor<Real> {
     std::int64_t lanes;
     std::int64_t first_delay;
     std::vector<std::int64_t> offsets;  ///< flat sample offset of each delay
-    std::vector<Real> weights;          ///< k blocks, as RecoverKernels says
+    std::vector<Real> weights;          ///< k blocks in the layout of RecoverKernels
     std::vector<Real> power_weight;     ///< bucket × lane, largest 1
     SmallFft<Real> fft;
-    std::size_t buffer_reals;      ///< of one of the four arrays in scratch
+    std::size_t buffer_reals;      ///< size of each of the four arrays in scratch
     std::size_t scratch_offset;    ///< in reals
     std::size_t reference_offset;  ///< in reals
   };
@@ -44,12 +44,12 @@ class CombExecutor final : public Executor<Real> {
   /// Where a frame's samples lie.
   struct Layout {
     std::array<std::int64_t, 2> steps;  ///< elements to the next bucket of the first two dimensions
-    const std::int64_t* offsets;        ///< of the delays of a region; nullptr: those of the groups
-    Real unit = 1;                      ///< as FrameData has it
+    const std::int64_t* offsets;        ///< offsets of a region's delays; nullptr: those of the groups
+    Real unit = 1;                      ///< FrameData::unit
   };
 
   std::int64_t offset(std::size_t delay, const std::array<std::int64_t, 3>& strides) const noexcept;
-  /// Of a region, the offsets go to `scratch`.
+  /// For a region, the offsets are written to `scratch`.
   Layout layout(FrameData frame, Real* scratch) const noexcept;
   void gather_slab(const Group& group, const void* frame, ElementType type, const Layout& layout,
                    std::int64_t m0, Real* re, Real* im) const noexcept;
@@ -61,7 +61,7 @@ class CombExecutor final : public Executor<Real> {
   CombData data_;  ///< without the weights, which the groups hold
   std::vector<std::int32_t> bucket_, mirror_;
   std::vector<Group> groups_;
-  double power_unit_ = 0;  ///< of power_weight
+  double power_unit_ = 0;  ///< unit of power_weight
   std::size_t scratch_reals_ = 0;
 };
 

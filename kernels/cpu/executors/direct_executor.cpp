@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Widens the samples to double once; each coefficient is then a blocked dot product with its row of twiddles.
+
 #include "kernels/cpu/executors/direct_executor.hpp"
 
 #include <algorithm>
@@ -13,9 +15,9 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// Sums side by side, for vectors and because one addition has to wait for the other.
+/// Sums side by side: they fill a vector, and no addition waits for the one before.
 constexpr std::size_t kLanes = 4;
-/// Products that are added as they are before their sum is added with care.
+/// Products that are added plainly before their sum goes into a compensated one.
 constexpr std::size_t kRun = 4;
 constexpr std::size_t kBlock = kLanes * kRun;
 
@@ -40,12 +42,12 @@ struct Sums {
       add(0, sum[lane]);
       lost[0] += lost[lane];
     }
-    // What an infinite sum lost is no number.
+    // What an infinite sum lost is NaN.
     return kCompensated && std::isfinite(sum[0]) ? sum[0] + lost[0] : sum[0];
   }
 };
 
-/// Σ x·(c + is) over whole blocks; `im` has no part in it when x is real.
+/// Σ x·(c + is) over whole blocks; `im` is not read when x is real.
 template <bool kCompensated, bool kComplex>
 std::complex<double> product(const double* __restrict re, const double* __restrict im,
                              const double* __restrict c, const double* __restrict s,
@@ -72,7 +74,7 @@ std::complex<double> product(const double* __restrict re, const double* __restri
 
 void gather(FrameData frame, ElementType type, std::size_t samples, double* re, double* im) noexcept {
   const auto row = permute_kernels<double>().gather[static_cast<std::size_t>(type)];
-  const std::int64_t offsets[2] = {0, 0};  // of a real frame, `im` gets a copy
+  const std::int64_t offsets[2] = {0, 0};  // for a real frame, `im` gets a copy
   if (frame.region == nullptr) {
     row(frame.data, static_cast<std::int64_t>(samples), 1, offsets, 1, re, im);
     return;
@@ -84,8 +86,8 @@ void gather(FrameData frame, ElementType type, std::size_t samples, double* re, 
   });
 }
 
-/// What the rounding of twiddles makes of samples of size 1: at random among the different ones, alike where
-/// one comes again.
+/// The error that rounded twiddles cause for samples of magnitude 1: random among distinct twiddles, the same
+/// wherever one repeats.
 double twiddle_rounding(const Shape& shape, std::int64_t flat) {
   std::int64_t different = 1;
   for (int d = shape.rank() - 1; d >= 0; --d) {

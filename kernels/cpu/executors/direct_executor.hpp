@@ -9,8 +9,8 @@
 namespace sfft::detail::cpu {
 
 /// Sums are taken in double whatever Real is, with compensation when Real is double, so that their rounding
-/// stays below that of the result, however many samples there are. The twiddles' own rounding is left: a few
-/// last places of double, relative to the frame.
+/// stays below that of the result, however many samples there are. What remains is the rounding of the
+/// twiddles: a few units in the last place of double, relative to the frame.
 template <class Real>
 class DirectExecutor final : public Executor<Real> {
  public:
@@ -31,7 +31,7 @@ class DirectExecutor final : public Executor<Real> {
 
  private:
   std::size_t samples_;
-  std::size_t pitch_;              ///< of a row of the tables, padded with zeros to whole blocks
+  std::size_t pitch_;              ///< length of a row of the tables, padded with zeros to whole blocks
   std::vector<double> cos_, sin_;  ///< k × pitch
   std::vector<double> rounding_;   ///< k, relative to the largest sample
 };

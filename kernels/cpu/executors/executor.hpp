@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every path looks like from above: samples of one frame in, coefficients with errors out.
+// The interface of every CPU path: samples of one frame in, coefficients with errors out.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace sfft::detail::cpu {
 
 class ThreadPool;
 
-/// What one execution found out beside the coefficients.
+/// What one execution found besides the coefficients.
 struct ExecutionStats {
   double scale = 0;    ///< of the tail, in the unit of the plan's ErrorModel
   bool finite = true;  ///< false when a sample that was read is NaN or infinite
-  /// Not 0: powers of these samples leave the range of numbers, and `scale` is in units of 4^exponent.
+  /// If not 0, powers of these samples leave the range of double, and `scale` is in units of 4^exponent.
   int exponent = 0;
 };
 
@@ -28,11 +28,11 @@ struct ExecutionStats {
 /// well within double's range.
 inline int power_exponent(double largest) noexcept {
   if (!(largest > 0) || (largest > 1e-100 && largest < 1e100)) return 0;
-  return std::clamp(std::ilogb(largest), -1000, 1000);  // so that the power of two is a number, too
+  return std::clamp(std::ilogb(largest), -1000, 1000);  // so that the power of two is in range, too
 }
 
-/// One path for one plan. Immutable; execute() is thread-safe with one scratch a thread, never allocates and
-/// never throws.
+/// One path for one plan. Immutable; execute() is thread-safe with one scratch per thread, never allocates
+/// and never throws.
 template <class Real>
 class Executor {
  public:
@@ -41,7 +41,8 @@ class Executor {
   /// Bytes of 64-byte aligned scratch that execute() needs.
   virtual std::size_t scratch_bytes() const noexcept = 0;
 
-  /// Length of the array of reference samples, in the executor's own sample order; 0: it cannot difference.
+  /// Length of the array of reference samples, in the executor's own sample order; 0: it cannot subtract a
+  /// reference.
   virtual std::size_t reference_reals() const noexcept = 0;
   /// Fills that array from a contiguous reference frame.
   virtual void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept = 0;

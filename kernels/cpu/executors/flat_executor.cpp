@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gathers all taps in one call, folds them with the window into buckets, transforms, then reads coefficients
+// and probes.
+
 #include "kernels/cpu/executors/flat_executor.hpp"
 
 #include <algorithm>
@@ -65,7 +68,7 @@ void FlatExecutor<Real>::list_offsets(const FlatPlanData& data) {
   }
 }
 
-/// The run of mirrored buckets is read upwards like the other, so its weights stand in reverse.
+/// The run of mirrored buckets is read upwards like the other, so its weights are stored in reverse.
 template <class Real>
 void FlatExecutor<Real>::pack_row(const FlatPlanData& data, std::int64_t row) {
   const std::int64_t p = row_buckets_;
@@ -119,7 +122,7 @@ void FlatExecutor<Real>::transform(FrameData frame, ElementType type, const Real
   const auto taps = static_cast<std::int64_t>(window_.size());
   Real* taps_re = scratch;
   Real* taps_im = taps_re + taps_reals_;
-  // A line's taps are one row of the comb path's gather, all of them lanes.
+  // All taps are one row of the comb path's gather, in which each tap is a lane.
   if (frame.region != nullptr) {
     gather_region(*frame.region, 0, offsets_.data(), taps, taps_re, taps_im);
   } else {
@@ -149,7 +152,8 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
   const FlatRecoverKernels<Real>& kernels = flat_recover_kernels<Real>();
   Real* re = scratch + 2 * taps_reals_ + (fft_.result_in_scratch() ? 2 * bucket_reals_ : 0);
   Real* im = re + bucket_reals_;
-  // The circle of buckets continues behind its end as far as rows read; what only pads a row must be finite.
+  // The buckets form a circle: repeat the first ones past the end as far as rows read. What only pads a row
+  // must be finite.
   const std::int64_t count = buckets_ * lanes_;
   const std::int64_t read = (row_buckets_ - 1) * lanes_;
   for (Real* z : {re, im}) {
@@ -168,7 +172,7 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
   run(0, coefficients_, reinterpret_cast<Real*>(values.data()));
   for (const std::int64_t i : self_conjugate_) values[static_cast<std::size_t>(i)].imag(Real(0));
 
-  // The taps are used up: their space holds what the probes read.
+  // The taps are no longer needed: their space holds what the probes read.
   const std::int64_t probes = rows_ - coefficients_;
   run(coefficients_, probes, scratch);
   double power = 0;

@@ -13,7 +13,7 @@
 namespace sfft::detail::cpu {
 
 /// A lane carries one line of a complex frame, two of a real one (an odd last line twice, once unused). The
-/// lines of all delays are transformed together, so one frame is the work of one thread.
+/// lines of all delays are transformed together, so one thread works on one frame.
 template <class Real>
 class FlatExecutor final : public Executor<Real> {
  public:
@@ -36,11 +36,11 @@ class FlatExecutor final : public Executor<Real> {
   std::int64_t row_reals_;             ///< length of a row, padded
   std::vector<std::int64_t> offsets_;  ///< flat sample index of each tap, lane fastest; pairs when real
   std::vector<Real> window_;           ///< tap × lane
-  std::vector<std::int32_t> start_, mirror_;  ///< of each row in the bucket array
-  std::vector<Real> weights_;                 ///< as FlatRecoverKernels says
+  std::vector<std::int32_t> start_, mirror_;  ///< of each row, in the bucket array
+  std::vector<Real> weights_;                 ///< in the layout of FlatRecoverKernels
   std::vector<std::int64_t> self_conjugate_;
   SmallFft<Real> fft_;
-  std::size_t taps_reals_, bucket_reals_;  ///< of one array in scratch: two of taps, four of buckets
+  std::size_t taps_reals_, bucket_reals_;  ///< size of each array in scratch: two of taps, four of buckets
 };
 
 extern template class FlatExecutor<float>;

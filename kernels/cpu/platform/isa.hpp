@@ -6,7 +6,7 @@ namespace sfft::detail::cpu {
 
 enum class Isa { baseline, avx2, avx512 };
 
-/// The best that the processor and this build have; the environment variable SFFT_ISA (baseline, avx2,
+/// The best that the processor and this build support; the environment variable SFFT_ISA (baseline, avx2,
 /// avx512) lowers it, which the tests use to run every variant. Decided once.
 Isa best_isa() noexcept;
 const char* to_string(Isa isa) noexcept;
@@ -35,8 +35,8 @@ const char* to_string(Isa isa) noexcept;
 #endif
 
 /// Defines `Table<Real>& name_kernels<Real>()` as the table of the instruction set in use, given kernel
-/// sources that define name_table_float() and name_table_double() for each. Those are declared before, with
-/// SFFT_FOR_EVERY_ISA, in sfft::detail::cpu, where this is used.
+/// sources that define name_table_float() and name_table_double() for each. Declare those first, with
+/// SFFT_FOR_EVERY_ISA, in sfft::detail::cpu, where this macro is used.
 #define SFFT_DEFINE_KERNELS(Table, name)                   \
   template <>                                              \
   const Table<float>& name##_kernels<float>() noexcept {   \

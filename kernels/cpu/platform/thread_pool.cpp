@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The caller and the workers take parts one by one under a mutex, so that uneven parts balance themselves.
+
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <exception>
@@ -8,7 +10,7 @@ namespace sfft::detail::cpu {
 ThreadPool::ThreadPool(int threads) {
   try {
     for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
-  } catch (const std::exception&) {  // no more threads or no memory for one: those that run share the work
+  } catch (const std::exception&) {  // no more threads, or no memory for one: those that run share the work
   }
 }
 

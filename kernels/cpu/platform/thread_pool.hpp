@@ -14,7 +14,7 @@ namespace sfft::detail::cpu {
 /// returns when all are done. One run at a time. Jobs must not throw.
 class ThreadPool {
  public:
-  /// Of fewer threads where the system starts no more of them; the caller's own is always there.
+  /// Has fewer threads if the system refuses to start more; the caller's own is always there.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small FFT plans shared by everybody who needs one now and then: blind discovery meets the same few sizes
-// again and again, and their tables take longer to make than a transform takes.
+// Small FFT plans shared by all callers: blind discovery needs the same few sizes again and again, and making
+// their tables takes longer than a transform.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace sfft::detail::cpu {
 
 /// The plan for these extents (unused ones 1) and lanes, made on first use. Thread-safe; remembers a bounded
-/// number of plans, all of at most 2^20 points: larger ones are made for the caller alone.
+/// number of plans, each of at most 2^20 points: larger ones are made for the caller alone.
 template <class Real>
 std::shared_ptr<const SmallFft<Real>> shared_small_fft(const std::array<std::int64_t, 3>& grid,
                                                        std::int64_t lanes);

@@ -12,14 +12,14 @@
 namespace sfft::detail::cpu {
 
 /// Forward FFTs of `grid` (1 to 3 extents, slowest first) for `lanes` interleaved transforms: re and im hold
-/// ∏grid × lanes reals each, lane fastest: element m of transform l at [m*lanes + l]. Unnormalised,
-/// exp(-2 pi i). Any extents >= 1: Stockham passes of radix 2,3,4,5,7,8,16, Bluestein for what remains.
-/// Immutable, thread-safe; never allocates in execute().
+/// ∏grid × lanes reals each, lane fastest: element m of transform l at [m*lanes + l]. Unnormalised, exp(-2 pi
+/// i). Any extents >= 1: Stockham passes of radices up to 16 and odd ones up to 61, Bluestein for lengths
+/// with larger prime factors. Immutable, thread-safe; never allocates in execute().
 template <class Real>
 class SmallFft {
  public:
   SmallFft(std::span<const std::int64_t> grid, std::int64_t lanes);
-  /// With at most these instructions.
+  /// Uses at most this instruction set.
   SmallFft(std::span<const std::int64_t> grid, std::int64_t lanes, Isa isa);
   ~SmallFft();
   SmallFft(SmallFft&&) noexcept;
@@ -29,14 +29,14 @@ class SmallFft {
   std::size_t buffer_reals() const noexcept;
   /// Transforms (re, im). (scratch_re, scratch_im) have the same size and overlap nothing; both pairs are
   /// overwritten. Returns true when the result is in scratch, false when it is in (re, im): always the same
-  /// for one object, and known before as result_in_scratch().
+  /// for one object, and result_in_scratch() tells it beforehand.
   bool execute(Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
   bool result_in_scratch() const noexcept;
 
   /// Two halves of execute(), so that a row can be transformed while it is in cache: first every slab m1 of
   /// the slowest dimension (all dimensions but the first), then columns() over the first dimension. For one
   /// dimension slab() does nothing. execute() == slab(0) … slab(grid[0]-1), columns(). Slabs of the same
-  /// buffers may not be transformed at the same time: they share the space behind the grid.
+  /// buffers may not be transformed at the same time: they share the space after the grid.
   void slab(std::int64_t m1, Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
   bool columns(Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Picks the convolution length by the cost of its passes, then works on blocks of columns that fit the
+// second-level cache.
+
 #include "kernels/cpu/small_fft/small_fft_bluestein.hpp"
 
 #include <algorithm>
@@ -76,7 +79,7 @@ double LineFft<Real>::Bluestein::flops() const noexcept {
 template <class Real>
 void LineFft<Real>::Bluestein::execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const {
   for (std::int64_t column = 0; column < inner_; column += block_) {
-    // The last block reaches back over columns that were done: input and output are apart.
+    // The last block reaches back over columns already done, which is safe: input and output are separate.
     const std::int64_t q = std::min(column, inner_ - block_);
     kernels_.modulate(data.re + q, data.im + q, inner_, work.re, work.im, block_, n_, block_,
                       chirp_re_.data(), chirp_im_.data());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small FFT's kernel tables for one instruction set.
+// Fills the small FFT's kernel tables for one instruction set: vectors of every width, short runs and
+// scalars.
+
 #include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 
 #include <utility>
@@ -12,7 +14,7 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-/// Reals of a vector at a level; the narrowest vectors that a type has stand in for narrower ones.
+/// Reals per vector at a level; a level with fewer than two is scalar.
 template <class Real>
 constexpr int level_reals(int level) {
   return level == kLevels - 1 || (Simd<Real>::kLanes >> level) < 2 ? 1 : Simd<Real>::kLanes >> level;

@@ -22,9 +22,9 @@ constexpr int kMaxNarrow = 8;
 
 template <class Real>
 struct SmallFftKernels {
-  /// Reals of a vector at each level; a kernel of level l needs s >= level_reals[l].
+  /// Reals per vector at each level; a kernel of level l needs s >= level_reals[l].
   std::int64_t level_reals[kLevels];
-  /// Runs of s reals at a time. Roots: w^(p j) as (re, im) for j = 1 … R-1, p after p.
+  /// Runs of s reals at a time. Roots: w^(p j) as (re, im) for j = 1 … R-1, for one p after the other.
   Pass<Real> wide[kLevels][kMaxRadix + 1];
   /// The same for m = 1; no roots.
   Pass<Real> last[kLevels][kMaxRadix + 1];
@@ -41,7 +41,7 @@ struct SmallFftKernels {
                    const Real* factor_im);
 };
 
-/// For one instruction set that the machine has.
+/// The kernels for `isa`, or for the best instruction set of the machine if that is lower.
 template <class Real>
 const SmallFftKernels<Real>& small_fft_kernels(Isa isa) noexcept;
 template <>

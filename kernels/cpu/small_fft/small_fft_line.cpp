@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plans the passes, fills in the roots that each kernel asks for, and runs the passes between two pairs of
+// buffers.
+
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 
 #include <algorithm>
@@ -11,7 +14,7 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// exp(-2 pi i p j/n), appended as (re, im).
+/// exp(-2 pi i p j/n).
 template <class Real>
 std::complex<Real> turn_root(std::int64_t p, std::int64_t j, std::int64_t n) {
   const std::complex<double> root = phase(p, j, n);

@@ -28,7 +28,7 @@ class LineFft {
 
   /// Whether the result is in the other pair.
   bool toggles() const noexcept;
-  /// Reals behind each of the four pointers of `work`, which execute() wants for lengths with large primes.
+  /// Reals behind each of the four pointers of `work`, which execute() needs for lengths with large primes.
   std::int64_t work_reals() const noexcept;
   bool execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const;
   double flops() const noexcept;

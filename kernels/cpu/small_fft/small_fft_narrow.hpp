@@ -18,7 +18,7 @@ struct CountTo<0, kIndex...> {
   using Type = Indices<kIndex...>;
 };
 
-/// Chunks of S reals of a and b in turn: the lower (kHigh = 0) or upper half of each.
+/// Chunks of S reals, alternating between a and b: from the lower (kHigh = 0) or upper half of each.
 template <int W, int S, int kHigh, class V, int... I>
 SFFT_BUTTERFLY V interleave(const V& a, const V& b, Indices<I...>) {
   return __builtin_shufflevector(a, b, ((I / S % 2) * W + kHigh * (W / 2) + I / (2 * S) * S + I % S)...);
@@ -81,7 +81,7 @@ SFFT_BUTTERFLY void scatter_chunks(const V* v, Real* y) {
   }
 }
 
-/// One vector of (p, q) pairs that starts at xr, xi; its roots and the place of its first p.
+/// Transforms one vector of (p, q) pairs that starts at xr, xi; takes its roots and the place of its first p.
 template <class Real, int R, int S, bool kFinal>
 SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t step,
                                  const Real* roots) {

@@ -54,7 +54,7 @@ void wide_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __res
     xi += s;
     yr += R * s;
     yi += R * s;
-    if constexpr (kTurned) roots += 2 * (R - 1);  // the last pass has none: null
+    if constexpr (kTurned) roots += 2 * (R - 1);  // the last pass needs none: null
   }
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Dynamic programming over the divisors of n. A pass costs its measured butterflies plus overheads per call
+// and per loop.
+
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 
 #include <algorithm>
@@ -11,7 +14,7 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// Nanoseconds of a butterfly, as in RadixRow; of primes that the generic odd pass takes.
+/// Nanoseconds of a butterfly, as in RadixRow; also of primes that the generic odd pass takes.
 struct ButterflyCost {
   double first_level, second_level;
 };
@@ -56,7 +59,7 @@ class Search {
 
  private:
   PassChoice choose_kernel(std::int64_t radix, std::int64_t m, std::int64_t s) const {
-    constexpr double kPass = 3, kRun = 0.5;  // of a call, and of the loop over p
+    constexpr double kPass = 3, kRun = 0.5;  // per call, and per p of the loop
     constexpr double kFirstLevelBytes = 48 << 10, kWideVectorBytes = 64;
     const auto r = static_cast<double>(radix);
     const std::int64_t full = kernels_.level_reals[0];
@@ -74,7 +77,7 @@ class Search {
     int level = 0;
     while (kernels_.level_reals[level] > s) ++level;
     const double vectors = static_cast<double>(m) * ceil_div(s, kernels_.level_reals[level]);
-    // What the second-level cache costs goes by bytes, arithmetic by vectors.
+    // The second-level cache costs time per byte, arithmetic per vector.
     const double bytes_share = static_cast<double>(kernels_.level_reals[level]) / static_cast<double>(full);
     const double loaded = std::max(near_vector, per_vector * bytes_share);
     const PassKind kind = radix > kMaxRadix ? PassKind::odd : m == 1 ? PassKind::last : PassKind::wide;

@@ -17,7 +17,7 @@ struct PassChoice {
   int level;  ///< of wide, last and odd kernels
   std::int64_t radix;
   std::int64_t m, s;  ///< as in Pass
-  double cost;        ///< nanoseconds, about
+  double cost;        ///< in nanoseconds, roughly
 };
 
 /// The cheapest passes for length n over runs of `inner` reals, by dynamic programming over the divisors of

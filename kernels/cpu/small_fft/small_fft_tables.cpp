@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the instruction set of the small FFT.
+// Chooses the small FFT's kernels for the instruction set of the machine, or for a lower one that is asked
+// for.
+
 #include <algorithm>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"

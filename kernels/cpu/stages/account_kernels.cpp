@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every sum runs in several independent chains, so that it vectorises and hides latency without reordering
+// additions.
+
 #include "kernels/cpu/stages/account_kernels.hpp"
 
 #include "kernels/cpu/platform/simd.hpp"
@@ -11,7 +14,8 @@ template <class Real>
 void witness(const Real* v, const Real* columns, std::int64_t count, Real* residue) {
   using S = Simd<Real>;
   constexpr int kVectors = kWitnessReals / S::kLanes;
-  // Independent sums hide the latency of an addition; more than about eight vectors of them leave registers.
+  // Independent sums hide the latency of an addition; more than about eight vectors of them spill from
+  // registers.
   constexpr int kChains = kVectors >= 8 ? 1 : 8 / kVectors;
   typename S::Vector sum[kChains][kVectors] = {};
   std::int64_t j = 0;

@@ -19,7 +19,7 @@ struct AccountKernels {
   /// error_i = sqrt(gain_scale·gain_i + bias_scale·bias_i).
   void (*standard_errors)(double gain_scale, const double* gain, double bias_scale, const double* bias,
                           std::int64_t k, Real* error);
-  /// error_i = scale·root_gain_i: the same where there is no bias.
+  /// error_i = scale·root_gain_i: the same without bias.
   void (*scaled_errors)(Real scale, const Real* root_gain, std::int64_t k, Real* error);
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Takes sixteen buckets at a time. Four or eight lanes are folded pairwise; other counts loop over the lanes.
+
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"
 
@@ -32,7 +34,7 @@ void add_fixed(const Real* __restrict re, const Real* __restrict im, std::int64_
   }
 }
 
-/// For four or eight lanes: adds neighbours until one a bucket is left, all of it along vectors.
+/// For four or eight lanes: adds neighbours until one sum per bucket is left, all of it in vectors.
 template <class Real, int kLanes>
 void add_folded(const Real* __restrict re, const Real* __restrict im, std::int64_t buckets,
                 Real* __restrict power) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Dot products stay in vectors until a vector's worth of rows is done; pairwise folds then add their lanes.
+
 #include <utility>
 
 #include "kernels/cpu/platform/simd.hpp"

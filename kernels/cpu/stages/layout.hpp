@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the layouts of signals (elements of any type, interleaved complex) and the split one of the small
-// FFT.
+// Converts between the layouts of signals (elements of any type, interleaved complex) and the split layout of
+// the small FFT.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace sfft::detail::cpu {
 template <class Real>
 struct LayoutKernels {
   /// re[t] = from[2t], im[t] = from[2t + 1] for t < count: complex values, or a real signal's two halves by
-  /// parity. By the element type of one part: u8, u16, f32, f64.
+  /// parity. Indexed by the element type of one part: u8, u16, f32, f64.
   void (*deinterleave[4])(const void* from, std::int64_t count, Real* re, Real* im);
   /// re[t] = from[t], im[t] = 0.
   void (*widen[4])(const void* from, std::int64_t count, Real* re, Real* im);

@@ -12,21 +12,21 @@ struct RunGeometry {
   double buckets;      ///< B
   double stride;       ///< N/B
   double first_delay;  ///< N · first_delay below 2^53
-  double scale;        ///< of the bucket values
+  double scale;        ///< multiplies the bucket values
 };
 
-/// Phases of kRunDelays delays at candidate 0, and what they turn by from one candidate to the next.
+/// Phases of kRunDelays delays at candidate 0, and their rotation from one candidate to the next.
 struct CandidateLine {
   double base_re[8], base_im[8], step_re[8], step_im[8];
 };
 
-/// What one frequency explains of a bucket.
+/// How well one frequency explains a bucket.
 struct SingletonOutput {
   double* f;         ///< integers
   double* value_re;  ///< X[f]
   double* value_im;
   double* energy;    ///< Σ_j |y_j|²
-  double* residual;  ///< what the frequency leaves of it
+  double* residual;  ///< what the frequency leaves unexplained
 };
 
 /// Frequencies with their values in units of the buckets, and exp(2 pi i f·τ_j/n) at [i*delays + j].
@@ -41,7 +41,7 @@ inline constexpr std::int64_t kRunDelays = 8;
 
 template <class Real>
 struct LocateKernels {
-  /// The best single frequency of each of `count` buckets; re and im hold kRunDelays values a bucket.
+  /// The best single frequency of each of `count` buckets; re and im hold kRunDelays values per bucket.
   void (*explain_run)(const Real* re, const Real* im, const std::int32_t* buckets, std::int64_t count,
                       const RunGeometry& geometry, const SingletonOutput& out);
   /// The candidate g < count with the largest |Σ_j y_j conj(base_j step_j^g)|², and that square.
@@ -51,7 +51,7 @@ struct LocateKernels {
   /// integers in [0, n), n·first and n·step below 2^53.
   void (*roots)(const double* f, std::int64_t count, double first, double step, double n, std::int64_t delays,
                 double* re, double* im);
-  /// rest[b] = Σ_j |y_j[b] − what is known of it|²; scratch holds 2·buckets·delays.
+  /// rest[b] = Σ_j |y_j[b] − the sum of its known frequencies|²; scratch holds 2·buckets·delays doubles.
   void (*leftover)(const Real* re, const Real* im, std::int64_t buckets, std::int64_t delays,
                    const KnownFrequencies& known, double* scratch, double* rest);
 };

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Eight buckets at a time: the phase between neighbouring delays gives a coarse frequency, the one across
+// four delays refines it, and a fit gives value and residual.
+
 #include "kernels/base/turns.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/locate.hpp"
@@ -42,7 +45,7 @@ inline __attribute__((always_inline)) double turns_of(double y, double x) {
   const double large = ax > ay ? ax : ay;
   const double small = ax > ay ? ay : ax;
   const double ratio = small / (large > 0 ? large : 1.0);
-  // Around an eighth of a turn the series would be slow: there it is that of the distance to it.
+  // Near an eighth of a turn the series would converge slowly: there it is expanded around that angle.
   const bool far = ratio > 0.41421356237309503;
   const double t = far ? (ratio - 1) / (ratio + 1) : ratio;
   const double z = t * t;

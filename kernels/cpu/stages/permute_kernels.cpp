@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every common lane count has a copy of the loops, so that they unroll; neighbouring delays are read as whole
+// vectors.
+
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 
@@ -31,7 +34,7 @@ void gather_complex(const Sample<T>* base, std::int64_t count, std::int64_t stri
   bool neighbours = true;
   for (std::int64_t l = 1; l < lanes; ++l) neighbours = neighbours && offsets[l] == offsets[0] + l;
   if (neighbours) {
-    // Whole vectors of samples, parted into real and imaginary halves.
+    // Whole vectors of samples, split into real and imaginary halves.
     const Sample<T>* from = base + offsets[0];
     for (std::int64_t m = 0; m < count; ++m, from += stride, re += lanes, im += lanes) {
       for (std::int64_t l = 0; l < lanes; ++l) {

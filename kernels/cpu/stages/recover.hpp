@@ -8,11 +8,11 @@ namespace sfft::detail::cpu {
 
 template <class Real>
 struct RecoverKernels {
-  /// values[2i, 2i+1] (+)= Σ_l α_il Z_l[bucket_i], where Z_l[b] = re, im[b*lanes + l] and α_i is at
-  /// weights + i*2*lanes: lanes real parts, then lanes imaginary parts. `accumulate` adds.
+  /// values[2i, 2i+1] (+)= Σ_l α_il Z_l[bucket_i], where Z_l[b] = re, im[b*lanes + l] and α_i is at weights +
+  /// i*2*lanes: lanes real parts, then lanes imaginary parts. `accumulate` adds to what is there.
   void (*recover_complex)(const Real* re, const Real* im, std::int64_t lanes, const std::int32_t* bucket,
                           const Real* weights, std::int64_t k, bool accumulate, Real* values);
-  /// For real frames, two delays a lane: values_i (+)= Σ_l α_il Z_l[bucket_i] + β_il conj(Z_l[mirror_i]);
+  /// For real frames, two delays per lane: values_i (+)= Σ_l α_il Z_l[bucket_i] + β_il conj(Z_l[mirror_i]);
   /// α_re, α_im, β_re, β_im of lanes reals each at weights + i*4*lanes.
   void (*recover_real)(const Real* re, const Real* im, std::int64_t lanes, const std::int32_t* bucket,
                        const std::int32_t* mirror, const Real* weights, std::int64_t k, bool accumulate,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each coefficient is a dot product over the lanes of its bucket, unrolled for up to eight lanes.
+
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/recover.hpp"
 
@@ -48,7 +50,7 @@ void recover_real(const Real* re, const Real* im, std::int64_t runtime_lanes, co
   }
 }
 
-// One copy a lane count, so that the inner loops unroll; more lanes than these share a loop.
+// One copy per lane count, so that the inner loops unroll; larger counts share a loop.
 #define SFFT_LANES(call) \
   switch (lanes) {       \
     case 1:              \

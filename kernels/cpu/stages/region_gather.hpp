@@ -10,7 +10,7 @@
 
 namespace sfft::detail::cpu {
 
-/// What PermuteKernels::gather does with count 1, of the samples at the flat indices base + offsets[…].
+/// Does what PermuteKernels::gather does with count 1, for the samples at the flat indices base + offsets[…].
 template <class Real>
 void gather_region(const SignalView& region, std::int64_t base, const std::int64_t* offsets,
                    std::int64_t lanes, Real* re, Real* im) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "subsample" of the flat-window path: weighs the gathered taps with the window and aliases them into
+// Stage "subsample" of the flat-window path: multiplies the gathered taps by the window and aliases them into
 // the buckets.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "witness" of blind discovery: what a sum of waves is at scattered positions.
+// Stage "witness" of blind discovery: the values of a sum of waves at scattered positions.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct WaveGrid {
 inline constexpr std::int64_t kWaveBlock = 16;    ///< positions come in multiples of it
 inline constexpr std::int64_t kWaveOffsets = 32;  ///< positions of the second set
 
-/// What `waves` waves are at two sets of positions, as roots() writes them.
+/// The values of `waves` waves at two sets of positions, as roots() writes them.
 template <class Real>
 struct WaveTables {
   const Real *first_re, *first_im;    ///< wave i at anchor a: [i*anchors + a]
@@ -30,12 +30,12 @@ struct WaveTables {
   std::int64_t waves, anchors;
 };
 
-/// Sums over samples x and what r = x − predicted leaves of them.
+/// Sums over samples x and their residues r = x − predicted.
 struct WaveRest {
   double seen = 0;      ///< Σ|x|²
   double energy = 0;    ///< Σ|r|²
   double squares = 0;   ///< Σ|r|⁴
-  double outliers = 0;  ///< samples whose |r|² is not at most limit + share · |x|²; a NaN is one
+  double outliers = 0;  ///< samples whose |r|² is not at most limit + share · |x|²; NaN counts
 };
 
 template <class Real>
@@ -45,15 +45,15 @@ struct WaveKernels {
   void (*roots)(const WavePoints& waves, const double* value_re, const double* value_im,
                 const WavePoints& positions, const WaveGrid& grid, Real* re, Real* im);
   /// (re, im)[a*kWaveOffsets + b] += Σ_i first_i[a] · second_i[b], the sum over these waves in the precision
-  /// of the tables; the imaginary part not at all if `im` is null.
+  /// of the tables; the imaginary part is skipped if `im` is null.
   void (*sums)(const WaveTables<Real>& tables, double* re, double* im);
   /// Adds to `rest`; the imaginary parts are null for real samples. `count` is a multiple of kWaveBlock.
   void (*compare)(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
                   std::int64_t count, double limit, double share, WaveRest& rest);
   /// Σ|scale · x|² of `count` elements; indexed by ElementType.
   double (*energy[6])(const void* samples, std::int64_t count, double scale);
-  /// The largest bit pattern of |x|, as unsigned integers order them: that of the largest |x|, and of an
-  /// infinity or NaN if there is one.
+  /// The largest bit pattern of |x| as an unsigned integer: that of the largest |x|, or of an infinity or NaN
+  /// if there is one.
   std::uint64_t (*largest)(const Real* x, std::int64_t count);
 };
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Phases come from exact fractions and a sine without branches; sums over waves are tiles of anchors by
+// offsets in registers.
+
 #include "kernels/base/turns.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/waves.hpp"
@@ -108,7 +111,7 @@ void tile(const WaveTables<Real>& tables, std::int64_t anchor, std::int64_t offs
 
 template <class Real, bool kReal>
 void sums_of(const WaveTables<Real>& tables, double* re, double* im) {
-  // What the registers of the instruction set hold.
+  // Vectors of sums that the registers of the instruction set hold.
   constexpr int kRoom = SFFT_VECTOR_BYTES == 64 ? 4 : 2;
   constexpr int kMost = static_cast<int>(kWaveOffsets) / Simd<Real>::kLanes;
   constexpr int kVectors = kRoom < kMost ? kRoom : kMost;
@@ -165,7 +168,7 @@ template <class T, int kParts>
 double energy_of(const void* samples, std::int64_t count, double scale) {
   const auto* x = static_cast<const T*>(samples);
   const std::int64_t values = count * kParts;
-  // Side by side: one sum would wait for itself at every term, and round more.
+  // Sums side by side: a single one would wait for itself at every term, and round more.
   constexpr std::int64_t kSums = 32;
   double part[kSums] = {};
   std::int64_t i = 0;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the samples with the comb path's gather, then subtracts the prediction: a dense product with stored
+// columns.
+
 #include "kernels/cpu/stages/witness.hpp"
 
 #include <algorithm>
@@ -20,7 +23,7 @@ Witness<Real>::Witness(const WitnessData& data)
       columns_[j * kWitnessReals + s] = static_cast<Real>(data.rows[s * reals + j]);
   }
   if (complex_) return;
-  // A real frame's gather takes two samples a lane: even ones first, then odd ones.
+  // A real frame's gather takes two samples per lane: the even ones fill `re`, the odd ones `im`.
   std::vector<std::int64_t> lanes;
   for (std::size_t l = 0; l < kWitnessReals / 2; ++l) {
     lanes.push_back(samples_[l]);

@@ -23,15 +23,15 @@ class Witness {
 
   bool empty() const noexcept { return samples_.empty(); }
 
-  /// The witness's samples of a frame, kWitnessReals of them, as read() has them.
+  /// Reads the witness's kWitnessReals samples of a frame, in the order in which compare() takes a reference.
   void read(FrameData frame, ElementType type, Real* samples) const noexcept;
 
   struct Seen {
-    double residue = 0;  ///< mean |x − x̂|², of a complex sample both parts together
+    double residue = 0;  ///< mean |x − x̂|², both parts of a complex sample together
     double samples = 0;  ///< mean |x|²
   };
-  /// Compares the samples of a frame (less `reference`, kWitnessReals samples, unless it is null) with what
-  /// `values` (of the difference, then) predict.
+  /// Compares the samples of a frame with what `values` predict. With a `reference` (kWitnessReals samples,
+  /// or null), both belong to the difference to it.
   Seen compare(FrameData frame, ElementType type, const Real* reference,
                std::span<const std::complex<Real>> values) const noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every GPU path looks like from above.
+// The interface of every GPU path: batches of frames in, coefficients with errors and accounts out.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace sfft::detail::cuda {
 
-/// At most `most` frames of a batch, from the first-th on; `k` results a frame.
+/// At most `most` frames of a batch, from frame `first` on; `k` results per frame.
 template <class Real>
 Batch<Real> part_of(const Batch<Real>& batch, int first, int most, std::int64_t k) {
   Batch<Real> part = batch;
@@ -35,7 +35,7 @@ struct State {
   int frames = 0;
 };
 
-/// One path for one plan. Immutable; launches are thread-safe with one state a thread or stream.
+/// One path for one plan. Immutable; launches are thread-safe with one state per thread or stream.
 template <class Real>
 class Executor {
  public:

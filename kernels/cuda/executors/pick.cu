@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two launches: blocks pick coefficients and sum their part of a spectrum, then one block per frame adds up
+// the parts.
+
 #include "kernels/cuda/executors/pick.hpp"
 
 #include "kernels/cuda/stages/finish.cuh"
@@ -9,7 +12,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Picks the template's coefficients and sums Σ|X|² of both halves, a part of each a block.
+/// Picks the template's coefficients and sums Σ|X|² over both halves; each block takes a part of every
+/// spectrum.
 template <class Real>
 __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpectrum<Real> spectrum,
                             const __grid_constant__ Batch<Real> batch, DensePartial* partials) {
@@ -37,7 +41,7 @@ __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpe
       if (pick.conjugate) z.im = -z.im;
       finish_row(plan.k, error_tables(plan), batch, frame, static_cast<int>(i), z, sums);
       batch.standard_error[frame * plan.k + i] = 0;
-      // With f = 0, for what is left of the total.
+      // Includes f = 0, because this is subtracted from the total.
       const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
       sums.power += (plan.flags[i] & kDistinctConjugate) != 0 ? 2 * square : square;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the dense path: what is picked from a full spectrum, and what lies outside.
+// Kernels of the dense path: pick the template's coefficients from a full spectrum, and sum the energy
+// outside them.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Where a coefficient is in the spectrum that the engine leaves.
+/// Where a coefficient is in the spectrum that the engine writes.
 struct DensePick {
   std::int64_t at;
   bool conjugate;
@@ -25,13 +26,13 @@ struct DenseSpectrum {
   const DensePick* picks = nullptr;
 };
 
-/// What a block found out: Σ|X|² of everything, of what was picked, and as Sums has them.
+/// One block's sums: Σ|X|² of everything and of what was picked, then two members of Sums.
 struct DensePartial {
   double total, picked, norm, held;
 };
-constexpr int kDenseBlocks = 128;  ///< a frame
+constexpr int kDenseBlocks = 128;  ///< per frame
 
-/// Values, errors and accounts from spectra. `partials` holds kDenseBlocks a frame.
+/// Values, errors and accounts from spectra. `partials` holds kDenseBlocks per frame.
 template <class Real>
 void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum, const Batch<Real>& batch,
                  DensePartial* partials, Stream stream);

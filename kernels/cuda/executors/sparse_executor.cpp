@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses fused or staged kernels and their layout when the plan is made; staged batches run in rounds of
+// bounded scratch.
+
 #include "kernels/cuda/executors/sparse_executor.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Staged work in rounds of at most this much scratch.
+/// Staged work runs in rounds of at most this much scratch.
 constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
 
 }  // namespace
@@ -101,7 +104,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
                                                int frames) {
   int radix = 1 << 20;
   for (int i = 0; i < plan.fft.passes; ++i) radix = std::min(radix, plan.fft.pass[i].radix);
-  // A butterfly or a few rows a thread, as far as threads go.
+  // One butterfly or a few rows per thread, within the limits of a block.
   const auto threads_for = [&](int lanes, int rows_a_thread) {
     const int loads = plan.flat() ? 1 : std::max(radix, 4);
     const int wanted = std::max(lanes * plan.fft.points / loads, plan.rows / rows_a_thread);
@@ -112,8 +115,8 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   };
   FusedPolicy common;
   common.overlap = device.overlap;
-  // Few frames: spread each over a cluster, a lane a block where there are so many multiprocessors.
-  constexpr int kWorthwhile = 2048;  // points: below, one block is done before a cluster has met
+  // Few frames: spread each over a cluster, one lane per block if there are enough multiprocessors.
+  constexpr int kWorthwhile = 2048;  // points; with fewer, a block ends before a cluster synchronises
   const int idle = std::max(1, device.multiprocessors / std::max(1, frames));
   if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthwhile) {
     for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1; --cluster) {
@@ -125,7 +128,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
       if (fits(policy, device.shared_bytes_per_block)) return policy;
     }
   }
-  // One block a frame: all lanes side by side if two blocks fit a multiprocessor so, else as many as fit.
+  // One block per frame: all lanes side by side if two such blocks fit a multiprocessor, else as many as fit.
   const std::size_t half = device.shared_bytes_per_multiprocessor / 2 - 1024;
   for (const std::size_t limit :
        {std::min(half, device.shared_bytes_per_block), device.shared_bytes_per_block}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comb and flat-window plans on the GPU: fused where a lane fits a block's shared memory, else staged.
+// Comb and flat-window plans on the GPU: one fused kernel if a lane fits a block's shared memory, else one
+// launch per stage.
 #pragma once
 
 #include <optional>
@@ -20,7 +21,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
 template <class Real>
 class SparseExecutor final : public Executor<Real> {
  public:
-  /// Which kernels run: fused where it fits unless one is asked for.
+  /// Which kernels run. `automatic`: fused if it fits, else staged.
   enum class Kernels { automatic, fused, staged };
 
   SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused kernel and its launch; instantiated for one precision a file.
+// The fused kernel, which does every stage of a sparse plan, and its launch. Each precision is instantiated
+// in its own file.
 #pragma once
 
 #include "kernels/cuda/fused/fused_gather.cuh"
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
            shared_at<Real>(a.layout.predicted), a.layout.segments, witness_rows(a, 0)});
       return;
     }
-    // The rows are this thread's in every round, so that no barrier is needed.
+    // A thread has the same rows in every round, so no barrier is needed.
     for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
       Complex<Real> z = row_sum<kReal, Real>(a, tables, lanes, i);
       if (g > 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole transform in one launch: gather → small FFT → recover, in shared memory.
 //
-// A frame is the work of one block, or of a cluster of blocks that share its lanes (compute capability 9.0)
-// and add up their parts through distributed shared memory.
+// One block works on a frame, or a cluster of blocks (compute capability 9.0) that share its lanes and add up
+// their parts through distributed shared memory.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace sfft::detail::cuda {
 
 /// What can be tuned about the fused kernel.
 struct FusedPolicy {
-  int cluster = 1;          ///< blocks a frame; more than one only with one group each and for combs
+  int cluster = 1;          ///< blocks per frame; more than one only for combs, with one group each
   int groups = 1;           ///< rounds of a block, one after the other
   int lanes_per_group = 1;  ///< transformed side by side; cluster · groups · lanes_per_group >= lanes
   int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>
   bool overlap = false;     ///< begin beside the stream's previous kernel; compute capability 9.0
 };
-/// Registers allow so many.
+/// The most threads per block that registers allow.
 template <class Real>
 constexpr int kMaxFusedThreads = sizeof(Real) == 4 ? 1024 : 512;
 

@@ -15,26 +15,26 @@ namespace sfft::detail::cuda {
 
 /// Offsets in a block's shared memory, in bytes.
 struct FusedLayout {
-  int pitch;   ///< elements from lane to lane
-  int sums;    ///< of each warp of the cluster
-  int powers;  ///< of each block of a cluster
-  int parts;   ///< of a cluster: the sums of this block's rows from every block; else of groups: of every row
-  int finish;  ///< FinishMemory
+  int pitch;        ///< elements from lane to lane
+  int sums;         ///< of each warp of the cluster
+  int powers;       ///< of each block of a cluster
+  int parts;        ///< cluster: sums of this block's rows from every block; groups: sums of every row
+  int finish;       ///< FinishMemory
   int differences;  ///< the block's own coefficients, for the witness
-  int predicted;    ///< of each block of a cluster and each segment: what they predict of the witness
-  int segments;     ///< of a block's coefficients, which its warps take side by side
+  int predicted;    ///< for each block of a cluster and each segment: its prediction of the witness
+  int segments;     ///< parts of a block's coefficients, which its warps take side by side
   int buffer0, buffer1;
   int head, head_bytes;    ///< the blob's first sections, as far as they are copied
-  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, where they are copied
+  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, if they are copied
   int witness,
       witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, likewise
   int slice;          ///< rows that one block of a cluster finishes
   int total;
 };
 
-/// Everything that is copied ahead, if that fits beside the buffers; else what every pass needs.
+/// Bytes that are copied ahead at most; if everything is more, only what every pass needs is copied.
 constexpr int kMostCopied = 48 << 10;
-/// The witness's rows are read once: copying them only hides the way there, and takes room from other blocks.
+/// The witness's rows are read once: copying them only hides latency, and takes room from other blocks.
 constexpr int kMostWitness = 16 << 10;
 /// Coefficients that keep a warp busy.
 constexpr int kWorthSegment = 64;
@@ -71,7 +71,7 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
     layout.segments = std::max(
         1, std::min({warps / kWitnessChunks, columns / kWorthSegment, kMaxCluster / policy.cluster}));
     layout.predicted = take(std::int64_t{layout.segments} * policy.cluster * kWitnessReals * sizeof(Real));
-    // The coefficients may lie where the last pass came from.
+    // The coefficients may go to the buffer that the last pass read.
     const bool room = plan.fft.passes > 1 && policy.lanes_per_group * layout.pitch >= plan.k;
     layout.differences = parts  ? layout.parts
                          : room ? (plan.fft.passes % 2 == 1 ? layout.buffer1 : layout.buffer0)
@@ -96,7 +96,7 @@ struct FusedArguments {
   Binning<Real> plan;
 };
 
-/// Global to shared memory, 16 bytes a thread, without waiting.
+/// Copies global to shared memory, 16 bytes per thread, without waiting.
 __device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {
   for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
     __pipeline_memcpy_async(shared_bytes + to + i, from + i, 16);

@@ -56,8 +56,8 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   }
 }
 
-/// The gather alone, for schedules that begin with a pass of radix 1: a few samples a thread under way at
-/// once. `begin` as above.
+/// The gather alone, for schedules that begin with a pass of radix 1: each thread has a few loads under way
+/// at once. `begin` as above.
 template <class Real, class Source, class Begin>
 __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const Source& source,
                                             int first_lane, int lanes, const Begin& begin) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused kernel after its FFT: rows over the lanes, and how a cluster of blocks finishes a frame.
+// The fused kernel after its FFT: sums rows over the lanes, and finishes a frame in a cluster of blocks.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -92,7 +92,7 @@ __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
   return sum;
 }
 
-/// The witness's rows for the block's own coefficients, of which `first` is the first.
+/// The witness's rows for the block's own coefficients, which begin at `first`.
 template <class Real>
 __device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<Real>& a, int first) {
   if (a.layout.witness_bytes > 0)
@@ -100,7 +100,7 @@ __device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<R
   return {a.plan.witness.rows + first, a.plan.k};
 }
 
-/// Starts to copy them; `columns` of them are the block's.
+/// Starts to copy those rows; the block has `columns` coefficients.
 template <class Real>
 __device__ __forceinline__ void copy_witness(const FusedArguments<Real>& a, int first, int columns) {
   const Binning<Real>& plan = a.plan;
@@ -134,8 +134,9 @@ __device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& pa
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/// The blocks of a cluster exchange their rows' sums, each finishes a slice of the rows; they exchange what
-/// their slices add to the account, which each makes for its own slice's errors and the first writes.
+/// The blocks of a cluster exchange their rows' sums, and each finishes a slice of the rows. They then
+/// exchange what their slices add to the account. Each block makes the account for its own slice's errors;
+/// the first block writes it.
 template <bool kReal, class Real>
 __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, const FusedTables<Real>& tables,
                                                int rank, std::int64_t frame, int lanes, Real power) {
@@ -153,11 +154,11 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   __syncthreads();
   // Every block has started: its memory may be written.
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-  if (warp == warps - 1) {  // which has the fewest rows
+  if (warp == warps - 1) {  // the one with the fewest rows
     const double own = warp_sum(lane < warps ? scratch[lane].power : 0.0);
     if (lane < cluster) whole.map_shared_rank(powers, lane)[rank] = own;
   }
-  constexpr int kAhead = 4;  // rows before the first store, as a load after it would wait
+  constexpr int kAhead = 4;  // rows before the first store: a load after it would wait
   for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
     Complex<Real> z[kAhead];
 #pragma unroll
@@ -185,7 +186,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
     const Complex<Real> z =
         over_blocks(Complex<Real>{0, 0}, [&](int c) { return parts[c * slice + i - first]; });
-    // Nobody else reads what the blocks have sent of row i.
+    // No other thread reads what the blocks have sent for row i.
     parts[i - first] = finish_row(plan.k, tables.errors, a.batch, frame, i, z, sums);
   }
   const int busy = min(warps, (slice + 31) / 32);  // warps that have finished rows
@@ -210,7 +211,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
   Ratios ratios{};
-  if (warp == 0) {  // of every block, with the same result
+  if (warp == 0) {  // in every block, with the same result
     Sums all;
     for (int w = lane; w < cluster * busy; w += 32) {
       all.held += scratch[w].held;

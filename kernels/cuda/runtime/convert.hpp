@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the planner in double as device tables of one precision.
+// Converts the planner's tables from double to the precision and layout of device tables.
 #pragma once
 
 #include <complex>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cuFFT plan's handle, and its errors as ours.
+// Owns the handle of a cuFFT plan, and turns cuFFT's errors into sfft::Error.
 #pragma once
 
 namespace sfft::detail::cuda {
 
 /// `status`: a cufftResult; `what` was being done. Throws Error: out_of_memory, backend_unavailable for a
-/// problem that cuFFT does not do, else device.
+/// problem that cuFFT does not support, else device.
 void check_cufft(int status, const char* what);
 
-/// Destroyed with its owner. Without a work area of its own.
+/// Destroyed with its owner; has no work area of its own.
 class CufftHandle {
  public:
   CufftHandle();

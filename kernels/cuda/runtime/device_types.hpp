@@ -15,7 +15,7 @@ struct alignas(2 * sizeof(Real)) Complex {
 /// Element types of frames, numbered as sfft::ElementType.
 enum class Element : int { u8, u16, f32, f64, c64, c128 };
 
-/// What one frame's transform says of itself; sfft::FrameAccount in device memory.
+/// One frame's account of its errors: sfft::FrameAccount in device memory.
 struct DeviceAccount {
   double error_l2, relative_error, tail_energy, residual;
   std::int64_t finite;

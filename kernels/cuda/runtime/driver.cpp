@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gets the driver's functions through the CUDA runtime and NVRTC's through dlopen, once per process; a failed
+// compilation puts the start of NVRTC's log into the error.
+
 #include "kernels/cuda/runtime/driver.hpp"
 
 #include <cuda_runtime.h>
@@ -14,7 +17,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// The version of the function that cuda.h declares, which may be older than the driver's newest.
+/// Finds the version of the function that cuda.h declares, which may be older than the driver's newest.
 void* driver_function(const char* name) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
@@ -56,7 +59,7 @@ std::vector<std::string> nvrtc_files() {
   return files;
 }
 
-/// Kept for the life of the process.
+/// The library stays loaded for the life of the process.
 void* open_nvrtc(std::string& why_missing) {
   for (const std::string& file : nvrtc_files()) {
     if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) return library;
@@ -96,7 +99,7 @@ std::string beginning(std::string_view log, int lines) {
   return std::string(log.substr(0, end));
 }
 
-/// A program of NVRTC while it is being compiled.
+/// An NVRTC program while it is being compiled.
 class Program {
  public:
   Program(const Nvrtc& api, const std::string& source, std::span<const SourceHeader> headers) : api_(api) {

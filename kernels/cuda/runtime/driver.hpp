@@ -12,8 +12,8 @@
 
 namespace sfft::detail::cuda {
 
-// Expansion turns some of the names into what cuda.h makes of them (cuModuleGetGlobal_v2), in the members
-// below and where they are used.
+// cuda.h defines some of these names as macros (cuModuleGetGlobal_v2). They expand alike in the members below
+// and where they are used.
 #define SFFT_DRIVER_FUNCTIONS(X)                 \
   X(cuCtxGetCurrent)                             \
   X(cuCtxPopCurrent)                             \
@@ -53,7 +53,7 @@ namespace sfft::detail::cuda {
   X(nvrtcVersion)
 
 #define SFFT_MEMBER(name) decltype(&::name) name = nullptr;
-/// All of them, or a reason why not.
+/// All functions, or the reason why they are missing.
 struct Driver {
   SFFT_DRIVER_FUNCTIONS(SFFT_MEMBER)
   std::string why_missing;
@@ -67,8 +67,8 @@ struct Nvrtc {
 /// What the process found at its first call. Modules need a current context: hold a DeviceScope and, in a
 /// thread that has not used the runtime yet, call cudaFree(nullptr) first.
 const Driver& find_driver() noexcept;
-/// The file that the environment variable SFFT_NVRTC names and nothing else; without it libnvrtc as the
-/// loader finds it, then the one of the toolkit that the library was built with.
+/// Tries only the file that the environment variable SFFT_NVRTC names; without it, libnvrtc as the loader
+/// finds it, then the one of the toolkit that the library was built with.
 const Nvrtc& find_nvrtc() noexcept;
 /// The same; throw Error(backend_unavailable) with the reason when it is missing.
 const Driver& driver();
@@ -81,12 +81,12 @@ void check_driver(CUresult status, const char* what);
 struct SourceHeader {
   std::string name, text;
 };
-/// A cubin of CUDA C++ for `architecture` ("sm_90"). Throws Error(backend_unavailable) where NVRTC is
-/// missing, or with the first lines of its log when it refuses.
+/// A cubin of CUDA C++ for `architecture` ("sm_90"). Throws Error(backend_unavailable) if NVRTC is missing,
+/// or with the first lines of its log when it refuses.
 std::vector<char> compile(const std::string& source, std::span<const SourceHeader> headers,
                           std::span<const std::string> options, const std::string& architecture);
 
-/// Code in the context that is current, and unloaded from that context with its owner.
+/// Code that is loaded into the current context, and unloaded from it with its owner.
 class Module {
  public:
   /// `image`: a cubin, or PTX that ends with a zero.
@@ -94,7 +94,7 @@ class Module {
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
-  /// Of an extern "C" kernel.
+  /// Finds an extern "C" kernel.
   CUfunction function(const char* name) const;
 
  private:

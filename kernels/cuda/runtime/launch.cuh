@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches with clusters, and that may begin before the stream's previous kernel has ended (programmatic
-// dependent launch). Both need compute capability 9.0.
+// Launches with clusters, and launches that may begin before the stream's previous kernel has ended
+// (programmatic dependent launch). Both need compute capability 9.0.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,7 +23,7 @@ __device__ __forceinline__ void await_previous_kernel() {
 #endif
 }
 
-/// Fetches a kernel's parameters into the constant cache at once, in place of line by line as they are used.
+/// Fetches a kernel's parameters into the constant cache at once, instead of line by line as they are used.
 template <class Arguments>
 __device__ __forceinline__ void touch_parameters(const Arguments& arguments) {
   constexpr int kLine = 64 / sizeof(int);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of launches whose threads stride over an array.
+// Launch shapes for kernels whose threads stride over an array.
 #pragma once
 
 #include <algorithm>

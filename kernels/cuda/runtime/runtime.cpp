@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Thin wrappers that turn a status into an error. Each device is examined once; allocations are counted, and
+// tests can make one fail.
+
 #include "kernels/cuda/runtime/runtime.hpp"
 
 #include <cuda_runtime.h>
@@ -43,7 +46,7 @@ DeviceInfo query(int device) {
   return info;
 }
 
-/// Every device once, at its first use.
+/// Examines every device once, at its first use.
 class Devices {
  public:
   std::string unavailable(int device) {
@@ -266,7 +269,7 @@ void synchronize(Stream stream) {
 }
 
 std::uint64_t capture_of(Stream stream) {
-  if (stream == nullptr) return 0;  // the legacy stream cannot be captured, nor asked while others are
+  if (stream == nullptr) return 0;  // the legacy stream cannot be captured, nor queried while others are
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long number = 0;
   check(cudaStreamGetCaptureInfo(stream, &status, &number), "asking whether a graph is captured");

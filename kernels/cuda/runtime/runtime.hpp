@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, memory, streams: what host code needs of the CUDA runtime, without its headers.
+// Devices, memory, streams: what host code needs from the CUDA runtime, without its headers.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct DeviceInfo {
 /// one can. Never throws.
 std::string unavailable(int device = 0);
 int device_count() noexcept;
-/// Without creating a context, unlike device_info(). Throws Error(device) when there is no such device.
+/// Does not create a context, unlike device_info(). Throws Error(device) when there is no such device.
 std::string device_name(int device);
 /// The newest CUDA version that the driver knows: "13.0".
 std::string driver_version();
@@ -40,7 +40,7 @@ const DeviceInfo& device_info(int device);
 
 /// Throws Error(device or out_of_memory) unless `status` (a cudaError_t) is success; `what` was being done.
 void check(int status, const char* what);
-/// After a launch: as check() of the launch's own error.
+/// After a launch: like check(), for the launch's own error.
 void check_launch(const char* kernel);
 
 /// Makes a device current for the calling thread and puts the old one back.
@@ -132,8 +132,8 @@ class Event {
   }
   void record(Stream stream);
   void wait();                     ///< blocks the host
-  void hold(Stream stream) const;  ///< what comes later in the stream waits for the event
-  /// Microseconds to a later event; both timed, recorded and over.
+  void hold(Stream stream) const;  ///< later work in the stream waits for the event
+  /// Microseconds to a later event; both timed, recorded and reached.
   double us_until(const Event& later) const;
   CUevent_st* get() const noexcept { return event_; }
 
@@ -142,15 +142,15 @@ class Event {
 };
 
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream);
-/// From any memory that the GPU can read.
+/// Copies from any memory that the GPU can read.
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);
-/// `rows` pieces of `width` bytes, the beginnings of both sides' `pitch` bytes apart.
+/// Copies `rows` pieces of `width` bytes, which begin `pitch` bytes apart on both sides.
 void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t width, std::size_t rows,
                  Stream stream);
 void clear(void* device, std::size_t bytes, Stream stream);  ///< to zeros
 void synchronize(Stream stream);
-/// A number of the graph capture that the stream takes part in; 0: none.
+/// The number of the graph capture that the stream takes part in; 0: none.
 std::uint64_t capture_of(Stream stream);
 /// Whether kernels of `device` can read `data`: its own memory, managed or page-locked.
 bool kernels_can_read(const void* data, int device) noexcept;

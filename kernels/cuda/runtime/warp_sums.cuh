@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the lanes of a warp and the warps of a block, in an order that is fixed: they repeat bit by bit.
+// Sums over the lanes of a warp and the warps of a block, in a fixed order: results repeat bit for bit.
 #pragma once
 
 namespace sfft::detail::cuda {
@@ -16,8 +16,8 @@ __device__ __forceinline__ T warp_sum(T value) {
   return value;
 }
 
-/// Four sums over the warp; lane l gets that of number l/8. A multiprocessor shuffles one warp's word a
-/// cycle, so lanes share the work: two sums are halved in one exchange, 6 of them in place of 20.
+/// Four sums over the warp: lane l gets sum l/8. A multiprocessor shuffles one word per cycle for a warp, so
+/// lanes share the work: one exchange halves two sums, and 6 exchanges do instead of 20.
 template <class T>
 __device__ __forceinline__ T sum_of_four(T first, T second, T third, T fourth) {
   const bool high = (threadIdx.x & 16U) != 0, odd = (threadIdx.x & 8U) != 0;
@@ -45,7 +45,8 @@ __device__ __forceinline__ T transposed_sum(T (&values)[32]) {
   }
 }
 
-/// Σ values, in pairs: shorter chains than one after the other. Overwrites them.
+/// Σ values, added in pairs, which makes shorter chains than adding one after the other. Overwrites the
+/// values.
 template <int kCount, class T>
 __device__ __forceinline__ T tree_sum(T (&values)[kCount]) {
 #pragma unroll

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FFT of one block: passes over lanes of a small grid in shared memory
+// The FFT that one block computes: passes over lanes of a small grid in shared memory
 // (kernels/cuda/small_fft/fft_schedule.hpp).
 #pragma once
 
@@ -50,7 +50,7 @@ struct Radix {
   static __device__ __forceinline__ void run(const FftPass& pass, const Complex<Real>* table, int p,
                                              const Load& load, const Store& store) {
     // All twiddles before the first store: the compiler cannot tell that a store leaves the table alone, and
-    // would wait for one after the other.
+    // would load one after the other.
     Real re[R], im[R];
     Butterfly<R>::template stream<Real, Real>(load, [&](int r, Real a, Real b) {
       re[r] = a;
@@ -83,7 +83,7 @@ struct Radix<1, Real> {
   }
 };
 
-/// Where the u-th butterfly of a lane stands.
+/// The position of the u-th butterfly of a lane.
 struct Place {
   int outer, column, p;
 };
@@ -187,8 +187,9 @@ static_assert(every_block_radix_is_switched(), "a row of kRadices and the cases 
   }
 
 /// All passes but the first, which gathers: between the two buffers at shared offsets buffer0 and buffer1,
-/// the input in the first. The result is in the first for an odd number of passes, else in the second. Call
-/// after the first pass, without a barrier between; ends with one. `passes` and `table` may be in any memory.
+/// with the input in the first. The result is in the first for an odd number of passes, else in the second.
+/// Call after the first pass, without a barrier between; ends with one. `passes` and `table` may be in any
+/// memory.
 template <class Real>
 __device__ __noinline__ void later_passes(const FftPass* passes, int count, int points,
                                           const Complex<Real>* table, int buffer0, int buffer1, int lanes,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Factorises every extent into the cheapest radices, largest first, and puts their twiddles into one table.
+
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 
 #include <limits>
@@ -10,7 +12,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Cost of a pass, in the time of a pass that only moves the data through shared memory.
+/// Cost of a pass, relative to a pass that only moves the data through shared memory.
 double pass_cost(int radix) {
   if (!has_butterfly(radix)) return radix;
   return 1 + 0.03 * radix;
@@ -76,7 +78,8 @@ class Builder {
   void add_dimension(int n, int inner) {
     int done = 1;
     const Factors factors = factorize(n);
-    // The gather needs registers: where the first radix has none, a pass that only loads goes ahead.
+    // The gather needs a butterfly in registers: if the first radix has none, a pass that only loads goes
+    // first.
     if (out_.schedule.passes == 0 &&
         (load_first_ || factors.radices.empty() || !has_butterfly(factors.radices[0])))
       add(1, n, inner, 1);

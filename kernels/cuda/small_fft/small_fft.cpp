@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// One launch if two padded buffers of the grid fit shared memory, else one launch per dimension. A single
+// longer dimension is split by Bailey's four-step method.
+
 #include "kernels/cuda/small_fft/small_fft.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +16,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Lines of a step side by side: enough to read and write whole sectors, few enough to fill the machine.
+/// Lines of a step side by side: enough to read and write whole sectors, few enough that blocks fill the GPU.
 constexpr int kMaxLines = 8;
 constexpr int kTargetThreads = 256;
 constexpr std::int64_t kPreferredShared = 56 << 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "small FFT": batched FFTs of the bucket grid in device memory, in one trip where a grid fits a
-// block's shared memory, else a dimension at a time, and long single dimensions in two steps.
+// Stage "small FFT": batched FFTs of the bucket grid in device memory, in one launch if a grid fits a block's
+// shared memory, else one dimension at a time; a long single dimension takes two steps.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct FftStep {
   FastDivisor by_inner;
   int inner = 1;
   LineMap from, to;
-  /// Turn by w_n^{(l mod inner)·i} after the FFT, from two tables: w^{a} = low[a mod 256] · high[a / 256];
-  /// nullptr: no turn.
+  /// Twiddles w_n^{(l mod inner)·i} after the FFT, from two tables: w^{a} = low[a mod 256] · high[a / 256];
+  /// nullptr: none.
   const Complex<Real>* low = nullptr;
   const Complex<Real>* high = nullptr;
   int lines_per_block = 1, pitch = 1, threads = 256;
@@ -60,7 +60,7 @@ class SmallFft {
   std::int64_t points_ = 1;
 };
 
-/// The launcher of one step over `count` transforms.
+/// Launches one step over `count` transforms.
 template <class Real>
 void launch_fft_step(const FftStep<Real>& step, const Complex<Real>* in, Complex<Real>* out,
                      std::int64_t count, Stream stream);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A support in device memory, as kernels that keep a part of a spectrum look elements up in it.
+// A support in device memory, as a bit set with counts, in which kernels that keep part of a spectrum look
+// elements up.
 #pragma once
 
 #include <bit>
@@ -14,7 +15,7 @@ namespace sfft::detail::cuda {
 
 class DeviceSupport {
  public:
-  /// Elements of a spectrum of `spectrum` elements, ascending, each once.
+  /// `support`: distinct elements of a spectrum of `spectrum` elements, ascending.
   DeviceSupport(std::span<const std::int64_t> support, std::int64_t spectrum)
       : count_(static_cast<std::int64_t>(support.size())) {
     std::vector<unsigned> chosen(static_cast<std::size_t>(spectrum / 32 + 1));
@@ -27,7 +28,7 @@ class DeviceSupport {
     before_ = upload(before);
   }
 
-  /// For Keep::at, with room for the values of all signals: batch × support.
+  /// For Keep::at; `values` has room for all signals: batch × support.
   device::KeptPart part(void* values) const {
     device::KeptPart part{};
     part.chosen = chosen_.as<unsigned>();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output hook of forward transforms: an element is kept or forgotten instead of stored.
+// The output hook of forward transforms: an element is kept or dropped instead of stored.
 #pragma once
 
 #include "kernels/cuda/spectrum/kept_part.cuh"
 
 namespace sfft::device {
 
-/// Rounded after each product: fused, |a + ib|² and |b + ia|² would differ, which are ties.
+/// Rounds after each product: with fused multiply-adds |a + ib|² and |b + ia|² would differ, but they are
+/// ties.
 __device__ __forceinline__ float power_of(float re, float im) {
   return __fadd_rn(__fmul_rn(re, re), __fmul_rn(im, im));
 }
@@ -14,7 +15,7 @@ __device__ __forceinline__ double power_of(double re, double im) {
   return __dadd_rn(__dmul_rn(re, re), __dmul_rn(im, im));
 }
 
-/// `spectrum`: elements of one. NaN counts as above everything, so that it is seen.
+/// `spectrum`: elements per spectrum. NaN counts as above every level, so that it is seen.
 template <Keep kKeep, class Value, class Real>
 __device__ __forceinline__ void keep(const KeptPart& part, long long element, long long spectrum, Real re,
                                      Real im) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kept part of spectra that lie in device memory as a whole.
+// Keeps part of spectra that lie complete in device memory.
 #pragma once
 
 #include <complex>
@@ -10,7 +10,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Queued in `stream`. `total` elements, `spectrum` of each spectrum. `keep`: above or at; `part.count`
+/// Queued in `stream`. `total` elements in all, `spectrum` per spectrum. `keep`: above or at; `part.count`
 /// has been set to 0. Throws Error(device).
 template <class Real>
 void launch_keep(device::Keep keep, const std::complex<Real>* spectra, std::int64_t total,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Radix selection: each pass over the array counts one 11-bit digit in a histogram. Ties at the level are cut
+// by a second selection, over indices.
+
 #include <thrust/iterator/counting_iterator.h>
 #include <cub/device/device_select.cuh>
 
@@ -20,7 +23,7 @@ constexpr int kDigitBits = 11;
 constexpr int kBins = 1 << kDigitBits;
 constexpr int kPowerBits = 64;
 
-/// Bits of a double that is not negative are ordered as its value.
+/// The bits of a non-negative double have the order of its value.
 struct PowerKey {
   Candidates candidates;
   __device__ bool operator()(std::int64_t i, Bits& key) const {
@@ -30,7 +33,7 @@ struct PowerKey {
   }
 };
 
-/// Among the elements of one power the smallest index is the largest key.
+/// Among elements of the same power, the smallest index has the largest key.
 struct TieKey {
   Candidates candidates;
   double level;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strongest elements of a power array in device memory. Only counts and what was chosen come to the host;
+// The strongest elements of a power array in device memory. Only counts and single levels come to the host;
 // every function blocks. Results do not depend on the order in which threads run.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extents of a stored double-precision spectrum as kernels take them.
+// The extents of a stored double-precision spectrum, as kernels take them.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Row-major, slowest first, leading extents of 1 up to three dimensions. `half`: of a real signal, whose
-/// last dimension is stored up to n/2.
+/// Row-major, slowest first, padded to three dimensions with leading extents of 1. `half`: spectrum of a real
+/// signal, whose last dimension is stored up to n/2.
 struct SpectrumExtents {
   std::int64_t n[3];
   bool half;

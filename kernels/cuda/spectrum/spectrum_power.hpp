@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples to double, and the power of their spectra; arrays in device memory, queued on a stream.
+// Converts samples to double and sums the power of their spectra; arrays are in device memory, work is queued
+// on a stream.
 #pragma once
 
 #include <complex>
@@ -10,7 +11,7 @@
 
 namespace sfft::detail::cuda {
 
-/// In place of a power: the element counts in no sum and no rank.
+/// Replaces a power: the element counts in no sum and no rank.
 constexpr double kExcluded = -1;
 
 /// out[i · stride] = samples[i]. For std::uint8_t, std::uint16_t, float and double.
@@ -26,7 +27,7 @@ void set_zero(double* values, std::int64_t count, Stream stream);
 void divide(double* values, std::int64_t count, double divisor, Stream stream);
 
 /// Excludes the elements of a half spectrum that are represented by their conjugates: in the planes f_D = 0
-/// and f_D = n_D/2 those of the larger flat index.
+/// and f_D = n_D/2 those with the larger flat index.
 void exclude_conjugates(double* power, const SpectrumExtents& extents, Stream stream);
 void exclude(double* power, const std::int64_t* indices, std::int64_t count, Stream stream);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comb or flat-window plan as kernels see it: one structure for both, since a comb is a flat window of one
-// tap a sample and one bucket a row. Plain data passed by value; pointers are to device memory that
+// A comb or flat-window plan as kernels see it: one structure for both, since a comb is a flat window with
+// one tap per sample and one bucket per row. Plain data passed by value; pointers are to device memory that
 // BinningTables owns.
 #pragma once
 
@@ -32,9 +32,9 @@ struct WitnessTable {
 
 template <class Real>
 struct Binning {
-  // What every thread reads stands close together and first: parameters are cached in lines of 64 bytes.
+  // What every thread reads comes first and close together: parameters are cached in lines of 64 bytes.
   const Complex<Real>* table = nullptr;  ///< of the FFT
-  int lanes = 0;                         ///< complex FFTs a frame; a real frame's carry two delays each
+  int lanes = 0;                         ///< complex FFTs per frame; a real frame's carry two delays each
   bool real = false;
 
   // Comb: sample (m0, m1, m2) of delay j is at offsets[j] + Σ m_d strides[d]; grid aligned to the right.
@@ -51,13 +51,13 @@ struct Binning {
   // Recovery: row i reads row_buckets buckets of every lane; rows past k are probes of the tail.
   int k = 0, rows = 0, row_buckets = 1;
   const BucketPair* bucket = nullptr;  ///< [q·rows + i]
-  /// Of lane l at alpha + l·lane_bytes: weights [q·rows + i] on Z[at]; of a real frame, lane_beta bytes
-  /// further, those on conj Z[mirror].
+  /// Lane l's weights are at alpha + l·lane_bytes: [q·rows + i] on Z[at] and, for a real frame, lane_beta
+  /// bytes further those on conj Z[mirror].
   const unsigned char* alpha = nullptr;
-  const Real* power_weight = nullptr;   ///< B, comb only: of |Z|² in the tail's scale, largest 1
+  const Real* power_weight = nullptr;   ///< B, comb only: of |Z|² in the tail's scale; largest is 1
   const Real* gain = nullptr;           ///< k, as ErrorTable
   const Real* bias = nullptr;           ///< k
-  const Real* fit = nullptr;            ///< k; nullptr: no prior whose scale could be fitted
+  const Real* fit = nullptr;            ///< k; nullptr: no prior whose scale can be fitted
   const std::uint8_t* flags = nullptr;  ///< k
   double power_unit = 1;                ///< of power_weight; 1/probes for flat windows
   ErrorModel errors;
@@ -92,7 +92,7 @@ struct Batch {
   std::int64_t frame_pitch = 0;  ///< elements from one frame to the next
   int count = 0;
   const Complex<Real>* reference_samples = nullptr;  ///< [lane][tap]; nullptr: none
-  const Real* reference_witness = nullptr;           ///< kWitnessReals, where there are reference_samples
+  const Real* reference_witness = nullptr;           ///< kWitnessReals, if there are reference_samples
   const Complex<Real>* reference_values = nullptr;   ///< k
   Complex<Real>* values = nullptr;                   ///< [frame][k]
   Real* standard_error = nullptr;                    ///< [frame][k]

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Regroups the planner's weights by lane, so that threads read rows side by side, and packs what the fused
+// kernel copies ahead into one blob.
+
 #include "kernels/cuda/stages/binning_tables.hpp"
 
 #include <algorithm>
@@ -30,7 +33,7 @@ void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, bool load_
   parts.later_table.assign(all.begin() + view_.fft.first_twiddles, all.end());
 }
 
-/// `weights` is (row·row_buckets + q)·delays + delay, as the planner has it; kernels read rows side by side.
+/// `weights` is (row·row_buckets + q)·delays + delay, the planner's order; kernels read rows side by side.
 template <class Real>
 void BinningTables<Real>::set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights,
                                       Parts& parts) {
@@ -69,7 +72,8 @@ void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::
   parts.flags = std::move(flags);
 }
 
-/// Of a complex signal, rows of imaginary parts hold the same numbers as those of real parts.
+/// For a complex signal only the rows of real parts are stored: those of imaginary parts hold the same
+/// numbers.
 template <class Real>
 void BinningTables<Real>::set_witness(const WitnessData& witness) {
   if (witness.empty()) return;
@@ -196,7 +200,7 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
   view_.row_points = static_cast<int>(data.buckets);
 
   const std::int64_t streams = data.lanes() * (data.real ? 2 : 1);
-  for (std::int64_t j = 0; j < streams; ++j) {  // an odd last line rides twice, once unused
+  for (std::int64_t j = 0; j < streams; ++j) {  // an odd last line is read twice, once unused
     const auto& delay = data.delays[static_cast<std::size_t>(std::min(j, data.delay_count() - 1))];
     walk_line(data.shape.extents().data(), data.shape.rank(), data.sigma, delay, data.taps(),
               [&](std::int64_t flat) { tap_offsets_.push_back(flat); });

@@ -32,8 +32,8 @@ class BinningTables {
   /// The grid that the FFT transforms, slowest dimension first.
   const std::vector<std::int64_t>& grid() const noexcept { return grid_; }
 
-  /// Flat sample index of every tap of every stream, stream slowest: a stream is a delay or line, a lane has
-  /// one of a complex frame and two of a real one. The witness's samples come last.
+  /// Flat sample index of every tap of every stream, stream slowest. A stream is a delay or a line; a lane
+  /// carries one stream of a complex frame or two of a real one. The witness's samples come last.
   std::vector<std::int64_t> sample_indices() const;
   /// Elements of a reference: one complex number for every tap of every lane.
   std::int64_t reference_points() const noexcept {

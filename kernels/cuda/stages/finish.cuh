@@ -14,13 +14,13 @@ struct Sums {
   double norm = 0;   ///< Σ|X̂|² without f = 0
   double fit = 0;    ///< Σ fit_i |X̂_i|² of the difference to the reference
 
-  /// Over the warp; lane l gets member l/8.
+  /// Sums over the warp; lane l gets member l/8.
   __device__ __forceinline__ double member_over_warp() const { return sum_of_four(power, held, norm, fit); }
   /// Writes this lane's member of *out.
   static __device__ __forceinline__ void set_member(Sums* out, double sum) {
     reinterpret_cast<double*>(out)[threadIdx.x % 32 / 8] = sum;
   }
-  /// In every lane.
+  /// Sums over the warp, in every lane.
   __device__ __forceinline__ void over_warp() {
     const double sum = member_over_warp();
     power = __shfl_sync(0xffffffffU, sum, 0);
@@ -33,12 +33,12 @@ struct Sums {
     const double sum = member_over_warp();
     if (threadIdx.x % 8 == 0) set_member(scratch + threadIdx.x / 32, sum);
   }
-  /// By whole warps.
+  /// Called by whole warps.
   __device__ __forceinline__ void from_warps(const Sums* scratch) {
     *this = threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32] : Sums{};
     over_warp();
   }
-  /// In every thread; `scratch` holds 32 Sums in shared memory.
+  /// Sums over the block, in every thread; `scratch` holds 32 Sums in shared memory.
   __device__ __forceinline__ void over_block(Sums* scratch) {
     to_warps(scratch);
     __syncthreads();
@@ -47,12 +47,12 @@ struct Sums {
 };
 static_assert(sizeof(Sums) == 4 * sizeof(double), "members are addressed as an array");
 
-/// What the end of a row needs to know of its coefficient.
+/// What finishing a row needs to know about its coefficient.
 template <class Real>
 struct ErrorTables {
   const Real* gain;
   const Real* bias;
-  const Real* fit;  ///< nullptr: no prior whose scale could be fitted
+  const Real* fit;  ///< nullptr: no prior whose scale can be fitted
   const std::uint8_t* flags;
 };
 
@@ -72,7 +72,7 @@ __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Rea
     return z;
   }
   const int flags = tables.flags[i];
-  if ((flags & kRealValue) != 0) z.im *= 0;  // and stays NaN when it is
+  if ((flags & kRealValue) != 0) z.im *= 0;  // NaN stays NaN
   const Complex<Real> difference = z;
   if (tables.fit != nullptr) {
     const double power = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
@@ -91,8 +91,8 @@ __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Rea
   return difference;
 }
 
-/// √(numerator/denominator), in float where that is what it is for and holds it: arithmetic in double takes
-/// several times as long to give its result.
+/// √(numerator/denominator), in float if Real is float and the value is in range: double arithmetic takes
+/// several times as long.
 template <class Real>
 __device__ __forceinline__ double root(double numerator, double denominator) {
   if (sizeof(Real) == 4) {
@@ -104,12 +104,12 @@ __device__ __forceinline__ double root(double numerator, double denominator) {
   return sqrt(numerator / denominator);
 }
 
-/// What multiplies the tables of a frame's errors.
+/// Factors of the error tables for one frame.
 struct Scales {
   double gain, bias;
 };
 
-/// √(scales.gain·gain + scales.bias·bias), as root().
+/// √(scales.gain·gain + scales.bias·bias), computed like root().
 __device__ __forceinline__ float standard_error(const Scales& scales, float gain, float bias) {
   const float square = fmaf(static_cast<float>(scales.gain), gain, static_cast<float>(scales.bias) * bias);
   if (square > 1e-30F && square < 1e36F) return sqrtf(square);
@@ -132,7 +132,7 @@ __device__ __forceinline__ Ratios ratios_of(const ErrorModel& model, const Accou
   return account_ratios(model, sums, kEpsilon);
 }
 
-/// The account of a frame, by the first warp: its lanes take a root each.
+/// Writes the account of a frame; three lanes of the first warp take one root each.
 template <class Real>
 __device__ __forceinline__ void write_account(const Batch<Real>& batch, std::int64_t frame,
                                               const Ratios& ratios) {
@@ -156,11 +156,11 @@ struct FinishMemory {
   Scales scales;
   double squares[kWitnessReals];
   Real samples[kWitnessReals];    ///< of the witness
-  Real reference[kWitnessReals];  ///< of the witness, where there is a reference
+  Real reference[kWitnessReals];  ///< of the witness, if there is a reference
 };
 
-/// By a warp that has all sums and, lane s, real number s of the witness and of its prediction: the ratios,
-/// in every lane, and the scales of the errors for the block.
+/// Called by a warp that has all sums; lane s has real number s of the witness and of its prediction. Returns
+/// the ratios in every lane, and stores the scales of the errors for the block.
 template <bool kReal, class Real>
 __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values, Real sample,
                                                Real predicted, FinishMemory<Real>& memory) {
@@ -180,7 +180,7 @@ __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const 
   return ratios;
 }
 
-/// The witness's sample of this lane, less the reference's.
+/// The witness's sample of this lane, minus the reference's.
 template <class Real>
 __device__ __forceinline__ Real witness_sample(const Batch<Real>& batch, const FinishMemory<Real>& memory) {
   const Real sample = memory.samples[threadIdx.x % 32];
@@ -190,7 +190,7 @@ __device__ __forceinline__ Real witness_sample(const Batch<Real>& batch, const F
 /// What one block needs to finish a frame.
 template <class Real>
 struct BlockFinish {
-  Sums* sums;  ///< one a warp
+  Sums* sums;  ///< one per warp
   FinishMemory<Real>* memory;
   Complex<Real>* differences;  ///< k, in shared memory; these and the next are not used without a witness
   Real* predicted;             ///< [segment][kWitnessReals]
@@ -198,7 +198,7 @@ struct BlockFinish {
   WitnessRows<Real> witness;
 };
 
-/// The end of a frame by one block: `part(i)` is the sum of row i over all lanes, `power` this thread's part
+/// Finishes a frame with one block: `part(i)` is the sum of row i over all lanes, `power` this thread's part
 /// of the weighted power of a comb.
 template <bool kReal, class Real, class Part>
 __device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const ErrorTables<Real>& tables,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the samples of a plan: stage "permute", and for flat windows "subsample", as a load into registers.
+// Reads the samples of a plan into registers: stage "permute" and, for flat windows, "subsample" too.
 #pragma once
 
 #include "kernels/cuda/stages/binning.hpp"
@@ -15,7 +15,7 @@ struct IsComplex<Complex<Real>> {
   static constexpr bool value = true;
 };
 
-/// A real sample as a number, a complex one whole.
+/// One complex sample, or two real ones as real and imaginary part.
 template <class Real, class T>
 __device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t first, std::int64_t second) {
   if constexpr (IsComplex<T>::value) {
@@ -26,10 +26,10 @@ __device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t 
   }
 }
 
-// A source's fetch() only loads, so that a thread can have many under way; settle() then takes off the
+// A source's fetch() only loads, so that a thread can have many loads under way; settle() then subtracts the
 // reference. A condition between two loads would make the second wait for the first.
 
-/// Samples of a comb. Row `outer` of the grid, point i of it: bucket grid position outer·row_points + i.
+/// Samples of a comb. Point i of row `outer` is at position outer·row_points + i of the bucket grid.
 template <class Real, class T>
 struct CombSource {
   static constexpr bool kLoadFirst = false;  ///< whether the schedule begins with a pass that only loads
@@ -68,7 +68,7 @@ struct CombSource {
 /// Windowed and folded taps of a flat window.
 template <class Real, class T>
 struct FlatSource {
-  static constexpr bool kLoadFirst = true;  // as a point is the sum of many samples
+  static constexpr bool kLoadFirst = true;  // because a point is the sum of many samples
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;

@@ -7,7 +7,7 @@
 
 namespace sfft::detail::cuda {
 
-/// A grid as kernels see it: extents of `rank` dimensions, slowest first, unused ones 1.
+/// A grid as kernels see it: extents of `rank` dimensions, slowest first; unused ones are 1.
 struct GridShape {
   int rank = 1;
   std::int64_t extents[3] = {1, 1, 1};

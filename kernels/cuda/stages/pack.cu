@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Joins axes that are contiguous on both sides, then copies and converts in one strided loop.
+
 #include "kernels/base/fast_divisor.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/gather.cuh"
@@ -8,7 +10,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// The grid with axes that lie behind one another joined, so that most copies divide nothing.
+/// The grid with contiguous axes joined, so that most copies need no division.
 struct Axes {
   int count = 0;
   std::int64_t total = 1;
@@ -62,7 +64,7 @@ __device__ __forceinline__ void locate(const Axes& axes, std::int64_t i, std::in
   }
 }
 
-/// What a number is multiplied by and written as.
+/// Multiplies a number by the factor and converts it to the type that is written.
 template <class To>
 struct Written {
   template <class From>

@@ -10,8 +10,8 @@
 
 namespace sfft::detail::cuda {
 
-/// A grid of elements, slowest axis first, and how far apart its neighbours lie where they are read and where
-/// they are written, in elements. Axes of extent 1 may stay.
+/// A grid of elements, slowest axis first, and the distances between neighbours, in elements, where they are
+/// read and where they are written. Axes of extent 1 are allowed.
 struct CopyGrid {
   static constexpr int kAxes = 4;  ///< a batch of three dimensions
   std::int64_t extents[kAxes] = {1, 1, 1, 1};
@@ -19,14 +19,14 @@ struct CopyGrid {
   std::int64_t to[kAxes] = {0, 0, 0, 0};
 };
 
-/// Rows of `points` neighbours, `from` and `to` elements from one's start to the next's.
+/// Rows of `points` neighbours, `from` and `to` elements from one row's start to the next.
 inline CopyGrid copy_rows(std::int64_t rows, std::int64_t points, std::int64_t from, std::int64_t to) {
   return {{1, 1, rows, points}, {0, 0, from, 1}, {0, 0, to, 1}};
 }
 
 /// to[…] = factor · from[…]. `to_type`: f32, f64, c64 or c128; real elements become complex ones without an
-/// imaginary part, complex ones cannot become real. The arrays may be the same memory when grid and types
-/// are.
+/// imaginary part, complex ones cannot become real. The arrays may be the same memory if strides and types
+/// are the same too.
 void launch_copy(const CopyGrid& grid, const void* from, Element from_type, void* to, Element to_type,
                  double factor, Stream stream);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Strided threads, lanes fastest. The offsets of a few streams travel as kernel parameters.
+
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/gather.cuh"
 #include "kernels/cuda/stages/read_set.hpp"
@@ -9,11 +11,11 @@ namespace {
 
 struct Arguments {
   SampleSet set;
-  std::int64_t first[kOffsetsInLaunch];  ///< offsets, where the set has no more
+  std::int64_t first[kOffsetsInLaunch];  ///< the offsets, if the set has no more
 };
 
-/// Neighbouring threads take the lanes of one sample: their results are written in whole lines, which is what
-/// the bus to the host wants, and delays that lie close together are read together.
+/// Neighbouring threads take the lanes of one sample: their results are written in whole lines, as the bus to
+/// the host needs them, and delays that lie close together are read together.
 template <class Real, class T>
 __global__ void read_set_kernel(const __grid_constant__ Arguments arguments, const T* signal, Real* re,
                                 Real* im) {

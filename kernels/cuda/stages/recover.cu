@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two launches: blocks sum rows, powers and predictions of the witness, then every block adds up these parts
+// and writes its share of the errors.
+
 #include "kernels/cuda/stages/recover.hpp"
 
 #include "kernels/cuda/stages/finish.cuh"
@@ -45,7 +48,8 @@ __device__ __forceinline__ void add_prediction(const Binning<Real>& plan, int i,
   }
 }
 
-/// Three blocks of float a multiprocessor, two of double: threads hold a number for every row of the witness.
+/// Three blocks per multiprocessor for float, two for double: threads hold a number for every row of the
+/// witness.
 template <bool kReal, class Real>
 __global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
     recover_kernel(const __grid_constant__ Binning<Real> plan, const __grid_constant__ Batch<Real> batch,

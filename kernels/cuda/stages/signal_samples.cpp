@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// A kernel writes the samples straight into mapped host memory, in one trip over the bus; a shelf keeps a few
+// such blocks for later calls.
+
 #include "kernels/cuda/stages/signal_samples.hpp"
 
 #include <algorithm>
@@ -49,13 +52,13 @@ std::byte* PinnedLoan::fit(std::size_t bytes) {
       return block_.data();
     }
   }
-  // In powers of two, and never tiny, so that the next size up finds room.
+  // Sizes are powers of two and never tiny, so that a somewhat larger set still fits.
   constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
   block_ = PinnedBuffer(std::bit_ceil(std::max(bytes, kLeastBytes)));
   return block_.data();
 }
 
-/// The smallest block goes when there are too many.
+/// Drops the smallest block when there are too many.
 void PinnedLoan::give_back() noexcept {
   PinnedBuffer block = std::move(block_);
   if (block.bytes() == 0 || block.bytes() > Shelf::kMostBytes) return;
@@ -89,7 +92,7 @@ void SignalSamples::read(const SampleSet& set, Real* re, Real* im) {
   const std::size_t part = static_cast<std::size_t>(set.values()) * sizeof(Real);
   const std::size_t offset_bytes =
       streams > kOffsetsInLaunch ? static_cast<std::size_t>(streams) * sizeof(std::int64_t) : 0;
-  // Written by the kernel over the bus: one trip, where a buffer and a copy of it would be two.
+  // The kernel writes over the bus: one trip, where a device buffer and its copy would be two.
   std::byte* host = loan_.fit(2 * whole_lines(part) + offset_bytes);
   auto* device = static_cast<std::byte*>(const_cast<void*>(mapped_address(host)));
   SampleSet there = set;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host code that reads a few samples of a signal in GPU memory, and waits for them.
+// Reads a few samples of a signal in GPU memory from host code, and waits for them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class PinnedLoan {
   PinnedLoan(const PinnedLoan&) = delete;
   PinnedLoan& operator=(const PinnedLoan&) = delete;
 
-  /// At least so many bytes; what was there is lost.
+  /// Returns at least `bytes` bytes; what was there is lost.
   std::byte* fit(std::size_t bytes);
 
  private:
@@ -33,7 +33,7 @@ class SignalSamples {
  public:
   SignalSamples(const void* signal, Element type, int device, Stream stream);
 
-  /// The set at re[] and im[] in host memory, offsets in host memory too; blocks.
+  /// Reads the set to re[] and im[] in host memory; the set's offsets are in host memory too. Blocks.
   template <class Real>
   void read(const SampleSet& set, Real* re, Real* im);
 

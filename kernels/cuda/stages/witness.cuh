@@ -19,8 +19,7 @@ struct PartOf<Complex<Real>> {
   using type = Real;
 };
 
-/// Reads real number threadIdx.x of the witness, by the first warp, in steps that other work can come
-/// between.
+/// Lets the first warp read the witness, thread i real number i, in steps that other work can come between.
 template <class Real, class T>
 struct WitnessReader {
   using Part = typename PartOf<T>::type;
@@ -30,7 +29,7 @@ struct WitnessReader {
   static __device__ __forceinline__ bool reads(const Binning<Real>& plan) {
     return plan.witness.count > 0 && threadIdx.x < kWitnessReals;
   }
-  /// Where it is, which the plan knows.
+  /// Finds where the number is, which the plan knows.
   __device__ __forceinline__ explicit WitnessReader(const Binning<Real>& plan) {
     if (!reads(plan)) return;
     constexpr unsigned kSamples = IsComplex<T>::value ? kWitnessReals / 2 : kWitnessReals;
@@ -64,7 +63,7 @@ __device__ __forceinline__ int witness_number(int chunk) {
   return kReal ? 4 * chunk + i : 2 * chunk + i % 2 + kWitnessReals / 2 * (i / 2);
 }
 
-/// One chunk of the prediction over the columns first, first + step, …: in each lane that of
+/// One chunk of the prediction over the columns first, first + step, …: each lane gets that of
 /// witness_number(chunk), summed over the warp.
 template <bool kReal, class Real>
 __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, const Complex<Real>* values,
@@ -85,8 +84,8 @@ __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, 
   return sum_of_four(sums[0], sums[1], sums[2], sums[3]);
 }
 
-/// The prediction from the block's own coefficients, all warps together: use(segment, s, sum) with a part of
-/// real number s, in eight lanes with the same one; number s is the sum over `segments`.
+/// Predicts from the block's own coefficients with all warps: calls use(segment, s, sum) with a part of real
+/// number s, the same in eight lanes. Number s is the sum over `segments`.
 template <bool kReal, class Real, class Use>
 __device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const Complex<Real>* values,
                                         int columns, int segments, const Use& use) {
@@ -99,11 +98,12 @@ __device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const 
 }
 
 struct WitnessSeen {
-  double residue;  ///< mean |x − x̂|², of a complex sample both parts together
+  double residue;  ///< mean |x − x̂|², both parts of a complex sample together
   double samples;  ///< mean |x|²
 };
 
-/// By a warp, lane s with real number s of the samples and of the prediction. `squares` holds kWitnessReals.
+/// Called by a warp; lane s has real number s of the samples and of the prediction. `squares` holds
+/// kWitnessReals.
 template <bool kReal, class Real>
 __device__ __forceinline__ WitnessSeen compare_witness(bool trimmed, Real sample, Real predicted,
                                                        double* squares) {
@@ -116,7 +116,7 @@ __device__ __forceinline__ WitnessSeen compare_witness(bool trimmed, Real sample
   if (!kReal) square += exchanged(square, kWitnessReals / 2);
   bool kept = lane < kCount;
   double divisor = kCount;
-  // A NaN must show, and would spoil the order.
+  // A NaN must show, and would break the ordering.
   if (trimmed && __all_sync(0xffffffffU, square - square == 0)) {
     squares[lane] = square;
     __syncwarp();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built-in engine: the small FFT along rows, then across them, dimension by dimension.
+
 #include <algorithm>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 /// Runs on the calling thread alone. Stages work on blocks that stay in cache, so the workspace is small
 /// except for 1D signals (four arrays of N reals) and real inverses of 2D and 3D (a copy of the half
-/// spectrum, because the input is to be preserved).
+/// spectrum, because the input must be preserved).
 template <class Real>
 class BuiltInEngine final : public DenseEngine<Real> {
  public:
@@ -72,7 +73,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
   std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
 
  private:
-  /// One dimension but the last: `outer` grids of `points` values.
+  /// A dimension other than the last: `outer` grids of `points` values.
   struct Columns {
     ColumnStage<Real> stage;
     std::int64_t outer, points;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of signals of any element type as real or interleaved complex values.
+// Copies signals of any element type to real or interleaved complex values in host memory.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW's two name prefixes behind one set of names.
+// One set of names for both precisions of FFTW, whose functions begin with fftwf_ and fftw_.
 #pragma once
 
 #include <fftw3.h>

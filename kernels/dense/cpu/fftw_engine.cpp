@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW (Frigo and Johnson, Proc. IEEE 93, 2005) as a dense engine, where the build has it.
+// FFTW (Frigo and Johnson, Proc. IEEE 93, 2005) as a dense engine, if the build has it.
+
 #include "kernels/dense/problem/engine.hpp"
 
 #if defined(SFFT_HAVE_FFTW)
@@ -31,9 +32,9 @@ Extents<Real> extents(const Shape& shape, std::int64_t in_row, std::int64_t out_
   return all;
 }
 
-/// Runs on the calling thread alone: FFTW's threads are a library of its own, which is not linked. Transforms
+/// Runs on the calling thread alone: FFTW's threads are a separate library, which is not linked. Transforms
 /// are planned at their first use, except the forward one, which the constructor plans. The arrays are used
-/// in place where their type allows; FFTW_MEASURE times candidates on scratch arrays, never on the user's.
+/// where they are if their type allows; FFTW_MEASURE times candidates on scratch arrays, never on the user's.
 template <class Real>
 class FftwEngine final : public DenseEngine<Real> {
   using Api = Fftw<Real>;

@@ -41,8 +41,8 @@ class FftwScratch {
   void* data_;
 };
 
-/// Plans made by make(in, out, flags) for distinct arrays In and Out; execution keeps the alignment that the
-/// plan was made for, or takes a second plan without vector instructions.
+/// Plans made by make(in, out, flags) for distinct arrays In and Out; arrays of another alignment take a
+/// second plan without vector instructions.
 template <class Real, class In, class Out>
 class FftwPlans {
  public:

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Real rows of even length are transformed as half as many complex pairs; columns go in blocks that stay in
+// the second-level cache.
+
 #include "kernels/dense/cpu/line_stage.hpp"
 
 #include <algorithm>
@@ -10,7 +13,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Columns so that the four buffers of n × columns stay in a core's second-level cache, but whole cache
+/// As many columns as keep the four buffers of n × columns in a core's second-level cache, in whole cache
 /// lines.
 template <class Real>
 std::int64_t block_columns(std::int64_t n, std::int64_t inner) {

@@ -19,13 +19,12 @@ namespace sfft::detail {
 template <class Real>
 class SplitWorkspace {
  public:
-  /// Reals of four buffers of `reals` each, kept off the same offset of a page, where they would fight over
-  /// the same sets of the first-level cache.
+  /// Reals of four buffers of `reals` each. They begin at different offsets within a page, or they would
+  /// compete for the same sets of the first-level cache.
   static std::size_t total(std::size_t reals) { return 4 * padded(reals); }
   SplitWorkspace(std::byte* workspace, std::size_t reals);
 
-  /// FFT of what is in re, im; afterwards re, im are the result. The inverse exchanges real and imaginary
-  /// parts.
+  /// Transforms re, im, which point to the result afterwards. The inverse exchanges real and imaginary parts.
   void transform(const cpu::SmallFft<Real>& fft, bool inverse);
 
   Real *re, *im, *other_re, *other_im;
@@ -34,8 +33,8 @@ class SplitWorkspace {
   static std::size_t padded(std::size_t reals) { return (reals + 31) / 16 * 16; }
 };
 
-/// FFTs along contiguous rows of n values. A real signal's rows become half spectra: of n/2 pairs when n is
-/// even.
+/// FFTs along contiguous rows of n values. A real signal's rows become half spectra, computed from n/2 pairs
+/// if n is even.
 template <class Real>
 class RowStage {
  public:
@@ -54,7 +53,7 @@ class RowStage {
   std::int64_t n_;
   bool real_;
   cpu::SmallFft<Real> fft_;
-  std::vector<Real> roots_re_, roots_im_;  ///< of untangling
+  std::vector<Real> roots_re_, roots_im_;  ///< for untangling
 };
 
 /// FFTs of length n across rows of `inner` complex values, by blocks of columns that stay in cache.
@@ -64,7 +63,7 @@ class ColumnStage {
   ColumnStage(std::int64_t n, std::int64_t inner);
 
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
-  /// n rows from `from` to `to`, which may be the same.
+  /// Transforms n rows from `from` to `to`, which may be the same.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                  std::byte* workspace) const;
 

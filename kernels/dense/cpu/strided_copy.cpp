@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Three nested loops over the dimensions, compiled for every element type.
+
 #include "kernels/dense/cpu/strided_copy.hpp"
 
 #include "kernels/dense/cpu/convert.hpp"
@@ -7,7 +9,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Calls copy(element of the signals, element of the packed signal) for each of one signal's.
+/// Calls copy(element of the signals, element of the packed signal) for each element of one signal.
 template <class Copy>
 void over_elements(const DenseProblem& problem, std::int64_t index, const Copy& copy) {
   std::int64_t extents[3] = {1, 1, 1}, strides[3] = {0, 0, 0};

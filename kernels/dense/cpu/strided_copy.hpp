@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals in strides to contiguous ones and back, in host memory.
+// Copies strided signals to contiguous ones and back, in host memory.
 #pragma once
 
 #include "kernels/dense/problem/gpu_engine.hpp"
 
 namespace sfft::detail {
 
-/// Of signal `index` of the problem; `packed` holds its elements of `type` row-major.
+/// Copy signal `index` of the problem; `packed` holds its elements of `type` in row-major order.
 void gather_signal(const DenseProblem& problem, std::int64_t index, const void* signals, ElementType type,
                    void* packed);
 void scatter_signal(const DenseProblem& problem, std::int64_t index, const void* packed, ElementType type,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFT as a dense engine.
+// cuFFT as a dense engine: strides become cuFFT's advanced data layout, and scaling is a kernel of its own.
+
 #include <cuda_runtime.h>
 #include <cufft.h>
 #include <fmt/format.h>
@@ -21,8 +22,8 @@ namespace {
 
 using cuda::check_cufft;
 
-/// The dimensions that a transform has, slowest first: those of extent 1 are none, but for the rows of real
-/// signals and a single point.
+/// The dimensions that a transform has, slowest first. Those of extent 1 are left out, except the rows of
+/// real signals and a single point.
 struct Dimensions {
   int rank = 0;
   std::array<long long, 3> extents{1, 1, 1};
@@ -41,8 +42,8 @@ Dimensions dimensions(const DenseProblem& problem) {
   return out;
 }
 
-/// A batch as cuFFT's advanced data layout has it: (i1, i2, i3) of signal b is at
-/// b·distance + ((i1·embed[1] + i2)·embed[2] + i3)·stride. Without embedding: contiguous.
+/// A batch in cuFFT's advanced data layout: (i1, i2, i3) of signal b is at b·distance + ((i1·embed[1] +
+/// i2)·embed[2] + i3)·stride. Without embedding: contiguous.
 struct Layout {
   std::array<long long, 3> embed{1, 1, 1};
   long long stride = 1, distance = 1;
@@ -77,7 +78,7 @@ Layout spectrum_layout(const Dimensions& dims, const DenseProblem& problem) {
 /// A cuFFT plan. Stream and work area are its state, so calls take turns.
 class Transform {
  public:
-  /// `compiled`: with kernels compiled for the problem, where cuFFT does that.
+  /// `compiled`: with kernels compiled for the problem, if this cuFFT can do that.
   Transform(const DenseProblem& problem, const Layout& in, const Layout& out, cufftType type, bool compiled) {
     if (compiled) compiled_ = handle_.compile_kernels();
     Dimensions dims = dimensions(problem);
@@ -108,7 +109,7 @@ class Transform {
   bool compiled_ = false;
 };
 
-/// cuFFT's types and functions of one precision.
+/// cuFFT's types and functions for one precision.
 template <class Real>
 struct Api;
 template <>
@@ -207,7 +208,7 @@ class CufftEngine final : public GpuDenseEngine<Real> {
   DenseProblem problem_;
   Transform forward_;
   std::optional<Transform> inverse_;
-  bool copied_;  ///< the spectrum, before an inverse transform
+  bool copied_;  ///< the spectrum is copied before an inverse transform
   std::size_t work_bytes_;
 };
 

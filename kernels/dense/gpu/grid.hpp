@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem's layouts as grids to copy.
+// Describes the layouts of a problem's signals as grids that launch_copy() takes.
 #pragma once
 
 #include "kernels/cuda/stages/pack.hpp"
@@ -7,11 +7,11 @@
 
 namespace sfft::detail {
 
-/// How elements lie that are read or written: apart by the problem's strides, or row-major with rows of
+/// How the elements lie that are read or written: in the problem's strides, or row-major in rows of
 /// `row_points` (at least the problem's).
 enum class Side { strided, packed };
 
-/// Signals of the problem, from one side to the other.
+/// The copy of the problem's signals from one layout to the other.
 cuda::CopyGrid signal_grid(const DenseProblem& problem, Side from, Side to, std::int64_t row_points);
 
 }  // namespace sfft::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // VkFFT (Tolmachev, IEEE Access 11, 2023) as a dense engine. Its header calls libcuda and libnvrtc; the calls
-// are led to the functions of kernels/cuda/runtime/driver.hpp, so that the library links neither.
+// are redirected to the functions of kernels/cuda/runtime/driver.hpp, so that the library links neither.
+
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -30,7 +31,7 @@ SFFT_DRIVER_FUNCTIONS(SFFT_CALL)
 SFFT_NVRTC_FUNCTIONS(SFFT_CALL)
 #undef SFFT_CALL
 
-/// VkFFT prints what goes wrong; here it is told by the result.
+/// VkFFT prints its errors; here its result reports them.
 inline int print(const char*, ...) {
   return 0;
 }
@@ -98,7 +99,7 @@ class Application {
   VkFFTApplication application_ = {};
 };
 
-/// Extents fastest first, without those of 1.
+/// Sets the extents, fastest first, without those of 1.
 std::uint64_t set_sizes(const DenseProblem& problem, VkFFTConfiguration& configuration) {
   std::uint64_t rank = 0;
   for (int d = problem.shape.rank() - 1; d >= 0; --d) {
@@ -173,7 +174,8 @@ void Application::release_temporary() {
   application_.configuration.tempBuffer[0] = nullptr;
 }
 
-/// Grids beyond the GPU's limits: VkFFT copies each part's position to the GPU, for which it waits.
+/// Whether a grid exceeds the GPU's limits. VkFFT then copies the position of every part to the GPU and waits
+/// for it.
 bool Application::splits_launches() const noexcept {
   for (const VkFFTPlan* plan : {application_.localFFTPlan, application_.localFFTPlan_inverse}) {
     for (std::uint64_t d = 0; d < application_.configuration.FFTdim; ++d) {
@@ -218,7 +220,7 @@ class VkfftEngine final : public GpuDenseEngine<Real> {
                std::byte* workspace, CUstream_st* stream) const override {
     void* from = const_cast<void*>(signals);  // VkFFT only reads it, unless it is the output
     const bool packs = problem_.real || !contiguous_ || type != element_type_of<std::complex<Real>>::value;
-    if (packs) {  // in one copy to where the transform works in place, scaled on the way
+    if (packs) {  // one scaled copy to where the transform works in place
       cuda::launch_copy(signal_grid(problem_, Side::strided, Side::packed, padded_row()), signals,
                         static_cast<cuda::Element>(type), spectra, sample_type(), static_cast<double>(scale),
                         stream);
@@ -250,7 +252,7 @@ class VkfftEngine final : public GpuDenseEngine<Real> {
   std::size_t spectrum_bytes() const noexcept {
     return static_cast<std::size_t>(total_spectrum_points(problem_)) * sizeof(std::complex<Real>);
   }
-  /// Of a signal in the memory of its spectrum, in samples.
+  /// Length of a signal's row in the memory of its spectrum, in samples.
   std::int64_t padded_row() const noexcept {
     return problem_.real ? 2 * (problem_.row_points() / 2 + 1) : problem_.row_points();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every library that computes dense FFTs looks like from above.
+// The interface of every engine that computes dense FFTs on the CPU.
 #pragma once
 
 #include <complex>
@@ -13,21 +13,21 @@
 namespace sfft::detail {
 
 /// Transforms of one shape, real or complex, in the layouts of sfft/dense.hpp. Arguments have been checked;
-/// execution is thread-safe with one workspace a thread and leaves its inputs as they are.
+/// execution is thread-safe with one workspace per thread and leaves its inputs as they are.
 template <class Real>
 class DenseEngine {
  public:
   virtual ~DenseEngine() = default;
 
-  /// Bytes of 64-byte aligned scratch of one execution, enough for every element type and both directions.
+  /// Bytes of 64-byte aligned scratch for one execution, enough for every element type and both directions.
   virtual std::size_t workspace_bytes() const noexcept = 0;
   /// `signal` holds N elements of `type`. It may be the same memory as `spectrum`.
   virtual void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
                        std::byte* workspace) const = 0;
-  /// Of a complex plan; the result is multiplied by `scale`. The arrays may be the same memory.
+  /// For complex plans. The result is multiplied by `scale`. The arrays may be the same memory.
   virtual void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
                        std::byte* workspace) const = 0;
-  /// Of a real plan.
+  /// For real plans.
   virtual void inverse(const std::complex<Real>* spectrum, Real* signal, Real scale,
                        std::byte* workspace) const = 0;
   virtual std::string name() const = 0;
@@ -36,7 +36,7 @@ class DenseEngine {
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real);
 
-/// Null where this build has no FFTW.
+/// Null if this build has no FFTW.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape& shape, bool real,
                                                           dense::Planning planning);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every library that computes dense FFTs on a GPU looks like from above.
+// The interface of every engine that computes dense FFTs on a GPU.
 #pragma once
 
 #include <complex>
@@ -16,8 +16,8 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace sfft::detail {
 
-/// A batch of transforms of one shape. Spectra are contiguous, signals lie as `strides` says (never all zero
-/// here: filled in for contiguous ones too).
+/// A batch of transforms of one shape. Spectra are contiguous, signals lie in `strides` (never all zero here:
+/// they are filled in for contiguous signals too).
 struct DenseProblem {
   Shape shape{1};
   bool real = false;
@@ -27,23 +27,23 @@ struct DenseProblem {
   bool forward_only = false;  ///< inverse() is never called
 
   std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
-  /// Of one transform's spectrum.
+  /// Points of one transform's spectrum.
   std::int64_t spectrum_points() const noexcept {
     return real ? shape.points() / row_points() * (row_points() / 2 + 1) : shape.points();
   }
   bool contiguous() const noexcept;
 };
 
-/// What a plan of this precision computes with: of signals that need no conversion.
+/// The element type that a plan of this precision computes with; such signals need no conversion.
 template <class Real>
 constexpr ElementType own_type(const DenseProblem& problem) noexcept {
   return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
 }
 
 /// A transform of one complex volume in two phases, for callers whose input still arrives while the first one
-/// runs and whose output leaves during the second: across the planes, for some columns of all planes, and
-/// plane by plane. Arrays are of the whole volume, in device memory; `scale` multiplies what the second phase
-/// writes.
+/// runs and whose output leaves during the second. One phase works across the planes, for some columns of all
+/// planes, the other plane by plane. Arrays hold the whole volume, in device memory; `scale` multiplies what
+/// the second phase writes.
 template <class Real>
 class GpuPhases {
  public:
@@ -57,7 +57,7 @@ class GpuPhases {
 
   virtual ~GpuPhases() = default;
   virtual bool planes_first(bool inverse) const noexcept = 0;
-  /// Parts of the columns begin at multiples of this; all columns: they are one part.
+  /// Parts of the columns begin at multiples of this; if it is the number of columns, they are one part.
   virtual std::int64_t columns_at_once() const noexcept = 0;
   virtual void columns(const Volume& volume, std::int64_t first, std::int64_t count,
                        CUstream_st* stream) const = 0;
@@ -73,58 +73,58 @@ class GpuDenseEngine {
  public:
   virtual ~GpuDenseEngine() = default;
 
-  /// Device memory, 256-byte aligned, of one execution in either direction.
+  /// Bytes of 256-byte aligned device memory for one execution in either direction.
   virtual std::size_t workspace_bytes() const noexcept = 0;
   /// Whether forward() takes signals of this type as the problem lays them out. It always takes the plan's
   /// own type, contiguous; whatever else it does not take, the caller converts first.
   virtual bool reads(ElementType type) const noexcept = 0;
   /// Whether inverse() writes signals in the problem's strides (always when those are contiguous).
   virtual bool writes_strides() const noexcept = 0;
-  /// The result is multiplied by `scale`. Of complex problems the arrays may be the same memory.
+  /// The result is multiplied by `scale`. For complex problems the arrays may be the same memory.
   virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
                        std::byte* workspace, CUstream_st* stream) const = 0;
-  /// `signals`: Reals of a real problem, else complex.
+  /// `signals`: Reals for a real problem, else complex.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
                        CUstream_st* stream) const = 0;
-  /// Null where a transform is done as a whole only.
+  /// Null if transforms are only done as a whole.
   virtual const GpuPhases<Real>* phases() const noexcept { return nullptr; }
   virtual std::string name() const = 0;
-  /// For wisdom: what the function that made the engine is to be given to come to the same kernels at once.
+  /// For wisdom: the text with which the engine can be made again with the same kernels, without a search.
   virtual std::string kernel() const { return {}; }
 };
 
-/// Forward transforms of one problem that keep a part of the spectra, which are stored nowhere. As a
-/// GpuDenseEngine otherwise.
+/// Forward transforms of one problem that keep a part of the spectra and store nothing else. Otherwise like a
+/// GpuDenseEngine.
 template <class Real>
 class GpuKeepingEngine {
  public:
   virtual ~GpuKeepingEngine() = default;
 
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  /// The plan's own type and, of real signals, u8 and u16.
+  /// True for the plan's own type and, for real signals, u8 and u16.
   virtual bool reads(ElementType type) const noexcept = 0;
   /// `part.count` has been set to 0.
   virtual void forward(const void* signals, ElementType type, const device::KeptPart& part, Real scale,
                        std::byte* workspace, CUstream_st* stream) const = 0;
 };
 
-/// The text of kernels that cuFFT compiles for the problem: slower to plan, sometimes faster, sometimes
-/// slower.
+/// The text for kernels that cuFFT compiles for the problem: planning takes longer, execution is sometimes
+/// faster and sometimes slower.
 constexpr const char* kCompiledKernels = "compiled";
 
-/// Throw Error(backend_unavailable) for a problem that the library cannot do, or where it is missing.
-/// `kernel`: empty or kCompiledKernels.
+/// Throw Error(backend_unavailable) for a problem that the library cannot do, or if it is missing. `kernel`:
+/// empty or kCompiledKernels.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem,
                                                               const std::string& kernel = {});
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem& problem);
-/// `kernel`: what wisdom remembers of an earlier tuning, empty for rules. With `measure` the candidates are
-/// timed.
+/// `kernel`: what wisdom remembers of an earlier tuning; if empty, rules choose. With `measure` the
+/// candidates are timed.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem& problem,
                                                               const std::string& kernel, bool measure);
-/// With the kernels of a tuned engine of the same problem: `kernel` as there. `keep`: not all.
+/// Uses the kernels of a tuned engine for the same problem; `kernel` as there. `keep` is not Keep::all.
 template <class Real>
 std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DenseProblem& problem,
                                                                   const std::string& kernel,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the library's own dense transforms on a GPU get their engines: wisdom is above this layer.
+// Gives the library's own dense transforms on a GPU their engines, because wisdom is above this layer.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ namespace sfft::detail::cuda {
 template <class Real>
 struct DenseEngines {
   std::function<std::unique_ptr<const GpuDenseEngine<Real>>(const DenseProblem&)> make;
-  /// Empty where that engine stores whole spectra only.
+  /// Empty if that engine can only store whole spectra.
   std::function<std::unique_ptr<const GpuKeepingEngine<Real>>(const DenseProblem&, device::Keep)> keep;
-  std::string name;  ///< of the engine that make() is expected to take
+  std::string name;  ///< of the engine that make() is expected to choose
 };
 
 }  // namespace sfft::detail::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dense plan computes, checked: shape, batch and where the signals lie.
+// The checked problem of a dense plan: shape, batch and where the signals lie.
 #pragma once
 
 #include "kernels/dense/problem/gpu_engine.hpp"
@@ -8,12 +8,12 @@ namespace sfft::detail {
 
 dense::Strides contiguous_strides(const Shape& shape) noexcept;
 /// The problem of a plan; strides of 0 are filled in. Throws Error(invalid_argument or size_overflow) when
-/// the options make no sense: a batch below 1, strides that are not positive or let elements share a place.
+/// the options make no sense: a batch below 1, strides that are not positive or let elements overlap.
 DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& options);
 /// The same transforms, `batch` of them, contiguous.
 DenseProblem contiguous_problem(const DenseProblem& problem, std::int64_t batch);
 
-/// Elements from the first signal's start to behind the last one's last element.
+/// Elements from the first signal's start to one past the last one's last element.
 std::int64_t span_points(const DenseProblem& problem) noexcept;
 inline std::int64_t total_points(const DenseProblem& problem) noexcept {
   return problem.batch * problem.shape.points();
@@ -22,10 +22,10 @@ inline std::int64_t total_spectrum_points(const DenseProblem& problem) noexcept 
   return problem.batch * problem.spectrum_points();
 }
 
-/// Its strides, for messages and names: "64,1,1024", the batch's last.
+/// The problem's strides, for messages and names: "64,1,1024", the batch's last.
 std::string to_string(const DenseProblem& problem);
 
-/// What results are multiplied by.
+/// Factors that results are multiplied by.
 struct DenseScales {
   double forward = 1, inverse = 1;
 };

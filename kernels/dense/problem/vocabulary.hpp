@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a dense FFT and what comes back beside spectra: the words of sfft/dense.hpp.
+// The vocabulary of sfft/dense.hpp: what can be asked of a dense FFT, and what comes back besides spectra.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace sfft::dense {
 
-/// Which code computes.
+/// Which code computes the transform.
 /// | engine   | runs on | what it is                                                                |
 /// |----------|---------|---------------------------------------------------------------------------|
 /// | built_in | CPU     | this library's own FFT                                                    |
@@ -23,11 +23,11 @@ namespace sfft::dense {
 /// `automatic`: the one that wisdom says is fastest for the size, else the one that measured fastest most
 /// often: built_in, or cufft on a GPU.
 enum class Engine : std::uint8_t { automatic, built_in, fftw, cufft, vkfft, tuned };
-/// How much time planning may take. `estimate` follows rules and wisdom; `measure` times the engines and, of
+/// How much time planning may take. `estimate` follows rules and wisdom; `measure` times the engines and, for
 /// `tuned`, the kernels for this size, and adds what it finds to the wisdom of the process.
 enum class Planning : std::uint8_t { estimate, measure };
 enum class Direction : std::uint8_t { forward, inverse };
-/// What multiplies the sums: N is the number of points of one transform.
+/// Factors that multiply the sums. N is the number of points of one transform.
 enum class Normalization : std::uint8_t {
   none,          ///< nothing: inverse(forward(x)) = N x
   inverse_by_n,  ///< inverse transforms by 1/N
@@ -36,11 +36,11 @@ enum class Normalization : std::uint8_t {
 };
 
 /// Where the elements of a batch of signals lie: signal b, element (i1, …, iD) is at b·batch + Σ i_d·dims[d]
-/// elements from the start. All zero: contiguous and row-major, one signal behind the other. Strides are
-/// positive and no two elements share a place.
+/// elements from the start. All zero: contiguous and row-major, one signal after the other. Strides are
+/// positive and no two elements overlap.
 struct Strides {
   std::array<std::int64_t, 3> dims{0, 0, 0};  ///< of the dimensions, slowest first, as in Shape
-  std::int64_t batch = 0;                     ///< from a signal's start to the next's
+  std::int64_t batch = 0;                     ///< from one signal's start to the next
 };
 
 struct Options {
@@ -48,9 +48,9 @@ struct Options {
   Planning planning = Planning::estimate;
   Normalization normalization = Normalization::inverse_by_n;
   int threads = 1;                 ///< of the host, for CPU engines; 0 means one per core
-  Backend backend = Backend::cpu;  ///< cuda for a GPU; an engine that is named decides by itself
+  Backend backend = Backend::cpu;  ///< cuda for a GPU; a named engine overrides this
   int device = 0;                  ///< GPU, as the driver counts them
-  std::int64_t batch = 1;          ///< transforms of one call
+  std::int64_t batch = 1;          ///< transforms per call
   Strides signal{};                ///< of what forward reads and inverse writes; spectra are contiguous
 };
 
@@ -58,7 +58,7 @@ SFFT_EXPORT const char* to_string(Engine engine) noexcept;
 /// Whether this build has the engine. GPU engines may still find no GPU: then plans throw.
 SFFT_EXPORT bool available(Engine engine) noexcept;
 
-/// What became of a wisdom file or text.
+/// The result of reading a wisdom file or text.
 struct WisdomReport {
   int taken = 0;       ///< entries added
   int ignored = 0;     ///< entries left out
@@ -72,7 +72,7 @@ struct Coefficients {
   std::vector<std::complex<Real>> values;
 };
 
-/// The same in device memory, in no order.
+/// The same in device memory, in no particular order.
 template <class Real>
 struct DeviceCoefficients {
   std::int64_t* indices = nullptr;       ///< [capacity]

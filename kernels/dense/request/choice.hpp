@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measuring engines against one another.
+// Times engines against one another and keeps the fastest.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 
 namespace sfft::detail {
 
-/// The median of a few runs after one that is not counted; run() returns microseconds. Stops early when it
-/// has cost enough.
+/// The median of a few runs after one that is not counted; run() returns microseconds. Stops early once the
+/// runs have taken long enough.
 template <class Run>
 double median_us(const Run& run) {
   constexpr std::size_t kRuns = 15;
@@ -51,8 +51,8 @@ class Contest {
     }
   }
 
-  /// Adds it to the wisdom of the process. `kernel_of(runner)`: as WisdomEntry has it. Throws what the first
-  /// engine threw when there is none.
+  /// Returns the fastest and adds it to the wisdom of the process. `kernel_of(runner)` gives
+  /// WisdomEntry::kernel. If no engine worked, throws what the first one threw.
   template <class KernelOf>
   DenseChoice<Real> winner(const WisdomPlatform& platform, const WisdomProblem& problem,
                            const KernelOf& kernel_of) {

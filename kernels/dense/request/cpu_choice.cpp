@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which engine a dense plan on the CPU uses.
+// Chooses the engine of a dense plan on the CPU: the one asked for, else by measurement or wisdom, else
+// built_in.
+
 #include <fmt/format.h>
 
 #include <chrono>

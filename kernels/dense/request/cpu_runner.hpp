@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense plans on the CPU: the batch, spread over threads, one signal after the other through an engine.
+// Runs dense plans on the CPU: the batch is spread over threads, and signals pass through an engine one by
+// one.
 #pragma once
 
 #include <mutex>
@@ -30,7 +31,7 @@ class CpuRunner final : public DenseRunner<Real> {
   std::string name() const override { return engine_->name(); }
 
  private:
-  /// Calls transform(signal, scratch of the thread) for the whole batch; the first exception is thrown on.
+  /// Calls transform(signal, scratch of the thread) for the whole batch; rethrows the first exception.
   template <class Transform>
   void over_batch(std::byte* workspace, const Transform& transform) const;
   std::unique_ptr<cpu::ThreadPool> take_pool() const;
@@ -43,7 +44,7 @@ class CpuRunner final : public DenseRunner<Real> {
   int threads_;
   std::size_t engine_bytes_, slot_bytes_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<cpu::ThreadPool>> idle_;  ///< one for each call at a time
+  mutable std::vector<std::unique_ptr<cpu::ThreadPool>> idle_;  ///< one per concurrent call
 };
 
 }  // namespace sfft::detail

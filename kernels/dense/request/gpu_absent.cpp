@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds without a CUDA toolkit: there is no GPU to plan for.
+// Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
+
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which engine a dense plan on a GPU uses.
+// Chooses the engine of a dense plan on a GPU: the one asked for, else by measurement or wisdom, else cuFFT.
+
 #include <fmt/format.h>
 
 #include <optional>
@@ -16,7 +17,7 @@ namespace {
 
 using dense::Engine;
 
-/// What is timed against each other.
+/// An engine, with its kernels, that is timed against the others.
 struct Entrant {
   Engine engine;
   const char* kernel;
@@ -80,7 +81,7 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& pla
   Contest<Real> contest;
   for (const auto& [engine, kernel, name] : kEntrants) {
     if (!gpu_engine_in_build(engine)) continue;
-    // Tuned before: only its time is taken again.
+    // Tuned before: only time it again.
     const bool tuned = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
     contest.enter(
         engine, name, [&] { return make<Real>(engine, request, tuned ? known->kernel : kernel, true); },
@@ -102,7 +103,7 @@ DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomE
           engine, "the engine was asked for"};
 }
 
-/// By wisdom, with cuFFT where it knows nothing or names what this machine lacks.
+/// Follows wisdom, or takes cuFFT if wisdom names what this machine lacks.
 template <class Real>
 DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& known) {
   std::string lacking = "this build lacks it";
@@ -128,7 +129,7 @@ bool gpu_engine_in_build(dense::Engine engine) noexcept {
 
 template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
-  static_cast<void>(cuda::device_info(request.problem.device));  // or why there is none
+  static_cast<void>(cuda::device_info(request.problem.device));  // throws if there is none
   const cuda::DeviceScope scope(request.problem.device);
   const WisdomPlatform platform = gpu_platform(request.problem.device);
   const WisdomProblem key = wisdom_problem<Real>(request.problem);
@@ -146,7 +147,7 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
 
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem, Wisdom::Batch batch) {
-  static_cast<void>(cuda::device_info(problem.device));  // or why there is none
+  static_cast<void>(cuda::device_info(problem.device));  // throws if there is none
   const auto known =
       Wisdom::global().find(gpu_platform(problem.device), wisdom_problem<Real>(problem), batch);
   const Engine engine = known ? named_by(*known).value_or(Engine::cufft) : Engine::cufft;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Signals that an engine does not take are converted by one copy kernel; host arrays go through a
+// DenseTransfer that is made on first use.
+
 #include "kernels/dense/request/gpu_runner.hpp"
 
 #include "kernels/dense/gpu/grid.hpp"
@@ -36,7 +39,7 @@ GpuRunner<Real>::GpuRunner(const DenseProblem& problem, const DenseScales& scale
   if (problem_.real) {
     if (!contiguous_ || !reads_everything(*packed_)) conversion_bytes_ = cuda::aligned(points * sizeof(Real));
   } else if (!contiguous_ && (strided_ == nullptr || !strided_->writes_strides())) {
-    conversion_bytes_ = cuda::aligned(points * sizeof(std::complex<Real>));  // forward, the spectra have room
+    conversion_bytes_ = cuda::aligned(points * sizeof(std::complex<Real>));  // forward uses the spectra
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every dense plan checks, of its options and of queued calls.
+// The checks of every dense plan: of its options and of queued calls.
+
 #include <fmt/format.h>
 
 #include "kernels/dense/request/runner.hpp"

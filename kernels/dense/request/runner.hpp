@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What executes a dense plan, on the CPU or on a GPU, and how it is chosen.
+// The interface behind every dense plan, on the CPU or on a GPU, and the functions that choose an
+// implementation.
 #pragma once
 
 #include <complex>
@@ -23,7 +24,7 @@ struct DenseRequest {
 /// Throws Error(invalid_argument, size_overflow, backend_unavailable) for options that make no sense and
 /// engines that the build lacks.
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
-/// Whether a plan of these options is one of the GPU's.
+/// Whether a plan with these options runs on a GPU.
 bool for_gpu(const dense::Options& options) noexcept;
 /// Throw Error(invalid_argument) for a workspace that is too small or not aligned, and
 /// Error(backend_unavailable) for a queued call of a plan that is not on a GPU.
@@ -31,22 +32,23 @@ void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t 
                      const char* function);
 void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes);
 
-/// Arguments have been checked. Signals are in the problem's strides. Thread-safe with a workspace a call.
+/// Arguments have been checked. Signals are in the problem's strides. Thread-safe with one workspace per
+/// call.
 template <class Real>
 class DenseRunner {
  public:
   virtual ~DenseRunner() = default;
 
-  /// Host memory of one execution, 64-byte aligned.
+  /// Bytes of 64-byte aligned host memory for one execution.
   virtual std::size_t workspace_bytes() const noexcept = 0;
   virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                        std::byte* workspace) const = 0;
-  /// `signals`: Reals of a real problem, else complex.
+  /// `signals`: Reals for a real problem, else complex.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const = 0;
 
-  /// Device memory of one queued transform, 256-byte aligned.
+  /// Bytes of 256-byte aligned device memory for one queued transform.
   virtual std::size_t device_workspace_bytes() const noexcept = 0;
-  /// Arrays in device memory.
+  /// Arrays are in device memory.
   virtual void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                                std::byte* workspace, CUstream_st* stream) const = 0;
   virtual void enqueue_inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace,
@@ -62,13 +64,13 @@ struct DenseChoice {
   std::string reason;
 };
 
-/// Engine automatic, or one of the CPU's.
+/// For engine automatic, or one of the CPU's.
 template <class Real>
 DenseChoice<Real> choose_on_cpu(const DenseRequest& request);
-/// Engine automatic, or one of the GPU's. Throws Error(backend_unavailable) where there is none.
+/// For engine automatic, or one of the GPU's. Throws Error(backend_unavailable) if there is none.
 template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
-/// Of the GPU's engines.
+/// Whether this build has the engine; for engines of the GPU.
 bool gpu_engine_in_build(dense::Engine engine) noexcept;
 
 }  // namespace sfft::detail

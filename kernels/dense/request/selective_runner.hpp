@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a part of dense spectra on a GPU.
+// The interface behind selective dense plans: keeps a part of dense spectra on a GPU.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// Arguments have been checked: a support is not empty where there is one.
+/// Arguments have been checked: if there is a support, it is not empty.
 template <class Real>
 class SelectiveRunner {
  public:
@@ -23,7 +23,7 @@ class SelectiveRunner {
                              CUstream_st* stream) const = 0;
   virtual void enqueue_at(const void* signals, ElementType type, std::complex<Real>* values,
                           std::byte* workspace, CUstream_st* stream) const = 0;
-  /// Host memory.
+  /// Arrays are in host memory.
   virtual dense::Coefficients<Real> above(const void* signals, ElementType type, Real magnitude) const = 0;
   virtual void at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const = 0;
   virtual bool stores_spectrum() const noexcept = 0;
@@ -31,7 +31,7 @@ class SelectiveRunner {
   virtual std::string name() const = 0;
 };
 
-/// An empty support: coefficients above a magnitude. Throws as choose_on_gpu().
+/// With an empty support, coefficients above a magnitude are kept. Throws as choose_on_gpu().
 template <class Real>
 std::unique_ptr<const SelectiveRunner<Real>> select_on_gpu(const DenseRequest& request,
                                                            std::span<const std::int64_t> support);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parts of a batch take turns in up to three slots, each with a stream, device memory and page-locked
+// buffers; a single volume is transformed in phases while it is copied.
+
 #include "kernels/dense/request/transfer.hpp"
 
 #include <algorithm>
@@ -13,9 +16,9 @@ namespace {
 
 constexpr int kMostSlots = 3;
 
-/// Enough for full speed of the bus, little enough for several parts.
+/// Large enough for the full speed of the bus, small enough for several parts.
 constexpr std::int64_t kPartBytes = std::int64_t{16} << 20;
-/// Of pieces that lie apart in memory: shorter ones are copied more slowly.
+/// Length of pieces that lie apart in memory: shorter ones are copied more slowly.
 constexpr std::int64_t kPieceBytes = std::int64_t{128} << 10;
 
 template <class Kind>
@@ -45,12 +48,12 @@ struct DenseTransfer<Real>::Pass {
   ElementType type = ElementType::f32;  ///< of the signals
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
-  std::size_t from_bytes = 0, to_bytes = 0;   ///< a signal or spectrum, packed
+  std::size_t from_bytes = 0, to_bytes = 0;   ///< of one signal or spectrum, packed
   bool stage_from = false, stage_to = false;  ///< through page-locked memory
   bool gather = false, scatter = false;       ///< strided signals
 };
 
-/// A part's memory and stream.
+/// Memory and streams of the parts under way.
 template <class Real>
 class DenseTransfer<Real>::Slots {
  public:
@@ -58,7 +61,7 @@ class DenseTransfer<Real>::Slots {
     cuda::OwnedStream stream;
     cuda::DeviceBuffer in, out, workspace;
     cuda::PinnedBuffer staged_in, staged_out;
-    std::int64_t part = -1;  ///< under way
+    std::int64_t part = -1;  ///< the part under way
   };
   cuda::OwnedStream copies;  ///< beside the first slot's stream, for phases
   cuda::Event done;
@@ -87,7 +90,7 @@ class DenseTransfer<Real>::Slots {
     for (Slot& slot : slots_) {
       try {
         cuda::synchronize(slot.stream.get());
-      } catch (...) {  // what failed has been told where it was queued
+      } catch (...) {  // a failure was reported where it was queued
       }
     }
     try {
@@ -243,7 +246,7 @@ void DenseTransfer<Real>::run_parts(const Pass& pass, Slots& slots) const {
     const cuda::Stream stream = slot.stream.get();
     slot.part = part;
     cuda::copy_to_device(slot.in.data(), pass.stage_from ? slot.staged_in.data() : from, bytes, stream);
-    // A short last part transforms a whole one: what it has no signals for must hold numbers.
+    // A short last part transforms a whole one: places without a signal must hold finite numbers.
     if (count < part_)
       cuda::clear(slot.in.data() + bytes, static_cast<std::size_t>(part_ - count) * pass.from_bytes, stream);
     if (pass.inverse) {

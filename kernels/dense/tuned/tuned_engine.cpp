@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuned kernels as a dense engine.
+// The tuned kernels as a dense engine: one executable for every element type that forward transforms read,
+// and one for inverses.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +50,8 @@ std::vector<std::unique_ptr<const Executable>> load(const std::vector<Program>& 
   return made;
 }
 
-/// Samples of cameras are read as they are; doubles by a real float plan are not worth a kernel.
+/// Element types that kernels read. Camera samples are read as they are; doubles in a real float plan are not
+/// worth a kernel.
 template <class Real>
 std::vector<ElementType> read_types(const DenseProblem& problem) {
   std::vector<ElementType> types{own_type<Real>(problem)};
@@ -72,7 +75,7 @@ std::vector<Program> forward_programs(const DenseProblem& problem, const PlanPol
 
 using Executables = std::map<ElementType, std::unique_ptr<const Executable>>;
 
-/// Those of forward_programs().
+/// The executables of forward_programs(), by element type.
 template <class Real>
 Executables by_type(const DenseProblem& problem, std::vector<std::unique_ptr<const Executable>> forward) {
   const std::vector<ElementType> types = read_types<Real>(problem);
@@ -168,7 +171,7 @@ class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
   PlanPolicy policies_;
   tuned::Tables tables_;
   Executables forward_;
-  std::unique_ptr<const Executable> inverse_;  ///< none of forward-only problems
+  std::unique_ptr<const Executable> inverse_;  ///< none for forward-only problems
 };
 
 template <class Real>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// nlohmann's parser calls a builder, which limits the depth and refuses a field that is given twice.
+
 #include "kernels/dense/wisdom/json_value.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +67,7 @@ class Builder {
     if (open_.size() == depth_) refuse("it is nested deeper than {} levels", depth_);
     JsonValue& placed = place();
     placed = std::move(value);
-    open_.push_back(&placed);  // stays where it is: its parent grows when it is closed
+    open_.push_back(&placed);  // stays where it is: its parent grows only once it is closed
     return true;
   }
   bool close() {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeps measured entries by platform and shipped ones by device name; a search takes the known batch with the
+// closest ratio.
+
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +36,7 @@ std::pair<const WisdomEntry*, double> nearest(const Known& known, const WisdomPr
   return best;
 }
 
-/// "0.1" of "0.1.7".
+/// The release of a version: "0.1" for "0.1.7".
 std::string_view release(std::string_view version) {
   const std::size_t dot = version.find('.');
   return version.substr(0, dot == std::string_view::npos ? dot : version.find('.', dot + 1));

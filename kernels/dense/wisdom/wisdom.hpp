@@ -36,7 +36,7 @@ struct WisdomEntry {
 };
 
 WisdomPlatform cpu_platform();
-/// In builds with CUDA. Throws Error(device) when there is no such GPU. Creates no context.
+/// Only in builds with CUDA. Throws Error(device) when there is no such GPU. Creates no context.
 WisdomPlatform gpu_platform(int device);
 /// The platform of this machine that has the device's name. Asks the GPU driver only for the name of a GPU.
 std::optional<WisdomPlatform> platform_here(const std::string& device);
@@ -48,11 +48,11 @@ class Wisdom {
 
   enum class Batch : std::uint8_t { nearest, exact };
 
-  /// Of the process; begins with what is shipped.
+  /// The wisdom of the process; begins with what is shipped.
   static Wisdom& global();
 
-  /// Of this batch, or of the nearest one that is known for the same transform, by their ratio. What was
-  /// measured here goes before what was shipped.
+  /// The entry of this batch, or of the nearest one, by ratio, that is known for the same transform. At the
+  /// same distance, what was measured here goes before what was shipped.
   std::optional<WisdomEntry> find(const WisdomPlatform& platform, const WisdomProblem& problem,
                                   Batch batch = Batch::nearest) const;
   /// Replaces what was known for the same platform and problem.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a problem in wisdom.
+// Names a problem for wisdom.
 #pragma once
 
 #include "kernels/dense/problem/problem.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks every field's type and bounds; a bad entry is left out, a bad file gives no entries.
+
 #include "kernels/dense/wisdom/wisdom_text.hpp"
 
 #include <fmt/format.h>
@@ -55,7 +57,7 @@ std::string text_field(const Json& object, const char* name, std::size_t shortes
   return text;
 }
 
-/// An engine of this library that can have run on the device.
+/// An engine of this library that could have run on the device.
 std::string engine_field(const Json& object, const std::string& device) {
   using dense::Engine;
   const std::string name = text_field(object, "engine", 1, kNameLength);
@@ -78,7 +80,7 @@ WisdomRecord record_of(const Json& object) {
   record.problem.transform = text_field(object, "transform", 1, kNameLength);
   const Json& batch = field(object, "batch");
   if (!batch.is_integer()) refuse("its 'batch' is not a whole number");
-  // Larger than the signed type holds, a number is unsigned and turns negative here.
+  // A number beyond the signed type is unsigned and turns negative here.
   record.problem.batch = batch.integer();
   if (record.problem.batch < 1) refuse("its 'batch' is {}, not positive", batch.digits());
   record.entry.engine = engine_field(object, record.platform.device);
@@ -107,7 +109,7 @@ const std::vector<Json>& entries_of(const Json& file) {
   return entries.items();
 }
 
-/// A string of JSON; what is no UTF-8 is replaced.
+/// A JSON string; what is not UTF-8 is replaced.
 std::string quoted(const std::string& text) {
   using Writer = nlohmann::json;
   return Writer(text).dump(-1, ' ', false, Writer::error_handler_t::replace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of wisdom files (docs/file-formats.md), field by field.
+// Reads and writes the JSON of wisdom files (docs/file-formats.md), field by field.
 #pragma once
 
 #include <functional>
@@ -19,15 +19,15 @@ struct WisdomRecord {
 };
 
 struct WisdomRecords {
-  std::vector<WisdomRecord> records;  ///< the good ones
+  std::vector<WisdomRecord> records;  ///< the accepted ones
   dense::WisdomReport report;
 };
 
 /// Why a well-formed record is to be ignored; empty to take it.
 using WisdomJudge = std::function<std::string(const WisdomRecord&)>;
 
-/// A text that is no wisdom, of another version or damaged gives no records and the reason. Of an entry that
-/// is malformed or that `judge` refuses only that entry is left out; the report names the first.
+/// A text that is not wisdom, is of another version or is damaged gives no records and the reason. An entry
+/// that is malformed or that `judge` refuses is left out by itself; the report names the first.
 WisdomRecords read_wisdom(const std::string& json, const WisdomJudge& judge);
 std::string write_wisdom(const std::vector<WisdomRecord>& records);
 

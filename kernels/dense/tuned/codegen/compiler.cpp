@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks sources up among those that the process has compiled, and compiles the others on all cores.
+
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 
 #include <algorithm>
@@ -40,7 +42,7 @@ Compiled compile_one(const std::string& source, const std::string& architecture)
   }
 }
 
-/// By architecture and source.
+/// Compiled kernels by architecture and source.
 class Memory {
  public:
   const Compiled* find(const std::string& key) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the members of a step that differ from the defaults as assignments in a constexpr function.
+
 #include "kernels/dense/tuned/codegen/source.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +14,8 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// Threads of a multiprocessor that the compiler is asked to leave registers for, 40 each at least: a
-/// policy's blocks may be more than its largest kernel can have.
+/// The most threads of a multiprocessor that the compiler is asked to leave registers for, at least 40 each:
+/// a policy may ask for more blocks than its largest kernel can have.
 constexpr int kMostAtOnce = 65536 / 40;
 
 std::string literal(bool value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as CUDA source: the constant from which the templates in device/ are instantiated.
+// Writes kernels as CUDA source: the constant from which the templates in device/ are instantiated.
 #pragma once
 
 #include <string>

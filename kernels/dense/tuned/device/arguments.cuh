@@ -6,14 +6,14 @@
 
 namespace sfft::device {
 
-/// Tables of a step, in device memory, complex numbers of the plan's precision unless it says otherwise.
+/// Tables of a step, in device memory: complex numbers of the plan's precision unless noted otherwise.
 struct StepTables {
   const void* roots;     ///< exp(−2πi j/n), n the length of an FFT
-  const void* untangle;  ///< exp(−πi j/n), j <= n, of real lines of 2n points
+  const void* untangle;  ///< exp(−πi j/n), j <= n, for real lines of 2n points
   const void* coarse;    ///< exp(−2πi j 2^bits/N), between the steps of a long line of N points
   const void* fine;      ///< exp(−2πi j/N), j < 2^bits
   const void* chirp;     ///< Bluestein: exp(−πi j²/n)
-  const void* kernel;    ///< Bluestein, Rader: FFT of what is convolved with, over the length of the FFT
+  const void* kernel;    ///< Bluestein, Rader: FFT of the convolution's kernel, over the length of the FFT
   const void* gather;    ///< Rader: element of the q-th input, int
   const void* scatter;   ///< Rader: element of the q-th output, int
   const void* store;  ///< conflict-free: the slots of elements as they are loaded from memory, int; `gather`
@@ -26,7 +26,7 @@ struct Arguments {
   void* output;
   void* scratch;
   long long first_group;                       ///< of this launch: transforms, planes, …
-  long long lines;                             ///< of a step that has as many as the batch
+  long long lines;                             ///< for a step that has as many as the batch
   unsigned tiles;                              ///< of this launch
   unsigned early_blocks;                       ///< blocks that prefetch before the previous kernel ends
   unsigned resident_blocks;                    ///< that the GPU holds at once
@@ -35,7 +35,7 @@ struct Arguments {
   unsigned prefetch_distance;                  ///< to the tile that a block prefetches
   double scale;                                ///< of the result
   StepTables tables;
-  KeptPart kept;  ///< of a step that keeps a part of its results
+  KeptPart kept;  ///< for a step that keeps a part of its results
 };
 
 }  // namespace sfft::device

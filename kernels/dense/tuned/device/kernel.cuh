@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generated kernel: one step, with a block for every tile, or with blocks that stay for many.
+// A generated kernel: one step, with one block per tile, or with blocks that stay for many tiles.
 #pragma once
 
 #include "kernels/dense/tuned/device/tile_fft.cuh"
@@ -17,9 +17,9 @@ __device__ __forceinline__ void let_next_kernel_start() {
 #endif
 }
 
-/// Holds the first blocks back: those of neighbouring multiprocessors begin one after the other, and those of
-/// the same one do. Every thread waits by itself, and nothing is divided: with a barrier and a division
-/// nothing was won (measured).
+/// Delays the first blocks, so that those of neighbouring multiprocessors begin one after the other, and so
+/// do those of the same one. Every thread waits by itself, and nothing is divided: with a barrier and a
+/// division the delay gained nothing (measured).
 __device__ __forceinline__ void delay(const Arguments& a) {
   if (blockIdx.x >= a.resident_blocks) return;
 #ifdef __CUDA_ARCH__
@@ -46,7 +46,7 @@ __device__ __forceinline__ void run_step(const Arguments& a) {
   } else {
     TileFft<K>::run(a, blockIdx.x, shared);
   }
-  // Earlier, waiting blocks without anything to prefetch only take the slots of working ones (measured).
+  // Not earlier: waiting blocks with nothing to prefetch only take the slots of working ones (measured).
   if constexpr (!K::step.policy.early_prefetch) let_next_kernel_start();
 }
 

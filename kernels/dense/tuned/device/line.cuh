@@ -56,13 +56,13 @@ struct Line {
     for (int i = 0; i < pass; ++i) product *= radix(i);
     return product;
   }
-  /// Of a DFT without twiddle factors: slots between neighbours of a dimension.
+  /// For a DFT without twiddle factors: slots between neighbours of a dimension.
   static constexpr IntList kGridStrides =
       grid_strides(K::step.policy.radices, K::step.conflict_free(), kSingle);
   static constexpr int grid_stride(int dimension) { return element<kGridStrides>(dimension); }
 };
 
-/// What a thread has to do with a tile.
+/// Where a thread works within a tile.
 struct Seat {
   int thread, line;  ///< within the transform; within the tile
 };
@@ -80,9 +80,9 @@ __device__ __forceinline__ int slot_of(int position, int line) {
                             : line * Line::kPitch + position;
 }
 
-/// The slot of position base + add of a line. Padding distributes strided accesses over the banks
-/// (the paper's section 3.3); where it falls on `add` alone, a constant, it costs no arithmetic. `aligned`:
-/// base is known to be a multiple of kPadInterval.
+/// The slot of position base + add of a line. Padding distributes strided accesses over the banks (the
+/// paper's section 3.3); if it depends on `add` alone, a constant, it costs no arithmetic. `aligned`: base is
+/// known to be a multiple of kPadInterval.
 template <class Line>
 __device__ __forceinline__ int slot(int base, int add, int line, bool aligned = false) {
   int position = base + add;

@@ -2,12 +2,12 @@
 // FFTs of lines whose points lie in the registers of a group of threads, which exchange them through shared
 // memory in Stockham order: the kernel of Nukada and Matsuoka (SC 2009), with every number a constant.
 //
-// Why not cuda/block_fft.cuh, the library's other FFT within a block: that one is compiled with the library,
-// reads its lengths and radices from a schedule in memory, keeps its points in shared memory, and serves the
-// sparse plans, whose many small FFTs of any size are a part of one fused kernel. This one is compiled at run
-// time for one length. Its points stay in registers, its addresses are constants, and a plan waits up to
-// seconds for it: worth it only where a dense transform of one size is all there is to do. Both call the same
-// butterflies (kernels/base/butterfly.hpp).
+// Why not kernels/cuda/small_fft/block_fft.cuh, the library's other FFT within a block? That one is compiled
+// with the library, reads its lengths and radices from a schedule in memory, keeps its points in shared
+// memory, and serves the sparse plans, whose many small FFTs of any size are a part of one fused kernel. This
+// one is compiled at run time for one length. Its points stay in registers, its addresses are constants, and
+// a plan waits up to seconds for it, which pays only if a dense transform of one size is all there is to do.
+// Both call the same butterflies (kernels/base/butterfly.hpp).
 #pragma once
 
 #include "kernels/dense/tuned/device/pass.cuh"
@@ -36,7 +36,7 @@ constexpr int registers_of() {
   }
 }
 
-/// Between the passes of rows that lie within one warp each, none of the block.
+/// Passes of rows that each lie within one warp need no barrier of the block between them.
 template <class Line, int I, int J>
 __device__ __forceinline__ void exchange_barrier() {
   using P = Pass<Line, I>;
@@ -49,8 +49,8 @@ __device__ __forceinline__ void exchange_barrier() {
   }
 }
 
-/// From the outputs of pass I to the inputs of pass J, and perhaps to another seat; Get and Set reach one
-/// part of a value, or the whole of it.
+/// Moves values from the outputs of pass I to the inputs of pass J, and perhaps to another seat; Get and Set
+/// reach one part of a value, or the whole of it.
 template <class Line, int I, int J, class T, class Get, class Set>
 __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const Seat& to, const Get& get,
                                              const Set& set) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const 
   }
 }
 
-/// Whoever read the memory before must be done (`kGuard`: not known to be).
+/// Threads that read the memory before must be done; `kGuard`: they may not be.
 template <class Line, int I, int J, bool kGuard>
 __device__ __forceinline__ void exchange(typename Line::Real* re, typename Line::Real* im, void* shared,
                                          const Seat& from, const Seat& to) {
@@ -105,14 +105,14 @@ __device__ __forceinline__ void transform(typename Line::Real* re, typename Line
                                           const Complex<typename Line::Real>* __restrict__ roots) {
   Pass<Line, I>::compute(re, im, (I == 0 ? load : store).thread, roots);
   if constexpr (I + 1 < Line::kPasses) {
-    // In place a thread writes where it has read.
+    // Passes in place write where the same thread has read.
     exchange<Line, I, I + 1, I == 0 ? kGuard : !Line::kTwiddleFree || Line::kHalfShared>(
         re, im, shared, I == 0 ? load : store, store);
     transform<Line, kGuard, I + 1>(re, im, shared, load, store, roots);
   }
 }
 
-/// Of a grid, from the outputs of transform(): its dimensions once more, the last one first.
+/// For a grid, goes on from the outputs of transform(): over its dimensions once more, the last one first.
 template <class Line, int I = Line::kPasses - 1>
 __device__ __forceinline__ void transform_back(typename Line::Real* re, typename Line::Real* im, void* shared,
                                                const Seat& own) {

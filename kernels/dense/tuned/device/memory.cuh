@@ -8,7 +8,7 @@ namespace sfft::device {
 
 using namespace detail::tuned;  // NOLINT: the vocabulary of steps and policies
 
-/// How an access uses the caches: as Loads has it, or `once`: what it touches leaves the caches first.
+/// How an access uses the caches: as in Loads, or `once`, whose data leave the caches first.
 enum class Access { cached, bypass_l1, prefetch_l2, once };
 
 constexpr Access access_of(Loads loads, bool once) {
@@ -17,7 +17,7 @@ constexpr Access access_of(Loads loads, bool once) {
   return once ? Access::once : Access::cached;
 }
 
-// Loads with qualifiers are assembly, volatile: none may go before the wait for the previous kernel.
+// Loads with qualifiers are volatile assembly: none may move before the wait for the previous kernel.
 #define SFFT_LOAD(QUALIFIED)                                                                          \
   if constexpr (sizeof(T) == 1) {                                                                     \
     asm volatile(QUALIFIED ".u8 %0, [%1];" : "=r"(u.word[0]) : "l"(from));                            \
@@ -33,7 +33,7 @@ constexpr Access access_of(Loads loads, bool once) {
                  : "l"(from));                                                                        \
   }
 
-/// T of 1 to 16 bytes, a power of two.
+/// T has 1 to 16 bytes, a power of two.
 template <Access kAccess, class T>
 __device__ __forceinline__ T load_as(const T* from) {
   union {
@@ -85,7 +85,7 @@ struct Pair<double> {
   using type = double2;
 };
 
-/// Begins to copy a word to shared memory; await_copies() waits for the thread's own.
+/// Begins to copy a word to shared memory; await_copies() waits for the thread's own copies.
 template <bool kPrefetch>
 __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
 #if __CUDA_ARCH__ >= 800
@@ -113,8 +113,7 @@ __device__ __forceinline__ void prefetch_l2(const char* line) {
 #endif
 }
 
-/// The same value, of which the compiler knows nothing: what is made of it is computed again, not kept in
-/// registers.
+/// The same value, hidden from the compiler: what depends on it is computed again, not kept in registers.
 __device__ __forceinline__ unsigned forgotten(unsigned value) {
   asm volatile("" : "+r"(value));
   return value;

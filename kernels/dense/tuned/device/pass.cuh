@@ -8,7 +8,7 @@
 namespace sfft::device {
 
 /// Powers w^k, k < R, of a root of unity as products. The k-th power of a rounded root is k times as wrong as
-/// the root; of two roots, w and w^s with s about √R, no product is more than s + R/s times as wrong.
+/// the root. From two roots, w and w^s with s about √R, no product is more than s + R/s times as wrong.
 template <class Line, int R>
 struct Power {
   static constexpr int stride() {
@@ -35,8 +35,8 @@ struct Pass {
   static constexpr int kRounds = (M + Line::kThreads - 1) / Line::kThreads;
   using Real = typename Line::Real;
 
-  /// Of two dimensions the second one's passes work on rows, and the first one's on columns, as many as a row
-  /// has points, which lie beside each other.
+  /// With two dimensions, the passes of the second work on rows. Those of the first work on columns, which
+  /// lie side by side, one for each point of a row.
   static constexpr bool kOfRows = Line::kRows > 0 && kBefore >= Line::kRows;
   static constexpr int kRow = kOfRows ? Line::kLength / Line::kRows : Line::kLength;
   static constexpr int kRowM = kRow / R;  ///< butterflies of a row, and the distance of their inputs
@@ -63,7 +63,7 @@ struct Pass {
     }
     return row + (kOutputs == 1 ? j * R : (j / kOutputs) * (kOutputs * R) + j % kOutputs);
   }
-  /// The same as base + add, a constant as far as rounds lie alike.
+  /// The same position as base + add, where add is a constant if all rounds are laid out alike.
   static constexpr bool kAlike = !kOfRows || Line::kThreads % kRowM == 0 || kRowM % Line::kThreads == 0;
   static __device__ constexpr int base(int thread, int round) {
     return position(kAlike ? thread : thread + round * Line::kThreads);
@@ -85,8 +85,8 @@ struct Pass {
   static constexpr bool kAlignedOutput = kOutputs == 1 && kRow == Line::kLength && Line::kPadInterval > 0 &&
                                          R % (Line::kPadInterval > 0 ? Line::kPadInterval : 1) == 0;
 
-  /// Of a grid: the butterfly's coordinates in the dimensions before, the first one fastest, then those in
-  /// the dimensions behind, which lie without gaps, the last one fastest.
+  /// For a grid: the butterfly's coordinates are first those in the dimensions before, the first one fastest,
+  /// then those in the dimensions after, which lie without gaps, the last one fastest.
   static __device__ __forceinline__ int grid_slot(int thread, int round, int k, int line) {
     int rest = first(thread, round), position = k * Line::grid_stride(I);
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that pass through slots of shared memory which the host has computed (run/bank_slots.hpp), so that no
-// bank is met twice.
+// Passes lines through slots of shared memory that the host has computed (run/bank_slots.hpp), so that no
+// bank conflicts occur.
 #pragma once
 
 #include "kernels/dense/tuned/device/tile.cuh"
@@ -34,7 +34,7 @@ class SharedSlots {
   unsigned at_[kWords > 0 ? 4 * kWords : 1];
 };
 
-/// The elements of a line in the order of memory, by all threads of its block.
+/// Reads and writes the elements of a line in the order of memory, with all threads of its block.
 template <class K>
 class PermutedLine {
   using Value = typename Tile<K>::Value;

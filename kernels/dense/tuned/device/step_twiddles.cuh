@@ -33,8 +33,8 @@ class StepTwiddles {
     return times(coarse[index >> kBits], fine[index & kMask]);
   }
 
-  /// Output j of a line times w^(v j): w^(v j) of a thread's first one times powers of w^(v M), M apart. Of
-  /// two dimensions all outputs of a row have the same factor.
+  /// Multiplies output j of a line by w^(v j): the factor of a thread's first output times powers of w^(v M),
+  /// as outputs are M apart. With two dimensions, all outputs of a row have the same factor.
   static __device__ __forceinline__ void apply(const Tile<K>& memory, const StepTables& tables,
                                                const Seat& own, Real* re, Real* im) {
     const auto v = static_cast<unsigned long long>(memory.twiddle_index(memory.readable(own.line)));

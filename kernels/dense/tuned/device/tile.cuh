@@ -34,7 +34,7 @@ __device__ constexpr long long element_offset(I i) {
   constexpr Digits kElement = Side::kSide.element;
   return digits_offset<kElement.stride, kElement.fold, kElement.over>(i);
 }
-/// Of a line's first element.
+/// Offset of a line's first element.
 template <class Side>
 __device__ __forceinline__ long long line_offset(long long group, long long outer, long long inner) {
   constexpr auto kSide = Side::kSide;
@@ -58,7 +58,7 @@ class Tile {
       access_of(K::step.policy.loads, K::step.policy.streaming && !K::step.in.between);
   static constexpr Access kWrites =
       access_of(Loads::cached, K::step.policy.streaming && !K::step.out.between);
-  /// Known to be no tile in part.
+  /// Every tile is known to be whole.
   static constexpr bool kWhole =
       Line::kTransforms == 1 || (K::step.inner > 0 && K::step.inner % Line::kTransforms == 0);
   /// Lines 2q and 2q + 1 are rows that mirror each other.
@@ -67,7 +67,7 @@ class Tile {
   /// `tile` counts through the groups of a launch.
   __device__ __forceinline__ Tile(const Arguments& a, unsigned tile)
       : kept_(a.kept), group_(0), outer_(0), scale_(static_cast<Real>(a.scale)) {
-    if constexpr (K::step.tiles() > 0) {  // a launch has less than 2^31
+    if constexpr (K::step.tiles() > 0) {  // a launch has fewer than 2^31
       constexpr auto kTiles = static_cast<unsigned>(K::step.tiles());
       group_ = a.first_group + tile / kTiles;
       tile %= kTiles;
@@ -89,7 +89,7 @@ class Tile {
     return {static_cast<Real>(pair.x), static_cast<Real>(pair.y)};
   }
   __device__ __forceinline__ bool has(int line) const { return kWhole || line < lines_; }
-  /// The line, or the last one of a tile in part: what is computed of it is not stored.
+  /// The line or, past the end of a partial tile, its last line; what is computed from that is not stored.
   __device__ __forceinline__ int readable(int line) const {
     return kWhole || line < lines_ ? line : lines_ - 1;
   }
@@ -99,8 +99,9 @@ class Tile {
            (inner_ + line) * K::step.twiddle.inner;
   }
 
-  /// Whether element n − k of a line's mirror is written as an element of a line, too: of a plane that is its
-  /// own mirror all rows are lines, of a single plane half of them, the first and the middle one with itself.
+  /// Whether element n − k of a line's mirror is also written as an element of a line. In a plane that is its
+  /// own mirror all rows are lines. In a single plane half of them are, and the first and the middle one are
+  /// their own mirrors.
   __device__ __forceinline__ bool comes_twice(int line, int k) const {
     if constexpr (!kPaired) return 2 * k == kPoints;
     if constexpr (K::step.mirror_planes > 1) return outer_ == 0 || 2 * outer_ == K::step.mirror_planes;
@@ -113,7 +114,7 @@ class Tile {
     return reinterpret_cast<const Samples*>(read<typename K::Element>(line, j, 0));
   }
 
-  /// Brings the input to the L2 cache, where later writes of others still reach it: complex numbers or pairs
+  /// Brings the input to the L2 cache, where later writes by others still reach it: complex numbers or pairs
   /// that are neighbours, of a line or, point by point, of all lines.
   __device__ __forceinline__ void prefetch() const {
     constexpr int kUnit = K::step.in.form == Form::pairs ? sizeof(Samples) : sizeof(Vector),
@@ -139,7 +140,7 @@ class Tile {
     }
   }
 
-  /// Element first + add of a line, exchanged where the step says so. Where `add` is a constant it costs no
+  /// Element first + add of a line, its parts exchanged if the step says so. A constant `add` costs no
   /// arithmetic.
   __device__ __forceinline__ Value load(int line, int first, int add = 0) const {
     using Element = typename K::Element;
@@ -197,8 +198,8 @@ class Tile {
   }
 
  private:
-  /// first + add of what a pass addresses: `add` is a constant, which costs no arithmetic where no digit
-  /// carries.
+  /// Whether the offsets of `first` and `add` in a pass's addresses just add up, as no digit carries: `add`
+  /// is a constant, which then costs no arithmetic.
   template <class Side, int kPass>
   static constexpr bool is_apart() {
     constexpr int kFold = Side::kSide.element.fold;
@@ -212,7 +213,7 @@ class Tile {
            element_offset<In<K>>(kApart ? first : first + add) + (kApart ? element_offset<In<K>>(add) : 0);
   }
 
-  /// Of a line's first element, or of its mirror's.
+  /// Offset of a line's first element, or of its mirror's.
   template <class Side>
   __device__ __forceinline__ long long line_offset(int line, bool mirrored) const {
     long long outer = outer_, row = inner_ + line;

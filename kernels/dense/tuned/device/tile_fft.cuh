@@ -57,7 +57,7 @@ class TileFft {
     }
   }
 
-  /// A block's tiles one after the other, each read from memory while the one before is transformed.
+  /// Works on a block's tiles one after the other, each read from memory while the one before is transformed.
   static __device__ __forceinline__ void run_double_buffered(const Arguments& a, void* shared) {
     static_assert(K::step.method == Method::plain && K::step.twiddle.modulus == 0 && !kStageIn && !kStageOut);
     void* const stage = static_cast<unsigned char*>(shared) + exchange_bytes(K::step, Line::kSingle);
@@ -74,7 +74,7 @@ class TileFft {
       __syncthreads();
       if (tile + gridDim.x < a.tiles) fetch(Tile<K>(a, tile + gridDim.x), stage);
       transform<Line, false>(re, im, shared, from, to, static_cast<const Value*>(a.tables.roots));
-      const Tile<K> results(a, forgotten(tile));  // once more, or the transform lacks its registers
+      const Tile<K> results(a, forgotten(tile));  // made again, to leave registers to the transform
       write(results, a.tables, shared, seat_at(Line::kStoreInterleaved), re, im, Value{0, 0});
     }
   }
@@ -85,7 +85,7 @@ class TileFft {
     return seat<Line>(static_cast<int>(id), interleaved);
   }
 
-  /// Samples of neighbouring lines, position by position, as they lie in memory, word by word.
+  /// Copies samples of neighbouring lines, position by position, as they lie in memory, word by word.
   static __device__ __forceinline__ void fetch(const Tile<K>& memory, void* stage) {
     using Samples = typename Tile<K>::Samples;
     constexpr int kWide = kCopyBytes / sizeof(Samples), kParts = Line::kTransforms / kWide;
@@ -106,8 +106,8 @@ class TileFft {
     }
   }
 
-  /// action(line, j) for j < kCount of every line, or of every second one, neighbours by neighbouring
-  /// threads.
+  /// Calls action(line, j) for j < kCount of every line, or of every second one; neighbouring threads take
+  /// neighbours.
   template <int kCount, int kEvery, class Action>
   static __device__ __forceinline__ void each_of_lines(const Tile<K>& memory, const Action& action) {
     const int id = static_cast<int>(threadIdx.x);
@@ -123,7 +123,7 @@ class TileFft {
         action(i / kCount * kEvery, i % kCount);
     }
   }
-  /// action(line, j) for every point, in the order of memory.
+  /// Calls action(line, j) for every point, in the order of memory.
   template <class Action>
   static __device__ __forceinline__ void each_of_tile(const Tile<K>& memory, bool interleaved,
                                                       const Action& action) {
@@ -151,8 +151,8 @@ class TileFft {
     }
   }
 
-  /// What halves of spectra are made of or become: value k of a line and value n − k of its mirror, which of
-  /// a signal of one dimension is the line itself. action(line, mirror, k).
+  /// Calls action(line, mirror, k) for what half spectra are made of or become: value k of a line and value n
+  /// − k of its mirror. For a signal of one dimension the mirror is the line itself.
   template <class Action>
   static __device__ __forceinline__ void each_mirrored(const Tile<K>& memory, const Action& action) {
     constexpr bool kPaired = Tile<K>::kPaired;
@@ -180,12 +180,13 @@ class TileFft {
     });
   }
 
-  /// Lines of a warp wait for no other, but exchange through memory where other warps' lines are staged.
+  /// Lines within a warp do not wait for other warps, but exchange through memory where lines of other warps
+  /// are staged.
   static __device__ __forceinline__ void leave_stage() {
     if constexpr (kStageIn && Line::kWithinWarp) __syncthreads();
   }
 
-  /// The inputs of the first pass, made ready for the method.
+  /// Reads the inputs of the first pass and prepares them for the method.
   static __device__ __forceinline__ void read(const Tile<K>& memory, const StepTables& tables, void* shared,
                                               const Seat& own, Real* re, Real* im) {
     const auto* chirp = static_cast<const Value*>(tables.chirp);
@@ -225,8 +226,9 @@ class TileFft {
     }
   }
 
-  /// action(first, add, z) for what a thread holds at the positions first + add, `add` a constant, without
-  /// what always is at kCount or above; inputs of the first and outputs of the last pass lie alike.
+  /// Calls action(first, add, z) for what a thread holds at the positions first + add, where `add` is a
+  /// constant, without what is always at kCount or above. Inputs of the first pass and outputs of the last
+  /// have the same positions.
   template <class P, int kCount, class Action>
   static __device__ __forceinline__ void each_output(const Seat& own, Real* re, Real* im,
                                                      const Action& action) {
@@ -245,7 +247,7 @@ class TileFft {
   }
 
   /// Bluestein (1970): x_j c_j convolved with 1/c, c_j = exp(−πi j²/n). Rader (1968): a cyclic convolution of
-  /// n − 1 points in the order of powers of a generator; x_0 goes apart.
+  /// n − 1 points in the order of powers of a generator; x_0 is added separately.
   static __device__ __forceinline__ void convolve(const Tile<K>& memory, const StepTables& tables,
                                                   void* shared, const Seat& from, const Seat& to, Real* re,
                                                   Real* im) {
@@ -354,7 +356,7 @@ class TileFft {
       const Value even{half * (x.re + y.re), half * (x.im - y.im)};
       const Value odd = times(Value{half * (x.im + y.im), half * (y.re - x.re)}, w[k]);
       memory.store(line, k, {even.re + odd.re, even.im + odd.im});
-      // Stored twice an element stays the same, kept twice it would count twice.
+      // An element that is stored twice stays the same; kept twice it would count twice.
       if (K::step.keep != Keep::all && memory.comes_twice(line, k)) return;
       memory.store(mirror, kPoints - k, {even.re - odd.re, odd.im - even.im});
     });

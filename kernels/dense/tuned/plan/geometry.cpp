@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that a policy fits the problem, makes its steps with their sides in memory, and finishes them:
+// alternation, exchanges for the inverse, scaling.
+
 #include "kernels/dense/tuned/plan/geometry.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// What the kernels rely on (device/line_fft.cuh, device/tile_fft.cuh).
+/// Checks what the kernels rely on (device/line_fft.cuh, device/tile_fft.cuh).
 void check_line(const Step& s) {
   if (s.load_interleaved != s.store_interleaved && s.policy.radices.size() < 2)
     throw Error(ErrorCode::invalid_argument, "lines that are exchanged between threads need two radices");
@@ -127,7 +130,7 @@ int Layout::alternate(std::int64_t groups) {
   return policy_.ring_buffer ? static_cast<int>(program_.alternating_groups) * program_.streams : 0;
 }
 
-/// What earlier steps would leave in the output lies behind the rest of the scratch memory.
+/// Moves what earlier steps would leave in the output to the end of the scratch memory.
 void Layout::keep_part() {
   const std::int64_t behind = program_.scratch_values;
   const auto move = [&](Side& side) {
@@ -144,8 +147,9 @@ void Layout::keep_part() {
   program_.kernels.back().step.spectrum = problem_.spectrum_points();
 }
 
-/// An inverse transform is a forward one with parts exchanged before and after; the last step scales. Of
-/// real ones the steps over complex lines are such transforms, and the rows by themselves.
+/// An inverse transform is a forward one with real and imaginary parts exchanged before and after; the last
+/// step scales. In real inverses the steps over complex lines are one such transform, and the rows are
+/// another.
 void Layout::finish() {
   const std::size_t kernels = program_.kernels.size();
   program_.kernels.back().step.scale = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms as steps through memory: where every line of every step begins, in both directions.
+// Lays transforms out as steps through memory: where every line of every step begins, in both directions.
 #pragma once
 
 #include "kernels/dense/problem/gpu_engine.hpp"
@@ -14,7 +14,7 @@ struct Request {
   bool single = true;
   bool inverse = false;
   ElementType element = ElementType::f32;  ///< of real samples that a forward transform reads
-  device::Keep keep = device::Keep::all;   ///< of a forward transform: other than all, no output is written
+  device::Keep keep = device::Keep::all;   ///< of a forward transform; if not all, no output is written
 };
 
 /// The kernels of a request. Throws Error(invalid_argument) for a policy that does not fit the problem.

@@ -9,7 +9,8 @@
 
 namespace sfft::detail::tuned {
 
-/// Dimensions longer than one point, slowest first; the last one is kept whatever it is.
+/// Dimensions longer than one point, slowest first. A last one of a single point is kept if the problem is
+/// real or has no other.
 struct Grid {
   std::vector<std::int64_t> extents, strides;
   std::int64_t batch_stride = 0;
@@ -29,7 +30,7 @@ struct Grid {
   std::int64_t row() const { return extents.back(); }
 };
 
-/// Values of a row as its step sees them: real samples by pairs where they can be.
+/// Values of a row as its step sees them: real samples are taken in pairs if their number is even.
 inline int row_length(const DenseProblem& problem, const Grid& grid) {
   return static_cast<int>(problem.real && grid.row() % 2 == 0 ? grid.row() / 2 : grid.row());
 }

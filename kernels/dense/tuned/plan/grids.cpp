@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of signals of 1 to 3 dimensions, each of which a block can hold.
+// Makes the steps of signals of 1 to 3 dimensions, each of which a block can hold, and of volumes in two
+// steps.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +14,8 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// Points of volumes that go one by one, so that a batch needs the workspace of one. 384³ becomes 1.6 %
-/// slower, 256³ would 4 %.
+/// Volumes of this many points go one by one, so that a batch needs the workspace of one. 384³ becomes 1.6 %
+/// slower, 256³ would become 4 % slower.
 constexpr std::int64_t kLargeVolume = 1 << 25;
 
 }  // namespace
@@ -24,7 +26,7 @@ std::int64_t Layout::rows_of_grid() const {
   return rows;
 }
 
-/// Forward steps as kernels, in the order of the direction; the last two alternate over groups where the
+/// Adds forward steps as kernels, in the order of the direction; the last two alternate over groups if the
 /// policy says so.
 void Layout::add(std::vector<Step> steps, std::int64_t alternating_groups) {
   const bool alternates = policy_.alternating_groups > 0 && steps.size() > 1;
@@ -36,7 +38,7 @@ void Layout::add(std::vector<Step> steps, std::int64_t alternating_groups) {
   if (request_.inverse) std::reverse(program_.kernels.begin(), program_.kernels.end());
 }
 
-/// Rows, or the only dimension; the other side of them is set by the caller.
+/// The step of the rows, or of the only dimension; the caller sets its sides.
 Step Layout::rows(std::size_t index, bool by_plane) const {
   const std::int64_t planes = across_.size() > 1 && !by_plane ? across_[0] : 1;
   const std::int64_t height = across_.empty() ? 0 : across_.back();
@@ -107,7 +109,7 @@ void Layout::grid() {
     set_sides(column, samples(grid_.batch_stride, pair * grid_.strides[1], grid_.strides[0]), tall);
     return add({column, row}, alternating_groups);
   }
-  // Lines across planes: of contiguous volumes, from the samples to where the columns find them.
+  // Lines across the planes of a contiguous volume, from the samples to where the columns find them.
   const std::int64_t flat = across_.back() * row_values_;
   const Side lying{Buffer::output, flat, 0, 1, row_values_};  // a plane, unpadded, in the output
   Step deep;
@@ -130,9 +132,9 @@ void Layout::grid() {
   add({deep, column, row}, alternating_groups);
 }
 
-/// Z·Y·X points, Y = Y1·Y2, in two trips through memory: lines of two dimensions, Y1 and X, then, behind the
-/// twiddle factors between Y1 and Y2, Z and Y2. What is between them lies in blocks of Y2 by as many
-/// neighbours along X as the second step has lines: what is as short as these neighbours is written, never
+/// Z·Y·X points, Y = Y1·Y2, in two trips through memory: lines of two dimensions, Y1 and X, then, after the
+/// twiddle factors between Y1 and Y2, Z and Y2. The data between the steps lie in blocks of Y2 by as many
+/// neighbours along X as the second step has lines: runs as short as these neighbours are written, never
 /// read. Nukada et al. (2008) factor Y and Z and make five steps of what registers hold; tiles in shared
 /// memory hold X with one part of Y, and Z with the other.
 void Layout::volume_in_two_steps() {

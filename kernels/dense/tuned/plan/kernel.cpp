@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel does about memory latency, and what it needs.
+// Decides which of a policy's remedies for memory latency a kernel can use, and counts its threads and shared
+// memory.
+
 #include "kernels/dense/tuned/plan/program.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
 

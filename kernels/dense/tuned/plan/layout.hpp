@@ -29,7 +29,7 @@ class Layout {
   /// Samples in the user's strides; `stride` is that of a line's elements, `next` that of lines.
   Side samples(std::int64_t group, std::int64_t next, std::int64_t stride) const;
   Buffer spectra() const { return request_.inverse ? Buffer::input : Buffer::output; }
-  /// How the pairs of samples lie that a step loads or stores.
+  /// Sets how the pairs of samples lie that a step loads or stores.
   void set_pairs(Step& s) const;
   Kernel kernel(const Step& step, std::int64_t groups) const;
   /// Makes the last two steps alternate, over no more groups at a time than there are. Returns the groups
@@ -53,7 +53,7 @@ class Layout {
   const DenseProblem& problem_;
   const TransformPolicy& policy_;
   Grid grid_;
-  std::vector<std::int64_t> across_;  ///< extents but the last
+  std::vector<std::int64_t> across_;  ///< all extents but the last
   bool pairs_ = false;
   std::int64_t half_values_ = 0, row_values_ = 0, pitch_ = 0;
   Program program_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of lines that no block can hold, by two or three factors.
+// Makes the steps of lines that no block can hold, from two or three factors of their length.
+
 #include <fmt/format.h>
 
 #include "kernels/base/error.hpp"
@@ -26,7 +27,7 @@ void Layout::two_steps() {
 }
 
 /// N = N1·N2·N3. The first step leaves its results in the order of the outputs, so that the other two find
-/// `chunk` neighbours; they work on groups of so many outputs, which stay in the L2 cache.
+/// `chunk` neighbours; they work on groups of that many outputs, which stay in the L2 cache.
 void Layout::three_steps() {
   const std::int64_t n1 = policy_.factors[0], n2 = policy_.factors[1], n3 = policy_.factors[2];
   const std::int64_t rest = n2 * n3, n = n1 * rest, chunk = policy_.outputs_per_group;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lines a problem's steps need, before anything is chosen for them.
+// Lists the lines that a problem's steps transform, and ranks the ways to factor lines that no block can
+// hold.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,8 +79,8 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
 
 namespace {
 
-/// Of the columns of a volume of complex numbers whose steps both fit a block: smallest tiles first, and the
-/// two best only. The second step has half a cache line of neighbours.
+/// Factors of the columns of a complex volume for which both steps fit a block: smallest tiles first, and
+/// only the best two. The second step has half a cache line of neighbours.
 std::vector<std::vector<int>> factors_of_volume(const DenseProblem& problem, const Grid& grid, bool single,
                                                 const Limits& limits) {
   const std::int64_t beside = cache_line_values(single) / 2, bytes = single ? 8 : 16,

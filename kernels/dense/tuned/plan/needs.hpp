@@ -14,7 +14,7 @@
 
 namespace sfft::detail::tuned {
 
-/// What a step computes of lines of `points`, and how its tiles lie in memory.
+/// What a step computes from lines of `points`, and how its tiles lie in memory.
 struct LineNeed {
   int points = 1;
   bool interleaved = false;   ///< lines of a tile are neighbours in memory, points are not
@@ -22,7 +22,7 @@ struct LineNeed {
   bool half_spectra = false;  ///< whole tiles go through shared memory
   bool mirrored = false;      ///< two rows that mirror each other belong together
   bool twiddled = false;      ///< followed by the twiddle factors of a longer line
-  int rows = 0;               ///< not 0: a grid of so many rows, see Step
+  int rows = 0;               ///< not 0: a grid of this many rows, see Step
   std::int64_t lines = 0;     ///< of a group; 0: many
 };
 
@@ -33,12 +33,12 @@ std::optional<Method> method_of(int points, int length, bool twiddled);
 bool fits(int points, bool single, const Limits& limits);
 bool is_odd_prime(int n);
 
-/// The forward transform's steps, as what a policy has to be chosen for. `factors`: of a long line. Empty
-/// where the engine cannot do the problem; `why` says so.
+/// What the forward transform's steps need, each of which gets a policy. `factors`: of a long line. Empty if
+/// the engine cannot do the problem; `why` says why.
 std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& factors,
                                const Limits& limits, std::string& why);
 /// Factors of a 1D signal that no block can hold, and of the columns of complex volumes, best first; an empty
-/// list for what may do without.
+/// list stands for no factors.
 std::vector<std::vector<int>> factors_of(const DenseProblem& problem, bool single, const Limits& limits);
 /// Whether steps may alternate without a ring buffer: those of contiguous complex numbers, in rows of whole
 /// cache lines, and the last two of three factors.

@@ -19,8 +19,8 @@ struct Kernel {
 
   int threads() const;
   std::size_t shared_bytes(bool single) const;
-  /// Blocks stay, and load their next tile to shared memory while they transform one: where the policy says
-  /// so and neighbouring lines begin with pairs of real samples in whole words of 16 bytes.
+  /// Blocks stay, and load their next tile to shared memory while they transform one: if the policy says so
+  /// and neighbouring lines begin with pairs of real samples in whole words of 16 bytes.
   bool double_buffers() const;
   /// Blocks prefetch their input to the L2 cache while the previous kernel ends: contiguous complex lines in
   /// one step, for calls that follow each other in a stream.
@@ -29,13 +29,13 @@ struct Kernel {
   /// busy while they compute: complex numbers or pairs that are neighbours in memory.
   bool prefetches() const;
   bool delays() const;  ///< the first blocks start one after the other
-  /// The step as it is compiled: of knobs that are launch arguments only whether they are used, and nothing
-  /// of those that do not apply.
+  /// The step as it is compiled: knobs that are launch arguments only say whether they are used, and knobs
+  /// that do not apply are cleared.
   Step compiled_step() const;
 };
 
-/// Kernels in their order. Where `alternating` is true, the two from `alternating_from` alternate over
-/// groups, so many at a time, on a few streams.
+/// Kernels in their order. If `alternating`, the two from `alternating_from` on alternate over groups,
+/// `alternating_groups` at a time, on `streams` streams.
 struct Program {
   std::vector<Kernel> kernels;
   bool alternating = false;

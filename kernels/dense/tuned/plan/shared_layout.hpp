@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the points of a tile lie in shared memory: bank padding, pitches, sizes. One text for the host, which
-// asks what fits, and for the device code.
+// Where the points of a tile lie in shared memory: bank padding, pitches, sizes. Shared by the host, which
+// asks what fits, and the device code.
 //
 // Compiled by NVRTC, too: C++17 without standard headers.
 #pragma once
@@ -21,15 +21,14 @@ constexpr int banks_of(bool single) {
   return 128 / value_bytes(single);
 }
 
-/// `threads` in groups of as many as there are banks.
+/// The number of groups of `threads`, each of as many as there are banks.
 constexpr int bank_groups(int threads, int banks) {
   return (threads + banks - 1) / banks;
 }
 
-/// Of the grid in which a DFT of as many dimensions as there are radices is computed in place: slots between
-/// neighbours of each dimension. `conflict_free`: threads hold neighbours of the first dimension first in all
-/// passes but its own, so that dimension's distance is one by which they, and the next ones, meet every bank
-/// once.
+/// Slots between neighbours of each dimension of the grid in which a DFT of as many dimensions as there are
+/// radices is computed in place. `conflict_free`: in all passes but its own, threads hold neighbours of the
+/// first dimension first. Its distance is then chosen so that they, and the next ones, meet every bank once.
 constexpr IntList grid_strides(const IntList& radices, bool conflict_free, bool single) {
   IntList strides = radices;
   strides.back() = 1;
@@ -43,7 +42,7 @@ constexpr IntList grid_strides(const IntList& radices, bool conflict_free, bool 
   return strides;
 }
 
-/// Slots of one transform whose permutations are conflict-free, and of its grid.
+/// Slots of one transform whose permutations are conflict-free: enough for these and for its grid.
 constexpr int conflict_free_slots(const KernelPolicy& policy, int points, bool single) {
   const int banks = banks_of(single), threads = policy.threads_per_transform,
             rounds = (points + threads - 1) / threads, first = policy.radices[0],
@@ -61,12 +60,12 @@ constexpr int slots_of_transform(const Step& step, bool single) {
   return points + (points - 1) / policy.pad_interval;
 }
 
-/// From one transform to the next.
+/// Slots from one transform to the next.
 constexpr int transform_pitch(const Step& step, bool single) {
   return slots_of_transform(step, single) + step.policy.pad;
 }
 
-/// Shared memory through which a tile is exchanged between threads.
+/// Bytes of shared memory through which a tile is exchanged between threads.
 constexpr int exchange_bytes(const Step& step, bool single) {
   const KernelPolicy& policy = step.policy;
   if (!step.stages() && policy.radices.size() == 1) return 0;

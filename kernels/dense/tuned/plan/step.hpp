@@ -38,8 +38,8 @@ struct Side {
   Buffer buffer = Buffer::input;
   long long group = 0, outer = 0;
   Digits inner = {}, element = {};  ///< of neighbouring lines, and of the elements of a line
-  int ring_groups = 0;              ///< groups that the ring buffer holds; 0: it is none
-  long long base = 0;               ///< the buffer's first element
+  int ring_groups = 0;              ///< groups that the ring buffer holds; 0: not a ring
+  long long base = 0;               ///< offset of its first element in the buffer
   Form form = Form::complex;
   bool between = false;  ///< one alternating step leaves it for the other in the L2 cache
 };
@@ -57,19 +57,19 @@ struct StepTwiddle {
 };
 
 struct Step {
-  int points = 1;  ///< of a line; the FFT is longer or shorter where it computes a convolution
+  int points = 1;  ///< of a line; the FFT is longer or shorter if it computes a convolution
   Method method = Method::plain;
   KernelPolicy policy = {};
   long long outer = 1, inner = 0;  ///< lines of a group; inner 0: as many as the batch
-  /// Not 0: the lines are the rows of half spectra of so many rows and planes, each of which depends on its
-  /// mirrored row. Of pairs, lines 2q and 2q + 1 mirror each other.
+  /// Not 0: the lines are the rows of half spectra of this many rows and planes; each depends on its mirrored
+  /// row. For pairs, lines 2q and 2q + 1 mirror each other.
   long long mirror_rows = 0, mirror_planes = 1;
   Side in = {}, out = {};
   bool vector = true;         ///< pairs of samples are loaded and stored as one
   long long pair_stride = 1;  ///< between the samples of a pair
   /// Neighbouring threads hold neighbouring lines, not neighbouring points, when they load or store.
   bool load_interleaved = false, store_interleaved = false;
-  /// Not 0: a line is a grid of so many rows, transformed along both dimensions; the step's twiddle factors
+  /// Not 0: a line is a grid of this many rows, transformed along both dimensions; the step's twiddle factors
   /// depend on the output of the columns.
   int rows = 0;
   /// Real and imaginary parts are exchanged: an inverse FFT is a forward one between two exchanges.
@@ -77,9 +77,9 @@ struct Step {
   bool scale = false;  ///< results are multiplied by the call's scale
   StepTwiddle twiddle = {};
   device::Keep keep = device::Keep::all;  ///< other than all: results are not stored, a part of them is kept
-  long long spectrum = 0;                 ///< elements of one spectrum, where a part is kept
+  long long spectrum = 0;                 ///< elements of one spectrum, if a part is kept
 
-  /// Of a group; 0: as many as the batch needs.
+  /// Tiles of a group; 0: as many as the batch needs.
   constexpr long long tiles() const {
     const int lines = policy.transforms_per_block;
     return inner == 0 ? 0 : outer * ((inner + lines - 1) / lines);
@@ -109,7 +109,7 @@ struct Step {
     return true;
   }
   /// Rader's permutations of a staged line that has a block for itself go through slots of shared memory that
-  /// the host has computed, so that no bank is met twice (bank_slots.hpp).
+  /// the host has computed, so that no bank conflicts occur (bank_slots.hpp).
   constexpr bool conflict_free() const {
     return policy.staged && !policy.interleaved_threads && policy.transforms_per_block == 1 &&
            policy.radices.size() > 1 && twiddle_free() && !half_spectra();

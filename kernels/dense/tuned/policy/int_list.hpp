@@ -35,7 +35,7 @@ class IntList {
   constexpr int* begin() { return values_; }
   constexpr int* end() { return values_ + size_; }
 
-  /// Does nothing where the list is full.
+  /// Does nothing if the list is full.
   constexpr void push_back(int value) {
     if (size_ < kCapacity) values_[size_++] = value;
   }

@@ -30,14 +30,14 @@ struct KernelPolicy {
   bool half_shared = false;
   /// Blocks load and store whole tiles in the order of memory, by way of shared memory.
   bool staged = false;
-  /// Of staged tiles: neighbouring threads hold neighbouring transforms, not neighbouring points. With 16
+  /// For staged tiles: neighbouring threads hold neighbouring transforms, not neighbouring points. With 16
   /// transforms an odd number of elements apart no permutation meets a bank twice, and all of these threads
   /// read the same table entries.
   bool interleaved_threads = false;
   Twiddles twiddles = Twiddles::one_root;
-  /// Bank padding: one element is left free after every so many elements of a transform; 0: never.
+  /// Bank padding: one element is left free after every pad_interval elements of a transform; 0: never.
   int pad_interval = 0;
-  /// Bank padding: elements left free between transforms or, where those are interleaved, between points.
+  /// Bank padding: elements left free between transforms or, if those are interleaved, between points.
   int pad = 0;
   Loads loads = Loads::cached;
   /// What the next kernels do not read again leaves the caches first (evict-first loads and stores).
@@ -49,7 +49,8 @@ struct KernelPolicy {
   /// Clock cycles by which the first block of a multiprocessor starts after that of the one before, so that
   /// not all of them load, then all compute: per block of the same multiprocessor.
   int block_delay = 0;
-  /// The same for neighbouring multiprocessors: over so many cycles they start; of launches of several waves.
+  /// The same for neighbouring multiprocessors: their starts spread over this many cycles, in launches of
+  /// several waves.
   int multiprocessor_delay = 0;
   /// Before the previous kernel in the stream ends, blocks prefetch their input to the L2 cache (programmatic
   /// dependent launch); see Kernel::prefetches_early().
@@ -68,8 +69,8 @@ struct KernelPolicy {
     }
     return most;
   }
-  /// Passes over the columns of a grid of `rows` rows, which go before those over its rows; 0: these radices
-  /// cannot transform such a grid.
+  /// Passes over the columns of a grid of `rows` rows, which come before those over its rows; 0: these
+  /// radices cannot transform such a grid.
   constexpr unsigned column_passes(int rows) const {
     unsigned count = 0;
     int product = 1;

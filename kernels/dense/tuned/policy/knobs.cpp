@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// One table for kernels and one for transforms, with the values that the search tries; assertions check that
+// no member is missing.
+
 #include "kernels/dense/tuned/policy/knobs.hpp"
 
 #include <algorithm>
@@ -14,7 +17,7 @@ namespace {
 using Context = const SearchContext&;
 using Values = std::vector<int>;
 
-/// A row, but for what the search tries.
+/// A row without what the search tries.
 template <auto kMember>
 struct Row;
 template <class Policy, class Value, Value Policy::*kMember>
@@ -34,7 +37,7 @@ struct Row<kMember> {
 // The name in texts is the member's own.
 #define SFFT_KNOB(Policy, member, ...) Row<&Policy::member>::of(#member, __VA_ARGS__)
 
-constexpr int kMostCount = 999'999;  ///< of what has no bound of its own
+constexpr int kMostCount = 999'999;  ///< for what has no bound of its own
 constexpr int kMostPad = 64;         ///< slots
 constexpr int kMostDelay = 100'000;  ///< clock cycles
 constexpr int kMostDistance = 1000;  ///< per cent
@@ -55,7 +58,7 @@ constexpr Knob<KernelPolicy> together_with(Tried values, Knob<KernelPolicy> knob
   return knob;
 }
 
-/// Where more blocks fit than these tiles, they may only get into each other's way.
+/// If more blocks fit than these tiles allow, they may only get in each other's way.
 Values blocks_of_some_tiles(Context context) {
   constexpr int kTileBytes[] = {40 << 10, 56 << 10, 72 << 10, 88 << 10, 104 << 10};
   Values counts;

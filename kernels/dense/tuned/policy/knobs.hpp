@@ -22,10 +22,11 @@ struct SearchContext {
   bool alone_on_multiprocessor() const;
 };
 
-/// Values of a knob that are worth a try beside the best policy found so far; empty: none.
+/// Values of a knob that are worth trying as a change of the best policy found so far; empty: none.
 using Tried = std::vector<int> (*)(const SearchContext&);
 
-/// A knob of a KernelPolicy or a TransformPolicy, its value as an int. Its default is that of the member.
+/// A knob of a KernelPolicy or a TransformPolicy, with its value as an int. Its default is that of the
+/// member.
 template <class Policy>
 struct Knob {
   const char* name;  ///< of the member, and in texts
@@ -47,6 +48,6 @@ std::span<const Knob<TransformPolicy>> transform_knobs();
 /// Whether a block that holds such a tile has a multiprocessor for itself, or nearly so: nothing hides its
 /// loads but prefetching.
 bool alone_on_multiprocessor(const KernelPolicy& kernel, bool single);
-constexpr int kUsualPrefetchDistance = 25, kUsualMultiprocessorDelay = 14000;  ///< of such blocks
+constexpr int kUsualPrefetchDistance = 25, kUsualMultiprocessorDelay = 14000;  ///< for such blocks
 
 }  // namespace sfft::detail::tuned

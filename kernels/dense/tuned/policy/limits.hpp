@@ -9,11 +9,11 @@ namespace sfft::detail::tuned {
 
 /// Points of an FFT within a block: 256 KiB of floats, which pass through half as much shared memory.
 constexpr int kMostLength = 1 << 15;
-/// Complex numbers in the registers of a thread: of floats; half as many of doubles.
+/// Complex floats in the registers of a thread; half as many complex doubles.
 constexpr int kMostRegisters = 64;
 constexpr int kMostThreads = 1024;  ///< of a block
 constexpr int kMostBlocks = 32;     ///< of a multiprocessor
-/// Bytes of a tile of a grid: what a multiprocessor's registers hold beside the rest.
+/// Bytes of a tile of a grid: what a multiprocessor's registers hold besides the rest.
 constexpr std::int64_t kMostGridBytes = 192 << 10;
 
 /// Limits of a device.

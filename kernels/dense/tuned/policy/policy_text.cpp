@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes and reads words name=value by the tables of knobs, so that texts have the names and bounds of the
+// search.
+
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +30,7 @@ std::string list_text(const List& values) {
   return fmt::format("{}", fmt::join(values, "."));
 }
 
-/// What differs from the defaults.
+/// Adds words for what differs from the defaults.
 template <class Policy>
 void add_words(std::span<const Knob<Policy>> knobs, const Policy& policy, Words& words) {
   const Policy usual{};
@@ -79,7 +82,7 @@ bool set_knob(std::span<const Knob<Policy>> knobs, std::string_view name, std::s
   return false;
 }
 
-/// Takes `words` one by one; take(name, value) is false for what is none.
+/// Takes `words` one by one; take(name, value) returns false for what is not a valid word.
 template <class Take>
 bool take_words(std::span<const std::string> words, const Take& take) {
   std::set<std::string_view> seen;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Colours the points with banks one by one; if the two groups of a point have no free bank in common, two
+// banks are exchanged along a path.
+
 #include "kernels/dense/tuned/run/bank_slots.hpp"
 
 #include <algorithm>
@@ -47,7 +50,7 @@ class Colouring {
     for (int side : {0, 1}) at(side, end(edge, side), colour) = edge;
   }
 
-  /// Exchanges two colours along the path that begins at a right node with `a`, which is free there then.
+  /// Exchanges two colours along the path that begins at a right node with `a`, which becomes free there.
   void swap_from(int right, int a, int b) {
     std::vector<int> path;
     int side = 1, node = right, colour = a;
@@ -69,7 +72,8 @@ class Colouring {
   std::array<std::vector<int>, 2> at_;  ///< the edge of a node with a colour
 };
 
-/// For each point the group of threads that accesses it at once; points that none does have one of their own.
+/// For each point the group of threads that accesses it at once; points that no thread accesses have a group
+/// of their own.
 std::vector<int> groups(const Accesses& accesses, int points, int banks) {
   std::vector<int> group(static_cast<std::size_t>(points), -1);
   const int of_round = bank_groups(accesses.threads, banks);
@@ -92,7 +96,7 @@ Accesses in_order(int points, int threads) {
   return accesses;
 }
 
-/// What threads hold before the first pass, or instead after the way back.
+/// What threads hold before the first pass, or after the way back.
 Accesses of_pass(const Step& step, const std::vector<int>& order) {
   const int radix = step.policy.radices[0], apart = step.policy.length() / radix,
             threads = step.policy.threads_per_transform;
@@ -106,7 +110,7 @@ Accesses of_pass(const Step& step, const std::vector<int>& order) {
   return accesses;
 }
 
-/// Thread by thread, round by round.
+/// Byte addresses, thread by thread and round by round.
 std::vector<int> addresses(const Accesses& accesses, const std::vector<int>& slots, int bytes) {
   const std::size_t threads = static_cast<std::size_t>(accesses.threads),
                     rounds = accesses.points.size() / threads,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots of shared memory for Rader's permutations, such that neither their stores nor their loads meet a bank
-// twice.
+// Finds slots of shared memory for Rader's permutations, such that neither stores nor loads have bank
+// conflicts.
 #pragma once
 
 #include <vector>

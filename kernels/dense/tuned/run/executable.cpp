@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads kernels and their tables, limits resident blocks through shared memory, and launches steps in order;
+// alternating steps run over groups on side streams.
+
 #include "kernels/dense/tuned/run/executable.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +94,7 @@ int blocks_of(CUfunction function, unsigned threads, std::size_t shared_bytes) {
 }
 
 /// The shared memory by which a multiprocessor holds at most `resident` blocks that need `bytes`. What they
-/// do not need of it is left to the L1 cache.
+/// do not need is left to the L1 cache.
 std::size_t bytes_to_hold(CUfunction function, unsigned threads, std::size_t bytes, int resident,
                           const cuda::DeviceInfo& device) {
   constexpr std::size_t kOfSystem = 1 << 10;  // of every block, from sm_80 on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs compiled and loaded for a GPU.
+// Runs programs whose kernels are compiled and loaded for a GPU.
 #pragma once
 
 #include <complex>
@@ -20,12 +20,12 @@ namespace sfft::detail::tuned {
 
 using Image = std::vector<char>;
 
-/// A copy of so many bytes where kernels find it.
+/// Copies bytes to where kernels find them.
 using Copy = std::function<std::shared_ptr<const void>(const void*, std::size_t)>;
-/// In device memory.
+/// The copy in device memory.
 std::shared_ptr<const void> copy_to_gpu(const void* data, std::size_t bytes);
 
-/// Constants of kernels, each of them once.
+/// Tables of constants that kernels read; each is made once.
 class Tables {
  public:
   explicit Tables(bool single, Copy copy = copy_to_gpu) : single_(single), copy_(std::move(copy)) {}
@@ -45,7 +45,7 @@ class Tables {
   std::map<std::string, std::shared_ptr<const void>> copies_;
 };
 
-/// One execution.
+/// The arguments of one execution.
 struct Call {
   const void* input = nullptr;
   void* output = nullptr;
@@ -53,7 +53,7 @@ struct Call {
   double scale = 1;
   std::int64_t batch = 1;
   std::size_t input_bytes = 0, output_bytes = 0;  ///< of one transform
-  device::KeptPart kept{};                        ///< of a program that keeps a part
+  device::KeptPart kept{};                        ///< for a program that keeps a part
 };
 
 /// Immutable but for the streams that alternating steps run on, which a mutex guards: their work is ordered
@@ -66,7 +66,7 @@ class Executable {
 
   /// Ordered in `stream`; returns at once. Throws Error(device).
   void run(const Call& call, cuda::Stream stream) const;
-  /// One of the kernels, for all groups.
+  /// Runs one of the kernels, for all groups.
   void run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const;
   /// Not 0: a program of lines across planes and of planes that alternate, or of a volume in two steps, which
   /// may run in parts: the columns of a part begin at a multiple of this, its planes are groups.
@@ -86,7 +86,7 @@ class Executable {
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
     std::int64_t groups = 1, tiles = 0;
-    bool stays = false;                  ///< its blocks, for many tiles
+    bool stays = false;                  ///< its blocks stay for many tiles
     std::int64_t resident_blocks = 0;    ///< that the GPU holds at once
     std::int64_t prefetch_distance = 0;  ///< in tiles
     KernelPolicy policy;
@@ -97,10 +97,10 @@ class Executable {
   void run_once(const Call& call, cuda::Stream stream) const;
   void run_alternating(const Call& call, std::int64_t first_group, std::int64_t groups,
                        cuda::Stream stream) const;
-  /// The kernel beside those that alternate.
+  /// The kernel besides those that alternate.
   std::size_t kernel_of_columns() const noexcept { return program_.alternating_from == 0 ? 2 : 0; }
 
-  /// What alternating steps run on beside the caller's stream.
+  /// What alternating steps run on besides the caller's stream.
   struct SideStreams {
     std::vector<cuda::OwnedStream> streams;
     std::vector<cuda::Event> events;  ///< one for each stream, and one more

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants of the tuned kernels, computed in double.
+// Computes the constants of the tuned kernels, in double.
 #pragma once
 
 #include <complex>
@@ -12,13 +12,13 @@ namespace sfft::detail::tuned {
 
 using Table = std::vector<std::complex<double>>;
 
-/// exp(−2πi j·step/n) for j < count, within 2e-16 whatever n; roots that mirror each other are alike to the
-/// last bit, so that mirrored rows get the same results whichever block writes them.
+/// exp(−2πi j·step/n) for j < count, within 2e-16 whatever n; roots that mirror each other agree to the last
+/// bit, so that mirrored rows get the same results whichever block writes them.
 Table roots(std::int64_t n, std::int64_t count, std::int64_t step = 1);
 
 /// What a convolution needs (Bluestein 1970, Rader 1968): `kernel` is the FFT, over the step's length, of
-/// what is convolved with, divided by that length; of a step without twiddle factors the DFT of as many
-/// dimensions as it has radices, in the order in which its passes leave their results.
+/// what is convolved with, divided by that length. For a step without twiddle factors it is the DFT of as
+/// many dimensions as it has radices, in the order in which its passes leave their results.
 struct Convolution {
   Table chirp;
   Table kernel;

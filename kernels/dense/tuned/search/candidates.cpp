@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Enumerates radices, threads and tiles, ranks them by a model of arithmetic, exchanges and memory, and keeps
+// the best of each kind.
+
 #include "kernels/dense/tuned/search/candidates.hpp"
 
 #include <algorithm>
@@ -15,14 +18,14 @@ namespace sfft::detail::tuned {
 namespace {
 
 constexpr std::size_t kBluesteinLengths = 2;  ///< that are tried
-constexpr std::size_t kAlike = 2;             ///< candidates that differ in the order of their radices alone
+constexpr std::size_t kAlike = 2;             ///< candidates that differ only in the order of their radices
 constexpr std::size_t kOfSet = 8;             ///< candidates that share their radices
-/// The share of work that Rader's convolutions take where their permutations meet no bank twice (measured:
+/// The share of work that Rader's convolutions take if their permutations have no bank conflicts (measured:
 /// half, 1021 points).
 constexpr double kConflictFree = 0.6;
-/// Points of a grid from which on exchanges cost more than few threads do (measured).
+/// Grids of at least this many points lose more by exchanges than by having few threads (measured).
 constexpr int kLargeGrid = 2048;
-/// Points of a thread, floats: tiles of grids are large.
+/// Points per thread in float: tiles of grids are large.
 constexpr int kMostOfLine = 32, kMostOfGrid = 48;
 constexpr int kCoalesced = 16;  ///< neighbouring points that one access to memory reads well
 
@@ -105,7 +108,7 @@ std::size_t tile_bytes(const KernelPolicy& kernel, Method method, int points, bo
 }
 
 /// How well loads of resident blocks cover the memory's latency, 1 at best, and what short runs of
-/// neighbouring addresses cost. Calibrated on an H200: about 40 KiB under way on a multiprocessor give half
+/// neighbouring addresses cost. Calibrated on an H200: about 40 KiB under way per multiprocessor give half of
 /// its bandwidth.
 double memory_cost(const LineNeed& need, Method method, const KernelPolicy& kernel, bool single,
                    const Limits& limits) {
@@ -119,7 +122,7 @@ double memory_cost(const LineNeed& need, Method method, const KernelPolicy& kern
   const double used =
       static_cast<double>(need.points) * kernel.transforms_per_block * value_bytes(single) * blocks;
   double cost = 1 + 40960.0 / used;
-  if (blocks == 1) cost *= need.rows > 0 ? 1.1 : 1.3;  // of grids it prefetches
+  if (blocks == 1) cost *= need.rows > 0 ? 1.1 : 1.3;  // blocks of grids prefetch
   if (need.interleaved || need.transposed) {
     const int run = kernel.transforms_per_block * value_bytes(single);
     if (run < 128) cost *= run < 64 ? 1.4 : 1.08;
@@ -127,7 +130,7 @@ double memory_cost(const LineNeed& need, Method method, const KernelPolicy& kern
   return cost;
 }
 
-/// Transforms of a block that are worth a try.
+/// Transforms per block that are worth a try.
 std::vector<int> transform_counts(const LineNeed& need, Method method, int threads, bool single) {
   const int beside = banks_of(single);
   std::vector<int> counts;
@@ -158,7 +161,7 @@ void variants(const LineNeed& need, Method method, const KernelPolicy& base, boo
     KernelPolicy kernel = base;
     kernel.transforms_per_block = n;
     kernel.interleaved_shared = need.interleaved && !need.transposed;
-    // The first pass stores radices[0] slots apart: padding where that comes back to the same banks.
+    // The first pass stores radices[0] slots apart: pad if that comes back to the same banks.
     const int first = base.radices[0], banks = banks_of(single);
     if (kernel.interleaved_shared ? n < banks && first * n % banks == 0 : first % 2 == 0)
       kernel.pad_interval = first;
@@ -179,7 +182,7 @@ void variants(const LineNeed& need, Method method, const KernelPolicy& base, boo
       if (tile_bytes(kernel, method, need.points, single) > limits.shared_bytes) {
         if (staged || need.half_spectra) continue;
         kernel.half_shared = true;
-        // The longest lines fit without padding only.
+        // The longest lines fit only without padding.
         if (n == 1 && tile_bytes(kernel, method, need.points, single) > limits.shared_bytes)
           kernel.pad_interval = 0;
         if (tile_bytes(kernel, method, need.points, single) > limits.shared_bytes) continue;

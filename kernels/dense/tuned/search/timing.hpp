@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of work on a stream, for planning.
+// Times work on a stream, for planning.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@ namespace sfft::detail {
 /// enough for the clock of events. A minimum would favour candidates that are fast by luck.
 double device_us(const std::function<void(cuda::Stream)>& work, cuda::Stream stream);
 
-/// Uniform numbers in (−1, 1), a block of them again and again; blocks. Zeros would be processed faster.
+/// Fills a buffer with uniform numbers in (−1, 1), one block of them repeated; blocks. Zeros would be
+/// processed faster.
 template <class Real>
 void fill_for_timing(const cuda::DeviceBuffer& buffer, cuda::Stream stream);
 

@@ -14,7 +14,7 @@
 
 namespace sfft::detail::tuned {
 
-/// A policy made into machine code, whole or one kernel of it.
+/// A policy compiled to machine code, as a whole or only one kernel of it.
 struct Candidate {
   TransformPolicy policy;
   std::optional<std::size_t> only{};  ///< the one kernel that is compiled
@@ -29,7 +29,7 @@ template <class Real>
 class TrialBench {
  public:
   explicit TrialBench(const DenseProblem& problem);
-  /// From now on real signals are samples of 8 bits. For contiguous problems.
+  /// From now on real signals are 8-bit samples. For contiguous problems.
   void read_bytes();
 
   /// Lays out and compiles.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Times candidates for each step by itself, then combinations of the best, then variations of the winner; a
+// run-off decides among the finalists.
+
 #include "kernels/dense/tuned/search/tuner.hpp"
 
 #include <fmt/format.h>
@@ -24,8 +27,8 @@ constexpr std::size_t kFactorisations = 4;        ///< of a long line, that are 
 constexpr std::size_t kCandidates = 64;           ///< of a step
 constexpr std::size_t kKept = 3;                  ///< of a step, that whole transforms are made of
 constexpr std::size_t kFinalists = 12;            ///< that are timed again, in rounds
-constexpr int kRounds = 7;                        ///< of that
-constexpr double kWorthOfAccuracy = 1.02;         ///< that much slower, two roots are preferred to one
+constexpr int kRounds = 7;                        ///< of the run-off
+constexpr double kWorthOfAccuracy = 1.02;         ///< up to this much slower, two roots are preferred to one
 constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; more would leave any L2 cache
 
 template <class Real>
@@ -69,7 +72,7 @@ class Tuner {
                         kernel.pad_interval, kernel.threads_per_transform, us, candidate.failure.empty()});
   }
 
-  /// Step by step, each by itself, then the best of each together.
+  /// Tunes step by step, each by itself, then the best of each together.
   void tune(const std::vector<int>& factors, const std::vector<LineNeed>& needs) {
     TransformPolicy base;
     base.factors = factors;
@@ -109,7 +112,8 @@ class Tuner {
     }
   }
 
-  /// The step that reads the samples once more, and registers, as reading takes less of the time.
+  /// Tunes the step that reads the samples, and registers, once more for 8-bit samples: reading them takes
+  /// less of the time.
   void for_bytes() {
     bench_.read_bytes();
     finalists_.clear();
@@ -135,7 +139,7 @@ class Tuner {
                                          const std::vector<KernelPolicy>& kernels) {
     std::vector<Candidate> all;
     for (const KernelPolicy& kernel : kernels) {
-      for (const int blocks : {1, 2}) {  // of many threads a compiler with all registers fits only one
+      for (const int blocks : {1, 2}) {  // with all registers only one block of many threads fits
         if (blocks > 1 && 2 * kernel.threads_per_transform * kernel.transforms_per_block <= kMostThreads / 2)
           continue;
         all.push_back({.policy = base, .only = step});
@@ -186,7 +190,7 @@ class Tuner {
     }
   }
 
-  /// What a time is worth: that of a whole transform.
+  /// The time of a whole transform, weighed by its accuracy.
   static double price(double us, const TransformPolicy& policy) {
     const bool rough =
         std::any_of(policy.kernels.begin(), policy.kernels.end(), [](const KernelPolicy& kernel) {
@@ -204,8 +208,8 @@ class Tuner {
     if (finalists_.size() > kFinalists) finalists_.pop_back();
   }
 
-  /// The fastest of hundreds that were timed once each is the luckiest of the fast ones: they are timed
-  /// again, round by round, and the best median counts.
+  /// The fastest of hundreds that were timed once each is the luckiest of the fast ones: the finalists are
+  /// timed again, round by round, and the best median counts.
   void run_off() {
     std::vector<Candidate> all;
     for (const auto& [us, policy] : finalists_) all.push_back({.policy = policy});
@@ -293,7 +297,7 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single) {
 
 namespace {
 
-/// What one search depends on, beside the machine.
+/// What one search depends on, besides the machine.
 std::string key_of(const DenseProblem& problem, bool single) {
   return fmt::format("{} {} {} {} {} {} {}", single, problem.real, problem.shape.to_string(), problem.batch,
                      fmt::join(problem.strides.dims, ","), problem.strides.batch, problem.device);

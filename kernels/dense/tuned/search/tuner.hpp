@@ -11,26 +11,26 @@
 
 namespace sfft::detail {
 
-/// One candidate and what became of it.
+/// One candidate and its result.
 struct TunedTrial {
   std::string kernel;   ///< its text, as wisdom keeps it
   std::string radices;  ///< of the step that was varied
-  int pad = 0;          ///< one slot is left free after so many; 0: none
+  int pad = 0;          ///< one slot is left free after this many; 0: none
   int threads = 0;      ///< of a transform
   double us = 0;        ///< of the step that was varied, or of the whole transform
   bool correct =
-      true;  ///< the transform agrees with cuFFT's; known of finalists and of transforms of one step
+      true;  ///< the transform agrees with cuFFT's; known for finalists and for transforms of one step
 };
 
-/// Every trial of a forward single-precision transform, in their order: for benchmarks.
+/// Every trial of a forward single-precision transform, in order: for benchmarks.
 std::vector<TunedTrial> tuned_trials(const DenseProblem& problem);
 
 namespace tuned {
 
 Limits limits_of(int device);
-/// By the count of operations alone. Throws Error(backend_unavailable) for problems without a kernel.
+/// Chooses by the count of operations alone. Throws Error(backend_unavailable) for problems without a kernel.
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single);
-/// Times candidates in device memory of its own, seconds. Whoever else uses the GPU disturbs it.
+/// Times candidates in its own device memory, which takes seconds. Other work on the GPU disturbs it.
 PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single,
                                  std::vector<TunedTrial>* trials = nullptr);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Varies one knob at a time by the tables of knobs, and leaves out what equals the base or is there already.
+
 #include "kernels/dense/tuned/search/variations.hpp"
 
 #include <algorithm>
@@ -12,8 +14,8 @@ namespace {
 
 constexpr int kMostPoints = 32;  ///< of a thread
 
-/// Every value of `knob` that `tries` names in one kernel, or in all, together with the values of the other
-/// knob that its row names.
+/// Adds every value of `knob` that `tries` names in one kernel, or in all, together with the values of the
+/// other knob that its row names.
 template <class Add>
 void vary(const SearchContext& context, const Knob<KernelPolicy>& knob, Tried tries, bool all_kernels,
           const Add& add) {

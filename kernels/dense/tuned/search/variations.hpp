@@ -8,14 +8,14 @@
 
 namespace sfft::detail::tuned {
 
-/// The same for all kernels.
+/// Sets the same caching for all kernels.
 TransformPolicy with_caching(TransformPolicy policy, Loads loads, bool streaming);
 /// The radices of one kernel in other orders, with other threads, and with other numbers of transforms in a
 /// block; for a line of three factors, groups of twice as many outputs.
 std::vector<TransformPolicy> neighbours(const TransformPolicy& base);
 
-/// One knob at a time, through the values that its row names (knobs.cpp): without what changes nothing for
-/// complex or for real transforms, and without `base`.
+/// Varies one knob at a time through the values that its row names (knobs.cpp). Leaves out what changes
+/// nothing for complex or for real transforms, and `base`.
 std::vector<TransformPolicy> refinements(const TransformPolicy& base, bool real, bool single);
 
 }  // namespace sfft::detail::tuned
