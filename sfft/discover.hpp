@@ -13,11 +13,9 @@ namespace sfft {
 
 /// The samples by which the result of discovery is verified at the end.
 enum class Check : std::uint8_t {
-  automatic,   ///< `everything` up to 2^16 points in host memory, where it costs little; otherwise
-               ///< `scattered`
+  automatic,   ///< `everything` up to 2^16 points in host memory, where it costs little; else `scattered`
   scattered,   ///< about a thousand at random positions: the work does not grow with the signal
-  everything,  ///< the same, and the energy of all samples, each read once; in GPU memory the same as
-               ///< `scattered`
+  everything,  ///< also the energy of all samples, each read once; in GPU memory the same as `scattered`
 };
 
 struct DiscoverOptions {

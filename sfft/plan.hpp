@@ -62,8 +62,7 @@ struct PlanOptions {
   Witness witness = Witness::scattered;  ///< for comb and flat-window plans; the others read every sample
   int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
-  std::uint64_t seed = 1;                   ///< seed of the delay and permutation search: same seed, same
-                                            ///< plan
+  std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
 };
 
 /// A candidate that the planner did not take.

@@ -42,8 +42,7 @@ struct BlindResult {
   double missed_bound = 0;  ///< no |X| outside the components is larger, with the tests' confidence
   std::int64_t samples = 0;
   std::int64_t check_samples = 0;  ///< the scattered ones among them that an answer was compared with
-  double unseen_share = 1;         ///< share of the signal: disturbances of fewer samples may have been
-                                   ///< missed
+  double unseen_share = 1;         ///< share of the signal: smaller disturbances may have been missed
   bool energy_agrees = false;      ///< the whole signal was read for its energy, and that is explained
   int rounds = 0;
   Path path = Path::comb;  ///< the path of the last round

@@ -12,8 +12,7 @@
 namespace sfft::detail {
 
 struct FlatOptions {
-  double leakage = 1e-8;  ///< leakage of the window relative to its passband: 1e-8 for float, 1e-13 for
-                          ///< double
+  double leakage = 1e-8;         ///< relative to the window's passband: 1e-8 for float, 1e-13 for double
   std::int64_t max_samples = 0;  ///< taps of all lines together; 0: any number
   std::uint64_t seed = 1;
   /// Σ_i noise_gain_i may be at most this: the energy of all coefficients' errors per unit of white tail
