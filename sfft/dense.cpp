@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks shapes, types, overlap and workspaces once, then hands each call to the runner that planning chose
 // for the CPU or the GPU. Workspace is allocated per call when the caller gives none.
-
 #include "sfft/dense.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes the process-wide wisdom. Loading never throws: whatever is wrong with a file ends up in
 // the report.
-
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One producer thread fills a ring of frames under a mutex and stops when the source ends, throws or is
 // interrupted. Its exception is kept until the consumer has taken the frames before it.
-
 #include "video/decoder.hpp"
 
 #include <signal.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stream buffer that polls the input together with a pipe, so that interrupt() or a signal ends a blocked
 // read; the YUV4MPEG2 parser reads from it through a std::istream.
-
 #include "video/descriptor_source.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the first numbers as they are and sorts them on demand; when there are too many, counts them and all
 // later ones in logarithmic cells.
-
 #include "video/distribution.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks JPEG markers up to the start of frame, and VP9's uncompressed header bit by bit up to the frame size.
-
 #include "video/frame_header.hpp"
 
 #include <cstddef>

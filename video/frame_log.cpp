@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the records are full, neighbours are merged in pairs and each keeps the one with the larger value, so
 // that memory stays constant and peaks survive.
-
 #include "video/frame_log.hpp"
 
 #include <utility>

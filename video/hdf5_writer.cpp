@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thin RAII over the HDF5 C interface: three extendible data sets that grow by a row per frame, one more data
 // set per support, and the frame's shape as an attribute.
-
 #include "video/hdf5_writer.hpp"
 
 #include <fmt/format.h>

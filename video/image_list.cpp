@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists a directory's images sorted with numbers compared as numbers, or counts a pattern up from 0 or 1
 // until a file is missing.
-
 #include "video/image_list.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes with cv::VideoCapture or cv::imread and converts to luma. OpenCV hides truncation and changes of
 // size, so recordings are also checked by their containers and packets.
-
 #include "video/opencv_source.hpp"
 
 #include <fmt/format.h>

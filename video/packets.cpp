@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads packets with libavformat and runs codec parsers over them, without decoding, to count the frames that
 // a decoder will yield and to see each frame's coded size.
-
 #include "video/packets.hpp"
 
 extern "C" {

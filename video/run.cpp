@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the first frames, learns or takes a template, then pushes each frame through a tracker; samples
 // frames for dense timing and verification, and turns failures after the first frame into a status.
-
 #include "video/run.hpp"
 
 #include <fmt/format.h>

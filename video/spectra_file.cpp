@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forks a process that writes the HDF5 file and sends it supports and rows through a socket pair, because
 // HDF5 does not survive a failed write.
-
 #include "video/spectra_file.hpp"
 
 #include "sfft/error.hpp"
@@ -45,8 +44,7 @@ struct Errors {
 struct Extent {
   std::int64_t height, width;
 };
-constexpr char kFine =
-    0;  ///< answers that the file is open, or finished; any other answer is an error message
+constexpr char kFine = 0;  ///< the file is open, or finished; anything else is an error message
 
 /// One end of a pair of sockets.
 class Socket {

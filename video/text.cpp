@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes UTF-8 by hand, so that overlong forms, surrogates, control characters and direction marks are all
 // escaped.
-
 #include "video/text.hpp"
 
 #include <fmt/format.h>

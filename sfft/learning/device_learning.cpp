@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts each frame to double, transforms it with a dense GPU engine and adds its power. Sums, ranks and
 // selections run in kernels, and only their results are copied to the host.
-
 #include "sfft/learning/device_learning.hpp"
 
 #include <cmath>

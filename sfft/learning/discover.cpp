@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how much time blind discovery may take before a dense transform is the better choice, runs it, and
 // turns what it found, or the dense spectrum, into a Discovery.
-
 #include "sfft/discover.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the frames and options, then selects frequencies and builds power envelopes from queries of a
 // LearningSpectrum. Blind learning tries discovery first and comes here when that is not verified.
-
 #include <fmt/format.h>
 
 #include <algorithm>

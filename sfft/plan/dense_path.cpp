@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a dense plan on each frame, picks the support from its half or full spectrum, and sums the rest as the
 // tail. Spectra whose powers leave the range of double are rescaled first.
-
 #include "sfft/plan/dense_path.hpp"
 
 #include <algorithm>

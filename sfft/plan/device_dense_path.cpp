@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms frames in rounds, as many at once as fit into bounded scratch: copies them into a dense batch
 // unless the engine can read them where they are, transforms, and picks the support with a kernel.
-
 #include "sfft/plan/device_dense_path.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds an executor of kernels/cuda to a plan: uploads the reference, launches on frames in device memory,
 // and sends frames in host memory through the ring, mapped, gathered or whole.
-
 #include "sfft/plan/device_plan.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plan and Workspace: check the arguments, make the workspace fit, run the executor frame by frame or on
 // several threads, and turn its sums into the error account. Paths are chosen in design.cpp.
-
 #include "sfft/plan.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits a robust line to the logarithms of (true error / reported error) against the reported level, recent
 // and nearby comparisons first; comparisons are spaced ever wider unless one is a surprise.
-
 #include "sfft/tracking/calibration.hpp"
 
 #include <algorithm>

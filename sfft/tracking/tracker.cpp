@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides frame by frame: transforms sparsely, compares with a dense transform when calibration asks for it,
 // and refreshes the reference or relearns the template when reported errors drift.
-
 #include "sfft/tracker.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups the frequencies by bucket, estimates what the tail aliases into each group, and solves one small
 // whitened least-squares problem per bucket (by QR) for its recovery weights and their errors.
-
 #include "template/comb/comb_model.hpp"
 
 #include <Eigen/Dense>

@@ -2,7 +2,6 @@
 // Lists grids of smooth divisors and numbers of delays, sorts them by predicted cost or by a quick bound on
 // the error, and searches delays only for the most promising: the first well-conditioned plan, or the better
 // of two finalists, wins.
-
 #include "template/comb/comb_planner.hpp"
 
 #include <fmt/format.h>

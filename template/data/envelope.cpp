@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts in closed form how many frequencies of each cell fall into each residue class, so that the bucket
 // sums of an envelope take one small matrix product per dimension instead of a loop over all frequencies.
-
 #include "template/data/envelope.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One round of combs: measures the power of every bucket, estimates the noise from it, and has explain() find
 // the frequencies of each bucket that stands out. explain.cpp and check.cpp define the rest of the class.
-
 #include "template/discovery/comb.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides each round from what the last one saw: which grid and delays to read, when to peel, check or change
 // to windows, and when to give up because a dense transform would be cheaper.
-
 #include "template/discovery/driver.hpp"
 
 #include <algorithm>

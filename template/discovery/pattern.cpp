@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scores every grid of smooth divisors by size, shape and what it shares with the previous grid, and draws
 // delays as equally spaced runs, as ladders or at random.
-
 #include "template/discovery/pattern.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads contiguous or strided host memory with the vectorised gather kernels, and chooses the power of two
 // that keeps squares of the samples in range.
-
 #include "template/discovery/sample_reader.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers a round's samples, folds windowed lines and runs the small FFT, two delays of a real signal per
 // complex transform. Scratch memory goes back to a process-wide shelf for the next discovery.
-
 #include "template/discovery/sampler.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A round of windows: locates peaks with a ladder of delays, strongest first, subtracts each from its
 // neighbourhood, and refits all values together by Gauss-Seidel sweeps.
-
 #include "template/discovery/window.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions are sums of anchors and offsets, so that tables of waves serve many samples. The verdict looks at
 // outliers, at the power and evenness of the noise and, on request, at the energy of the whole signal.
-
 #include "template/discovery/witness.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws steps coprime to the extents. Delays either cut the one line that visits every sample into pieces or,
 // where the samples need several lines, are random without taking a whole line twice.
-
 #include "template/flat/flat_lines.hpp"
 
 #include <algorithm>

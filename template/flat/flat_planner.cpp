@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists numbers of lines and buckets in order of predicted time, draws lines for each in turn, and takes the
 // first draw whose rows are quiet enough. Fixed limits on the work make the result reproducible.
-
 #include "template/flat/flat_planner.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whitens the noise of neighbouring buckets, loads the responses of the frequencies that show in a run of
 // them into a FlatSystem, and turns the rows that it finds into weights.
-
 #include "template/flat/flat_recovery.hpp"
 
 #include <algorithm>

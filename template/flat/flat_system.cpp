@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds rows through the Cholesky factor of a regularised Gram matrix, refined in a few passes; falls back to
 // an orthonormal basis by Gram–Schmidt where the condition number is too large for that.
-
 #include "template/flat/flat_system.hpp"
 
 #include <algorithm>

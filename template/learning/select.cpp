@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each rule is a few queries to the learning spectrum: the k largest powers, ever more of the largest until
 // they hold the energy, or all powers above a multiple of the median.
-
 #include "template/learning/select.hpp"
 
 #include <algorithm>

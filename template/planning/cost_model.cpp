@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formulas with fitted constants: latencies of the memory level that holds the frame, the flops of the FFT,
 // and work per coefficient; then their counterparts for a GPU.
-
 #include "template/planning/cost_model.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws stratified positions whose residues are spread as well, and tabulates the rows that predict the
 // samples there from the coefficients.
-
 #include "template/planning/witness.hpp"
 
 #include <algorithm>
