@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals of unknown support: discovery against FFTW and the published sparse algorithms, one core, complex
-// float samples, the same signals for all. bench_blind [--seeds=100] [LABEL=FILE.y4m …] [Google Benchmark's
-// options] Names: <contender>/<case>/N:<N>/k:<k>, where the time is the median over the signals, warm; FFAST,
-// which needs its own length, reports it in the counter `length`. refuse/<case>/N:<N> is the time until
-// discovery sees that a signal is not sparse, next to that of the dense transforms. The first frame of a
-// recording is one more such signal.
+// float samples, the same signals for all.
+//   bench_blind [--seeds=100] [LABEL=FILE.y4m …] [Google Benchmark's options]
+// Names: <contender>/<case>/N:<N>/k:<k>, where the time is the median over the signals, warm; FFAST, which
+// needs its own length, reports it in the counter `length`. refuse/<case>/N:<N> is the time until discovery
+// sees that a signal is not sparse, next to that of the dense transforms. The first frame of a recording is
+// one more such signal.
 #include <fmt/format.h>
 
 #include <chrono>

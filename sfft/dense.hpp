@@ -23,11 +23,12 @@ template <class Real>
 class Impl;
 }
 
-/// Batches of one shape, real or complex samples. Layouts, row-major, one transform after another: | signal |
-/// forward input      | forward output                        |
-/// |---------|--------------------|---------------------------------------| | complex | (n1, …, nD)        |
-/// (n1, …, nD)                           | | real    | (n1, …, nD)        | (n1, …, nD/2 + 1): half spectrum
-/// | Immutable; copies share, and moving is copying. Execution is thread-safe and allocates its scratch per
+/// Batches of one shape, real or complex samples. Layouts, row-major, one transform after another:
+/// | signal  | forward input      | forward output                        |
+/// |---------|--------------------|---------------------------------------|
+/// | complex | (n1, …, nD)        | (n1, …, nD)                           |
+/// | real    | (n1, …, nD)        | (n1, …, nD/2 + 1): half spectrum      |
+/// Immutable; copies share, and moving is copying. Execution is thread-safe and allocates its scratch per
 /// call unless a workspace is given: no two concurrent calls may share one, which nothing can check. Real
 /// inverse transforms expect the symmetry that forward ones give: the result for input without it is
 /// undefined. `tuned` has no kernels for dimensions above 16,384 points except complex 1D ones with good

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dense transforms on the GPU against cuFFT and VkFFT: the published tables of the dense engine.
-// bench_cuda_dense [--out FILE.json] [--group NAMES] [--filter SUBSTRING] [--wisdom-in FILE] [--wisdom-out
-// FILE] [--tune] [--quick] [--list] Groups, several with commas between them: 1d, large, 2d, 3d, batched,
-// primes, double, inverse, host, selective, memory, ablation. --tune forgets the shipped wisdom, --quick
-// plans by wisdom and rules, without tuning. Both files are written after every row. Times are medians of
-// graph replays (of wall clocks if host memory takes part); every row says how accurate it is. Exit status 1:
-// a row failed or is wrong.
+//   bench_cuda_dense [--out FILE.json] [--group NAMES] [--filter SUBSTRING] [--wisdom-in FILE]
+//                    [--wisdom-out FILE] [--tune] [--quick] [--list]
+// Groups, several with commas between them: 1d, large, 2d, 3d, batched, primes, double, inverse, host,
+// selective, memory, ablation. --tune forgets the shipped wisdom, --quick plans by wisdom and rules, without
+// tuning. Both files are written after every row. Times are medians of graph replays (of wall clocks if host
+// memory takes part); every row says how accurate it is. Exit status 1: a row failed or is wrong.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
-// bench_cuda_sparse [--quick] [--out FILE.json] [LABEL=FILE.y4m …] Times are medians of graph replays, warm
-// and with a flushed L2 cache, except for groups that also work on the host; every row says how accurate it
-// is.
+//   bench_cuda_sparse [--quick] [--out FILE.json] [LABEL=FILE.y4m …]
+// Times are medians of graph replays, warm and with a flushed L2 cache, except for groups that also work on
+// the host; every row says how accurate it is.
 #include <fmt/format.h>
 
 #include <fstream>

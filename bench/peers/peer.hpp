@@ -18,14 +18,14 @@ struct Tone {
   std::complex<double> value;
 };
 
-/// The algorithms and what they need. | method | source
-/// | N                | noise |
-/// |--------|--------------------------------------------------------------------|------------------|-------|
-/// | sfft1  | Hassanieh, Indyk, Katabi, Price, SODA 2012, sFFT 1.0               | power of two     | yes   |
-/// | sfft2  | the same paper, sFFT 2.0: comb-filtered locations                   | power of two     | yes |
-/// | sfft3  | the same authors, STOC 2012, section 3: exactly sparse signals      | power of two     | no | |
-/// aafft  | Gilbert, Muthukrishnan, Strauss 2005; Iwen, Gilbert, Strauss 2007    | power of two     | yes | |
-/// ffast  | Pawar, Ramchandran, ISIT 2013: comb filters and peeling             | co-prime factors | no |
+/// The algorithms and what they need.
+/// | method | source                                                            | N                | noise |
+/// |--------|-------------------------------------------------------------------|------------------|-------|
+/// | sfft1  | Hassanieh, Indyk, Katabi, Price, SODA 2012, sFFT 1.0              | power of two     | yes   |
+/// | sfft2  | the same paper, sFFT 2.0: comb-filtered locations                 | power of two     | yes   |
+/// | sfft3  | the same authors, STOC 2012, section 3: exactly sparse signals    | power of two     | no    |
+/// | aafft  | Gilbert, Muthukrishnan, Strauss 2005; Iwen, Gilbert, Strauss 2007 | power of two     | yes   |
+/// | ffast  | Pawar, Ramchandran, ISIT 2013: comb filters and peeling           | co-prime factors | no    |
 enum class Method : std::uint8_t { sfft1, sfft2, sfft3, aafft, ffast };
 
 const char* to_string(Method method) noexcept;

@@ -2,13 +2,14 @@
 // Discovery against a population: signals drawn from about twenty-five families, each judged by a dense
 // transform in double precision. Counts silent errors: answers that claim to be `verified` but are wrong.
 //   bench_discover_population [--signals=20000] [--first=0] [--seed=1] [--family=NAME] [--seconds=S]
-// [--threads=1] [--json=FILE] [--verbose] [RECORDING.y4m …] Signal i does not depend on the others: --first=I
-// --signals=1 --verbose makes it again. A signal is silently wrong when its answer is verified and
+//                             [--threads=1] [--json=FILE] [--verbose] [RECORDING.y4m …]
+// Signal i does not depend on the others: --first=I --signals=1 --verbose makes it again. A signal is
+// silently wrong when its answer is verified and
 //   missed  a coefficient outside the support is larger than twice missed_bound,
 //   values  the values' error is more than five times the reported one,
-// tail    the energy outside the support is more than four times the reported one, each beyond the rounding
-// of the element type. Errors due to a click or burst shorter than `shortest_burst`, either put in or left
-// over by the answer, are counted separately as `exempt`.
+//   tail    the energy outside the support is more than four times the reported one,
+// each beyond the rounding of the element type. Errors due to a click or burst shorter than `shortest_burst`,
+// either put in or left over by the answer, are counted separately as `exempt`.
 #include <fmt/format.h>
 
 #include <algorithm>

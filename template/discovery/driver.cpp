@@ -84,7 +84,7 @@ class BlindDriver {
     return afford(predict_comb_us(cost), reads, progress);
   }
 
-  /// The first round always is affordable; refining what has been found may cost as much as it saves.
+  /// The first round is always affordable; refining what has been found may cost as much as it saves.
   bool afford(double us, double reads, bool progress) {
     work_us_ += us;
     spent_us_ += us + reads * request_.read_us;

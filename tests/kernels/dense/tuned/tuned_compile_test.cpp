@@ -97,7 +97,7 @@ std::map<std::string, std::set<std::string>> sources() {
       }
       inverse = !inverse;
     }
-    inverse = !inverse;  // the next problem has another direction
+    inverse = !inverse;  // the next problem is inverse in the other precision
   }
   return all;
 }
