@@ -62,8 +62,7 @@ class SFFT_EXPORT Plan {
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
                std::span<std::byte> workspace = {}) const;
 
-  /// Device memory that one enqueued transform needs in addition to its arguments, 256-byte aligned; may be
-  /// 0.
+  /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
   std::size_t device_workspace_bytes() const noexcept;
   /// The same in GPU memory, for plans on a GPU: the work is ordered in `stream` (a cudaStream_t); the call
   /// returns at once, never allocates or synchronises, and can be captured into a graph. Input and output may
