@@ -3,8 +3,8 @@
 // float samples, the same signals for all.
 //   bench_blind [--seeds=100] [LABEL=FILE.y4m …] [Google Benchmark's options]
 // Names: <contender>/<case>/N:<N>/k:<k>, where the time is the median over the signals, warm; FFAST, which
-// needs a length of its own, has it in the counter `length`. refuse/<case>/N:<N> is the time until discovery
-// sees that a signal is not sparse, with that of the dense transforms beside it. A recording's first frame is
+// needs its own length, reports it in the counter `length`. refuse/<case>/N:<N> is the time until discovery
+// sees that a signal is not sparse, next to that of the dense transforms. The first frame of a recording is
 // one more such signal.
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ double seconds_of(const Call& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Median of three calls and more, for about 5 ms.
+/// Median of at least three calls that take about 5 ms in total.
 template <class Call>
 double warm_seconds(const Call& call) {
   std::vector<double> times;
@@ -125,7 +125,8 @@ void fftw(benchmark::State& state, const BlindCase& kind) {
   state.counters["plan_us"] = 1e6 * plan_seconds;
 }
 
-/// The time until discovery gives up on what is not sparse, and what a dense transform takes.
+/// Times discovery until it gives up on a signal that is not sparse, and a dense transform of the same
+/// signal.
 void refuse(benchmark::State& state, const Samples& samples, const Shape& shape) {
   const SignalView signal(samples, shape);
   const dense::Plan<float> plan(shape, false);
@@ -165,7 +166,7 @@ void add_case(const BlindCase& kind, int seeds, bool with_peers) {
   add("sfft/" + kind.label(), [=](benchmark::State& state) { discovery(state, kind, seeds); });
   add("fftw/" + kind.label(), [=](benchmark::State& state) { fftw(state, kind); });
   if (!with_peers) return;
-  // Their times hardly vary from signal to signal; of theirs a tenth is looked at.
+  // The times of these hardly vary between signals, so they run on a tenth of them.
   const int some = std::max(1, seeds / 10);
   for (const peers::Method method : {sfft1, sfft2, sfft3, aafft, ffast}) {
     if (kind.noisy() && (method == sfft3 || method == ffast)) continue;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Synthesises signals of any rank, and tallies per answer what was missed, how accurate the values are and
+// whether a wrong answer was vouched for; medians go to the benchmark's counters.
 #include "bench/blind_case.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signals of bench_blind and what an answer to one of them is worth.
+// The signals of bench_blind, and the scores of an answer to one of them.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -34,12 +34,12 @@ struct BlindSignal {
   BlindSignal(const BlindCase& kind, std::uint64_t seed);
 };
 
-/// Medians over a case's signals: of time, of accuracy, of what was found.
+/// Medians over a case's signals of time, accuracy and what was found.
 class BlindTally {
  public:
   explicit BlindTally(const BlindCase& kind) : kind_(kind) {}
 
-  /// `tones` in any order. `vouched`: whoever found them says that they are all.
+  /// `tones` are in any order. `vouched`: the contender claims that they are complete.
   void compare(const BlindSignal& signal, const std::vector<peers::Tone>& tones, double samples,
                bool vouched);
   void add_times(double warm_seconds, double cold_seconds);
@@ -49,7 +49,7 @@ class BlindTally {
  private:
   BlindCase kind_;
   std::vector<double> warm_, cold_, relative_l2_, samples_;
-  std::int64_t missed_ = 0;  ///< coefficients
+  std::int64_t missed_ = 0;  ///< number of coefficients
   std::int64_t complete_ = 0, vouched_ = 0, silent_ = 0;
   double absolute_error_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW at its best setting, as the peer that dense times are quoted from: FFTW_MEASURE, one thread, aligned,
-// out of place, destroying its input where it wants to.
+// FFTW at its best setting, the opponent for which dense times are quoted: FFTW_MEASURE, one thread, aligned,
+// out of place, allowed to destroy its input.
 #pragma once
 
 #include <fftw3.h>

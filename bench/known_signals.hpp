@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals with a known answer, made without the library: exactly sparse ones, noise, little films.
+// Signals with a known answer, made without the library: exactly sparse signals, noise, short films.
 #pragma once
 
 #include <algorithm>
@@ -145,7 +145,7 @@ std::vector<std::complex<double>> direct_at(const std::vector<T>& x, const Shape
   return result;
 }
 
-/// A fixed textured scene with a bright blob that moves along a line: frame t of a little 8-bit film.
+/// A fixed textured scene with a bright blob that moves along a line: frame t of a short 8-bit film.
 inline std::vector<std::uint8_t> film_frame(std::int64_t rows, std::int64_t columns, int t,
                                             unsigned scene = 1) {
   std::mt19937 generator(scene);

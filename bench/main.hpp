@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every benchmark program does around its benchmarks: stamps the results and keeps the settings honest.
+// Shared by all benchmark programs: stamps the results with their origin and fixes how times are taken.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -13,10 +13,11 @@ namespace sfft::bench {
 /// returns the exit code. `inputs` are words of the command line that are not benchmark options.
 int run_registered(int argc, char** argv, const std::vector<std::string>& inputs = {});
 
-/// Reads 64 MiB so that nothing of a frame stays in the caches.
+/// Reads 64 MiB so that no part of a frame stays in the caches.
 void evict_caches();
 
-/// Median of repeated short runs: what every published time is. `iterations` > 0 fixes the length of a run.
+/// Takes the median of repeated short runs, as for every published time. `iterations` > 0 fixes the length of
+/// a run.
 benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered, int iterations = 0,
                                             int repetitions = 11);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// White noise: the error against the least-squares floor of the samples read, and what the standard errors
-// cover. Name: noise/N:<N>/k:<k>/snr_db:<dB>; one iteration is `seeds` independent signals.
+// White noise: the error relative to the least-squares floor for the samples read, and how often the standard
+// errors cover it. Name: noise/N:<N>/k:<k>/snr_db:<dB>; one iteration is `seeds` independent signals.
 #include <fmt/format.h>
 
 #include "bench/main.hpp"
@@ -31,7 +31,7 @@ void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_d
       const Plan<float> plan(tmpl, {.max_samples = max_samples});
       const Spectrum<float> spectrum = plan.execute(SignalView::line(frame));
       samples = static_cast<double>(plan.info().samples);
-      // m samples, orthogonal columns: E|error|² = N² sigma²/m a coefficient.
+      // m samples, orthogonal columns: E|error|² = N² sigma²/m per coefficient.
       const double floor = static_cast<double>(n) * sigma / std::sqrt(samples);
       double squares = 0;
       for (std::size_t i = 0; i < truth.values.size(); ++i) {

@@ -34,8 +34,8 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// Median time of frames that the plan reads where they lie, each for the first time in a long while: `evict`
-/// sees to it that nothing at all is in a cache, the plan included.
+/// Median time of frames that the plan reads in place, each for the first time in a long while: `evict` makes
+/// sure that nothing is in a cache, not even the plan.
 double in_place_us(const Plan<float>& plan, const Recording& recording, bool evict) {
   auto workspace = plan.make_workspace();
   auto spectrum = plan.make_spectrum();
@@ -108,7 +108,7 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
   state.counters["coverage"] = static_cast<double>(covered) / static_cast<double>(errors.size());
 }
 
-/// The same frames, already float and in place: only the transform is timed.
+/// The same frames, already converted to float: only the transform is timed.
 void fftw(benchmark::State& state, std::shared_ptr<Recording> recording) {
   FftwPeer peer(static_cast<int>(recording->shape[0]), static_cast<int>(recording->shape[1]));
   std::int64_t t = 0;
@@ -121,7 +121,7 @@ void fftw(benchmark::State& state, std::shared_ptr<Recording> recording) {
   }
 }
 
-/// The library's own dense engine on the same frames, float already.
+/// The library's own dense engine on the same frames, already converted to float.
 void built_in(benchmark::State& state, std::shared_ptr<Recording> recording) {
   const dense::Plan<float> plan(recording->shape, true, {.engine = dense::Engine::built_in});
   std::vector<float> decoded(static_cast<std::size_t>(recording->shape.points()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan::enqueue(): frames and spectra in GPU memory. Exits with 77, "skipped", where there is no GPU to use.
+// Plan::enqueue(): frames and spectra in GPU memory. Exits with 77, "skipped", if there is no usable GPU.
 #include <cuda_runtime.h>
 
 #include <cmath>

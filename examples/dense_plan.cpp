@@ -9,7 +9,7 @@
 #include "sfft/sfft.hpp"
 
 int main() {
-  // Three real signals of 1000 points, one behind the other. A real signal's spectrum is its first half.
+  // Three real signals of 1000 points, one after another. A real signal's spectrum is its first half.
   constexpr std::int64_t n = 1000, batch = 3;
   std::vector<float> signals;
   for (std::int64_t t = 0; t < batch * n; ++t)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dense::Options::signal: transforms of columns, where they lie, without copying them together first.
+// dense::Options::signal: transforms columns in place in an interleaved array, without copying them together
+// first.
 #include <cmath>
 #include <complex>
 #include <cstdio>

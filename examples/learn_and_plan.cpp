@@ -35,7 +35,7 @@ int main() {
   // Three frequencies: f = 0 and the two waves. A real signal keeps one of each conjugate pair.
   const sfft::Template tmpl = sfft::learn(sfft::SignalView(first, shape), {.k = 3});
 
-  // Planning is done once. The plan is immutable; threads share it, each with a workspace of its own.
+  // Planning is done once. The plan is immutable; threads share it, each with its own workspace.
   const sfft::Plan<float> plan(tmpl);
   std::printf("%s\n", plan.explain().c_str());
   sfft::Workspace<float> workspace = plan.make_workspace();

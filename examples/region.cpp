@@ -10,7 +10,8 @@
 #include "sfft/sfft.hpp"
 
 int main() {
-  // An 8-bit image of 600 by 800. The region: 256 rows and 512 columns, from row 100 and column 200 on.
+  // An 8-bit image of 600 by 800. The region has 256 rows and 512 columns, starting at row 100 and column
+  // 200.
   constexpr std::int64_t rows = 600, columns = 800, top = 100, left = 200;
   const sfft::Shape region{256, 512};
   std::vector<std::uint8_t> image;
@@ -21,7 +22,7 @@ int main() {
     }
   }
 
-  // The first element, the region's shape, and the distance from row to row. Of an OpenCV matrix `m` of
+  // The first element, the region's shape, and the distance from row to row. For an OpenCV matrix `m` of
   // bytes: SignalView::rows(m.ptr<std::uint8_t>(), {m.rows, m.cols}, m.step1()).
   const auto view = sfft::SignalView::rows(image.data() + top * columns + left, region, columns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dense::SelectivePlan: a full FFT that hands on only the coefficients that you want.
+// dense::SelectivePlan: a full FFT that returns only the coefficients that you want.
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -17,7 +17,7 @@ int main() {
   }
   signal[0] += 2;  // a click: |X| of about 2 at every frequency
 
-  // Everything above a magnitude, which each call gives.
+  // Everything above a magnitude, which is an argument of each call.
   const auto above = sfft::dense::SelectivePlan<float>::above(sfft::Shape{n}, false);
   const sfft::dense::Coefficients<float> strong =
       above.forward_above(signal.data(), sfft::ElementType::c64, 100.0F);

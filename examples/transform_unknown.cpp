@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// transform(): the k largest coefficients of a signal of which nothing is known, in one call.
+// transform(): the k largest coefficients of an unknown signal, in one call.
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -22,7 +22,7 @@ int main() {
     signal[static_cast<std::size_t>(t)] = sum;
   }
 
-  // A vector alone does not say how many dimensions it has: line() says one.
+  // A vector does not say how many dimensions its signal has: line() says one.
   const sfft::Spectrum<double> found = sfft::transform(sfft::SignalView::line(signal), {.k = 3});
 
   std::printf("verified: %s, computed by: %s\n", found.verified ? "yes" : "no", sfft::to_string(found.path));

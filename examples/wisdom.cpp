@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// save_wisdom() and load_wisdom(): what one process measured, the next one knows.
+// save_wisdom() and load_wisdom(): the next process knows what this one measured.
 #include <cstdio>
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public API with any arguments: every call ends or throws sfft::Error. Values are anything; sizes are
-// small, so that millions of calls take minutes, and now and then some hundred points. Planning costs the
-// most, so that most inputs call what has been made already.
+// Calls the public API with arbitrary arguments: every call returns or throws sfft::Error. Values are
+// arbitrary; sizes are small, occasionally a few hundred points, so that millions of calls take minutes.
+// Planning costs most, so most inputs call objects that already exist.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -44,13 +44,13 @@ std::vector<T> samples(Input& input, std::int64_t points) {
   return values;
 }
 
-/// Memory that any view of any_view lies in: at most 48 points along each of three dimensions a stride of at
-/// most 8 apart, of 16 bytes.
+/// Memory for every view of any_view(): at most 48 points of 16 bytes in each of three dimensions, at most 8
+/// elements apart.
 class Frame {
  public:
   explicit Frame(Input& input) : bytes_(kHalf * 2) {
     const auto pattern = input.number<std::array<std::uint8_t, 8>>();
-    const std::size_t filled = input.flip() ? 128 : 16;  // of every 128 bytes
+    const std::size_t filled = input.flip() ? 128 : 16;  // bytes filled in every 128
     for (std::size_t i = 0; i < filled; i += pattern.size())
       std::memcpy(bytes_.data() + i, pattern.data(), pattern.size());
     for (std::size_t done = 128; done < bytes_.size(); done *= 2)
@@ -126,7 +126,7 @@ struct Ready {
         for (const auto path :
              {sfft::Path::direct, sfft::Path::comb, sfft::Path::flat_window, sfft::Path::dense}) {
           if (path == sfft::Path::flat_window && (shape.rank() > 1 || real))
-            continue;  // takes longest to plan
+            continue;  // this one takes longest to plan
           add(tmpl, {.backend = sfft::Backend::cpu, .batch = real ? 2 : 1, .path = path});
         }
         dense.emplace_back(shape, real, sfft::dense::Options{.engine = sfft::dense::Engine::built_in});
@@ -243,7 +243,7 @@ void planned(Input& input) {
   const auto taken = std::move(workspace);
   try {
     plan.execute(SignalView(x, shape), spectrum,
-                 workspace);  // NOLINT(bugprone-use-after-move): what must be refused
+                 workspace);  // NOLINT(bugprone-use-after-move): it must be refused
     std::abort();
   } catch (const sfft::Error&) {
   }
@@ -294,7 +294,8 @@ void discovered(Input& input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   Input input(bytes, count);
   try {
-    // Planning takes some hundred times as long as the rest, and fuzzers return to what reaches much code.
+    // Planning takes about a hundred times as long as the rest, and fuzzers return to inputs that reach much
+    // code.
     const bool may_plan =
         std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes), count}) % 128 == 0;
     const auto call = input.between(0, 15);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of sfft-video: words in lines; each ends in a command with options in their ranges, help,
-// or exit code 2. Nothing is opened but what checks look at.
+// Fuzzes the command line of sfft-video, one word per line: parsing ends in a command with options in range,
+// in help, or in exit code 2. Nothing is opened except by the checks of options.
 #include "command_line.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fuzzer's bytes taken as numbers.
+// Reads a fuzzer's bytes as numbers.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class Input {
   Input(const std::uint8_t* bytes, std::size_t count) : bytes_(bytes, count) {}
 
   bool empty() const { return bytes_.empty(); }
-  /// Zero where there is no more.
+  /// The next number; zero when the bytes are used up.
   template <class T>
   T number() {
     T value{};
@@ -24,7 +24,7 @@ class Input {
     bytes_ = bytes_.subspan(count);
     return value;
   }
-  /// From `least` to `most`.
+  /// A number from `least` to `most`.
   std::int64_t between(std::int64_t least, std::int64_t most) {
     return least +
            static_cast<std::int64_t>(number<std::uint16_t>() % static_cast<std::uint64_t>(most - least + 1));

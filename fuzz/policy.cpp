@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a tuned engine's policy: taken or not, and what is taken comes back from its own text.
+// Fuzzes the text of tuned policies: it is accepted or refused, and an accepted policy survives a round trip.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

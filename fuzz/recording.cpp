@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read of recordings beside FFmpeg: headers of frames, and where a container ends.
+// Fuzzes what sfft-video itself reads of recordings: headers of frames, and where a container ends.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -45,7 +45,7 @@ void wisdom(const fs::path& folder) {
   write(folder, "two", some.format());
 }
 
-/// Every knob at a value that is not its default.
+/// Writes policies with every knob at a value other than its default.
 void policies(const fs::path& folder) {
   const char* const texts[] = {
       "streams=3 alternating_groups=2 kernel radices=12.9.10 threads_per_transform=108 half_shared=1 "
@@ -60,7 +60,7 @@ void policies(const fs::path& folder) {
   for (const char* const text : texts) write(folder, fmt::format("{}", number++), text);
 }
 
-/// The outermost structure of containers, and headers of frames.
+/// Writes outermost structures of containers, and headers of frames.
 void recordings(const fs::path& folder) {
   using namespace std::string_literals;
   const std::string filling(24, '\x11');

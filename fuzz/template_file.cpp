@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Template files: whatever they hold, they are loaded or refused; what is loaded can be saved, planned and
-// used.
+// Fuzzes template files: whatever they hold, they are loaded or refused, and a loaded one can be saved,
+// planned and used.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// CRC-64/XZ, bit by bit: so that changed files get past their checksum.
+/// CRC-64/XZ, bit by bit, so that changed files get past their checksum.
 std::uint64_t crc64(const std::uint8_t* bytes, std::size_t count) {
   std::uint64_t crc = ~std::uint64_t{0};
   for (std::size_t i = 0; i < count; ++i) {

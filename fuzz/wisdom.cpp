@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wisdom: any text is taken or ignored with a reason, and what is taken comes back from its own text.
+// Fuzzes wisdom: any text is accepted or ignored with a reason, and accepted entries survive a round trip.
 #include <cstdlib>
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YUV4MPEG2: any stream ends cleanly or with an InputError; frames have the size that the header says.
+// Fuzzes YUV4MPEG2: any stream ends cleanly or with an InputError; frames have the size that the header says.
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks shapes, types, overlap and workspaces once, then hands each call to the runner that planning chose
+// for the CPU or the GPU. Workspace is allocated per call when the caller gives none.
 #include "sfft/dense.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ namespace {
 
 constexpr std::align_val_t kAlignment{64};
 
-/// The workspace that the caller gave, checked, or one for this call.
+/// The caller's workspace, checked, or one allocated for this call.
 class Scratch {
  public:
   Scratch(std::span<std::byte> given, std::size_t bytes) : data_(given.data()) {
@@ -100,7 +102,8 @@ class Impl {
                                : "the plan is for complex signals: give inverse() complex values");
     }
   }
-  /// Pointers are given, and arrays apart or the same where that is allowed.
+  /// Refuses null pointers, and arrays that overlap unless they are the same and the transform works in
+  /// place.
   void check_arrays(const void* signals, ElementType type, const void* spectra) const {
     if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
     if (spectra == nullptr) throw Error(ErrorCode::invalid_argument, "the spectrum is null");
@@ -135,7 +138,7 @@ class Impl {
   DenseProblem problem;
   sfft::detail::DenseChoice<Real> choice;
   std::size_t signal_points = 0, spectrum_points = 0;
-  std::size_t span_points = 0;  ///< from the first element to behind the last
+  std::size_t span_points = 0;  ///< elements from the first to one past the last
   bool strided = false;
 };
 

@@ -23,16 +23,16 @@ template <class Real>
 class Impl;
 }
 
-/// Batches of one shape, real or complex samples. Layouts, row-major, one transform behind the other:
+/// Batches of one shape, real or complex samples. Layouts, row-major, one transform after another:
 /// | signal  | forward input      | forward output                        |
 /// |---------|--------------------|---------------------------------------|
 /// | complex | (n1, …, nD)        | (n1, …, nD)                           |
 /// | real    | (n1, …, nD)        | (n1, …, nD/2 + 1): half spectrum      |
 /// Immutable; copies share, and moving is copying. Execution is thread-safe and allocates its scratch per
-/// call unless a workspace is given: bytes that no two calls under way may share, and nothing can check that.
-/// Real inverse transforms expect the symmetry that forward ones give: what is not symmetric in their input
-/// has no defined result. `tuned` has no kernels for dimensions above 16,384 points but complex 1D ones with
-/// good factors, nor for volumes in strides or a last dimension of a real signal below 4. Throws
+/// call unless a workspace is given: no two concurrent calls may share one, which nothing can check. Real
+/// inverse transforms expect the symmetry that forward ones give: the result for input without it is
+/// undefined. `tuned` has no kernels for dimensions above 16,384 points except complex 1D ones with good
+/// factors, nor for strided volumes or a real signal whose last dimension is below 4. Throws
 /// backend_unavailable for an engine this build or machine lacks, or that cannot do the shape.
 template <class Real>
 class SFFT_EXPORT Plan {
@@ -42,16 +42,16 @@ class SFFT_EXPORT Plan {
   Plan& operator=(const Plan&) noexcept = default;
 
   std::size_t signal_points() const noexcept;    ///< batch × N
-  std::size_t spectrum_points() const noexcept;  ///< of forward output, the whole batch
-  std::size_t workspace_bytes() const noexcept;  ///< 64-byte aligned host scratch of one execution
+  std::size_t spectrum_points() const noexcept;  ///< forward output of the whole batch
+  std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
 
-  /// One signal of any element type; complex ones only for a complex plan. `spectrum` holds
-  /// spectrum_points() values. Blocks. For plans of batch 1 without strides. A region of a larger array is
-  /// copied into memory of the call first: plans with strides read such signals in place.
+  /// One signal of any element type; complex ones only for a complex plan. `spectrum` holds spectrum_points()
+  /// values. Blocks. For plans of batch 1 without strides. A region of a larger array is first copied to
+  /// temporary memory; plans with strides read such signals in place.
   void forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
                std::span<std::byte> workspace = {}) const;
-  /// The batch, in the plan's strides; `signals` is in host memory and as long as they say. A plan on a GPU
-  /// copies there and back while it computes.
+  /// The batch in the plan's strides; `signals` is in host memory and has the length that the strides imply.
+  /// A plan on a GPU overlaps copies with transforms.
   void forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra,
                std::span<std::byte> workspace = {}) const;
   /// Complex plans: `signal` holds the batch in the plan's strides. `spectrum` and `signal` may be the same
@@ -62,13 +62,13 @@ class SFFT_EXPORT Plan {
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
                std::span<std::byte> workspace = {}) const;
 
-  /// Device memory that one enqueued transform needs beside its arguments, 256-byte aligned; may be 0.
+  /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
   std::size_t device_workspace_bytes() const noexcept;
-  /// The same in GPU memory, for plans on a GPU: ordered in `stream` (a cudaStream_t), returns at once, never
-  /// allocates or synchronises, and can be captured into a graph. Input and output may be the same memory for
-  /// complex values of the plan's precision without strides, otherwise they must be apart. `signals`: the
-  /// batch in the plan's strides; elements of `type`, u8 to complex double. Throws invalid_argument,
-  /// type_mismatch, backend_unavailable (a CPU plan), device (the launch failed).
+  /// The same in GPU memory, for plans on a GPU: the work is ordered in `stream` (a cudaStream_t); the call
+  /// returns at once, never allocates or synchronises, and can be captured into a graph. Input and output may
+  /// be the same memory for complex values of the plan's precision without strides, otherwise they must not
+  /// overlap. `signals`: the batch in the plan's strides; elements of `type`, u8 to complex double. Throws
+  /// invalid_argument, type_mismatch, backend_unavailable (a CPU plan), device (the launch failed).
   void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                        std::span<std::byte> workspace, CUstream_st* stream) const;
   void enqueue_inverse(const std::complex<Real>* spectra, std::complex<Real>* signals,
@@ -79,9 +79,9 @@ class SFFT_EXPORT Plan {
   const Shape& shape() const noexcept;
   bool is_real() const noexcept;
   const Options& options() const noexcept;
-  Engine engine() const noexcept;   ///< the one that was chosen
+  Engine engine() const noexcept;   ///< the engine that was chosen
   std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512", "cuFFT 12.0"
-  std::string reason() const;       ///< why that engine, one sentence
+  std::string reason() const;       ///< why that engine was chosen, in one sentence
 
  private:
   std::shared_ptr<const detail::Impl<Real>> impl_;
@@ -91,11 +91,11 @@ extern template class Plan<float>;
 extern template class Plan<double>;
 
 /// Adds measured choices of an earlier process, a JSON file (docs/file-formats.md). A file that is missing,
-/// damaged or of another version, and entries of other devices, drivers or library versions, are ignored with
-/// the reason. Never throws. Thread-safe, as are the other two.
+/// damaged or of another version, and entries of other devices, drivers or library versions, are ignored; the
+/// report says why. Never throws. Thread-safe, like the other two functions.
 SFFT_EXPORT WisdomReport load_wisdom(const std::string& file) noexcept;
-/// Writes what was measured or loaded, without what is shipped; the file is replaced when it is complete.
-/// Throws Error(file_unreadable).
+/// Writes what was measured or loaded, but not the shipped wisdom; an old file is replaced only when the new
+/// one is complete. Throws Error(file_unreadable).
 SFFT_EXPORT void save_wisdom(const std::string& file);
 /// Forgets everything, shipped wisdom too.
 SFFT_EXPORT void forget_wisdom() noexcept;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A GPU plan filters coefficients in the runner, often before they are stored; a CPU plan stores the whole
+// spectrum of every call and picks from it here.
 #include "sfft/dense_selective.hpp"
 
 #include <fmt/format.h>
@@ -77,7 +79,7 @@ class SelectiveImpl {
 
   std::size_t kept() const noexcept { return support.size() * static_cast<std::size_t>(problem.batch); }
 
-  /// On the CPU: the whole spectra, for a while.
+  /// CPU plans only: the whole spectra of the batch.
   std::vector<std::complex<Real>> spectra(const void* signals, ElementType type) const {
     std::vector<std::complex<Real>> values;
     try {
@@ -92,7 +94,7 @@ class SelectiveImpl {
 
   sfft::detail::DenseProblem problem;
   std::vector<std::int64_t> support;
-  std::optional<Plan<Real>> plan;  ///< on the CPU
+  std::optional<Plan<Real>> plan;  ///< CPU plans only
   std::unique_ptr<const sfft::detail::SelectiveRunner<Real>> gpu;
 };
 

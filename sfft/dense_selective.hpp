@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense forward FFTs of which only some coefficients are kept.
+// Dense forward FFTs that keep only some of their coefficients.
 #pragma once
 
 #include <complex>
@@ -18,42 +18,43 @@ template <class Real>
 class SelectiveImpl;
 }
 
-/// A forward transform that hands on the coefficients above a magnitude, or those of a support, and forgets
-/// the others. With the engine `tuned` the last step of the transform tests its results while they are in
-/// registers, and the spectrum is stored nowhere; other engines store it in the workspace and select then.
-/// Signals are what a Plan of the same arguments takes, of the plan's own type or, for real ones, u8 and u16.
-/// Immutable; copies share, and moving is copying. Execution is thread-safe. Throws what Plan throws.
+/// A forward transform that returns the coefficients above a magnitude, or those of a support, and drops the
+/// others. With the engine `tuned` the last step of the transform tests its results while they are in
+/// registers, and the spectrum is never stored; other engines store it in the workspace and then select.
+/// Signals are those of a Plan with the same arguments: of the plan's own type or, for real plans, also u8
+/// and u16. Immutable; copies share, and moving is copying. Execution is thread-safe. Throws what Plan
+/// throws.
 template <class Real>
 class SFFT_EXPORT SelectivePlan {
  public:
   SelectivePlan(const SelectivePlan&) noexcept = default;  // declared, so that nothing is ever moved from
   SelectivePlan& operator=(const SelectivePlan&) noexcept = default;
 
-  /// All X with |X| > magnitude, which each call gives. Compared as |X|² in the plan's precision; NaN is
-  /// kept.
+  /// Keeps all X with |X| > magnitude, an argument of each call. Compared as |X|² in the plan's precision;
+  /// NaN is kept.
   static SelectivePlan above(const Shape& shape, bool real, const Options& options = {});
-  /// The X of a support: elements of one spectrum, strictly ascending; the same for every signal of a batch.
-  /// Throws Error(invalid_support).
+  /// Keeps the X at a support: elements of one spectrum, strictly ascending, the same for every signal of a
+  /// batch. Throws Error(invalid_support).
   static SelectivePlan at(const Shape& shape, bool real, std::span<const std::int64_t> support,
                           const Options& options = {});
 
-  /// Signals in host memory, in the plan's strides. Blocks. Throws invalid_argument for a plan of a support,
-  /// or a magnitude that is negative or NaN.
+  /// Signals in host memory, in the plan's strides. Blocks. Throws invalid_argument for a plan with a
+  /// support, or for a magnitude that is negative or NaN.
   Coefficients<Real> forward_above(const void* signals, ElementType type, Real magnitude) const;
   /// `values`: batch × support, in its order. Throws invalid_argument for a plan without a support.
   void forward_at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const;
 
-  /// Device memory that one queued transform needs beside its arguments, 256-byte aligned.
+  /// Device memory that one queued transform needs in addition to its arguments, 256-byte aligned.
   std::size_t device_workspace_bytes() const noexcept;
-  /// In GPU memory, for plans on a GPU; `signals` aligned to two elements. Ordered in `stream`, as
-  /// Plan::enqueue_forward.
+  /// The same in GPU memory, for plans on a GPU; `signals` are aligned to two elements. Ordered in `stream`,
+  /// like Plan::enqueue_forward.
   void enqueue_above(const void* signals, ElementType type, Real magnitude,
                      const DeviceCoefficients<Real>& kept, std::span<std::byte> workspace,
                      CUstream_st* stream) const;
   void enqueue_at(const void* signals, ElementType type, std::complex<Real>* values,
                   std::span<std::byte> workspace, CUstream_st* stream) const;
 
-  bool stores_spectrum() const noexcept;  ///< whether the whole spectrum is in the workspace for a while
+  bool stores_spectrum() const noexcept;  ///< whether a call stores the whole spectrum in its workspace
   Engine engine() const noexcept;
   std::string engine_name() const;
 

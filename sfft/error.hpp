@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library throws.
+// The exception that the library throws, and its error codes.
 #pragma once
 
 #include "kernels/base/error.hpp"  // IWYU pragma: export

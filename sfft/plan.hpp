@@ -25,29 +25,30 @@ struct WorkspaceImpl;
 }  // namespace detail
 
 /// How samples of frames in host memory reach the GPU. `mapped` needs page-locked frames (cudaHostAlloc,
-/// cudaHostRegister); others are gathered, and so are regions of larger arrays.
+/// cudaHostRegister); other frames and regions of larger arrays are gathered.
 enum class Transfer : std::uint8_t {
   automatic,  ///< mapped where frames are page-locked, else gather
-  whole,      ///< the frame is copied
+  whole,      ///< the whole frame is copied
   gather,     ///< host threads pick the samples that the plan reads, and those are copied
   mapped,     ///< kernels read the samples in place, over the bus
 };
 
 /// How a plan notices energy outside its template that its buckets cannot tell from the template's.
 enum class Witness : std::uint8_t {
-  /// Some thirty samples scattered over the frame, which recovery does not use, are compared with what the
-  /// coefficients predict there; what they do not explain raises the reported errors (docs/accuracy.md).
+  /// About thirty samples scattered over the frame, which recovery does not use, are compared with what the
+  /// coefficients predict there; what the coefficients do not explain raises the reported errors
+  /// (docs/accuracy.md).
   scattered,
-  none,  ///< nothing is compared: up to a third faster where k is small, and blind to what aliases exactly
+  none,  ///< no comparison: up to a third faster when k is small, but blind to energy that aliases exactly
 };
 
 struct PlanOptions {
-  /// automatic: the CPU, or a GPU where one is there and predicted to transform frames in host memory faster.
-  /// enqueue() wants cuda.
+  /// automatic: the CPU, or a GPU if there is one that is predicted to transform frames in host memory
+  /// faster. enqueue() needs cuda.
   Backend backend = Backend::automatic;
-  int device = 0;  ///< GPU of the cuda backend, as the driver counts them
-  /// Frames that one execute() or enqueue() call usually gets: GPU plans for many frames fill the machine
-  /// with frames, plans for one spread it over several multiprocessors. A workspace is made for so many.
+  int device = 0;  ///< GPU of the cuda backend, numbered as by the driver
+  /// Usual number of frames per execute() or enqueue() call: GPU plans for many frames give each its own part
+  /// of the GPU, plans for one spread it over several multiprocessors. Workspaces are sized for this number.
   int batch = 1;
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
   /// plan predicted to reach it, or dense. 0: as good as max_samples allows.
@@ -58,10 +59,10 @@ struct PlanOptions {
   double max_samples = 0;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
-  Witness witness = Witness::scattered;  ///< of comb and flat-window plans; the others read every sample
-  int threads = 1;  ///< of the host that planning and one execute() call may use; 0: one per core
+  Witness witness = Witness::scattered;  ///< for comb and flat-window plans; the others read every sample
+  int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
-  std::uint64_t seed = 1;                   ///< of the delay and permutation search: same seed, same plan
+  std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
 };
 
 /// A candidate that the planner did not take.
@@ -81,7 +82,7 @@ struct PlanInfo {
   std::int64_t witness_samples = 0;
   double samples_fraction = 0;  ///< samples / N
   bool reference = false;       ///< transforms the difference to a reference frame
-  double predicted_us = 0;      ///< by the cost model, one core
+  double predicted_us = 0;      ///< by the cost model, on one core
   double predicted_dense_us = 0;
   /// Predicted relative L2 error (support without f = 0) for frames like the learning frames; with a
   /// reference, relative to the change since it (1: no better than repeating the reference).
@@ -94,7 +95,7 @@ struct PlanInfo {
   std::vector<RejectedCandidate> rejected;  ///< best first, at most 16
 };
 
-/// Frames in device memory (or in page-locked host memory, at its device address), one behind the other.
+/// Consecutive frames in device memory (or in page-locked host memory, at its device address).
 struct DeviceFrames {
   const void* data = nullptr;
   ElementType type = ElementType::f32;
@@ -102,7 +103,7 @@ struct DeviceFrames {
   std::int64_t pitch = 0;  ///< elements from one frame's start to the next's; 0: N
 };
 
-/// What a spectrum says of its errors, in device memory; fields as in Spectrum.
+/// A spectrum's account of its errors, in device memory; fields as in Spectrum.
 struct FrameAccount {
   double error_l2 = 0, relative_error = 0, tail_energy = 0, residual = 0;
   std::int64_t finite = 1;
@@ -116,11 +117,11 @@ struct DeviceSpectra {
   FrameAccount* accounts = nullptr;      ///< count
 };
 
-/// Scratch memory of one thread's executions. Made by Plan::make_workspace(); not shared between threads
-/// that run at the same time, nor between streams. Owns the worker threads of plans with threads > 1, and a
-/// GPU plan's stream, page-locked ring and device scratch. A call that meets a workspace which another thread
-/// is using throws in_use, one that is given a workspace which was moved from invalid_argument; of work that
-/// enqueue() left on a stream the workspace knows nothing.
+/// Scratch memory of one thread's executions. Made by Plan::make_workspace(); not shared between threads that
+/// run at the same time, nor between streams. Owns the worker threads of plans with threads > 1, and a GPU
+/// plan's stream, page-locked ring and device scratch. A call throws in_use when another thread is using its
+/// workspace, and invalid_argument when the workspace was moved from. The workspace does not know about work
+/// that enqueue() left on a stream.
 template <class Real>
 class SFFT_EXPORT Workspace {
  public:
@@ -151,28 +152,27 @@ class SFFT_EXPORT Plan {
 
   /// Transforms frames[i] into spectra[i]; host memory, blocks until done. Frames have the template's shape,
   /// any element type (complex only for a complex template), and may be regions of larger arrays: sparse and
-  /// direct plans read those in place, dense ones a copy in the workspace, GPU ones gather or copy them.
-  /// After the first call with a given workspace and spectra nothing is allocated. Throws shape_mismatch,
-  /// type_mismatch, invalid_argument, in_use before anything is written; NaN and infinities in a frame are
-  /// reported in that frame's spectrum (finite = false) alone.
+  /// direct plans read those in place, dense plans copy them into the workspace, GPU plans gather or copy
+  /// them. After the first call with a given workspace and spectra nothing is allocated. Throws
+  /// shape_mismatch, type_mismatch, invalid_argument, in_use before anything is written; NaN and infinities
+  /// in a frame are reported in that frame's spectrum (finite = false) alone.
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                Workspace<Real>& workspace) const;
   void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const;
   /// Convenience: allocates workspace and result.
   Spectrum<Real> execute(const SignalView& frame) const;
 
-  /// Transforms frames in device memory; for plans on the cuda backend. Ordered in `stream` (a cudaStream_t;
-  /// null is the legacy default stream), returns at once, never allocates or synchronises, and can be
-  /// captured into a graph. One plan serves any number of streams, each with a workspace from
-  /// make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a CPU plan) and device
-  /// (the launch failed) before anything runs, in_use while another thread is in a call with the workspace; a
-  /// fault while it runs shows at the stream's next
-  /// synchronisation.
+  /// Transforms frames in device memory; for plans on the cuda backend. Work is ordered in `stream` (a
+  /// cudaStream_t; null is the legacy default stream); the call returns at once, never allocates or
+  /// synchronises, and can be captured into a graph. One plan serves any number of streams, each with a
+  /// workspace from make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a CPU
+  /// plan) and device (the launch failed) before anything runs, in_use while another thread is in a call with
+  /// the workspace; a fault while it runs shows at the stream's next synchronisation.
   void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra, Workspace<Real>& workspace,
                CUstream_st* stream) const;
 
   Workspace<Real> make_workspace() const;
-  Spectrum<Real> make_spectrum() const;  ///< of the right size, so that execute() need not allocate
+  Spectrum<Real> make_spectrum() const;  ///< has the right size, so that execute() need not allocate
 
   /// The same plan with another reference frame; `coefficients` are its exact X at the support. Costs r·B
   /// reads and no planning, and a copy of a frame that is a region.

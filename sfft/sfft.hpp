@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft: the transform of a signal at the frequencies that matter. Include this one header.
+// sfft transforms a signal at the frequencies that matter. This header includes the whole public API.
 #pragma once
 
 #include "kernels/base/error.hpp"
@@ -13,7 +13,7 @@
 
 namespace sfft {
 
-/// How a signal of unknown support is transformed.
+/// Options for a signal of unknown support.
 struct TransformOptions {
   std::int64_t k = 0;  ///< as in LearnOptions: set exactly one of the three
   double energy = 0;
@@ -23,21 +23,22 @@ struct TransformOptions {
   std::uint64_t seed = 1;
 };
 
-/// Transforms a signal of which nothing is known: finds its support, then returns X there. With `k` by
-/// discover(), which reads a fraction of a sparse signal and, unless fallback is none, transforms others
-/// densely; a share of the energy or a noise floor needs a dense FFT (`support_learned_densely`). With
-/// Fallback::none look at `verified`.
+/// Transforms an unknown signal: finds its support, then returns X there. With `k` it calls discover(), which
+/// reads a fraction of a sparse signal and, unless fallback is none, transforms others densely; a share of
+/// the energy or a noise floor needs a dense FFT (`support_learned_densely`). With Fallback::none check
+/// `verified`.
 SFFT_EXPORT Spectrum<double> transform(const SignalView& signal, const TransformOptions& options);
 /// One shot at a known support: plans, executes once and forgets. Keep a Plan for more than one frame.
 SFFT_EXPORT Spectrum<double> transform(const SignalView& frame, const Template& tmpl,
                                        const PlanOptions& options = {});
 
-/// Why a backend cannot be used here: no driver, no GPU, none this build has code for. Empty when it can.
+/// Why a backend cannot be used here: no driver, no GPU, or none that this build has code for. Empty when it
+/// can.
 SFFT_EXPORT std::string unavailable(Backend backend, int device = 0);
 
 /// Library version: "major.minor.patch".
 SFFT_EXPORT const char* version() noexcept;
-/// What this build has and lacks, one item a line: compiler, vector instructions in use, FFTW, CUDA.
+/// What this build has and lacks, one item per line: compiler, vector instructions in use, FFTW, CUDA.
 SFFT_EXPORT std::string build_info();
 
 }  // namespace sfft

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Template is a handle to shared immutable TemplateData; checks of a support and the file format are in
+// template/data.
 #include "sfft/template.hpp"
 
 #include <fmt/format.h>

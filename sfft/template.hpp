@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates: which frequencies of a signal matter, learned once from a first frame or from several.
+// Templates: the frequencies of a signal that matter, learned once from one frame or several.
 #pragma once
 
 #include <complex>
@@ -22,7 +22,7 @@ struct TemplateData;
 enum class LearnMethod : std::uint8_t {
   dense,  ///< by a dense transform
   /// by discover(), from a fraction of the samples; k only, one frame only, f = 0 like any other. It runs on
-  /// the CPU; `backend` is that of the dense transform where it is not verified.
+  /// the CPU; `backend` is that of the dense transform that follows when the result is not verified.
   blind,
 };
 
@@ -40,13 +40,13 @@ struct LearnOptions {
   LearnMethod method = LearnMethod::dense;
   /// What a blind method does when discovery is not verified; `none` throws not_sparse.
   Fallback fallback = Fallback::dense;
-  std::uint64_t seed = 1;  ///< of blind discovery
+  std::uint64_t seed = 1;  ///< seed of blind discovery
 };
 
-/// The support S of a signal (k flat indices), its shape, whether the signal is real, and what the learning
-/// frames told about amplitudes: values at S, power outside S as a smooth envelope, optionally a reference
-/// frame. Immutable; copies share their data, and one template may be used from many threads. Moving is
-/// copying: there is no empty template.
+/// The support S of a signal (k flat indices), its shape, whether the signal is real, and what learning found
+/// out about amplitudes: values at S, power outside S as a smooth envelope, optionally a reference frame.
+/// Immutable; copies share their data, and one template may be used from many threads. Moving is copying:
+/// there is no empty template.
 class SFFT_EXPORT Template {
  public:
   Template(const Template&) noexcept = default;  // declared, so that nothing is ever moved from
@@ -84,8 +84,8 @@ class SFFT_EXPORT Template {
   std::shared_ptr<const detail::TemplateData> data_;
 };
 
-/// Learns a template from one frame by a dense double-precision FFT, on the CPU or, where options.backend
-/// says so, on a GPU; both give the same template within rounding, and each gives the same bits every time.
+/// Learns a template from one frame by a dense double-precision FFT, on the CPU or, if options.backend is
+/// cuda, on a GPU; both give the same template within rounding, and each gives the same bits every time.
 /// Equal magnitudes are ordered by ascending index; f = 0 competes like any other frequency under `k` and is
 /// always kept under `energy` and `threshold_sigma` when it is not zero. Throws invalid_argument for k < 1, a
 /// k above the number of distinct frequencies, no criterion or more than one, a frame with NaN or infinities

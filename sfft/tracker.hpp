@@ -32,16 +32,16 @@ SFFT_EXPORT const char* to_string(TrackAction action) noexcept;
 struct TrackerOptions {
   PlanOptions plan{};
   LearnOptions learn{};  ///< for relearning; all zero: the template's own k
-  /// Transform differences to a reference frame where that is right: from the start when the template holds
-  /// one, else as soon as frames are seen to repeat, and no longer than they do. False: never. Recordings of
-  /// a fixed camera repeat; tones whose phases advance do not.
+  /// Transform differences to a reference frame where that helps: from the start when the template holds one,
+  /// otherwise from when frames are seen to repeat until they no longer do. False: never. Recordings of a
+  /// fixed camera repeat; tones whose phases advance do not.
   bool reference = true;
-  /// Largest reported relative error that is accepted; a frame above it is transformed again densely. 0:
+  /// Largest reported relative error that is accepted; a frame above it is transformed again densely. 0: one
   /// half, beyond which a spectrum is of no use.
   double accuracy = 0;
   /// Frames between comparisons with a dense transform in the long run, from which reported errors are
-  /// calibrated; the first few come sooner (2, 5, 10, 18, … frames after a new plan), and so do those after
-  /// a comparison that was a surprise or when errors change level. Nothing is compared where errors are
+  /// calibrated; the first few come sooner (2, 5, 10, 18, … frames after a new plan), and so do those after a
+  /// surprising comparison or a change in the level of errors. Nothing is compared where errors are
   /// negligible. 0: never, and no reference is taken or given up either.
   int calibrate = 256;
   /// A frame is stale when its reported error is above `drift` times the median of the first frames after
@@ -62,12 +62,12 @@ struct TrackedFrame {
   TrackAction action = TrackAction::sparse;
   std::string reason;         ///< why, when action is not sparse
   bool differencing = false;  ///< the following frames are transformed as differences to a reference
-  double calibration = 1;     ///< what reported errors of sparse frames are multiplied by
+  double calibration = 1;     ///< factor by which reported errors of sparse frames are multiplied
   std::int64_t index = 0;     ///< frames pushed before this one
 };
 
-/// Takes frames in order. Not thread-safe: one tracker a stream. Blocks; may allocate when it relearns. Of a
-/// tracker that was moved from the counters are 0; every other function throws invalid_argument.
+/// Takes frames in order. Not thread-safe: use one tracker per stream. Blocks; may allocate when it relearns.
+/// After a move from it a tracker's counters are 0 and every other function throws invalid_argument.
 template <class Real>
 class SFFT_EXPORT Tracker {
  public:
@@ -76,8 +76,8 @@ class SFFT_EXPORT Tracker {
   Tracker(Tracker&&) noexcept;
   Tracker& operator=(Tracker&&) noexcept;
 
-  /// Transforms the next frame. The result stays valid until the next push. NaN frames are reported and
-  /// neither become a reference nor count as drift. Throws what Plan::execute() throws, in_use too when two
+  /// Transforms the next frame. The result stays valid until the next push. NaN frames are reported; they
+  /// neither become a reference nor count as drift. Throws what Plan::execute() throws, and in_use when two
   /// threads push at once.
   const TrackedFrame<Real>& push(const SignalView& frame);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// One-shot transforms: with k by discovery, with another criterion by learning from a dense transform, and at
+// a known support by a plan used once.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes the process-wide wisdom. Loading never throws: whatever is wrong with a file ends up in
+// the report.
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +18,8 @@ namespace sfft::dense {
 
 namespace {
 
-/// A regular file up to the longest wisdom and one byte more, by which the reader sees that it is too long.
+/// Reads a regular file, at most one byte more than the longest wisdom, by which the parser sees that it is
+/// too long.
 std::string read_file(const std::string& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
@@ -43,7 +46,7 @@ WisdomReport load_wisdom(const std::string& file) noexcept {
     report = sfft::detail::Wisdom::global().parse(read_file(file));
     if (!report.reason.empty()) report.reason = fmt::format("'{}': {}", file, report.reason);
   } catch (const std::bad_alloc&) {
-    report.reason = "out of memory";  // short enough to need none
+    report.reason = "out of memory";  // short enough not to allocate
   } catch (const std::exception& error) {
     try {
       report.reason = fmt::format("'{}': {}", file, error.what());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// One producer thread fills a ring of frames under a mutex and stops when the source ends, throws or is
+// interrupted. Its exception is kept until the consumer has taken the frames before it.
 #include "video/decoder.hpp"
 
 #include <signal.h>
@@ -12,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Signals are for the thread that made the decoder: a read of this one must not be cut short while the other
-/// waits without knowing.
+/// Signals are left to the thread that made the decoder: they must not cut short a read of this one while the
+/// other waits unaware.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A stream buffer that polls the input together with a pipe, so that interrupt() or a signal ends a blocked
+// read; the YUV4MPEG2 parser reads from it through a std::istream.
 #include "video/descriptor_source.hpp"
 
 #include <fcntl.h>
@@ -38,10 +40,10 @@ class InputBuffer final : public std::streambuf {
     if (file_ != STDIN_FILENO) ::close(file_);
   }
 
-  /// Of a read that failed; 0: none did.
+  /// The errno of a read that failed; 0: none did.
   int error() const noexcept { return error_; }
 
-  /// Ends blocked and later reads. From any thread.
+  /// Ends a blocked read and all later ones. May be called from any thread.
   void interrupt() noexcept {
     const char byte = 0;
     if (wake_[1] >= 0) static_cast<void>(!::write(wake_[1], &byte, 1));
@@ -51,7 +53,7 @@ class InputBuffer final : public std::streambuf {
   int_type underflow() override {
     pollfd ready[2] = {{file_, POLLIN, 0}, {wake_[0], POLLIN, 0}};
     if (::poll(ready, 2, -1) < 0 || ready[1].revents != 0)
-      return traits_type::eof();  // a signal, or asked to
+      return traits_type::eof();  // a signal came, or interrupt()
     const ssize_t count = ::read(file_, bytes_.data(), bytes_.size());
     if (count < 0 && errno != EINTR) error_ = errno;
     if (count <= 0) return traits_type::eof();
@@ -81,7 +83,7 @@ class DescriptorSource final : public FrameSource {
   void interrupt() noexcept override { buffer_.interrupt(); }
 
  private:
-  /// An input that cannot be read is told from one that ends.
+  /// Tells an input that cannot be read from one that ends.
   template <class Action>
   bool checked(const Action& action) {
     try {
@@ -99,7 +101,7 @@ class DescriptorSource final : public FrameSource {
   std::unique_ptr<FrameSource> source_;
 };
 
-/// What a file holds from here on; the largest number for what is no regular file.
+/// Bytes from here to the end of a file; the largest number if it is not a regular file.
 std::int64_t bytes_left(int file) {
   struct stat status {};
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))

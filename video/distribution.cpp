@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeps the first numbers as they are and sorts them on demand; when there are too many, counts them and all
+// later ones in logarithmic cells.
 #include "video/distribution.hpp"
 
 #include <algorithm>
@@ -11,10 +13,10 @@ namespace {
 
 constexpr std::size_t kExact = 1000;
 constexpr int kCellsPerOctave = 64;
-// Microseconds, bytes and relative errors lie well within; what does not is counted at the ends.
+// Microseconds, bytes and relative errors lie well within these; other numbers are counted in the end cells.
 constexpr int kLowestExponent = -40;
 constexpr int kHighestExponent = 50;
-/// Zero, the octaves, and what is infinite or no number.
+/// One cell for zero, those of the octaves, and one for infinity and NaN.
 constexpr std::size_t kCells =
     static_cast<std::size_t>(kHighestExponent - kLowestExponent) * kCellsPerOctave + 2;
 
@@ -72,7 +74,7 @@ double Distribution::quantile(double q) const {
     std::vector<double> values = first_;
     for (double& value : values) {
       if (std::isnan(value))
-        value = std::numeric_limits<double>::infinity();  // what is no number has no order
+        value = std::numeric_limits<double>::infinity();  // NaN has no order: it counts as infinity
     }
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank);
     std::nth_element(values.begin(), at, values.end());

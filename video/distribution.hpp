@@ -8,16 +8,16 @@
 
 namespace sfft::video {
 
-/// Mean, largest and quantiles of non-negative numbers. Quantiles are exact for the first 1000 numbers; from
-/// then on they are counted in cells whose width is 1/64 of an octave (as in HdrHistogram), and quantiles are
-/// right to 0.6 per cent.
+/// Mean, largest and quantiles of non-negative numbers. Quantiles are exact for the first 1000 numbers; after
+/// that numbers are counted in cells 1/64 of an octave wide (as in HdrHistogram), and quantiles are right to
+/// 0.6 per cent.
 class Distribution {
  public:
   void push_back(double value);
 
   std::size_t size() const noexcept { return count_; }
   bool empty() const noexcept { return count_ == 0; }
-  /// NaN for no numbers, as are the others.
+  /// NaN when there are no numbers, like the others.
   double mean() const noexcept;
   /// The q-quantile (nearest rank below).
   double quantile(double q) const;
@@ -27,8 +27,8 @@ class Distribution {
 
   std::size_t count_ = 0;
   double sum_ = 0, least_ = 0, most_ = 0;
-  std::vector<double> first_;         ///< until there are more of them than are kept
-  std::vector<std::uint64_t> cells_;  ///< after that
+  std::vector<double> first_;         ///< the numbers themselves, while there are few
+  std::vector<std::uint64_t> cells_;  ///< counts, once there are more
 };
 
 inline double quantile(const Distribution& values, double q) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recognises the container by its first bytes, then follows only its outermost sizes: boxes, RIFF chunks, the
+// EBML segment, the last Ogg page or the last FLV tag.
 #include "video/file_end.hpp"
 
 #include <algorithm>
@@ -12,9 +14,9 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint64_t kMostChunks = 100000;  ///< of a file that is made of tiny ones
+constexpr std::uint64_t kMostChunks = 100000;  ///< limit for a file that is made of tiny ones
 
-/// Numbers anywhere in a file; what lies past its end reads as 0.
+/// Reads numbers anywhere in a file; bytes past its end read as 0.
 class Bytes {
  public:
   explicit Bytes(const std::string& path) : file_(path, std::ios::binary | std::ios::ate) {
@@ -58,7 +60,7 @@ FileEnd end_of_boxes(Bytes& file) {
     if (at == file.size()) return FileEnd::whole;
     if (file.size() - at < 8) return FileEnd::cut;
     std::uint64_t bytes = file.big_endian(at, 4);
-    if (bytes == 0) return FileEnd::unknown;  // to the end of the file, wherever that is
+    if (bytes == 0) return FileEnd::unknown;  // the box goes to the end of the file, wherever that is
     if (bytes == 1) bytes = file.big_endian(at + 8, 8);
     if (bytes < 8) return FileEnd::unknown;
     if (bytes > file.size() - at) return FileEnd::cut;
@@ -67,13 +69,13 @@ FileEnd end_of_boxes(Bytes& file) {
   return FileEnd::unknown;
 }
 
-/// One RIFF chunk, and more of them after the first gigabyte or two.
+/// One RIFF chunk; files of more than a gigabyte or two have further ones.
 FileEnd end_of_riff(Bytes& file) {
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < kMostChunks && at < file.size(); ++i) {
-    if (file.at(at, 4) != "RIFF") break;  // something that was appended
+    if (file.at(at, 4) != "RIFF") break;  // something else was appended
     const std::uint64_t bytes = file.little_endian(at + 4, 4);
-    if (bytes == 0) return FileEnd::unknown;  // its writer could not go back, or did not live to
+    if (bytes == 0) return FileEnd::unknown;  // its writer could not seek back, or died before it did
     if (bytes > file.size() - at - std::min<std::uint64_t>(8, file.size() - at)) return FileEnd::cut;
     at += 8 + bytes + bytes % 2;
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Walks JPEG markers up to the start of frame, and VP9's uncompressed header bit by bit up to the frame size.
 #include "video/frame_header.hpp"
 
 #include <cstddef>
@@ -7,7 +8,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Bits from the highest of the first byte on; past the end they are 0.
+/// Reads bits, the highest of each byte first; past the end they are 0.
 class Bits {
  public:
   explicit Bits(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -28,7 +29,7 @@ class Bits {
 
 constexpr std::uint32_t kVp9Sync = 0x498342;
 
-/// VP9 bitstream, section 6.2.2. False for a stream that is none.
+/// VP9 bitstream, section 6.2.2. False if it is not a valid VP9 stream.
 bool skip_color(Bits& bits, std::uint32_t profile) {
   constexpr std::uint32_t kRgb = 7;
   if (profile >= 2) bits.take(1);  // 10 or 12 bits
@@ -62,7 +63,7 @@ std::optional<FrameSize> jpeg_size(std::span<const std::uint8_t> image) {
       ++at;
       continue;
     }
-    // Start of frame, of any process: C0 to CF without DHT, JPG and DAC.
+    // Start of frame, any coding process: C0 to CF without DHT, JPG and DAC.
     if (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC) {
       const auto number = [&](std::size_t offset) {
         return 256 * image[at + offset] + image[at + offset + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size of a coded frame, from the header that it begins with.
+// Reads the size of a coded frame from the header at its beginning.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ struct FrameSize {
   friend bool operator==(const FrameSize&, const FrameSize&) = default;
 };
 
-/// From the frame header of a JPEG image. Nothing where there is none.
+/// From the frame header of a JPEG image; nothing if there is none.
 std::optional<FrameSize> jpeg_size(std::span<const std::uint8_t> image);
 
-/// From a VP9 frame that names a size: every key frame, and others whose size is not that of a frame before.
+/// From a VP9 frame that states a size: every key frame, and others whose size is not taken from an earlier
+/// frame.
 std::optional<FrameSize> vp9_size(std::span<const std::uint8_t> frame);
 
 }  // namespace sfft::video

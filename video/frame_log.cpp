@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// When the records are full, neighbours are merged in pairs and each keeps the one with the larger value, so
+// that memory stays constant and peaks survive.
 #include "video/frame_log.hpp"
 
 #include <utility>
@@ -27,7 +29,7 @@ void ThinnedRecords::add(const FrameRecord& record, double value) {
     values_.resize(kMostRecords / 2);
     stretch_ *= 2;
   }
-  if (records_.empty()) {  // at once: growing in steps leaves holes in the heap
+  if (records_.empty()) {  // all at once: growing in steps leaves holes in the heap
     records_.reserve(kMostRecords);
     values_.reserve(kMostRecords);
   }

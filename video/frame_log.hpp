@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reports keep of every frame of a run, in constant memory however long it is.
+// Records of a run's frames for the reports, in constant memory however long the run is.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
   double us = 0;                       ///< in the tracker, copying included
-  double copy_us = 0;                  ///< of which its bytes were on their way to the GPU
-  std::int64_t transferred_bytes = 0;  ///< to the GPU
+  double copy_us = 0;                  ///< the part of `us` in which bytes were copied to the GPU
+  std::int64_t transferred_bytes = 0;  ///< bytes copied to the GPU
   double relative_error = 0;           ///< reported
   double error_l2 = 0;                 ///< reported
   double residual = 0;
@@ -29,10 +29,10 @@ struct FrameRecord {
   std::string reason;
 };
 
-/// A record of each stretch of frames: stretches double in length whenever there are too many.
+/// One record per stretch of frames: stretches double in length whenever there are too many.
 class ThinnedRecords {
  public:
-  /// Of each stretch the record with the largest value stays, so that peaks stay.
+  /// Each stretch keeps the record with the largest value, so that peaks stay.
   void add(const FrameRecord& record, double value);
   const std::vector<FrameRecord>& records() const noexcept { return records_; }
 
@@ -50,10 +50,10 @@ class FrameLog {
   bool empty() const noexcept { return us.empty(); }
 
   Distribution us, copy_us, transform_us, transferred_bytes, relative_error;
-  Distribution true_error;  ///< of the verified frames
+  Distribution true_error;  ///< true relative errors of the verified frames
   std::int64_t covered = 0;
 
-  /// For charts: at most some 2000 of each.
+  /// For charts: at most about 2000 of each.
   const std::vector<FrameRecord>& frames() const noexcept { return frames_.records(); }
   const std::vector<FrameRecord>& verified() const noexcept { return verified_.records(); }
   /// Frames on which the reference or the template was renewed.

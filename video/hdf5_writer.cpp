@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Thin RAII over the HDF5 C interface: three extendible data sets that grow by a row per frame, one more data
+// set per support, and the frame's shape as an attribute.
 #include "video/hdf5_writer.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +51,7 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-/// What h5py reads as complex64.
+/// The compound type that h5py reads as complex64.
 Handle complex_type() {
   Handle type(H5Tcreate(H5T_COMPOUND, sizeof(std::complex<float>)), H5Tclose, "a complex type");
   check(H5Tinsert(type, "r", 0, H5T_NATIVE_FLOAT), "a complex type");

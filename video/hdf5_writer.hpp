@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes spectra as HDF5. Only in builds that have it; docs/sfft-video.md has the layout.
+// Writes spectra as HDF5, in builds that have it; docs/sfft-video.md has the layout.
 #pragma once
 
 #include <complex>
@@ -10,10 +10,10 @@
 
 namespace sfft::video {
 
-/// Fills a file that is there. Every function throws Error(file_unreadable) when it cannot be written (a full
-/// disk). HDF5 does not survive that: what could not be flushed leaves it in a state in which closing and its
-/// clean-up at the program's end follow dangling pointers, and a failed allocation may crash it. So a process
-/// of its own uses this, and leaves by _Exit when something fails: see spectra_file.cpp.
+/// Fills an existing file. Every function throws Error(file_unreadable) when the file cannot be written (a
+/// full disk). HDF5 does not survive that: after a failed flush, closing it and its clean-up at exit follow
+/// dangling pointers, and a failed allocation may crash it. Therefore only a separate process uses this class
+/// and leaves by _Exit: see spectra_file.cpp.
 class Hdf5Writer {
  public:
   explicit Hdf5Writer(const std::string& path);

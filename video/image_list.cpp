@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists a directory's images sorted with numbers compared as numbers, or counts a pattern up from 0 or 1
+// until a file is missing.
 #include "video/image_list.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A printf pattern taken apart, so that no format of the user's reaches printf.
+/// A printf pattern taken apart, so that no user-supplied format reaches printf.
 struct Pattern {
   std::string before, after;
-  int width;  ///< padded with zeros to so many digits
+  int width;  ///< number of digits, padded with zeros
 
   std::string name(int number) const { return fmt::format("{}{:0{}}{}", before, number, width, after); }
 };
@@ -76,7 +78,7 @@ std::vector<std::string> images_of_directory(const std::string& path) {
   std::error_code code;
   fs::directory_iterator entries(path, code);
   for (; !code && entries != fs::directory_iterator(); entries.increment(code)) {
-    std::error_code unreadable;  // such an entry is no image
+    std::error_code unreadable;  // such an entry is not an image
     if (entries->is_regular_file(unreadable) && image_name(entries->path()))
       paths.push_back(entries->path().string());
   }

@@ -7,12 +7,12 @@
 
 namespace sfft::video {
 
-/// Whether `input` is meant as a pattern such as frames/%04d.png: it holds a '%' and no file has that very
+/// Whether `input` is meant as a pattern such as frames/%04d.png: it holds a '%' and no file has exactly that
 /// name.
 bool is_image_pattern(const std::string& input);
 
-/// The images of a directory in natural order ("frame2.png" before "frame10.png"), or those of a pattern,
-/// which holds one %d or %0Nd with N up to 9, from 0 or 1 on. Throws InputError where there are none.
+/// The images of a directory in natural order ("frame2.png" before "frame10.png"), or those of a pattern with
+/// one %d or %0Nd (N up to 9), numbered from 0 or 1. Throws InputError if there are none.
 std::vector<std::string> list_images(const std::string& input);
 
 }  // namespace sfft::video

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Takes the least of what /proc/meminfo, the control group (version 2 or 1) and RLIMIT_AS leave; a limit that
+// cannot be read does not count.
 #include "video/memory.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
 
-/// The number that a file holds and nothing else; "max" and what cannot be read are none.
+/// The number at the start of a file; nothing for "max" or a file that cannot be read.
 std::optional<std::int64_t> number_in(const char* path) {
   std::ifstream file(path);
   std::int64_t number = 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decodes with cv::VideoCapture or cv::imread and converts to luma. OpenCV hides truncation and changes of
+// size, so recordings are also checked by their containers and packets.
 #include "video/opencv_source.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +81,7 @@ class CaptureSource : public FrameSource {
   cv::Mat image_;
 };
 
-/// A file, of which its container can be asked what it holds.
+/// A file, whose container can be asked what it holds.
 class RecordingSource final : public CaptureSource {
  public:
   RecordingSource(cv::VideoCapture capture, const std::string& path)
@@ -124,8 +126,8 @@ class RecordingSource final : public CaptureSource {
 #endif
   }
 
-  /// Whether the recording ends here because it is over. Counts of frames decide only where they are no
-  /// estimates: a container without an index has OpenCV multiply its duration by a rate.
+  /// Whether the recording ends here because it is over. Frame counts decide only if they are not estimates:
+  /// for a container without an index OpenCV multiplies its duration by a rate.
   void check_end() {
     const FileEnd end = file_end(info_.path);
     if (end == FileEnd::cut && !has_all_of_its_index()) {
@@ -187,7 +189,7 @@ class RecordingSource final : public CaptureSource {
     return milliseconds_ + 2 * gap >= 0.995 * duration;
   }
 
-  double milliseconds_ = 0;  ///< of the last frame
+  double milliseconds_ = 0;  ///< time of the last frame
   std::vector<std::string> warnings_;
 #if SFFT_HAVE_LIBAVFORMAT
   std::unique_ptr<Packets> packets_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that OpenCV decodes. Only in builds that have it.
+// Sources for everything that OpenCV decodes, in builds that have it.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads packets with libavformat and runs codec parsers over them, without decoding, to count the frames that
+// a decoder will yield and to see each frame's coded size.
 #include "video/packets.hpp"
 
 extern "C" {
@@ -40,9 +42,9 @@ struct Packets::State {
   std::unique_ptr<AVCodecParserContext, FreeParser> parser;  ///< null: not every codec has one
   int stream = -1;
   bool started = false;                 ///< a key frame has come
-  std::int64_t start = AV_NOPTS_VALUE;  ///< when it is shown
-  bool second_field = false;            ///< the frame of the next field is counted
-  int ended = 0;                        ///< libavformat's reason
+  std::int64_t start = AV_NOPTS_VALUE;  ///< its presentation time
+  bool second_field = false;            ///< the next field belongs to a frame already counted
+  int ended = 0;                        ///< libavformat's code for the end
   std::int64_t frames = 0;
   FrameSize first, now;
 
@@ -61,7 +63,7 @@ struct Packets::State {
     return true;
   }
 
-  /// Headers that came with the packet in place of those before.
+  /// Takes headers that came with the packet and replace earlier ones.
   void take_new_headers() {
     std::size_t bytes = 0;
     const std::uint8_t* const headers =
@@ -93,13 +95,13 @@ struct Packets::State {
     return std::nullopt;
   }
 
-  /// Whether a decoder gives a frame for the packet, and has not given it already.
+  /// Whether a decoder yields a new frame for the packet.
   bool yields_frame() {
     constexpr int kVp8Shown = 0x10;
     if ((packet->flags & AV_PKT_FLAG_DISCARD) != 0) return false;
-    if (codec() == AV_CODEC_ID_VP8 && (packet->data[0] & kVp8Shown) == 0) return false;  // only referred to
+    if (codec() == AV_CODEC_ID_VP8 && (packet->data[0] & kVp8Shown) == 0) return false;  // a reference only
     if (start != AV_NOPTS_VALUE && packet->pts != AV_NOPTS_VALUE && packet->pts < start)
-      return false;  // before the first key frame, and refers to what was before that
+      return false;  // it precedes the first key frame and refers to earlier frames
     const bool field = parser && (parser->picture_structure == AV_PICTURE_STRUCTURE_TOP_FIELD ||
                                   parser->picture_structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD);
     if (field) second_field = !second_field;
@@ -128,11 +130,11 @@ std::unique_ptr<Packets> Packets::open(const std::string& path) {
   AVFormatContext* format = avformat_alloc_context();
   if (format == nullptr) throw std::bad_alloc();
   format->interrupt_callback = {&stop_asked, &packets->interrupted_};
-  // "file:": the name is a name, whatever colons it holds.
+  // With "file:" the name may hold colons.
   if (avformat_open_input(&format, ("file:" + path).c_str(), nullptr, nullptr) < 0) return nullptr;
   state.format.reset(format);
   if (avformat_find_stream_info(format, nullptr) < 0) return nullptr;
-  for (unsigned i = 0; i < format->nb_streams && state.stream < 0; ++i) {  // the one that OpenCV takes
+  for (unsigned i = 0; i < format->nb_streams && state.stream < 0; ++i) {  // the stream that OpenCV takes
     if (format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO) state.stream = static_cast<int>(i);
   }
   if (state.stream < 0) return nullptr;

@@ -72,13 +72,13 @@ std::string escape_lines(const std::string& raw) {
   return out;
 }
 
-/// Every how many-th row and column a picture shows, so that it stays below some 3 MB.
+/// Step between the rows and columns that a picture shows, so that it stays below about 3 MB.
 std::int64_t thinning(std::int64_t width, std::int64_t height) {
   return std::max<std::int64_t>(1, (std::max(width, height) + 959) / 960);
 }
 
 Image grey_image(const Frame& frame) {
-  // Large frames are thinned: the page is for looking, not for measuring.
+  // Large frames are thinned: the page is for looking at, not for measuring.
   const std::int64_t step = thinning(frame.width, frame.height);
   Image image;
   image.width = static_cast<int>((frame.width + step - 1) / step);
@@ -134,7 +134,7 @@ std::string spectrum_figure(const RunReport& report) {
   };
   const Window window{reach(rows, height), reach(columns, width)};
 
-  // Of each block of a large spectrum the largest is shown.
+  // Each block of a large spectrum is shown by its largest value.
   const std::int64_t step = thinning(2 * window.columns + 1, 2 * window.rows + 1);
   Image image;
   image.channels = 3;

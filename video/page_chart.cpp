@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lays out axes and ticks in a fixed view box and writes SVG text; long series are thinned to the largest
+// value of each stretch.
 #include "video/page_chart.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats one RunReport as JSON, as CSV rows and as a summary for a terminal. The numbers come from
+// RunStatistics, the same for all reports.
 #include "video/report.hpp"
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@ namespace sfft::video {
 
 /// The JSON report, schema "sfft-video/1" (docs/sfft-video.md). Numbers that were not measured are null.
 std::string json_report(const RunReport& report);
-/// The first line of the CSV, and the line of a transformed frame.
+/// The first line of the CSV, and the line of one transformed frame.
 std::string csv_header();
 std::string csv_row(const FrameRecord& frame);
 /// A few lines for a terminal.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the first frames, learns or takes a template, then pushes each frame through a tracker; samples
+// frames for dense timing and verification, and turns failures after the first frame into a status.
 #include "video/run.hpp"
 
 #include <fmt/format.h>
@@ -21,8 +23,8 @@ double microseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
-/// Kept between transforms: aligned memory that comes and goes for every frame scatters the heap, which
-/// grows.
+/// Kept between transforms, because allocating aligned memory for every frame fragments the heap and makes it
+/// grow.
 class Workspace {
  public:
   explicit Workspace(std::size_t bytes) : bytes_(bytes), memory_(bytes + 64) {}
@@ -39,8 +41,8 @@ class Workspace {
   std::vector<std::byte> memory_;
 };
 
-/// Times one dense engine as a user would run it: from the samples as they come, or already converted to
-/// float, whichever is faster.
+/// Times one dense engine as a user would run it: on the samples as they come or already converted to float,
+/// whichever is faster.
 class DenseTimer {
  public:
   DenseTimer(const Shape& shape, dense::Engine engine, int threads)
@@ -116,7 +118,7 @@ class DenseCheck {
       norm += std::norm(truth);
     }
     record.true_error = norm > 0 ? std::sqrt(error / norm) : 0;
-    // Exact results report no error; float rounding is no failure of the account.
+    // Exact results report no error; float rounding does not count as a failure of the account.
     constexpr double kRounding = 1e-6;
     record.covered = std::sqrt(error) <= 2 * spectrum.error_l2 + kRounding * std::sqrt(norm);
   }
@@ -163,7 +165,7 @@ class Run {
 
   bool started() const { return tracker_.has_value(); }
 
-  /// Learns from the first frames, or takes the template that was given, and transforms them.
+  /// Learns from the first frames, or takes the given template, and transforms these frames.
   void start(const std::vector<Frame>& frames) {
     const Frame& first = frames.front();
     report_.first_frame = first;
@@ -275,7 +277,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   report.backend = options.backend;
   report.device = options.device;
   Run pipeline(options, sink, report);
-  // Frames that the template is to be learned from; a given one needs none.
+  // Frames to learn the template from; with a given template only the first is needed to start.
   const std::int64_t wanted = options.tmpl ? 1 : options.learn_frames;
   const std::int64_t most =
       report.input.frames_expected > 0 ? report.input.frames_expected : options.learn_frames;
@@ -284,7 +286,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     pipeline.start(first);
     first.clear();
   };
-  // Of a source that ends or breaks before there are as many, what was read is transformed all the same.
+  // If the source ends or breaks before there are that many, what was read is transformed all the same.
   const auto begin_with_fewer = [&] {
     if (!pipeline.started() && !first.empty()) begin();
   };
@@ -315,7 +317,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     }
   } catch (const InputError& error) {
     begin_with_fewer();
-    // A signal that cuts a blocked read short is no damage.
+    // A signal that cuts a blocked read short is not damage.
     report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
     report.message = stop ? fmt::format("interrupted after {} frames", report.frames_read) : error.what();
   } catch (const std::exception& error) {

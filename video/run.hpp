@@ -23,8 +23,8 @@ struct RunOptions {
   double max_samples = 0;         ///< share of the pixels; 0: automatic
   int threads = 1;                ///< 0: one per core
   std::int64_t verify = 10;       ///< every N-th frame is also transformed densely; 0: none
-  std::int64_t frames = 0;        ///< stop after so many; 0: all
-  std::int64_t learn_frames = 1;  ///< the template is learned from so many first frames, held in memory
+  std::int64_t frames = 0;        ///< stop after this many; 0: all
+  std::int64_t learn_frames = 1;  ///< number of first frames, held in memory, to learn the template from
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend
   bool reference = true;
@@ -34,26 +34,26 @@ struct RunOptions {
 
 enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
 
-/// What a run leaves for the reports.
+/// What a run hands to the reports.
 struct RunReport {
   RunStatus status = RunStatus::complete;
   std::string message;         ///< why, when not complete
   std::exception_ptr failure;  ///< what ended a run that failed after its first frame
   SourceInfo input;
-  std::vector<std::string> warnings;  ///< of the input
+  std::vector<std::string> warnings;  ///< warnings of the input
   std::int64_t frames_read = 0;
   int threads = 1;
-  Backend backend = Backend::automatic;  ///< as asked for
+  Backend backend = Backend::automatic;  ///< as requested
   int device = 0;
-  Distribution decode_us;  ///< of every frame read
+  Distribution decode_us;  ///< time to decode each frame read
 
   std::optional<Template> first_template;
   double learn_ms = 0;  ///< 0 when the template was given
   PlanInfo plan;
   std::string explanation;
-  FrameLog frames;  ///< of the frames that went through the tracker
+  FrameLog frames;  ///< records of the frames that went through the tracker
   std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0;
-  double calibration = 1;     ///< what reported errors were multiplied by at the end
+  double calibration = 1;     ///< factor on reported errors at the end
   bool differencing = false;  ///< whether the last frame was transformed as a difference to a reference
 
   /// Dense transforms of sampled frames by every CPU engine in the build, each the faster of integer and
@@ -77,7 +77,7 @@ class SpectrumSink {
 using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
 
 /// Runs until the source ends, breaks, `options.frames` are read or `stop` is set; a damaged input is a
-/// status, not an exception, and so is what goes wrong after the first frame: what was done is reported.
+/// status, not an exception, and so is any failure after the first frame; work done until then is reported.
 /// Throws Error (wrong template, bad options) before the first frame is transformed.
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);

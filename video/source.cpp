@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Classifies the input string (standard input, URL, directory, pattern, camera, file), checks that a file
+// exists and is not empty, and opens the reader that this build has for it.
 #include "video/source.hpp"
 
 #include <fmt/format.h>

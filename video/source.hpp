@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where frames come from: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
+// Sources of frames: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace sfft::video {
 
-/// An input that cannot be opened, or ends in damage; the sentence is for people.
+/// An input that cannot be opened or turns out damaged; the message is meant for people.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -41,10 +41,10 @@ class FrameSource {
   virtual const SourceInfo& info() const noexcept = 0;
   /// Reads the next frame. False at a clean end; InputError for a damaged or changed one.
   virtual bool next(Frame& frame) = 0;
-  /// From another thread: a blocked next() shall return soon, and the source is not read again. Sources that
-  /// cannot be woken end at their own timeout.
+  /// Called from another thread: makes a blocked next() return soon; the source is not read again. Sources
+  /// that cannot be woken return at their own timeout.
   virtual void interrupt() noexcept {}
-  /// What readers of a report should know of the input, in whole sentences; complete after the last frame.
+  /// What readers of a report should know about the input, in whole sentences; complete after the last frame.
   virtual std::vector<std::string> warnings() const { return {}; }
 };
 
@@ -56,13 +56,13 @@ struct SourceOptions {
 /// or any file that OpenCV decodes. Throws InputError.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
 
-/// The files that open_source() would read; empty for cameras, streams and standard input. Throws nothing of
-/// its own.
+/// The files that open_source() would read; empty for cameras, streams and standard input. Does not throw
+/// InputError.
 std::vector<std::string> input_files(const std::string& input);
 
 /// Whether this build reads anything but YUV4MPEG2.
 bool has_opencv() noexcept;
-/// Whether it asks containers what they hold, with libavformat.
+/// Whether this build checks with libavformat what containers hold.
 bool has_libavformat() noexcept;
 
 }  // namespace sfft::video

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Forks a process that writes the HDF5 file and sends it supports and rows through a socket pair, because
+// HDF5 does not survive a failed write.
 #include "video/spectra_file.hpp"
 
 #include "sfft/error.hpp"
@@ -30,7 +32,7 @@ bool has_hdf5() noexcept {
 
 namespace {
 
-/// What the writing process is told: a header and so many bytes.
+/// Messages to the writing process: a header, then as many bytes as it says.
 enum class Kind : std::uint64_t { support, row, end };
 struct Header {
   Kind kind;
@@ -42,7 +44,7 @@ struct Errors {
 struct Extent {
   std::int64_t height, width;
 };
-constexpr char kFine = 0;  ///< the answer when the file is there, and when it is finished; else a sentence
+constexpr char kFine = 0;  ///< the file is open, or finished; anything else is an error message
 
 /// One end of a pair of sockets.
 class Socket {
@@ -89,7 +91,7 @@ class Socket {
   int descriptor_;
 };
 
-/// Until the other side ends, or says that nothing more comes.
+/// Serves until the other side ends or sends `end`.
 void serve(Socket& socket, const std::string& path) {
   Hdf5Writer writer(path);
   socket.send(&kFine, 1);
@@ -122,7 +124,7 @@ void serve(Socket& socket, const std::string& path) {
   }
 }
 
-/// Files of the other process stay its own: their locks end with it.
+/// Open files stay with the parent process alone, so that their locks end with it.
 void close_all_but(int kept) noexcept {
   const long most = std::min(::sysconf(_SC_OPEN_MAX), 4096L);
   for (int descriptor = STDERR_FILENO + 1; descriptor < most; ++descriptor) {
@@ -130,7 +132,7 @@ void close_all_but(int kept) noexcept {
   }
 }
 
-/// The writing process, which ends here without any clean-up.
+/// The writing process; it ends here without any clean-up.
 [[noreturn]] void live(Socket& socket, const std::string& path) {
   close_all_but(socket.descriptor());
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spectra as HDF5: frame × k complex values with their supports. In builds with HDF5.
+// Spectra as HDF5: frame × k complex values with their supports. Needs a build with HDF5.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ namespace sfft::video {
 
 bool has_hdf5() noexcept;
 
-/// Fills `output`, which outlives it; commit() puts it in place. Layout: docs/sfft-video.md. Throws Error
-/// when the file cannot be written (a full disk), after which nothing but destroying it is allowed; for
-/// outputs that are no regular files, and in builds without HDF5.
+/// Fills `output`, which must outlive it; commit() puts the file in place. Layout: docs/sfft-video.md. Throws
+/// Error when the file cannot be written (a full disk), after which it may only be destroyed, for outputs
+/// that are not regular files, and in builds without HDF5.
 class SpectraFile : public SpectrumSink {
  public:
   virtual void commit(const SourceInfo& input) = 0;

@@ -28,7 +28,7 @@ inline double mean(const std::vector<double>& values) {
   return values.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(values.size());
 }
 
-/// What the JSON report, the summary and the page say about a run; NaN where there was nothing to measure.
+/// What the JSON report, the summary and the page say about a run; NaN if there was nothing to measure.
 struct RunStatistics {
   double median_us, p95_us, mean_us, dense_us, speedup;
   std::int64_t verified = 0;
@@ -38,7 +38,7 @@ struct RunStatistics {
   double decode_us, copy_us, transform_us, bytes_per_frame;
   const char* bottleneck = "";  ///< "decode", "copy" or "transform"; empty where nothing was transformed
 
-  /// What a reader of the report must know before the numbers, in whole sentences.
+  /// What a reader must know before trusting the numbers, in whole sentences.
   std::vector<std::string> warnings;
 
   /// "decoding sets the pace".
@@ -70,7 +70,7 @@ struct RunStatistics {
     copy_us = quantile(frames.copy_us, 0.5);
     transform_us = quantile(frames.transform_us, 0.5);
     bytes_per_frame = quantile(frames.transferred_bytes, 0.5);
-    // Fewer frames than this show no share of a hundredth.
+    // Fewer frames than this cannot show shares as small as a hundredth.
     constexpr std::int64_t kEnough = 20;
     constexpr double kPromised = 0.95;
     if (verified >= kEnough && coverage < kPromised) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decodes UTF-8 by hand, so that overlong forms, surrogates, control characters and direction marks are all
+// escaped.
 #include "video/text.hpp"
 
 #include <fmt/format.h>
@@ -9,8 +11,8 @@ namespace sfft::video {
 
 namespace {
 
-/// The bytes of the UTF-8 character that `text` begins with; 0 where it begins with none that may be shown
-/// (Unicode, table 3-7; and the control characters of C0 and C1).
+/// Bytes of the UTF-8 character that `text` begins with; 0 if that is malformed (Unicode, table 3-7) or not
+/// to be shown, such as the control characters C0 and C1.
 std::size_t shown_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -24,7 +26,7 @@ std::size_t shown_character(std::string_view text) {
   }
   constexpr std::uint32_t kLeast[5] = {0, 0, 0xA0, 0x800, 0x10000};
   const bool surrogate = code >= 0xD800 && code < 0xE000;
-  // Marks that turn the direction of writing make a name look like another one.
+  // Marks that change the direction of writing can make one name look like another.
   const bool turning = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
   return code >= kLeast[length] && code <= 0x10FFFF && !surrogate && !turning ? length : 0;
 }

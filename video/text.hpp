@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and messages that came from elsewhere, made fit to be shown.
+// Makes names and messages from outside safe to show.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace sfft::video {
 
-/// Valid UTF-8 without control characters: those, and bytes that are no UTF-8, become \xNN. What a
-/// recording's header or name holds thus reaches a terminal or a page as text only.
+/// Valid UTF-8 without control characters: these, and bytes that are not UTF-8, become \xNN. Thus a
+/// recording's header or name reaches a terminal or a page only as text.
 std::string printable(std::string_view text);
 
 }  // namespace sfft::video

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the stream header into size, rate and chroma format, then reads each frame's luma and skips its
+// chroma. A header cannot make it allocate more than the input delivers.
 #include "video/y4m_source.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ namespace {
 constexpr std::int64_t kLargestSide = 65536;
 constexpr std::size_t kLongestLine = 4096;
 
-/// Reads up to and without the newline; false at the end of the stream before any character.
+/// Reads up to the newline and drops it; false at the end of the stream before any character.
 bool read_line(std::istream& stream, std::string& line) {
   line.clear();
   char c = 0;
@@ -39,7 +41,7 @@ std::int64_t parse_side(const std::string& text, const std::string& name) {
   return value;
 }
 
-/// Chroma samples a frame beside width × height luma samples, and the sample depth.
+/// Chroma samples per frame, in addition to width × height luma samples, and the sample depth.
 struct Format {
   std::int64_t chroma_samples;
   int bits;
@@ -135,7 +137,7 @@ class Y4mSource final : public FrameSource {
   }
 
  private:
-  /// Takes memory as data arrives: a header of a few bytes must not cost what it claims.
+  /// Allocates as data arrives: a header of a few bytes must not cost the memory that it claims.
   bool read_luma(std::vector<std::byte>& samples) {
     constexpr std::size_t kFirst = std::size_t{1} << 22;
     if (samples.size() > luma_bytes_) samples.resize(luma_bytes_);

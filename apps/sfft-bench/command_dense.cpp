@@ -100,7 +100,7 @@ Row row_of(const DenseRun& run, const SignalView& signal, std::span<const std::c
 void measure(const Shape& shape, bool real, int rounds, const CommonOptions& common, ProgressBar& progress,
              Results& results) {
   const auto points = static_cast<std::size_t>(shape.points());
-  // Real samples are the first half of the complex ones' memory.
+  // Real samples take the first half of the complex samples' memory.
   LineVector<std::complex<float>> samples(points);
   std::mt19937_64 random(1);
   std::normal_distribution<float> normal;
@@ -160,7 +160,7 @@ void run_dense(const DenseOptions& options, const CommonOptions& common, Results
   std::vector<Shape> shapes;
   for (const std::string& name : names) {
     shapes.push_back(parse(name));
-    // The samples, a spectrum and scratch for each engine, and the spectrum in double precision.
+    // Room for the samples, a spectrum and scratch per engine, and the spectrum in double precision.
     require_memory(64 * std::min(shapes.back().points(), std::int64_t{1} << 50), name);
   }
   const int rounds = common.signals > 0 ? common.signals : common.quick ? 3 : 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sparse and noise: contenders on signals of known spectrum.
+// The subcommands sparse and noise: contenders on signals whose spectrum is known.
 #include "commands.hpp"
 #include "run_control.hpp"
 #include "sparse_group.hpp"

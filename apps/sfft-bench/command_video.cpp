@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// video: learning and transforming a recording, against transforming every frame densely.
+// The subcommand video: learning and transforming a recording, against transforming every frame densely.
 #include <fmt/format.h>
 
 #include <optional>
@@ -20,14 +20,14 @@ struct FrameTally {
   std::vector<double> warm, cold, errors;
 };
 
-/// 1, 2, 5, 10, 20, 50 … and the last.
+/// Whether totals are reported after this many frames: 1, 2, 5, 10, 20, 50 … and the last.
 bool is_mark(std::int64_t frames, bool last) {
   std::int64_t decade = 1;
   while (decade * 10 <= frames) decade *= 10;
   return last || frames == decade || frames == 2 * decade || frames == 5 * decade;
 }
 
-/// One way's work on one frame. `exact`: null for a frame that is not checked.
+/// The work of one transform on one frame. `exact`: null for a frame that is not checked.
 void transform_frame(FrameTransform& transform, const FrameBuffer& buffer, bool first,
                      const std::vector<std::complex<double>>* exact, FrameTally& tally) {
   constexpr std::size_t kColdFrames = 11;
@@ -106,7 +106,7 @@ class Frames {
   }
   const video::Frame& first() const { return ahead_; }
   bool last() const { return last_; }
-  /// Throws what ended the recording, if that was damage.
+  /// Throws the error that ended the recording, if it is damaged.
   void check_end() const {
     if (!damage_.empty()) throw video::InputError(damage_);
   }

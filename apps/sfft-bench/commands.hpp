@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands do, once the command line is parsed.
+// The subcommands and their options, once the command line is parsed.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace sfft::apps {
 struct CommonOptions {
   std::string json, csv;       ///< empty: not written
   std::string device = "all";  ///< "cpu", "cuda", "all"
-  bool gpu = false;            ///< a GPU takes part; settled from `device` and the machine
+  bool gpu = false;            ///< a GPU takes part; decided from `device` and the machine
   bool quick = false, quiet = false;
   int signals = 0;  ///< 0: the default, which --quick lowers
 
@@ -23,7 +23,7 @@ struct CommonOptions {
 struct SparseOptions {
   std::string sweep = "all";                    ///< "n", "k", "all"
   std::vector<std::int64_t> sizes, k, k_sweep;  ///< empty: the defaults
-  std::int64_t points = 0;                      ///< of the sweep over k; 0: the default
+  std::int64_t points = 0;                      ///< length of the signals in the sweep over k; 0: the default
   std::vector<std::string> only;
 };
 
@@ -43,7 +43,7 @@ struct VideoOptions {
   std::string input;
   std::vector<std::int64_t> k;
   std::int64_t frames = 0;  ///< 0: the default, which --quick lowers
-  bool loop = false;        ///< from the start again until there were so many
+  bool loop = false;        ///< start again from the first frame until there were that many
 };
 
 void run_sparse(const SparseOptions& options, const CommonOptions& common, Results& results);

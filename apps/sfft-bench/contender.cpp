@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gathers the contenders in the order of the tables and filters them by name. The default clocks evict the
+// caches before a cold run and repeat warm ones within a budget.
 #include "contender.hpp"
 
 #include <fmt/format.h>

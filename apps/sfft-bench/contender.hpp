@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever takes part in the comparison of sparse transforms: FFTW, the published algorithms, this library on
-// the CPU, and on a GPU where a build has one. A new one is a class here and a line in make_contenders().
+// The interface of what takes part in the comparison of sparse transforms: FFTW, the published algorithms,
+// this library on the CPU, and on a GPU in builds that have it. To add one, write a class and list it in
+// make_contenders().
 #pragma once
 
 #include <complex>
@@ -21,14 +22,14 @@ struct SparseCase {
   std::int64_t points, k;
   std::span<const std::complex<float>> signal;  ///< 64-byte aligned
   const bench::SparseSpectrum& truth;
-  /// A signal of the same spectrum with other noise, to learn from; empty without noise.
+  /// A signal with the same spectrum and other noise, to learn from; empty without noise.
   std::span<const std::complex<float>> earlier;
 };
 
 struct Answer {
   std::vector<peers::Tone> tones;
   std::int64_t samples_read = 0;
-  std::string detail;  ///< what the contender chose, for people
+  std::string detail;  ///< what the contender chose, for human readers
 };
 
 class Contender {
@@ -37,38 +38,38 @@ class Contender {
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
   std::string label() const { return device() == "cpu" ? name() : name() + " (" + device() + ")"; }
-  /// The length it can transform that is nearest to `points`.
+  /// The length nearest to `points` that it can transform.
   virtual std::int64_t length(std::int64_t points, std::int64_t /*k*/) const { return points; }
 
   /// Whether the latest plan serves this case.
   virtual bool ready(const SparseCase& problem) const = 0;
-  /// Throws sfft::Error for a case that the contender cannot have: the row then says so.
+  /// Throws sfft::Error for a case that the contender cannot do; the row then says so.
   virtual void plan(const SparseCase& problem) = 0;
   /// plan(), timed.
   void plan_timed(const SparseCase& problem);
-  /// Of the plan in use; 0 for a contender that has none.
+  /// Time to make the plan in use; 0 for a contender without plans.
   double plan_seconds() const { return plan_seconds_; }
-  /// Brings a new signal to where execute() reads it: another precision, another device. Not timed.
+  /// Converts or copies a new signal to where execute() reads it, such as another device. Not timed.
   virtual void load(const SparseCase& /*problem*/) {}
-  /// What is timed. Returns when the result is in the device's memory.
+  /// The timed work. Returns when the result is in the device's memory.
   virtual void execute(const SparseCase& problem) = 0;
-  /// Of one execution that finds nothing in a cache, and the median of several that find all they can there,
-  /// for about `budget` seconds. A contender on another device has a clock of its own.
+  /// Times of one execution with cold caches, and the median of warm executions that run for about `budget`
+  /// seconds. A contender on another device has its own clock.
   virtual double cold_seconds(const SparseCase& problem);
   virtual double warm_seconds(const SparseCase& problem, double budget);
-  /// What the latest execution found, not timed.
+  /// The result of the latest execution; not timed.
   virtual Answer answer(const SparseCase& problem) const = 0;
 
  private:
   double plan_seconds_ = 0;
 };
 
-/// In the order of the tables. `only`: names, or parts of names without regard to case; empty for all.
+/// All contenders in the order of the tables. `only`: names or parts of names, ignoring case; empty for all.
 std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only, bool cpu,
                                                         bool gpu);
 
-/// The known support as a template. In noise a template has to know how much there is: then it is learned
-/// from the earlier signal, as a stream's would be.
+/// The known support as a template. With noise, a template has to know its level, so it is learned from the
+/// earlier signal, as it would be in a stream.
 Template known_template(const SparseCase& problem, Backend backend);
 
 // The kinds of contenders, each in a file of its own.

@@ -40,7 +40,7 @@ class CudaContender : public Contender {
 
  private:
   static constexpr int kReplays = 9;
-  /// Made with the first use of the GPU, and shared: it holds the memory that flushes the cache.
+  /// Made at the first use of the GPU and shared, because it holds the memory that flushes the cache.
   static bench::Timer& timer() {
     static bench::Timer shared;
     return shared;

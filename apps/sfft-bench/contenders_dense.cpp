@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full FFTs: FFTW at its best setting, and the library's own dense engine. They look for nothing: their rows
-// give the error at the true support.
+// Full FFTs: FFTW at its best setting, and the library's own dense engine. They do not search for a support,
+// so their rows give the error at the true one.
 #include <optional>
 
 #include "contender.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An original sFFT code, where the build was pointed at one (SFFT_PEER_DIR), in double precision as it is.
+// The original sFFT code, in builds that were pointed at a checkout (SFFT_PEER_DIR), unchanged and in double
+// precision.
 #include <fmt/format.h>
 
 #include <bit>
@@ -16,14 +17,14 @@ namespace {
 class OriginalContender final : public Contender {
  public:
   explicit OriginalContender(int version) : version_(version) {}
-  // Its own sfft_free_plan() frees what it never allocated: plans stay until the program ends.
+  // Its own sfft_free_plan() frees memory that it never allocated, so plans stay until the program ends.
 
   std::string name() const override { return fmt::format("original sFFT-{}", version_); }
   bool ready(const SparseCase& problem) const override {
     return plan_ != nullptr && points_ == problem.points && k_ == problem.k;
   }
   void plan(const SparseCase& problem) override {
-    // Elsewhere it aborts or writes past its buffers.
+    // With other sizes it aborts or writes past its buffers.
     if (!std::has_single_bit(static_cast<std::uint64_t>(problem.points)) || problem.points > (1 << 24) ||
         problem.points < 64 * problem.k || problem.points < (1 << 13)) {
       throw Error(ErrorCode::invalid_argument, "the original takes powers of two from 2^13 to 2^24");
@@ -50,7 +51,7 @@ class OriginalContender final : public Contender {
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       answer.tones.push_back({frequencies[i], values[i] * static_cast<double>(problem.points)});
     }
-    answer.samples_read = 0;  // it does not say
+    answer.samples_read = 0;  // the code does not count them
     answer.detail = "double, FFTW_MEASURE";
     return answer;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This library: with the support known beforehand, and knowing nothing but k.
+// This library on the CPU: once with the support known beforehand, once knowing only k.
 #include <optional>
 
 #include "contender.hpp"

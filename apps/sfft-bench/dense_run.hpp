@@ -14,12 +14,12 @@ namespace sfft::apps {
 struct DenseRun {
   std::string name, device, detail;
   double plan_seconds = 0;
-  std::function<double()> cold, warm;  ///< time one execution and several, in seconds
+  std::function<double()> cold, warm;  ///< times of one execution and of several, in seconds
   std::function<std::vector<std::complex<float>>()> output;
   std::vector<double> cold_times, warm_times;
 };
 
-/// cuFFT of a signal of floats or complex floats, kept in the GPU's memory.
+/// cuFFT of a float or complex float signal that stays in the GPU's memory.
 DenseRun cuda_dense_run(const SignalView& signal);
 
 }  // namespace sfft::apps

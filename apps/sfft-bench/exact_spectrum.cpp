@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of the dense comparison: a spectrum in double precision.
+// Chooses FFTW or the built-in engine for the reference spectrum and widens the samples to double precision.
 #include "exact_spectrum.hpp"
 
 #include "sfft/dense.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// FFTW and the built-in engine transform every frame in full; the tracker learns from the first and reads
+// samples of the others, and its error counts over the template's support alone.
 #include "frame_transform.hpp"
 
 #include <fmt/format.h>
@@ -94,7 +96,7 @@ class TrackedFrames final : public FrameTransform {
     const auto support = tracker_->current_template().support();
     for (std::size_t i = 0; i < support.size(); ++i) {
       if (support[i] == 0) continue;
-      // One of each conjugate pair is kept; which half of the spectrum it lies in is the template's business.
+      // The template keeps one of each conjugate pair and may choose either half of the spectrum.
       std::int64_t row = support[i] / columns, column = support[i] % columns;
       const bool mirrored = column > columns / 2;
       if (mirrored) {

@@ -14,10 +14,10 @@
 
 namespace sfft::apps {
 
-/// The current frame, as the contenders get it: just written, like a decoder leaves it.
+/// The current frame as the contenders get it: just written, as a decoder would leave it.
 struct FrameBuffer {
   video::Frame frame;
-  LineVector<float> samples;  ///< the same, for the dense engines, converted outside the clock
+  LineVector<float> samples;  ///< the same for the dense engines, converted before timing starts
 
   void load(const video::Frame& stored);
 };
@@ -28,7 +28,7 @@ class FrameTransform {
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
   virtual std::int64_t k() const { return 0; }
-  /// Brings the frame to where the transform's owner would have it: page-locked memory, say. Not timed.
+  /// Copies the frame to where a user would have it, for example page-locked memory. Not timed.
   virtual void load(const FrameBuffer& /*frame*/) {}
   /// Learns and plans from the first frame.
   virtual void prepare(const FrameBuffer& first) = 0;
@@ -36,11 +36,11 @@ class FrameTransform {
   /// The same work without advancing, for timing with cold caches.
   virtual void repeat(const FrameBuffer& frame) = 0;
   virtual void make_cold() { evict_caches(); }
-  /// Relative L2 error of the latest frame over what was asked for; `exact` is its half spectrum.
+  /// Relative L2 error of the latest frame over the requested frequencies; `exact` is its half spectrum.
   virtual double error(const std::vector<std::complex<double>>& exact) const = 0;
   virtual double samples_read() const = 0;
   virtual std::string detail() const = 0;
-  /// Planning that other programs keep between runs: reported, and not counted into the total.
+  /// False if other programs keep such planning between runs: it is then reported but not part of the total.
   virtual bool counts_preparation() const { return true; }
 };
 

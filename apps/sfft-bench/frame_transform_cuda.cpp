@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames on the GPU. They start in page-locked memory of the host, where decoders can write them, and are
-// timed by the wall clock from there to the end of the transform: the bus counts.
+// timed by the wall clock from there to the end of the transform: the bus transfer counts.
 #include <cstring>
 
 #include "bench/cuda/device_memory.hpp"
@@ -12,7 +12,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// A frame in page-locked memory, and what flushes the GPU's cache.
+/// A frame in page-locked memory, and the means to flush the GPU's cache.
 class PinnedFrame final : public FrameStore {
  public:
   explicit PinnedFrame(const Shape& shape) : shape_(shape), flush_(std::size_t{192} << 20) {}

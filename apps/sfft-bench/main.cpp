@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-bench: where each approach wins, for people. Parses, calls, writes.
+// sfft-bench shows which approach wins where. This file parses the command line, calls a subcommand and
+// writes the results.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -115,7 +116,7 @@ void add_video(CLI::App& app, CommandLine& line) {
   add_common(*command, line.common);
 }
 
-/// Whether a GPU takes part. Says so once where one is missing.
+/// Whether a GPU takes part. Prints one message if a GPU is wanted but missing.
 bool settle_gpu(const CommonOptions& common) {
   if (common.device == "cpu") return false;
 #if SFFT_BENCH_CUDA
@@ -136,7 +137,7 @@ void run(const std::string& subcommand, CommandLine& line, Results& results) {
   if (subcommand == "video") run_video(line.video, line.common, results);
 }
 
-/// Files say how the run ended, whatever that was.
+/// Runs a subcommand; the result files record how the run ended in any case.
 int run_and_record(const std::string& subcommand, CommandLine& line, RunContext context) {
   line.common.gpu = settle_gpu(line.common);
   context.subcommand = subcommand;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled as the original is (GNU C++98, for its C99 complex type) and only where SFFT_PEER_DIR names a
-// checkout.
+// Calls the original sFFT code. Compiled like it (GNU C++98, for its C99 complex type), and only when
+// SFFT_PEER_DIR names a checkout.
 #include "original_bridge.hpp"
 
 #include <omp.h>
@@ -21,7 +21,7 @@ void sfft_original_free(void* plan) {
 }
 
 void sfft_original_execute(void* plan, double* samples) {
-  // Globals that planning sets: with plans of several versions about, executions need them too.
+  // Planning sets these globals; with plans of several versions around, executions have to set them too.
   WITH_COMB = static_cast<sfft_plan*>(plan)->version != SFFT_VERSION_1;
   found.clear();
   sfft_exec(static_cast<sfft_plan*>(plan), reinterpret_cast<complex_t*>(samples), &found);

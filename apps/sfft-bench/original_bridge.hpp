@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The original sFFT code behind functions that both its old C++ and this project's compile. */
+// The original sFFT code behind C functions, so that its old C++ and this project's both compile the calls.
 #pragma once
 
 extern "C" {

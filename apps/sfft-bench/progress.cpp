@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rewrites one line with a carriage return on a terminal; prints at most one line per five seconds elsewhere.
 #include "progress.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One list of a row's fields serves JSON and CSV; tables pick columns and units for reading.
 #include "report.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as a table for people, JSON for bench/plot.py and CSV for everything else.
+// Writes results as a table for people, as JSON for bench/plot.py and as CSV for everything else.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sfft::apps {
 
-/// What a result file says about its making.
+/// What a result file says about how it was made.
 struct RunContext {
   std::string subcommand, command;
   bool quick = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a run: printed as they come, and in their files after every group, so that whatever ends the
-// run, what was measured is kept.
+// The rows of a run: printed as they come, and written to their files after every group so that no
+// measurement is lost when the run ends early.
 #pragma once
 
 #include <string>
@@ -16,9 +16,10 @@ class Results {
   /// Throws Error(file_unreadable) when a file cannot be written. `json`, `csv`: empty for none.
   Results(RunContext context, std::string json, std::string csv, bool quiet);
 
-  /// Rows that a table shows together.
+  /// Adds rows that a table shows together.
   void add(const std::vector<Row>& group);
-  /// What the files say of the run's end: "complete", "interrupted", or what went wrong. "running" before.
+  /// Records how the run ended in the files: "complete", "interrupted", or what went wrong. Until then they
+  /// say "running".
   void finish(const std::string& status);
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A signal handler sets a flag that the measuring loops poll; free memory is read from /proc/meminfo.
 #include "run_control.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ extern "C" void on_signal(int number) {
   }
 }
 
-/// No limit where the system does not say.
+/// Returns no limit if the system does not say.
 std::int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   for (std::string key, rest; file >> key && std::getline(file, rest);) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a long run civil: Ctrl-C that loses nothing, and refusals before the memory is gone.
+// Keeps long runs well behaved: Ctrl-C loses no results, and cases that need too much memory are refused
+// first.
 #pragma once
 
 #include <cstdint>

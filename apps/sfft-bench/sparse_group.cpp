@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws each signal once per length, runs all contenders on it in turn and compares what they found with the
+// truth; medians over the signals become the rows.
 #include "sparse_group.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +38,7 @@ struct Signal {
   }
 };
 
-/// What one contender did so far.
+/// The measurements of one contender so far.
 struct Tally {
   std::vector<double> plan, cold, warm, errors, samples;
   double missed = 0, mean_error = 0;
@@ -145,7 +147,7 @@ std::vector<Row> measure(const SparseGroup& group, std::vector<std::unique_ptr<C
       progress.step();
     }
   } catch (const Interrupted&) {
-    // The caller asks again, once it has the rows.
+    // The caller checks again once it has the rows.
   }
   std::vector<Row> rows;
   for (std::size_t c = 0; c < contenders.size(); ++c) {

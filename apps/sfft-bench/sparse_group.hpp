@@ -19,12 +19,12 @@ struct SparseGroup {
   int signals = 0;
 };
 
-/// Throws invalid_argument for a group that has no signals, out_of_memory for one too large to make.
+/// Throws invalid_argument for a group that no signal can satisfy, out_of_memory for one too large to make.
 void check(const SparseGroup& group);
 
-/// One row a contender. Every signal is one round: each contender in turn is planned where it must be, timed
-/// once with cold caches, checked, and timed warm; medians are over the signals.
-/// After a Ctrl-C the rows are of the signals done so far.
+/// One row per contender. Every signal is one round: each contender in turn is planned if necessary, timed
+/// once with cold caches, checked, and timed warm; medians are over the signals. After a Ctrl-C the rows
+/// cover the signals done so far.
 std::vector<Row> measure(const SparseGroup& group, std::vector<std::unique_ptr<Contender>>& contenders,
                          ProgressBar& progress);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The median is the upper one of an even number of values; caches are evicted by summing a buffer larger than
+// they are.
 #include "timing.hpp"
 
 #include <cmath>

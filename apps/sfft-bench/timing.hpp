@@ -17,14 +17,14 @@ double seconds_of(const Call& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// NaN of nothing.
+/// NaN for no values.
 double median(std::vector<double> values);
 
-/// Reads 64 MiB, so that nothing of a signal or a plan stays in the caches.
+/// Reads 64 MiB, so that no part of a signal or a plan stays in the caches.
 void evict_caches();
 
-/// Runs `call` again and again for about `budget` seconds, three times unless that is long, and returns the
-/// median time.
+/// Repeats `call` for about `budget` seconds, at least three times unless it is slow, and returns the median
+/// time.
 template <class Call>
 double warm_seconds(const Call& call, double budget) {
   constexpr double kLong = 0.5;
@@ -37,7 +37,7 @@ double warm_seconds(const Call& call, double budget) {
   return median(std::move(times));
 }
 
-/// std::allocator on cache lines: FFTW plans for aligned samples serve only such.
+/// std::allocator aligned to cache lines, because FFTW plans for aligned samples accept no others.
 template <class T>
 struct LineAllocator {
   using value_type = T;

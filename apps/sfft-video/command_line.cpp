@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Declares the options of run, learn and info with CLI11, with the limits on their values and which of them
+// exclude each other.
 #include "command_line.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +46,7 @@ constexpr const char* kInputHelp =
     "a .y4m file, or - "
     "for YUV4MPEG2 on standard input";
 
-/// CLI11's own checks name the largest number there is.
+/// Replaces CLI11's own checks, whose messages name the largest representable number.
 CLI::Validator number_check(const char* what, bool (*good)(double)) {
   return {[what, good](std::string& text) {
             double value = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line of sfft-video asks for.
+// The command line of sfft-video, parsed.
 #pragma once
 
 #include <iosfwd>
@@ -12,7 +12,7 @@ namespace sfft::apps {
 struct CommandLine {
   enum class Command : std::uint8_t { none, run, learn, info };
   Command command = Command::none;
-  int exit_code = kFine;  ///< of none: help was printed, or what is wrong
+  int exit_code = kFine;  ///< for the command `none`: help or an error was printed
   RunCommand run;
   LearnCommand learn;
   std::string info;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens outputs before inputs so that bad names fail at once, runs the pipeline or learns, and turns every
+// outcome into a report and an exit code.
 #include "commands.hpp"
 
 #include <fmt/format.h>
@@ -76,7 +78,7 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
     const std::int64_t expected = source->info().frames_expected;
     video::Frame frame;
     while (!stop && static_cast<std::int64_t>(frames.size()) < command.frames && source->next(frame)) {
-      if (frames.empty() && expected > 0)  // soon rather than after the reading
+      if (frames.empty() && expected > 0)  // fails early, before the frames are read
         video::check_held_frames(std::min(command.frames, expected), frame, limit);
       video::check_held_frames(static_cast<std::int64_t>(frames.size()) + 1, frame, limit);
       frames.push_back(frame);

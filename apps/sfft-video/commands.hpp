@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands do, once the command line is parsed. Each returns the program's exit code.
+// The subcommands and their options, once the command line is parsed. Each returns the program's exit code.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video: the input-adaptive sparse FFT on recordings and cameras. Parses, calls, and ends with an exit
-// code.
+// sfft-video: the input-adaptive sparse FFT on recordings and cameras. This file handles signals, failures
+// and exit codes around the subcommands.
 #include <signal.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ void install_signals() {
   // A closed terminal ends a run like Ctrl-C, unless nohup asked for the opposite.
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &action, nullptr);
-  // A reader that leaves and a file that may not grow are errors of that output, not the end of all.
+  // A reader that leaves, or a file that may not grow, is an error of that output and must not end the run.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }
@@ -56,12 +56,12 @@ int exit_code(sfft::ErrorCode code) {
   }
 }
 
-/// Memory for the end: when there is no more, the run stops and this is what its reports are written with.
-/// JSON values, for one, allocate where they must not fail.
+/// Memory kept for the end: when none is left, the run stops and writes its reports with this. JSON values,
+/// for example, allocate where they must not fail.
 constexpr std::size_t kReserveBytes = std::size_t{8} << 20;
 std::atomic<void*> reserve{nullptr};
 
-/// Called by operator new, which then tries once more, or ends with std::bad_alloc.
+/// Called by operator new, which then tries once more or throws std::bad_alloc.
 void use_reserve() {
   void* const kept = reserve.exchange(nullptr);
   if (kept == nullptr) throw std::bad_alloc();
@@ -91,7 +91,7 @@ int parse_and_run(int argc, char** argv, const std::atomic<bool>& stop) {
   return line.exit_code;
 }
 
-/// What went wrong, said and as an exit code.
+/// Prints what went wrong and returns the exit code.
 int report_failure() {
   try {
     throw;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outputs of a run: decided before anything is read, saved each for itself.
+// The outputs of a run: checked before anything is read, and saved independently of each other.
 #pragma once
 
 #include <functional>
@@ -24,29 +24,30 @@ class UsageError : public std::runtime_error {
 /// The path of an output as the library knows it: "-" is standard output.
 std::string output_path(const std::string& path);
 
-/// Refuses outputs that are a file that is read: throws UsageError.
+/// Throws UsageError if an output is a file of the input.
 void refuse_input(const detail::OutputFile& output, const std::string& input);
 
 class Outputs {
  public:
-  /// Throws UsageError for what cannot be written, is written twice, or is an input. Nothing is read before.
+  /// Throws UsageError for an output that cannot be written, is given twice, or is an input. Nothing is read
+  /// before.
   explicit Outputs(const RunCommand& command);
 
   /// Whether a report goes to standard output, which then holds nothing else.
   bool on_standard_output() const noexcept { return on_standard_output_; }
-  /// Null when no spectra are asked for. Takes no exception into the run: the first failure ends the spectra
-  /// alone.
+  /// Null when no spectra are requested. Lets no exception into the run: the first failure ends only the
+  /// spectra.
   video::SpectrumSink* spectra() noexcept;
-  /// For the CSV, whose lines are not kept until the run's end.
+  /// Adds a line to the CSV, which is written while the run goes on.
   void add(const video::FrameRecord& frame) noexcept;
-  /// Writes every output, whatever becomes of the others, and says on standard error which failed and why.
+  /// Writes every output, even if others fail, and says on standard error which failed and why.
   void save(const video::RunReport& report);
   bool failed() const noexcept { return failed_; }
 
  private:
   using Output = std::optional<detail::OutputFile>;
 
-  /// The spectra until they fail.
+  /// Writes spectra until the first failure.
   class Spectra final : public video::SpectrumSink {
    public:
     explicit Spectra(Outputs& outputs) : outputs_(outputs) {}
@@ -57,7 +58,7 @@ class Outputs {
     Outputs& outputs_;
   };
 
-  /// False after a failure, which is said on standard error.
+  /// False after a failure, which is reported on standard error.
   bool guarded(const std::function<void()>& action) noexcept;
   void save_csv() noexcept;
   void save_text(Output& output, const std::function<std::string()>& text) noexcept;

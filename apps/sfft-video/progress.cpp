@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Updates ten times per second on a terminal and once in five seconds elsewhere; the remaining time follows
+// from the mean rate.
 #include "progress.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens /dev/null in place of closed standard streams, and remembers failed writes to standard output for the
+// exit code instead of throwing.
 #include "streams.hpp"
 
 #include <fcntl.h>
@@ -15,8 +17,8 @@ bool lost = false;
 void hold_standard_streams() noexcept {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) != -1) continue;
-    // open() takes the lowest free number, which is this one. The wrong direction: using it fails, as it
-    // would on the closed stream.
+    // open() takes the lowest free number, which is this one. It is opened for the wrong direction, so that
+    // using it fails as on the closed stream.
     if (::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standard streams, which may be closed, full or unwritable: nothing of that ends a run.
+// The standard streams, which may be closed, full or unwritable without ending a run.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,11 +10,11 @@
 
 namespace sfft::apps {
 
-/// Takes the places of standard streams that are closed, so that no file that is opened later lands there and
-/// is written to as if it were one. What stands in can be neither read nor written.
+/// Fills the descriptors of closed standard streams, so that no file opened later lands there and is written
+/// to by mistake. The stand-ins can be neither read nor written.
 void hold_standard_streams() noexcept;
 
-/// Writes a text; for standard output a failure is remembered.
+/// Writes a text; a failure on standard output is remembered.
 void put(std::FILE* stream, std::string_view text) noexcept;
 
 /// fmt::print without its exceptions.
@@ -27,7 +27,7 @@ void print(std::FILE* stream, fmt::format_string<Arguments...> format, Arguments
   }
 }
 
-/// One line on standard error: what is wrong, fit for a terminal.
+/// Prints one line on standard error that says what is wrong, safe for a terminal.
 void complain(std::string_view message) noexcept;
 
 /// Whether anything that went to standard output is lost. Flushes it.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Learns once on the GPU and transforms chunks of frames by one plan, against batched cuFFT on the same
+// frames; the break-even number of frames follows from times per frame.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -25,7 +27,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Median of five.
+/// Median of five runs.
 double median_seconds(const std::function<void()>& work) {
   std::vector<double> times;
   for (int i = 0; i < 5; ++i) times.push_back(seconds_of(work));
@@ -80,7 +82,7 @@ json time_adaptive(const Recording& recording, double max_samples) {
     in_chunks(0, last, [&](std::int64_t at, std::int64_t count) {
       widen_samples(frames.data() + at * points, false, floats.as<float>(), count * points, nullptr);
       if (count == kChunk) return peer->enqueue(nullptr);
-      for (std::int64_t i = 0; i < count; ++i) single->enqueue(nullptr);  // the first's: the time is the same
+      for (std::int64_t i = 0; i < count; ++i) single->enqueue(nullptr);  // always the first frame: same time
     });
     gpu(cudaDeviceSynchronize());
   };
@@ -100,7 +102,7 @@ json time_adaptive(const Recording& recording, double max_samples) {
   }
   row["learn_ms"] = 1e3 * learn_s;
   row["plan_ms"] = 1e3 * plan_s;
-  // Per frame, from full chunks alone.
+  // Times per frame come from full chunks alone.
   const std::int64_t whole = (total - 1) / kChunk * kChunk;
   const double sfft_ms = 1e3 * median_seconds([&] { transform(1 + whole); }) / static_cast<double>(whole);
   const double cufft_ms = 1e3 * median_seconds([&] { dense(whole); }) / static_cast<double>(whole);

@@ -3,9 +3,9 @@
 //   bench_cuda_dense [--out FILE.json] [--group NAMES] [--filter SUBSTRING] [--wisdom-in FILE]
 //                    [--wisdom-out FILE] [--tune] [--quick] [--list]
 // Groups, several with commas between them: 1d, large, 2d, 3d, batched, primes, double, inverse, host,
-// selective, memory, ablation. --tune forgets the wisdom that is shipped, --quick plans by wisdom and rules,
-// without tuning. Both files are written after every row. Times are medians of graph replays (of wall clocks
-// where host memory takes part); every row says how accurate it is. Exit status 1: a row failed or is wrong.
+// selective, memory, ablation. --tune forgets the shipped wisdom, --quick plans by wisdom and rules, without
+// tuning. Both files are written after every row. Times are medians of graph replays (of wall clocks if host
+// memory takes part); every row says how accurate it is. Exit status 1: a row failed or is wrong.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ std::vector<Task> chosen_tasks(const Arguments& arguments) {
   return chosen;
 }
 
-/// TB/s read and written, of copies of the size of the batched rows and of large ones.
+/// TB/s read and written by copies, at the size of the batched rows and at a large size.
 json copy_bandwidths(Timer& timer) {
   json found;
   for (const std::size_t mib : {256, 2048}) {
@@ -181,8 +181,8 @@ void write(const json& result, const std::string& file) {
   if (!file.empty()) std::ofstream(file) << result.dump(1) << "\n";
 }
 
-/// Whether all rows could be measured and say that they are right. After an error that the GPU does not
-/// survive, the rest is left.
+/// Whether all rows were measured and are correct. After an error that the GPU does not survive, the rest is
+/// skipped.
 bool measure(const std::vector<Task>& tasks, const Arguments& arguments, json& result) {
   Timer timer;
   DenseSettings settings;

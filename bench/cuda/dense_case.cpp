@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists the published problems group by group with their targets, and computes the bytes and operations that
+// rates are quoted from.
 #include "bench/cuda/dense_case.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bench_cuda_dense measures: rows of bench/results/h200/dense.json.
+// The measurements of bench_cuda_dense; each returns a row of bench/results/h200/dense.json.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,29 +16,29 @@ struct DenseSettings {
 };
 
 /// One problem: the library (its tuned kernels, and what `automatic` chooses), cuFFT and VkFFT, each out of
-/// place and in place where it can; the better one counts. A contender that is missing, cannot plan, or whose
-/// result is wrong has no time, and says why.
+/// place and, where possible, in place; the better time counts. A contender that is missing, cannot plan, or
+/// has a wrong result gets no time but a reason.
 nlohmann::json time_dense(Timer& timer, const DenseCase& what, const DenseSettings& settings);
 
-/// Nukada & Matsuoka (2009), table 11: a 3D transform of host memory, its transfers overlapped by
-/// Plan::forward, against one thing after the other and against the bare copies. Wall clock. `batch` cubes of
-/// n^3.
+/// Nukada & Matsuoka (2009), table 11: a 3D transform of host memory, with transfers overlapped by
+/// Plan::forward, against copy, transform and copy in turn and against the copies alone. Wall clock. `batch`
+/// cubes of n^3.
 nlohmann::json time_host_cubes(std::int64_t n, std::int64_t batch, const DenseSettings& settings);
 std::string host_cubes_name(std::int64_t n, std::int64_t batch);
 
-/// dense::SelectivePlan, the coefficients above a magnitude that one in a thousand exceeds and those of a
-/// support of 1000: with the tuned kernels, which store no spectrum, and with cuFFT, whose spectrum is
+/// dense::SelectivePlan, keeping the coefficients above a magnitude that one in a thousand exceeds, and those
+/// at a support of 1000: with the tuned kernels, which store no spectrum, and with cuFFT, whose spectrum is
 /// searched afterwards.
 nlohmann::json time_selection(Timer& timer, const DenseCase& what, const DenseSettings& settings);
 std::string selection_name(const DenseCase& what);
 
-/// What copies reach that read and write as lines of 2^(bits/2) points in two trips through memory would:
-/// columns of a square matrix, by blocks and by clusters of blocks.
+/// The rate of copies that read and write like a transform in two trips through memory with lines of
+/// 2^(bits/2) points: columns of a square matrix, by blocks and by clusters of blocks.
 nlohmann::json time_memory(Timer& timer, int bits);
 std::string memory_name(int bits);
 
-/// Nukada & Matsuoka (2009), figures 8 and 9: what padding in shared memory and the order of the radices do.
-/// Every kernel that the tuner tries for batched lines of n.
+/// Nukada & Matsuoka (2009), figures 8 and 9: the effect of padding in shared memory and of the order of
+/// radices. One entry per kernel that the tuner tries for batched lines of length n.
 nlohmann::json time_tuning_trials(std::int64_t n, const DenseSettings& settings);
 std::string tuning_trials_name(std::int64_t n);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Times the copies alone, the plan's overlapped transform, and copy, transform and copy in turn, from
+// page-locked and from pageable memory.
 #include <fmt/format.h>
 
 #include "bench/cuda/dense_groups.hpp"

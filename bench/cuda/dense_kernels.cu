@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Grid-stride kernels: counter-based random numbers, conversions, a comparison reduced by atomics, and direct
+// sums with one block per slice of an output.
 #include <algorithm>
 
 #include "bench/cuda/dense_kernels.hpp"
@@ -9,7 +11,7 @@ namespace sfft::bench {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocks = 1056;  // eight for each multiprocessor of the largest GPUs
+constexpr int kBlocks = 1056;  // eight per multiprocessor of the largest GPUs
 constexpr int kSlices = 128;   // blocks of one direct sum
 
 __device__ std::int64_t first_index() {
@@ -19,7 +21,7 @@ __device__ std::int64_t grid_threads() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-/// The finalizer of SplitMix64: 64 well mixed bits for each index.
+/// The finalizer of SplitMix64: 64 well-mixed bits per index.
 __device__ unsigned long long mixed(unsigned long long index) {
   unsigned long long z = (index + 1) * 0x9E3779B97F4A7C15ULL;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -53,7 +55,7 @@ __global__ void copy_kernel(const float4* from, float4* to, std::int64_t count) 
   if (i < count) to[i] = from[i];
 }
 
-/// Into lane 0 of each warp.
+/// The sum over a warp, in its lane 0.
 __device__ double warp_sum(double value) {
   for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_down_sync(0xFFFFFFFFU, value, lanes);
   return value;
@@ -77,14 +79,14 @@ __global__ void compare(const Real* got, std::int64_t pitch, const double* truth
     atomicAdd(&sums->squares, squares);
     atomicAdd(&sums->reference_squares, reference);
   }
-  // The bits of doubles that are not negative are ordered as they are, NaN above infinity.
+  // The bits of non-negative doubles are ordered like their values, with NaN above infinity.
   atomicMax(reinterpret_cast<unsigned long long*>(&sums->largest), largest);
 }
 
-/// What a direct sum runs over: a grid of `extents`, of which the input holds the first `inputs` columns.
+/// The grid of a direct sum; the input holds only the first `inputs` of its columns.
 struct SumGrid {
   long long extents[3];
-  long long inputs, outputs;  ///< columns that input and output hold
+  long long inputs, outputs;  ///< columns stored in the input and the output
   int sign;
   bool real_input, half_input;
 };
@@ -97,7 +99,7 @@ __device__ Frequency coordinates(const SumGrid& grid, long long flat, long long 
   return {{flat / columns / grid.extents[1], flat / columns % grid.extents[1], flat % columns}};
 }
 
-/// Block (slice, output): a slice's part of one output's sum.
+/// Block (slice, output) computes one slice's part of one output's sum.
 template <class Real>
 __global__ void sum_directly(SumGrid grid, const Real* input, const std::int64_t* positions,
                              double2* partial) {

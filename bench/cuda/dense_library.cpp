@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Wraps one plan as two peers, out of place and in place, which share its tables but not their buffers.
 #include "bench/cuda/dense_library.hpp"
 
 #include <chrono>

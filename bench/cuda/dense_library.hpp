@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's dense plans as contenders beside cuFFT and VkFFT.
+// The library's dense plans as contenders next to cuFFT and VkFFT.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace sfft::bench {
 
-/// How the benchmarks plan a problem on the GPU: nothing is scaled.
+/// Options with which the benchmarks plan a problem on the GPU, without scaling.
 dense::Options library_options(const DenseCase& what, dense::Engine engine, dense::Planning planning);
 
-/// What a plan says of itself.
+/// A plan's contenders, and what it says about itself.
 struct LibraryPlan {
   double plan_s = 0;  ///< wall clock of the constructor, tuning included
   std::string engine, engine_name, reason;
@@ -21,7 +21,7 @@ struct LibraryPlan {
   std::unique_ptr<Peer> apart, in_place;  ///< the latter null for real transforms
 };
 
-/// Throws what the plan throws: Error(backend_unavailable) of an engine that cannot do the problem.
+/// Throws what the plan throws: Error(backend_unavailable) for an engine that cannot do the problem.
 LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine, dense::Planning planning);
 
 }  // namespace sfft::bench

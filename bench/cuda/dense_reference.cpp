@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The reference is cuFFT in double on the same values, itself checked by direct sums at a few outputs.
 #include "bench/cuda/dense_reference.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ PeerProblem in_double(PeerProblem problem) {
   return problem;
 }
 
-/// As real numbers, complex ones counted twice.
+/// Number of reals in the input; a complex number counts as two.
 std::int64_t input_reals(const PeerProblem& problem) {
   return static_cast<std::int64_t>(problem.input_bytes() / (problem.double_precision ? 8 : 4));
 }
@@ -34,7 +35,7 @@ void fill_spectrum(const PeerProblem& problem, Real* out) {
   const auto peer = make_cufft(forward);
   peer->load(signal.data(), nullptr);
   peer->enqueue(nullptr);
-  // Of the size of the signal's values.
+  // Scaled so that the spectrum's values have the size of the signal's.
   const double scale = 1 / std::sqrt(static_cast<double>(problem.points()));
   convert(static_cast<const double*>(peer->result()), out, input_reals(problem), scale, nullptr);
   gpu(cudaDeviceSynchronize());
@@ -46,8 +47,8 @@ void fill_input(const PeerProblem& problem, Real* out) {
   fill_random(out, input_reals(problem));
 }
 
-/// Flat indices into the output batch, without the first, which would outweigh the others where the mean is
-/// not zero.
+/// Flat indices into the output batch, without the first, which would outweigh the others if the mean is not
+/// zero.
 std::vector<std::int64_t> output_positions(const PeerProblem& problem) {
   const std::int64_t each = problem.inverse ? problem.points() : problem.spectrum_points();
   const std::int64_t total = each * problem.batch;
@@ -58,7 +59,7 @@ std::vector<std::int64_t> output_positions(const PeerProblem& problem) {
   return positions;
 }
 
-/// One output, complex, or real with nothing imaginary.
+/// One output as a complex number; real outputs have imaginary part 0.
 template <class Real>
 std::complex<double> output_at(const PeerProblem& problem, const Real* result, std::int64_t pitch,
                                std::int64_t position) {
@@ -93,7 +94,7 @@ DenseInput::DenseInput(const DenseCase& what) : samples_(what.input_bytes()) {
 }
 
 int repetitions_in_place(const PeerProblem& problem) {
-  // A transform multiplies the root mean square by sqrt(N): from 1e-28 to 1e28 in so many.
+  // A transform multiplies the root mean square by sqrt(N): this many take it from 1e-28 to 1e28.
   const double decades = 0.5 * std::log10(static_cast<double>(problem.points()));
   return std::max(1, static_cast<int>(-2 * std::log10(kTiny) / decades));
 }

@@ -11,7 +11,7 @@
 
 namespace sfft::bench {
 
-/// Random values of zero mean (bytes: 0..255); of an inverse real transform the spectrum of such a signal.
+/// Random values of zero mean (bytes: 0..255); for an inverse real transform, the spectrum of such a signal.
 class DenseInput {
  public:
   explicit DenseInput(const DenseCase& what);
@@ -26,27 +26,27 @@ class DenseInput {
   DeviceBuffer samples_, floats_, tiny_;
 };
 
-/// How often a transform in place may be repeated from tiny() on.
+/// How often a transform in place may be repeated, starting from tiny().
 int repetitions_in_place(const PeerProblem& problem);
 
-/// How far results are from what they should be.
+/// Errors of a result.
 struct Accuracy {
-  double relative_l2 = 0;  ///< of the whole output, against cuFFT in double
-  double largest = 0;      ///< largest difference to it over its root mean square
+  double relative_l2 = 0;  ///< error of the whole output against cuFFT in double
+  double largest = 0;      ///< largest difference from cuFFT in double over its root mean square
   double direct = 0;       ///< relative L2 at a few outputs against direct sums in double: no FFT is involved
-  /// False for NaN too.
+  /// Also false for NaN.
   bool within(double tolerance) const { return relative_l2 <= tolerance && direct <= 4 * tolerance; }
 };
 
-/// The output in double.
+/// The reference output in double.
 class Reference {
  public:
   Reference(const PeerProblem& problem, const DenseInput& input);
 
   Accuracy accuracy(const Peer& peer) const { return accuracy(peer.result(), peer.result_pitch()); }
-  /// Of device memory whose rows are `pitch` real numbers apart.
+  /// Accuracy of a result in device memory whose rows are `pitch` real numbers apart.
   Accuracy accuracy(const void* result, std::int64_t pitch) const;
-  double direct_error() const;  ///< of the reference itself
+  double direct_error() const;  ///< error of the reference itself
   static double tolerance(const PeerProblem& problem);
 
  private:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects every way to compute a row, drops those that fail or are wrong, times the others in turns, and
+// keeps each contender's best.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -22,7 +24,7 @@ struct Way {
   std::unique_ptr<Peer> peer;
   double plan_s = 0;
   Accuracy accuracy;
-  Timing timing;  ///< of the whole batch
+  Timing timing;  ///< time of the whole batch
 };
 
 /// Collects the ways of a row, and why some are missing.
@@ -30,7 +32,7 @@ class Ways {
  public:
   explicit Ways(json& row) : row_(row) {}
 
-  /// Whatever `make` throws becomes the reason.
+  /// An exception from `make` becomes the reason.
   template <class Make>
   void attempt(const std::string& contender, const Make& make) {
     try {
@@ -89,7 +91,7 @@ const void* input_of(const Way& way, const DenseInput& input) {
   return way.contender == "tuned" || way.contender == "automatic" ? input.of_library() : input.of_peers();
 }
 
-/// Executes each way once; those that fail or are wrong are left out, with the reason.
+/// Executes each way once; those that fail or are wrong are dropped, and the row says why.
 void keep_correct(Ways& ways, json& row, const DenseInput& input, const Reference& reference,
                   cudaStream_t stream) {
   std::vector<Way> kept;
@@ -118,7 +120,7 @@ int repetitions_of(const DenseCase& what) {
 
 constexpr int kReplays = 15;
 
-/// Twice, all ways in turns, the better median of each: a disturbance hits one way once.
+/// Times all ways in turn, twice, and keeps each way's better median: a disturbance hits a way only once.
 void time_all(Timer& timer, Ways& ways, const DenseCase& what, const DenseInput& input) {
   for (int round = 0; round < 2; ++round) {
     for (Way& way : ways.all) {
@@ -126,7 +128,7 @@ void time_all(Timer& timer, Ways& ways, const DenseCase& what, const DenseInput&
       int repetitions = repetitions_of(what);
       Work reload;
       if (peer.consumes_input()) {
-        // One more, not timed, so that it is warm as the others are.
+        // One more run, not timed, so that this way is as warm as the others.
         repetitions = std::clamp(repetitions_in_place(what.problem) - 1, 1, repetitions);
         reload = [&](cudaStream_t stream) {
           peer.load(input.tiny(), stream);

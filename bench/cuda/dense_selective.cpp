@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares each selection with the whole spectrum by cuFFT: the count kept, the indices and the values.
 #include "sfft/dense_selective.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ std::vector<std::int64_t> spread_support(const PeerProblem& problem) {
   return support;
 }
 
-/// One problem's signals, its whole spectra by cuFFT, and what a selective plan hands on of them.
+/// One problem's signals, its whole spectra by cuFFT, and the selective plans that keep a part of them.
 class Selection {
  public:
   Selection(const DenseCase& what, Timer& timer)
@@ -103,7 +104,7 @@ class Selection {
             {"stores_spectrum", plan.stores_spectrum()}};
   }
 
-  /// Of the values handed on, against the whole spectra.
+  /// Relative error of the kept values against the whole spectra.
   double error(const std::vector<std::int64_t>& indices, std::size_t count) const {
     const std::vector<Value> values = download(values_.as<Value>(), count);
     double difference = 0, norm = 0;

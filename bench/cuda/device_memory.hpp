@@ -16,7 +16,7 @@ inline void gpu(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
 }
 
-/// Freed with its owner. `Kind` allocates and releases.
+/// Memory that is freed with its owner. `Kind` allocates and releases.
 template <class Kind>
 class OwnedMemory {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bench_cuda_sparse measures beside single transforms.
+// The measurements of bench_cuda_sparse other than single transforms.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,18 +13,18 @@ namespace sfft::bench {
 /// whole frames and cuFFT R2C. One row.
 nlohmann::json time_host_frames(const Recording& recording, double max_samples);
 
-/// How the time of staged kernels splits, and what bandwidth each reaches, beside the fused kernel: of one
-/// signal of N = 2^24, and of a batch of frames.
+/// How the time of staged kernels splits, and what bandwidth each reaches, next to the fused kernel: for one
+/// signal of N = 2^24, and for a batch of frames.
 nlohmann::json time_stages_of_signal(Timer& timer, std::int64_t points, std::int64_t k);
 nlohmann::json time_stages_of_frames(Timer& timer, const Recording& recording, std::int64_t batch,
                                      double max_samples);
 
 /// Blind discovery of one exactly sparse 1D signal of complex floats in device memory, against cuFFT of the
-/// same signal. Wall clock, from a call until its answer is there, since rounds run on the host. One row.
+/// same signal. Wall clock from the call to its answer, because rounds run on the host. One row.
 nlohmann::json time_blind(std::int64_t points, std::int64_t k);
 
 /// The input-adaptive experiment of Chen and Li (LCPC 2014; ICS 2014): learning once and transforming the
-/// rest against cuFFT on every frame, in device memory, after 1, 10, 100, … frames. One row.
+/// rest, against cuFFT on every frame, in device memory, after 1, 10, 100, … frames. One row.
 nlohmann::json time_adaptive(const Recording& recording, double max_samples);
 
 }  // namespace sfft::bench

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs one plan per way of transfer and thread count on the same page-locked frames, and two streams of
+// copies and cuFFT in turn as the opponent.
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -19,13 +21,13 @@ using nlohmann::json;
 constexpr std::int64_t kFrames = 256;
 constexpr std::int64_t kChunk = 32;
 
-/// Median microseconds a frame of `work`, which takes kFrames frames and returns when they are done.
+/// Median microseconds per frame of `work`, which processes kFrames frames and returns when they are done.
 template <class F>
 double us_a_frame(const F& work) {
   return wall_us(work) / kFrames;
 }
 
-/// Whole frames copied and transformed by cuFFT R2C in chunks, two under way at once.
+/// Whole frames copied and transformed by cuFFT R2C in chunks, two in flight at once.
 class CopyAndCufft {
  public:
   CopyAndCufft(const std::uint8_t* frames, const Shape& shape) : frames_(frames), points_(shape.points()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFT and VkFFT as their users would run them at their best.
+// cuFFT and VkFFT, as an expert would run them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,18 +19,18 @@ struct PeerProblem {
   std::int64_t batch = 1;
   bool inverse = false;
   bool double_precision = false;
-  bool in_place = false;  ///< of VkFFT also real ones, in its own layout of padded rows
+  bool in_place = false;  ///< VkFFT: real ones too, in its own layout of padded rows
   bool patient = false;   ///< cuFFT may spend planning time on compiling kernels for the problem
 
   std::int64_t points() const;           ///< of one transform
   std::int64_t spectrum_points() const;  ///< of one transform
   std::int64_t row_points() const { return extents.back(); }
-  /// Of the whole batch, contiguous.
+  /// Bytes of the whole batch, contiguous.
   std::size_t signal_bytes() const;
   std::size_t spectrum_bytes() const;
   std::size_t input_bytes() const { return inverse ? spectrum_bytes() : signal_bytes(); }
   std::size_t output_bytes() const { return inverse ? signal_bytes() : spectrum_bytes(); }
-  /// The output as rows of real numbers: the last dimension, complex ones counted twice.
+  /// The output as rows of real numbers: the last dimension, with complex numbers counted twice.
   std::int64_t output_rows() const { return batch * points() / row_points(); }
   std::int64_t output_row_reals() const;
 };
@@ -40,19 +40,19 @@ class Peer {
   explicit Peer(const PeerProblem& problem) : problem_(problem) {}
   virtual ~Peer() = default;
   virtual std::string name() const = 0;
-  /// Brings `input` (device, batch × points floats or complex floats, or spectra of an inverse transform) to
-  /// where the transform reads it, in the stream's order.
+  /// Brings `input` (device memory, batch × points floats or complex floats, or spectra for an inverse
+  /// transform) to where the transform reads it, in the stream's order.
   virtual void load(const void* input, cudaStream_t stream) = 0;
-  /// Whether the input is gone after an execution and has to be loaded again for the next one that matters.
+  /// Whether an execution overwrites the input, which then has to be loaded again.
   virtual bool consumes_input() const { return problem_.in_place; }
   virtual void enqueue(cudaStream_t stream) = 0;
   /// Device memory: batch × spectrum_points() complex numbers, or the signals of an inverse transform.
   virtual const void* result() const = 0;
-  /// Real numbers from a row of the result to the next.
+  /// Real numbers from one row of the result to the next.
   virtual std::int64_t result_pitch() const { return problem_.output_row_reals(); }
   const std::complex<float>* spectra() const { return static_cast<const std::complex<float>*>(result()); }
-  /// One frame's coefficients at flat positions of its spectrum; for real transforms of (…, nD/2 + 1). Single
-  /// precision.
+  /// One frame's coefficients at flat positions of its spectrum, which is (…, nD/2 + 1) for real transforms.
+  /// Single precision.
   std::vector<std::complex<double>> read(std::int64_t frame,
                                          const std::vector<std::int64_t>& positions) const;
   const PeerProblem& problem() const { return problem_; }
@@ -63,8 +63,8 @@ class Peer {
 
 std::unique_ptr<Peer> make_cufft(const PeerProblem& problem);
 int cufft_version();
-/// Null for a problem it cannot plan. Of the library sfft_bench_vkfft, which exists where VkFFT was found: it
-/// needs the driver to be there when the program starts.
+/// Null for a problem that it cannot plan. Defined in the library sfft_bench_vkfft, which exists if VkFFT was
+/// found: it needs the driver when the program starts.
 std::unique_ptr<Peer> make_vkfft(const PeerProblem& problem);
 int vkfft_version();
 

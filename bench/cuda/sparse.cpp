@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
 //   bench_cuda_sparse [--quick] [--out FILE.json] [LABEL=FILE.y4m …]
-// Times are medians of graph replays, warm and with a flushed L2 cache, but for groups whose work is the
-// host's too; every row says how accurate it is.
+// Times are medians of graph replays, warm and with a flushed L2 cache, except for groups that also work on
+// the host; every row says how accurate it is.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -66,7 +66,7 @@ class Bench {
     result["empty_graph_us"] = empty.us;
   }
 
-  /// 1D complex, exactly sparse, one frame.
+  /// One frame of a 1D complex signal, exactly sparse.
   void known(std::int64_t n, std::int64_t k, bool peers, const char* group = "known") {
     const SparseSpectrum truth(n, k, static_cast<std::uint64_t>(n + k));
     const DeviceBuffer signal(static_cast<std::size_t>(n) * 8);
@@ -102,7 +102,7 @@ class Bench {
     const Plan<float> plan(
         tmpl, {.backend = Backend::cuda, .batch = static_cast<int>(batch), .max_samples = max_samples});
     auto workspace = plan.make_workspace();
-    // Frames after the first, again from the start where the recording is shorter than the batch.
+    // Frames after the first, starting over if the recording is shorter than the batch.
     const DeviceBuffer frames(static_cast<std::size_t>(batch * points));
     std::vector<std::int64_t> which;
     for (std::int64_t i = 0; i < batch; ++i) {

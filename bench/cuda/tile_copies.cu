@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every thread keeps several loads in flight; the cluster version also exchanges values through distributed
+// shared memory, as an FFT would between its passes.
 #include "bench/cuda/tile_copies.hpp"
 
 #include <cooperative_groups.h>
@@ -31,7 +33,7 @@ __device__ float2 load(const float2* from) {
   }
 }
 
-/// A block copies a tile, eight values of each thread under way.
+/// A block copies a tile; each thread keeps eight values in flight.
 template <int kWidth, bool kPrefetch>
 __global__ void __launch_bounds__(512) copy_tiles(const float2* in, float2* out, TileCopy m) {
   constexpr int kAtOnce = 8;
@@ -47,7 +49,7 @@ __global__ void __launch_bounds__(512) copy_tiles(const float2* in, float2* out,
   }
 }
 
-/// Through the block's own memory, kTimes, as the passes of an FFT do.
+/// Exchanges values kTimes through the block's own shared memory, as the passes of an FFT do.
 template <int kWidth, int kValues, int kTimes>
 __device__ void exchange_within(float2* shared, float2* value, int thread, int column, int step) {
   for (int i = 0; i < kTimes; ++i) {
@@ -133,7 +135,7 @@ bool copy_by_clusters(const float2* in, float2* out, const TileCopy& copy, int s
   gpu(cudaGetDevice(&device));
   gpu(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   if (major < 9) return false;
-  // 512 KiB a tile: four blocks need 32 values a thread to hold it.
+  // A tile has 512 KiB: four blocks need 32 values per thread to hold it.
   const auto launch = size == 4 ? (within ? launch_clusters<32, 2> : launch_clusters<32, 0>)
                                 : (within ? launch_clusters<16, 2> : launch_clusters<16, 0>);
   launch(in, out, copy, size, stream);

@@ -19,7 +19,7 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Median wall clock, in microseconds, of `work`, which returns when it is done; once before is not timed.
+/// Median wall clock, in microseconds, of `work`, which returns when it is done. A first run is not timed.
 template <class F>
 double wall_us(const F& work) {
   std::vector<double> times;
@@ -57,8 +57,8 @@ class Timer {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// One repetition of `work`, its data in the L2 cache as far as it fits. `before` runs ahead of every
-  /// replay and is not timed.
+  /// Time of one repetition of `work`, with its data in the L2 cache as far as it fits. `before` runs ahead
+  /// of every replay and is not timed.
   Timing warm(const Work& work, int repetitions, int replays = 25, const Work& before = nullptr) {
     return scaled(replay(
                       [&] {
@@ -68,8 +68,8 @@ class Timer {
                   repetitions);
   }
 
-  /// The same after 192 MiB have been written, that is, from memory: the time of flush and work less the
-  /// flush's.
+  /// The same with data in memory, after 192 MiB have been written: the time of flush and work less that of
+  /// the flush.
   Timing cold(const Work& work, int repetitions, int replays = 25) {
     const auto flush = [&] { gpu(cudaMemsetAsync(flush_.data(), 1, flush_.bytes(), stream_)); };
     const Timing alone = replay(

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Configures VkFFT for one problem; its strides and buffers follow from whether the transform is real,
+// inverse or in place.
 #include <stdexcept>
 
 #include "bench/cuda/device_memory.hpp"
@@ -11,7 +13,7 @@ namespace sfft::bench {
 
 namespace {
 
-/// In place, real rows are padded to 2 (nD/2 + 1) numbers, VkFFT's own layout; else the input is read from
+/// In place, real rows are padded to 2 (nD/2 + 1) numbers, VkFFT's own layout; otherwise the input is read
 /// where it is.
 class VkFft final : public Peer {
  public:

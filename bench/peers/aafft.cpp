@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Iterates until what is added no longer shrinks; once the leading frequencies settle, iterations only
+// estimate values, which needs fewer samples.
 #include "bench/peers/aafft.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +17,10 @@ namespace sfft::peers {
 namespace {
 
 constexpr std::uint64_t kBinsPerTerm = 8;
-constexpr int kTrials = 3;     ///< votes a bit
-constexpr int kEstimates = 5;  ///< values a median
+constexpr int kTrials = 3;     ///< votes per bit
+constexpr int kEstimates = 5;  ///< values per median
 constexpr int kIterations = 24;
-// What is added shrinks by a constant factor an iteration until it meets the noise.
+// What is added shrinks by a constant factor per iteration until it meets the noise.
 constexpr double kStalled = 0.6;
 template <class Real>
 constexpr double kDone = sizeof(Real) == 4 ? 3e-7 : 1e-9;
@@ -28,7 +30,7 @@ double median(std::array<double, kEstimates>& values) {
   return values[kEstimates / 2];
 }
 
-/// Mean of exp(2πi dj) over 0 <= j < count: what the box filter leaves of a term `d` off a bin's centre.
+/// Mean of exp(2πi dj) over 0 <= j < count: the box filter's response to a term `d` off a bin's centre.
 std::complex<double> box_response(double d, double count) {
   const double angle = std::numbers::pi * d;
   const double size = std::abs(angle) < 1e-15 ? 1 : std::sin(angle * count) / (count * std::sin(angle));

@@ -2,8 +2,8 @@
 // AAFFT 0.9 (Gilbert, Muthukrishnan, Strauss: Improved Time Bounds for Near-Optimal Sparse Fourier
 // Representations, 2005; Iwen, Gilbert, Strauss: Empirical Evaluation of a Sub-Linear Time Sparse DFT
 // Algorithm, 2007). Each iteration isolates terms with a box filter bank over a random arithmetic
-// progression, reads their frequencies bit by bit, estimates values as medians, and goes on with what is left
-// of the signal.
+// progression, reads their frequencies bit by bit, estimates values as medians, and continues with the
+// residual.
 #pragma once
 
 #include <random>
@@ -49,7 +49,7 @@ class Aafft final : public Peer<Real> {
   std::vector<double> turns_;
   std::vector<std::uint32_t> heavy_;
   std::vector<std::complex<double>>
-      tests_;  ///< of heavy bin h, trial r, bit b: [(h·trials + r)(bits + 1) + b]
+      tests_;  ///< outputs of heavy bin h, trial r, bit b: [(h·trials + r)(bits + 1) + b]
   std::int64_t samples_ = 0;
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills the buckets of all stages once, then peels: every bucket with a single term gives that term away,
+// which is subtracted from its buckets in the other stages.
 #include "bench/peers/ffast.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +14,8 @@ namespace sfft::peers {
 
 namespace {
 
-// Buckets below this share of the largest are empty, and a bucket whose two delays agree to it holds one
-// term.
+// Buckets below kEmpty times the largest are empty; a bucket whose powers at both delays agree to kAgree
+// holds one term.
 constexpr double kEmpty = 1e-5;
 constexpr double kAgree = 1e-3;
 
@@ -46,7 +48,8 @@ void Ffast<Real>::sample(std::span<const std::complex<Real>> signal, Stage& stag
   }
 }
 
-/// The ratio test: one term alone has the same magnitude at both delays, and their phase is its frequency's.
+/// The ratio test: one term alone has the same magnitude at both delays, and the phase between them gives its
+/// frequency.
 template <class Real>
 bool Ffast<Real>::singleton(const Stage& stage, std::size_t index, Tone& tone) const {
   const std::complex<double> here = stage.here[index];
@@ -102,7 +105,7 @@ void Ffast<Real>::execute(std::span<const std::complex<Real>> signal, std::vecto
       if (stage.queued[b]) queue_.push_back({s, static_cast<std::uint32_t>(b)});
     }
   }
-  // Every peeled term empties a bucket; the bound is for signals that are not what they should be.
+  // Every peeled term empties a bucket; the bound is for signals that break the assumptions.
   auto left = 4 * static_cast<std::size_t>(k_) + 16;
   for (std::size_t next = 0; next < queue_.size() && left > 0; ++next) {
     const Bucket bucket = queue_[next];

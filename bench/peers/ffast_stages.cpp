@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which combs FFAST samples: the two regimes of the paper (one co-prime factor a stage for very sparse
-// signals, products of several for less sparse ones) as one search over the divisors of N.
+// Chooses the combs that FFAST samples: the two regimes of the paper (one co-prime factor per stage for very
+// sparse signals, products of several for less sparse ones) as one search over the divisors of N.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -74,7 +74,7 @@ std::vector<std::int64_t> ffast_stages(std::int64_t points, std::int64_t k) {
 
 std::int64_t ffast_length(std::int64_t points, std::int64_t k) {
   const double least = kBucketsPerTerm * static_cast<double>(k) + kSlack;
-  // `factors` co-prime factors, `together` of them a comb: the smallest comb with room for k.
+  // `factors` co-prime factors, `together` of them per comb: the smallest comb with room for k.
   double smallest = HUGE_VAL;
   std::int64_t factors = 3;
   for (std::int64_t count = kStages; count <= 6; ++count) {

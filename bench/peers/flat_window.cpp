@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Evaluates the Dolph-Chebyshev response in closed form, integrates it over the box for a table of responses,
+// and gets the taps by one inverse transform.
 #include "bench/peers/flat_window.hpp"
 
 #include <bit>
@@ -11,7 +13,7 @@ namespace sfft::peers {
 namespace {
 
 /// Transform of the Dolph-Chebyshev window of 2h+1 taps, 1 at frequency 0 and `leakage` beyond its main lobe:
-/// p(ν) = T_2h(x0 cos πν) / T_2h(x0), x0 = cosh(β), β = acosh(1/leakage)/2h.
+/// p(ν) = T_2h(x0 cos πν) / T_2h(x0) with x0 = cosh(β), β = acosh(1/leakage)/2h.
 class Chebyshev {
  public:
   Chebyshev(std::int64_t half, double leakage)
@@ -35,7 +37,7 @@ class Chebyshev {
 }  // namespace
 
 std::int64_t FlatWindowShape::half() const {
-  // The main lobe ends where x0 cos(πν) = 1: half width β/π of a frequency unit, asked to be lobe/B.
+  // The main lobe ends where x0 cos(πν) = 1: its half width is β/π in units of frequency and is to be lobe/B.
   const double width = std::acosh(1 / leakage) * static_cast<double>(buckets) / (std::numbers::pi * lobe);
   return static_cast<std::int64_t>(std::ceil(width / 2));
 }
@@ -49,7 +51,7 @@ FlatWindow<Real>::FlatWindow(const FlatWindowShape& shape) : shape_(shape), half
   const double step = 1 / (buckets * kSteps);
   const auto box = static_cast<std::int64_t>(std::llround(shape.box * kSteps));
   const auto reach = static_cast<std::int64_t>(std::ceil(shape.lobe * kSteps));
-  std::vector<double> integral{0};  // from -(reach) steps on, to where it stays
+  std::vector<double> integral{0};  // from -(reach) steps on, until it stays constant
   for (std::int64_t i = -reach; i < reach; ++i) {
     const double from = static_cast<double>(i) * step;
     integral.push_back(integral.back() +

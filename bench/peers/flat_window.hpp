@@ -33,7 +33,7 @@ class FlatWindow {
   std::int64_t half() const noexcept { return half_; }
   std::int64_t taps() const noexcept { return 2 * half_ + 1; }
   double reach() const noexcept { return shape_.box + shape_.lobe; }
-  /// Of tap j, -half() <= j <= half().
+  /// Points to tap 0; taps run over -half() <= j <= half().
   const Real* centre() const noexcept { return taps_.data() + half_; }
 
   /// Response at `offset` buckets from the centre, where it is above `leakage`; 0 beyond.
@@ -49,7 +49,7 @@ class FlatWindow {
   }
 
  private:
-  static constexpr int kSteps = 2048;  ///< table entries a bucket
+  static constexpr int kSteps = 2048;  ///< table entries per bucket
   FlatWindowShape shape_;
   std::int64_t half_;
   std::vector<Real> taps_;

@@ -18,39 +18,39 @@ struct Tone {
   std::complex<double> value;
 };
 
-/// Which algorithm, and what it needs.
-/// | method | source                                                             | N                | noise |
-/// |--------|--------------------------------------------------------------------|------------------|-------|
-/// | sfft1  | Hassanieh, Indyk, Katabi, Price, SODA 2012, sFFT 1.0               | power of two     | yes   |
-/// | sfft2  | the same paper, sFFT 2.0: comb-filtered locations                   | power of two     | yes |
-/// | sfft3  | the same authors, STOC 2012, section 3: exactly sparse signals      | power of two     | no |
-/// | aafft  | Gilbert, Muthukrishnan, Strauss 2005; Iwen, Gilbert, Strauss 2007    | power of two     | yes |
-/// | ffast  | Pawar, Ramchandran, ISIT 2013: comb filters and peeling             | co-prime factors | no |
+/// The algorithms and what they need.
+/// | method | source                                                            | N                | noise |
+/// |--------|-------------------------------------------------------------------|------------------|-------|
+/// | sfft1  | Hassanieh, Indyk, Katabi, Price, SODA 2012, sFFT 1.0              | power of two     | yes   |
+/// | sfft2  | the same paper, sFFT 2.0: comb-filtered locations                 | power of two     | yes   |
+/// | sfft3  | the same authors, STOC 2012, section 3: exactly sparse signals    | power of two     | no    |
+/// | aafft  | Gilbert, Muthukrishnan, Strauss 2005; Iwen, Gilbert, Strauss 2007 | power of two     | yes   |
+/// | ffast  | Pawar, Ramchandran, ISIT 2013: comb filters and peeling           | co-prime factors | no    |
 enum class Method : std::uint8_t { sfft1, sfft2, sfft3, aafft, ffast };
 
 const char* to_string(Method method) noexcept;
 
 /// A plan for signals of one length and sparsity. Execution draws fresh random numbers, as published, and
-/// keeps its scratch memory: one execution at a time, nothing allocated once its vectors have grown.
+/// keeps its scratch memory: run one execution at a time; none allocates once the vectors have grown.
 template <class Real>
 class Peer {
  public:
   virtual ~Peer() = default;
   /// Finds up to k terms, in no particular order. `signal` holds N samples.
   virtual void execute(std::span<const std::complex<Real>> signal, std::vector<Tone>& tones) = 0;
-  /// Samples read by the latest execution; one that is read twice counts twice.
+  /// Samples read by the latest execution; a sample read twice counts twice.
   virtual std::int64_t samples_read() const noexcept = 0;
-  /// The parameters chosen, for people: "B 4096 and 2048, 3 + 8 loops".
+  /// The parameters chosen, for human readers: "B 4096 and 2048, 3 + 8 loops".
   virtual std::string describe() const = 0;
 };
 
-/// Throws sfft::Error (invalid_argument) for a length or a sparsity that the method cannot have.
+/// Throws sfft::Error (invalid_argument) for a length or a sparsity that the method cannot handle.
 template <class Real>
 std::unique_ptr<Peer<Real>> make_peer(Method method, std::int64_t points, std::int64_t k,
                                       std::uint64_t seed = 1);
 
-/// The length nearest to `points` that FFAST decodes k terms of: a product of pairwise co-prime factors of
-/// about one size, whose sub-products are comb sizes of k and more. 162³ and k=50 give 161·162·163.
+/// The length nearest to `points` at which FFAST decodes k terms: a product of pairwise co-prime factors of
+/// similar size, whose sub-products are comb sizes of at least k. 162³ and k=50 give 161·162·163.
 std::int64_t ffast_length(std::int64_t points, std::int64_t k);
 
 }  // namespace sfft::peers

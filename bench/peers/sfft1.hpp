@@ -13,7 +13,7 @@
 namespace sfft::peers {
 
 /// Bucket counts, loops and thresholds. The paper leaves their constants to measurement; choose() takes the
-/// cheapest by a count of filter taps and votes, which is the balance behind its B ~ sqrt(Nk/log N).
+/// cheapest by the number of filter taps and votes, which is the balance behind its B ~ sqrt(Nk/log N).
 struct Sfft1Parameters {
   std::int64_t location_buckets = 0, estimation_buckets = 0;
   int location_loops = 0, estimation_loops = 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each round hashes the residual at τ and τ + 1, locates or corrects one term per bucket, and sizes the next
+// round by the buckets that remain unexplained.
 #include "bench/peers/sfft3.hpp"
 
 #include <fmt/format.h>
@@ -10,22 +12,22 @@ namespace sfft::peers {
 
 namespace {
 
-// Buckets a term in the first round, which finds most, and buckets for each unexplained one in later rounds.
+// Buckets per term in the first round, which finds most terms, and per unexplained bucket in later rounds.
 constexpr std::uint64_t kBucketsPerTerm = 8;
 constexpr std::int64_t kLaterRatio = 2;
-// Nor fewer buckets than terms: the errors of those found would pile up, and could not be told apart.
+// Never fewer buckets than this, nor than terms: the errors of found terms would pile up indistinguishably.
 constexpr std::int64_t kFewestBuckets = 16;
 constexpr int kExtraRounds = 8;
-// A frequency is the phase between two hashes times N/2π: leakage must stay below π/N.
+// A frequency is N/2π times the phase between two hashes, so leakage must stay below π/N.
 constexpr double kLeakage = 1e-8;
 // A bucket below this share of the largest is empty: coefficients are taken to lie within it, like the
 // integers -L..L of the paper.
 constexpr double kEmpty = 5e-7;
 // A bucket whose hashes differ by more in squared magnitude holds more than one term.
 constexpr double kAgree = 1e-5;
-// Frequencies are integers: what lies further from one comes from more than one term.
+// Frequencies are integers: a location further from one comes from more than one term.
 constexpr double kOffGrid = 0.15;
-// A remainder below this share of a known term is taken for its error where it also turns like it.
+// A remainder below this share of a known term is taken for its error if it also turns like the term.
 constexpr double kRemainder = 1e-2;
 constexpr double kSameTurn = 0.1;
 constexpr std::int32_t kNobody = -1, kSeveral = -2;
@@ -81,8 +83,8 @@ void Sfft3<Real>::execute(std::span<const std::complex<Real>> signal, std::vecto
   for (int i = 0; i < rounds; ++i) {
     const std::int64_t unexplained = i == 0 ? comb_round(signal) : round(signal, levels_[level]);
     if (unexplained == 0) break;
-    // A missing term shows in one bucket or two: the next round has as many buckets as they ask for, or more
-    // than this one if it made nothing better. What is left are then errors of known terms, which need a
+    // A missing term shows in one or two buckets: the next round has as many buckets as these require, or
+    // more than this round if it improved nothing. What is left then are errors of known terms, which need a
     // bucket each.
     if (i > 1 && unexplained >= before) {
       level -= std::min<std::size_t>(level, 2);
@@ -94,7 +96,7 @@ void Sfft3<Real>::execute(std::span<const std::complex<Real>> signal, std::vecto
     }
     before = unexplained;
   }
-  // Wrong terms that later rounds cancelled have values near zero.
+  // Wrong terms that were cancelled by later rounds have values near zero.
   found_.truncate(static_cast<std::size_t>(k_), kEmpty * largest_);
   tones = found_.terms();
   for (Tone& tone : tones) tone.value *= static_cast<double>(points_);
@@ -177,7 +179,8 @@ double Sfft3<Real>::offset_in(std::uint64_t bucket, std::uint64_t frequency, con
       static_cast<double>(window.buckets()));
 }
 
-/// What an inaccurate value left behind is too small to tell its frequency, but not to be recognised.
+/// The remainder of an inaccurate value is too small to locate, but can be recognised as belonging to its
+/// term.
 template <class Real>
 bool Sfft3<Real>::correct(std::uint64_t bucket, const Permutation& permutation,
                           const FlatWindow<double>& window, Tone& tone) const {
@@ -194,9 +197,9 @@ bool Sfft3<Real>::correct(std::uint64_t bucket, const Permutation& permutation,
   return true;
 }
 
-/// The frequency of a bucket that holds one term alone. The paper lets wrong terms of crowded buckets into
-/// the sum and has later rounds cancel them; most are recognised here because the two hashes differ in
-/// magnitude, or because the phase between them points beside the integers.
+/// The frequency of a bucket that holds one term alone. The paper accepts wrong terms of crowded buckets and
+/// lets later rounds cancel them; here most are recognised because the two hashes differ in magnitude or
+/// their phase points between integers.
 template <class Real>
 bool Sfft3<Real>::single(std::size_t bucket, std::int64_t& frequency) const {
   const std::complex<double> here = here_[bucket];
@@ -218,7 +221,7 @@ bool Sfft3<Real>::locate(std::uint64_t bucket, const Permutation& permutation,
   if (!single(bucket, tone.frequency)) return false;
   const auto frequency = static_cast<std::uint64_t>(tone.frequency);
   const double offset = offset_in(bucket, frequency, permutation, window);
-  // Beyond half a bucket the neighbour sees more of it, and would find it twice.
+  // Beyond half a bucket the neighbour sees more of the term, and it would be found twice.
   if (std::abs(offset) > 0.5) return false;
   tone.value = times(here_[bucket], std::conj(roots_(frequency * permutation.tau))) / window.response(offset);
   return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sFFT 3.0 (Hassanieh, Indyk, Katabi, Price: Nearly Optimal Sparse Fourier Transform, STOC 2012, section 3):
-// exactly k-sparse signals in O(k log N). Each round hashes what is left of the signal twice, one sample
-// apart; the phase between the two tells the frequency of every bucket that holds one. The first round uses a
-// comb, as the authors' implementation does.
+// exactly k-sparse signals in O(k log N). Each round hashes the residual twice, one sample apart; the phase
+// between the two gives the frequency of every bucket that holds one term. The first round uses a comb, as
+// the authors' implementation does.
 #pragma once
 
 #include <random>
@@ -30,8 +30,7 @@ class Sfft3 final : public Peer<Real> {
     BucketFft<double> fft;
   };
 
-  /// One round: adds the terms it finds and returns the number of buckets that they
-  /// leave unexplained.
+  /// One round: adds the terms that it finds and returns the number of buckets that remain unexplained.
   std::int64_t round(std::span<const std::complex<Real>> signal, Level& level);
   std::int64_t comb_round(std::span<const std::complex<Real>> signal);
   void find_largest();
@@ -53,7 +52,7 @@ class Sfft3 final : public Peer<Real> {
   std::vector<Level> levels_;  ///< most buckets first
   SparseTerms found_;
   std::vector<Tone> fresh_;
-  std::vector<std::int32_t> owner_;  ///< of each bucket: the term found before that hashes there, or a mark
+  std::vector<std::int32_t> owner_;  ///< per bucket: the known term that hashes there, or a mark
   std::vector<std::complex<double>> here_, next_;  ///< buckets at τ and τ + 1
   double largest_ = 0;                             ///< magnitude of the first round's largest bucket
   double least_power_ = 0;                         ///< squared magnitude below which a bucket is empty

@@ -12,8 +12,8 @@
 
 namespace sfft::peers {
 
-/// Terms in the order of discovery; adding to a known frequency adds to its value. An open hash table, since
-/// the fastest algorithms here take microseconds.
+/// Terms in the order of discovery; adding to a known frequency adds to its value. Uses an open hash table
+/// because the fastest algorithms here take microseconds.
 class SparseTerms {
  public:
   void clear() {
@@ -33,7 +33,7 @@ class SparseTerms {
   const std::vector<Tone>& terms() const noexcept { return terms_; }
   std::size_t size() const noexcept { return terms_.size(); }
 
-  /// Keeps the `count` largest, and of those the ones of at least `least` in magnitude.
+  /// Keeps the `count` largest terms that have at least `least` in magnitude.
   void truncate(std::size_t count, double least = 0) {
     if (least > 0) std::erase_if(terms_, [=](const Tone& t) { return std::norm(t.value) < least * least; });
     if (terms_.size() > count) {

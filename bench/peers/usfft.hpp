@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unequally spaced FFT: a sparse spectrum evaluated along an arithmetic progression of samples. AAFFT owes
-// its speed to it (Gilbert, Muthukrishnan, Strauss 2005, section 4); here by Gaussian gridding (Greengard,
-// Lee 2004).
+// its speed to it (Gilbert, Muthukrishnan, Strauss 2005, section 4). This one uses Gaussian gridding
+// (Greengard, Lee 2004).
 #pragma once
 
 #include <complex>
@@ -15,10 +15,10 @@ namespace sfft::peers {
 
 class Usfft {
  public:
-  /// For progressions of `points` samples, even.
+  /// For progressions of `points` samples, an even number.
   explicit Usfft(std::int64_t points);
 
-  /// Takes the frequencies, in turns a sample, in [0, 1). Their weights serve any number of evaluations.
+  /// Takes the frequencies in turns per sample, in [0, 1). Their weights serve any number of evaluations.
   void place(std::span<const double> frequencies);
   /// samples[j] -= Σ_f coefficients[f] exp(2πi frequencies[f] j), 0 <= j < points.
   void subtract(std::span<const std::complex<double>> coefficients, std::span<std::complex<double>> samples);
@@ -37,7 +37,7 @@ class Usfft {
   double width_;  ///< τ of the paper
   BucketFft<double> fft_;
   std::vector<std::complex<double>> grid_;
-  std::vector<double> correction_;  ///< of sample j - points/2
+  std::vector<double> correction_;  ///< correction of sample j - points/2
   std::vector<Term> terms_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace sfft::peers {
 
-/// Indices of the `count` largest magnitudes, in no order.
+/// Indices of the `count` largest magnitudes, in no particular order.
 template <class Real>
 void largest(const std::vector<std::complex<Real>>& values, std::size_t count,
              std::vector<std::uint32_t>& indices, std::vector<Real>& scratch) {
@@ -27,13 +27,13 @@ void largest(const std::vector<std::complex<Real>>& values, std::size_t count,
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::norm(values[i]) > least) indices.push_back(static_cast<std::uint32_t>(i));
   }
-  // Exact zeros tie: they fill up what is left.
+  // Exact zeros tie: they fill the remaining places.
   for (std::size_t i = 0; i < values.size() && indices.size() < count; ++i) {
     if (std::norm(values[i]) == least) indices.push_back(static_cast<std::uint32_t>(i));
   }
 }
 
-/// One small counter a frequency, cleared by starting a new epoch.
+/// One small counter per frequency, cleared by starting a new epoch.
 class Votes {
  public:
   Votes(std::int64_t points, unsigned threshold)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits a stream's frames into dense ones, sparse ones that are right to rounding, and the rest, whose
+// ratios of reported to true error enter the medians.
 #include "bench/trust/account.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one stream's account was worth: reported against true errors, frame by frame.
+// How good the account of one stream was: reported against true errors, frame by frame.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct FrameRecord {
   Comparison errors;
 };
 
-/// Medians are over sparse frames whose error is above rounding; NaN where a stream has none.
+/// Medians are over sparse frames whose error is above rounding; NaN if a stream has none.
 struct AccountSummary {
-  std::int64_t frames = 0;  ///< compared
+  std::int64_t frames = 0;  ///< frames compared
   std::int64_t sparse = 0, dense = 0, refreshed = 0, relearned = 0;
-  std::int64_t rounding_only = 0;    ///< sparse, and right to rounding
+  std::int64_t rounding_only = 0;    ///< sparse frames that are right to rounding
   std::int64_t beyond_twice = 0;     ///< true error above twice the report
-  std::int64_t sparse_beyond = 0;    ///< of them sparse frames
-  std::int64_t relative_beyond = 0;  ///< the same of the relative errors
+  std::int64_t sparse_beyond = 0;    ///< the sparse frames among these
+  std::int64_t relative_beyond = 0;  ///< the same for relative errors
   std::int64_t settled = 0;          ///< first frame after which no frame is sparse; -1: the last one is
   double ratio = std::numeric_limits<double>::quiet_NaN();           ///< median of reported/true, L2
-  double relative_ratio = std::numeric_limits<double>::quiet_NaN();  ///< of the relative errors
+  double relative_ratio = std::numeric_limits<double>::quiet_NaN();  ///< median of reported/true, relative
   double true_error = std::numeric_limits<double>::quiet_NaN();      ///< median, relative
   double reported_error = std::numeric_limits<double>::quiet_NaN();
   double worst_true = 0;  ///< relative, over all frames
@@ -49,6 +49,6 @@ FrameRecord record(const TrackedFrame<Real>& tracked, std::int64_t index, const 
   return {index, tracked.action, dense, truth.compare(tracked.spectrum)};
 }
 
-double median(std::vector<double> values);  ///< NaN of none
+double median(std::vector<double> values);  ///< NaN for no values
 
 }  // namespace sfft::trust

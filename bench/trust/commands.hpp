@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sub-commands of bench_trust: each measures, prints a table and returns what it found as JSON.
+// The sub-commands of bench_trust: each measures, prints a table and returns its findings as JSON.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct StreamsOptions {
   std::int64_t count = 1000;
   std::int64_t frames = 60;
   std::uint64_t seed = 1;
-  double accuracy = 0.05;  ///< of the second way
+  double accuracy = 0.05;  ///< accuracy of the second way of tracking
   std::string only;        ///< part of a family's name
   bool verbose = false;    ///< a line per stream
   bool quick = false;

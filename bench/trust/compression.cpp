@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of JPEG and of the video codecs that followed it: what is coarse differs from frame to frame.
+// Block compression as in JPEG and the video codecs that followed it; which blocks are coarse differs between
+// frames.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,7 +33,7 @@ Block cosines() {
   return basis;
 }
 
-/// left · block · rightᵀ, or with both transposed.
+/// basis · block · basisᵀ, or with both transposed for the inverse.
 Block transform(const Block& basis, const Block& block, bool inverse) {
   Block half{};
   Block result{};

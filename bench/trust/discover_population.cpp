@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery against a population: signals drawn from some twenty-five families, each judged by a dense
-// transform in double precision. Counts silent errors: answers that say `verified` and are not what they say.
+// Discovery against a population: signals drawn from about twenty-five families, each judged by a dense
+// transform in double precision. Counts silent errors: answers that claim to be `verified` but are wrong.
 //   bench_discover_population [--signals=20000] [--first=0] [--seed=1] [--family=NAME] [--seconds=S]
 //                             [--threads=1] [--json=FILE] [--verbose] [RECORDING.y4m …]
-// Signal i is the same whatever the others are: --first=I --signals=1 --verbose makes it again. A signal is
+// Signal i does not depend on the others: --first=I --signals=1 --verbose makes it again. A signal is
 // silently wrong when its answer is verified and
 //   missed  a coefficient outside the support is larger than twice missed_bound,
 //   values  the values' error is more than five times the reported one,
 //   tail    the energy outside the support is more than four times the reported one,
-// each beyond the rounding of the element type. What a click or burst shorter than `shortest_burst` did, one
-// that was put in or one that the answer leaves, is counted apart, as `exempt`.
+// each beyond the rounding of the element type. Errors due to a click or burst shorter than `shortest_burst`,
+// either put in or left over by the answer, are counted separately as `exempt`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ using Complex = std::complex<double>;
 
 struct Question {
   ElementType type = ElementType::c64;
-  double scale = 1;  ///< of the samples: powers of ten far from 1 in some
+  double scale = 1;  ///< scale of the samples: in some signals a power of ten far from 1
   DiscoverOptions options;
   std::string text() const {
     return fmt::format("{} scale {:g} k={} {} fallback={} check={} seed={}", to_string(type), scale,
@@ -60,7 +60,7 @@ Question draw_question(const PopulationSignal& signal, std::int64_t number, Draw
   const std::int64_t kinds[] = {known, known, std::max<std::int64_t>(1, known / 2), 2 * known + 3, 0};
   options.k = std::min(kinds[draw.below(5)], signal.shape.points() / 64);
   options.fallback = draw.one_in(4) ? Fallback::dense : Fallback::none;
-  // A dense transform cannot choose how many: it would refuse what has no peaks.
+  // A dense transform cannot choose the number of frequencies: it would refuse signals without peaks.
   if (options.k == 0) options.fallback = Fallback::none;
   if (draw.one_in(5)) options.path = draw.one_in(2) ? Path::comb : Path::flat_window;
   options.check = draw.one_in(2) ? Check::automatic : Check::scattered;
@@ -133,11 +133,11 @@ Samples convert(const PopulationSignal& signal, Question& question) {
 }
 
 struct Verdict {
-  double missed = 0, values = 0, tail = 0;  ///< over what is allowed: above 1 is silent
+  double missed = 0, values = 0, tail = 0;  ///< errors over their limits: above 1 is silently wrong
   double worst() const { return std::max({missed, values, tail}); }
 };
 
-/// In units of the unscaled signal.
+/// Judges an answer in units of the unscaled signal.
 Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const PopulationSignal& signal,
               const Question& question) {
   const bool twice = question.type == ElementType::f64 || question.type == ElementType::c128;
@@ -166,7 +166,7 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
   Verdict verdict;
   verdict.missed = std::sqrt(largest) / (2 * found.missed_bound / question.scale + rounding);
   verdict.values = std::sqrt(error) / (5 * std::sqrt(reported) + rounding);
-  // The square itself may not be a number of double precision.
+  // The square itself may leave the range of double precision.
   const double told = std::sqrt(found.tail_energy) / question.scale;
   const bool in_range = found.tail_energy > 1e-290 && found.tail_energy < 1e290;
   const double spread = rounding * std::sqrt(static_cast<double>(truth.size())) / 8;
@@ -174,8 +174,8 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
   return verdict;
 }
 
-/// Samples at which the signal is not what the answer says, where these are all that is wrong with it: a
-/// click that quantization makes of a step of one in 255, for one.
+/// Number of samples at which the signal differs from the answer, if nothing else is wrong with it: for
+/// example a click that quantisation makes of a step of one in 255.
 std::int64_t differing_samples(const Discovery& found, std::vector<Complex> rest,
                                const PopulationSignal& signal, double scale) {
   for (std::size_t i = 0; i < found.values.size(); ++i) {
@@ -195,7 +195,7 @@ std::int64_t differing_samples(const Discovery& found, std::vector<Complex> rest
 struct Tally {
   std::int64_t signals = 0, found = 0, dense = 0, unverified = 0, refused = 0;
   std::int64_t silent = 0, missed = 0, values = 0, tail = 0, exempt = 0, exempt_of_read = 0, dense_silent = 0;
-  double worst = 0;  ///< of what was not exempt
+  double worst = 0;  ///< largest error of a signal that was not exempt
   std::int64_t worst_signal = -1;
   std::vector<std::int64_t> silent_signals;
 
@@ -308,7 +308,7 @@ void run_one(const Population& population, std::int64_t number, const Arguments&
     if (signal.disturbed > 0 && signal.disturbed < found.shortest_burst) return true;
     if (differing_samples(found, truth, signal, question.scale) < found.shortest_burst) return true;
     if (question.options.k == 0) return false;
-    // What k cut off would hide them: once more, for everything that there is to find.
+    // Frequencies cut off by k would hide them, so discovery runs again for everything that there is to find.
     DiscoverOptions options = question.options;
     options.k = 0;
     const Discovery all =

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each factory returns a function of image and frame index; effects that need lasting objects draw them once
+// from their own seed.
 #include "bench/trust/effects.hpp"
 
 #include <algorithm>
@@ -16,7 +18,7 @@ void scale(Image& image, double gain, double offset) {
   for (float& value : image.values) value = static_cast<float>(gain * value + offset);
 }
 
-/// A place that moves on a straight line and comes back in on the other side.
+/// A position that moves on a straight line and re-enters on the other side.
 double travel(double start, double step, std::int64_t index, double low, double high) {
   const double span = high - low;
   const double position = start + step * static_cast<double>(index) - low;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a scene from frame to frame: light, weather, motion, camera, compression.
+// Effects that change a scene from frame to frame: light, weather, motion, camera, compression.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace sfft::trust {
 
-/// Changes frame `index` in place. The generator is the frame's own, so that effects may draw what they like.
+/// Changes frame `index` in place. Each frame has its own generator, so that effects may draw any number of
+/// values.
 using Effect = std::function<void(Image& image, std::int64_t index, Random& random)>;
 
 Effect gaussian_noise(double sigma);
-/// Variance `gain` times the grey value, as photons have, and `floor` of the read-out.
+/// Noise of variance `gain` times the grey value, as of photons, plus `floor` for the read-out.
 Effect shot_noise(double gain, double floor);
 /// Everything times 1 + slope·index, and offset·index added; stays once the ramp has run `frames` frames.
 Effect light_ramp(double slope, double offset, std::int64_t frames);
@@ -21,17 +22,19 @@ Effect light_sinusoid(double amplitude, double period_frames);
 /// A dark disk with a soft edge that crosses the picture in `frames` frames.
 Effect moving_shadow(double depth, double radius, double frames);
 Effect rain(int streaks, double brightness, double length, double slant);
-/// 8 by 8 DCT blocks divided by JPEG's luminance table of this quality; every `period`-th frame 15 better.
+/// 8 by 8 DCT blocks divided by JPEG's luminance table of this quality; every `period`-th frame gets a
+/// quality 15 higher.
 Effect block_compression(int quality, int period);
-/// A lamp at mains frequency: gain per frame, and across rows where a rolling shutter sees `bands` of it.
+/// A lamp at mains frequency: its gain varies between frames, and across rows if a rolling shutter sees
+/// `bands` of it.
 Effect flicker(double depth, double cycles_per_frame, double bands);
-/// Disks and boxes on straight paths; `sizes` is their share of the picture's area.
+/// Disks and boxes on straight paths; `smallest` and `largest` are their shares of the picture's area.
 Effect moving_objects(int count, double smallest, double largest, double speed, std::uint64_t seed);
-/// A part of the picture swings like leaves: rows shift by a sinusoid of some pixels.
+/// A part of the picture swings like leaves: rows shift by a sinusoid of a few pixels.
 Effect waving(double amplitude, double period_frames, double wavelength, std::uint64_t seed);
 /// Black to full over `frames` frames, and back when `there_and_back`.
 Effect fade(double frames, bool there_and_back);
-/// Grows, or falls, by `factor` over `frames` frames, geometrically; stays there.
+/// Grows or falls geometrically by `factor` over `frames` frames, then stays there.
 Effect scale_by(double factor, double frames);
 Effect white_noise_only(double sigma);
 

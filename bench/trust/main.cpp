@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_trust: whether errors can be trusted. Parses, calls, writes.
+// bench_trust measures whether reported errors can be trusted. This file parses the command line, calls a
+// sub-command and writes its JSON.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -12,13 +12,13 @@
 namespace sfft::trust {
 
 /// The standard library fixes its generators but not its distributions, and its normal one is slow. Streams
-/// need both: the same frames everywhere, and a noisy frame in about a millisecond.
+/// need both: the same frames everywhere, and a frame of noise in about a millisecond.
 class Random {
  public:
   explicit Random(std::uint64_t seed) {
     for (std::uint64_t& word : state_) word = split_mix(seed);
   }
-  /// A generator of its own for part `index` of what `seed` describes.
+  /// An independent generator for part `index` of whatever `seed` describes.
   Random(std::uint64_t seed, std::uint64_t index) : Random(seed * 0x9e3779b97f4a7c15U + index) {}
 
   std::uint64_t bits() {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Wraps sfft-video's sources as a stream that reads one frame ahead, so that its end is known in time; builds
+// without the video library refuse.
 #include "bench/trust/video_streams.hpp"
 #include "sfft/error.hpp"
 #if TRUST_HAVE_VIDEO

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A power-law field is made by an inverse real FFT of random coefficients, then scaled, overlaid with sharp
+// edges and blurred as by a lens.
 #include "bench/trust/scene.hpp"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ void normalise(Image& image, double wanted_mean, double contrast) {
   }
 }
 
-/// A separable Gaussian; the image repeats.
+/// Separable Gaussian blur of an image that repeats periodically.
 void blur(Image& image, double sigma) {
   const auto reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
   std::vector<float> weights;
@@ -69,7 +71,8 @@ Image power_law_field(std::int64_t rows, std::int64_t columns, double exponent, 
         spectrum[static_cast<std::size_t>(r * half + c)] = random.normal_pair() / std::pow(f, exponent);
     }
   }
-  // Inverse real transforms want the symmetry of a real signal in the columns that are their own mirror.
+  // Inverse real transforms need the symmetry of a real signal in the columns that are their own mirror
+  // image.
   for (const std::int64_t c : {std::int64_t{0}, columns % 2 == 0 ? columns / 2 : std::int64_t{0}}) {
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t mirror = (rows - r) % rows;

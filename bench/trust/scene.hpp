@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images that look like photographs to a Fourier transform, and where video streams take their pixels from.
+// Images that look like photographs to a Fourier transform; video streams take their pixels from them.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,21 @@ struct Image {
   float at(std::int64_t row, std::int64_t column) const {
     return values[static_cast<std::size_t>(row * columns + column)];
   }
-  /// Bilinear; the image repeats in both directions.
+  /// Bilinear interpolation; the image repeats in both directions.
   float sample(double row, double column) const;
 };
 
-/// What a scene is drawn with.
+/// Parameters of a scene.
 struct SceneSettings {
   double exponent = 1;   ///< amplitudes fall as 1/f^exponent; natural images have exponents near 1
   int edges = 12;        ///< rectangles and disks with sharp edges
   double mean = 110;     ///< grey value
-  double contrast = 40;  ///< standard deviation of the field; what leaves 0 … 255 is clipped
-  double blur = 0;       ///< of the lens: standard deviation in pixels
+  double contrast = 40;  ///< standard deviation of the field; values outside 0 … 255 are clipped
+  double blur = 0;       ///< blur of the lens, standard deviation in pixels
 };
 Image natural_scene(std::int64_t rows, std::int64_t columns, const SceneSettings& settings, Random& random);
 
-/// The `rows` by `columns` at (row, column) of a canvas, to fractions of a pixel.
+/// Fills `out` from (row, column) of a canvas, to fractions of a pixel.
 void crop(const Image& canvas, double row, double column, Image& out);
 
 /// Blends a disk with a soft edge of one pixel into the image. Weight 1 replaces what is there.

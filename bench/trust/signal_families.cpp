@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps family names to calls of a Maker, and draws shape, type and parameters of signal i from a generator
+// that depends on the seed and i alone.
 #include "bench/trust/signal_families.hpp"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Powers of two, smooth numbers, primes and near-primes, of one to three dimensions.
+/// Draws powers of two, smooth numbers, primes and near-primes in one to three dimensions.
 Shape draw_shape(Draw& draw) {
   static const std::vector<Shape> small = {
       Shape{4096},       Shape{8192},      Shape{16384},      Shape{8192},       Shape{16384},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A population of signals: families drawn from described distributions, each signal from one number.
+// A population of signals: families drawn from stated distributions, each signal from one number.
 #pragma once
 
 #include <complex>
@@ -13,7 +13,7 @@
 
 namespace sfft::bench {
 
-/// Random numbers of one signal (SplitMix64): as many as it needs, the same ones every time.
+/// Random numbers of one signal (SplitMix64): as many as it needs, and the same every time.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : state_(seed) {}
@@ -36,12 +36,12 @@ struct PopulationSignal {
   Shape shape{1};
   bool real = false;
   std::vector<std::complex<double>> x;
-  std::int64_t tones = 0;  ///< frequencies put in on purpose, a pair of a real signal once; 0: no number
+  std::int64_t tones = 0;  ///< frequencies put in on purpose, a conjugate pair once; 0: no such number
   std::int64_t disturbed =
       0;  ///< samples that a click or burst changed, where that is all that is not sparse
 };
 
-/// Everything about signal `number` of a population but its element type and what is asked of it.
+/// Makes signal `number` of a population, without its element type and the options of the question.
 class Population {
  public:
   /// Recordings (may be none) join the family of rows and frames.
@@ -57,8 +57,8 @@ class Population {
   std::vector<std::shared_ptr<Recording>> recordings_;
 };
 
-/// exp(+2 pi i f·t/n) sums of a full spectrum, unnormalised forward and 1/N inverse, by the dense engine in
-/// double precision; every thread keeps its plans.
+/// Full complex transform, unnormalised forward and with 1/N inverse, by the dense engine in double
+/// precision; every thread keeps its plans.
 void transform_in_place(const Shape& shape, std::vector<std::complex<double>>& x, bool inverse);
 
 }  // namespace sfft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each family's signals are made.
+// The recipes of the signal families.
 #pragma once
 
 #include <algorithm>
@@ -89,7 +89,7 @@ struct Maker {
     for (const Complex& x : signal.x) sum += std::norm(x);
     return std::sqrt(sum / static_cast<double>(points()));
   }
-  /// Noise whose power goes with frequency to the power `slope`.
+  /// Noise whose power is proportional to frequency to the power `slope`.
   void add_coloured(double slope, double sigma) {
     std::vector<Complex> spectrum(signal.x.size());
     const Axes axes(signal.shape);
@@ -110,7 +110,7 @@ struct Maker {
     for (Complex& value : spectrum) value *= scale;
     add_spectrum(spectrum);
   }
-  /// f(t) of the position along one axis.
+  /// Adds a function of the position along one axis.
   void along(const std::function<Complex(std::int64_t, std::int64_t)>& value) {
     const auto axis = static_cast<int>(draw.below(signal.shape.rank()));
     const Axes axes(signal.shape);
@@ -118,7 +118,7 @@ struct Maker {
     for (std::int64_t i = 0; i < points(); ++i)
       signal.x[static_cast<std::size_t>(i)] += value(axes.at(i)[static_cast<std::size_t>(axis)], n);
   }
-  /// A period in samples: often one that divides the size.
+  /// A period in samples, often one that divides the size.
   std::int64_t period(std::int64_t n) {
     std::vector<std::int64_t> divisors;
     for (std::int64_t p = 2; p <= n / 2 && p <= 4096; ++p) {
@@ -253,7 +253,7 @@ struct Maker {
     for (std::int64_t j = 0; j < k; ++j) {
       double f[3];
       for (double& own : f) own = draw.unit();
-      // Some so near a grid point that they look as if they were on it.
+      // Some are so near a grid point that they seem to lie on it.
       if (draw.one_in(2)) {
         const double off = draw.log_between(1e-6, 0.5);
         for (int d = 0; d < signal.shape.rank(); ++d) {

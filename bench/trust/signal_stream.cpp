@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every frame has its own generator; tones on the grid come from one inverse transform, others are summed
+// sample by sample, then noise and gain are applied.
 #include "bench/trust/signal_stream.hpp"
 
 #include <algorithm>
@@ -43,7 +45,7 @@ class SignalStream : public Stream {
     if (settings_.evolve) settings_.evolve(tones_, index_, random);
   }
 
-  /// Tones on the grid by an inverse transform, others sample by sample.
+  /// Synthesises tones on the grid by an inverse transform, others sample by sample.
   void synthesise() {
     std::fill(samples_.begin(), samples_.end(), 0);
     const auto points = static_cast<double>(settings_.points);

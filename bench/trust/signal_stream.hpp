@@ -15,7 +15,7 @@
 namespace sfft::trust {
 
 struct Tone {
-  double frequency = 0;  ///< in bins; off the grid when it is no integer
+  double frequency = 0;  ///< in bins; off the grid when it is not an integer
   double amplitude = 1;
   double phase = 0;
   double turn = 0;  ///< added to the phase per frame
@@ -25,12 +25,12 @@ struct Tone {
 struct SignalSettings {
   std::int64_t points = 4096;
   ElementType type = ElementType::c64;  ///< c64, c128, f32, f64
-  std::vector<Tone> tones;              ///< of the first frame
+  std::vector<Tone> tones;              ///< tones of the first frame
   double noise = 0;                     ///< standard deviation per sample
   std::uint64_t seed = 1;
   /// Changes the tones of frame `index` > 0, starting from those of the frame before; phases have advanced.
   std::function<void(std::vector<Tone>& tones, std::int64_t index, Random& random)> evolve;
-  /// What the whole frame (0: silence) and the noise alone are multiplied by; empty: 1.
+  /// Factors on the whole frame (0: silence) and on the noise alone; empty: 1.
   std::function<double(std::int64_t index)> gain, noise_gain;
 };
 

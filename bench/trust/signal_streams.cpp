@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws size, type, tones and noise alike for every stream, then lets its family set how tones and noise
+// evolve; each family is one function of a Draft.
 #include "bench/trust/signal_streams.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +19,7 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-/// What one stream is drawn with, and where a family leaves its words.
+/// The settings of one stream while it is drawn, with the words that describe it.
 struct Draft {
   SignalSettings settings;
   Random random;
@@ -37,7 +39,7 @@ struct Draft {
 };
 
 std::int64_t draw_points(Random& random) {
-  // Short ones more often: they are as good a test, and 2^16 points take fifty times as long as 2^10.
+  // Short ones are drawn more often: they test as well, and 2^16 points take fifty times as long as 2^10.
   static constexpr std::int64_t kPoints[] = {1024,  1024,  2048, 2048, 4096, 4096, 8192,  8192, 16384, 16384,
                                              32768, 65536, 1000, 1536, 1500, 6000, 15000, 1021, 10007};
   return kPoints[random.below(static_cast<std::int64_t>(std::size(kPoints)))];
@@ -84,11 +86,11 @@ void phases_random(Draft& draft) {
   };
 }
 
-/// Once up or down by `factor` and then constant, or there and back again and again.
+/// A course that goes up or down by `factor` once and then stays, or goes there and back repeatedly.
 std::function<double(std::int64_t)> amplitude_course(Random& random, double factor, double frames,
                                                      bool back) {
   const double start =
-      random.chance(0.5) ? 0 : 0.5;  // of a course there and back: at the bottom, or at the top
+      random.chance(0.5) ? 0 : 0.5;  // where a course there and back starts: at the bottom or the top
   return [=](std::int64_t index) {
     const double along = static_cast<double>(index) / frames;
     if (!back) return std::pow(factor, std::min(along, 1.0));
@@ -217,7 +219,7 @@ void chirps(Draft& draft) {
   draft.words += fmt::format(", {} tones by {:.2g} bins per frame", moving, rate);
 }
 
-/// A machine room: everything a little.
+/// A machine room: a little of everything.
 void mixture(Draft& draft) {
   turn_phases(draft);
   const double jitter = draft.random.log_uniform(0.01, 0.2);

@@ -13,7 +13,7 @@ namespace sfft::trust {
 const std::vector<std::string>& signal_families();
 
 /// Stream `index` of the population of `seed`: the families in turn. `frames` is how long it will be watched,
-/// so that what happens once happens while it is.
+/// so that single events happen within that time.
 StreamRecipe signal_recipe(std::uint64_t seed, std::int64_t index, std::int64_t frames);
 
 }  // namespace sfft::trust

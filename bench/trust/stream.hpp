@@ -12,20 +12,20 @@
 
 namespace sfft::trust {
 
-/// Seeded and without an end, unless it is a recording. The view stays valid until the next call.
+/// Streams are seeded and endless, except recordings. The view stays valid until the next call.
 class Stream {
  public:
   virtual ~Stream() = default;
   virtual SignalView next() = 0;
-  /// Whether next() may be called: false behind a recording's last frame.
+  /// Whether next() may be called: false after a recording's last frame.
   virtual bool more() { return true; }
 };
 
-/// A stream of the population before it is made: making one may cost some dense transforms.
+/// A stream of the population before it is made: making one may cost several dense transforms.
 struct StreamRecipe {
   std::string family;      ///< "still", "pan", "phases advance"
   std::string parameters;  ///< "240x320 u8, sigma 2"
-  std::int64_t k = 0;      ///< coefficients to learn; 0: as sfft-video chooses
+  std::int64_t k = 0;      ///< coefficients to learn; 0: as many as sfft-video chooses
   std::function<std::unique_ptr<Stream>()> make;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signal streams through trackers as README uses them: how often the true error is beyond twice the report.
+// Runs signal streams through trackers as in README, and counts how often the true error exceeds twice the
+// report.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -31,7 +32,7 @@ std::vector<Way> ways(double accuracy) {
           {"reference = false", no_reference}};
 }
 
-/// What the streams of one family showed in one way of tracking.
+/// Results of the streams of one family with one way of tracking.
 struct Tally {
   std::int64_t streams = 0, frames = 0, sparse = 0, beyond = 0, sparse_beyond = 0, relative_beyond = 0,
                bad_streams = 0;
@@ -55,7 +56,7 @@ struct Tally {
   bool kept() const { return share() <= kLargestShare && sparse_share() <= kLargestShare; }
 };
 
-/// One stream, every way at once: the frames are made once.
+/// Watches one stream in every way at once, so that its frames are made only once.
 std::vector<AccountSummary> watch(const StreamRecipe& recipe, const std::vector<Way>& each,
                                   std::int64_t frames) {
   const std::unique_ptr<Stream> stream = recipe.make();

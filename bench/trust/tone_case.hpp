@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One template with its plan, a frame that it explains, and what happens when tones are added to that frame.
+// One template with its plan and a frame that it explains; measures what happens when tones are added to that
+// frame.
 #pragma once
 
 #include <complex>
@@ -23,7 +24,7 @@ struct ToneSettings {
   bool real = false;
   std::int64_t k = 64;
   Origin origin = Origin::learned;
-  std::optional<double> snr_db;  ///< of the frame; none: no noise
+  std::optional<double> snr_db;  ///< signal-to-noise ratio of the frame; none: no noise
   bool runs = false;             ///< frequencies in runs of neighbours
   std::uint64_t seed = 1;
 };
@@ -33,9 +34,9 @@ struct AddedTone {
   std::complex<double> value;  ///< X there
 };
 
-/// What one frame with added tones showed.
+/// The errors of one frame with added tones.
 struct ToneResult {
-  double true_l2 = 0, norm = 0;  ///< over the support; of f = 0 there is none
+  double true_l2 = 0, norm = 0;  ///< over the support, which does not hold f = 0
   double reported_l2 = 0;
   double tail = 0;   ///< sqrt(Spectrum::tail_energy)
   double added = 0;  ///< sqrt of the energy of the added tones, both halves of a real signal's spectrum
@@ -53,8 +54,8 @@ class ToneCase {
   explicit ToneCase(const ToneSettings& settings);
 
   ToneResult measure(const std::vector<AddedTone>& tones);
-  /// Adds a tone and transforms the whole frame densely: what measure() takes for the truth has to be there.
-  /// Throws std::logic_error.
+  /// Adds a tone and transforms the whole frame densely, to check what measure() takes for the truth. Throws
+  /// std::logic_error.
   void check_reference(Random& random);
 
   const Places& places() const { return places_; }

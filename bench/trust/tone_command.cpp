@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known support: is a tone that the template does not hold seen, wherever it appears?
+// Known support: measures whether a tone outside the template is noticed wherever it appears.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ const char* title(Question question) {
   return "";
 }
 
-/// Enough of a long list of values for its quantiles: every one at first, then every second, fourth, …
+/// Keeps enough of a long list of values for its quantiles: at first every one, then every second, fourth, …
 class Values {
  public:
   void add(double value) {
@@ -45,7 +45,7 @@ class Values {
     values_.resize(kMost / 2);
     stride_ *= 2;
   }
-  /// NaN of none.
+  /// NaN for no values.
   double quantile(double share) const {
     if (values_.empty()) return std::nan("");
     std::vector<float> sorted = values_;
@@ -78,7 +78,7 @@ struct Tally {
 struct Grid {
   Shape shape;
   bool real;
-  double weight;  ///< places, relative to the others: long signals take long
+  double weight;  ///< number of places relative to the other cells: long signals take long
 };
 
 std::vector<Grid> grids(bool quick) {
@@ -92,7 +92,7 @@ std::vector<Grid> grids(bool quick) {
           {Shape{32, 32, 64}, false, 0.5}, {Shape{99991}, false, 0.1}, {Shape{1 << 20}, false, 0.1}};
 }
 
-/// Everything that does not depend on the precision.
+/// The settings that do not depend on the precision.
 struct Cell {
   Grid grid;
   std::int64_t k;
@@ -135,7 +135,7 @@ class Run {
 
   ToneOptions options_;
   Random random_;
-  std::vector<std::string> labels_;  ///< of the cell in work: the rows that its results belong to
+  std::vector<std::string> labels_;  ///< rows that the results of the current cell belong to
   std::map<Question, std::map<std::string, Tally>> tables_;
   std::map<Question, std::map<std::string, Tally>> cells_;
   std::string cell_name_;
@@ -183,7 +183,7 @@ void Run::run_cell(const Cell& cell, std::int64_t places) {
   const std::string grid = cell.grid.shape.to_string() + (cell.grid.real ? " real" : "");
   cell_name_ = fmt::format("{}, k {}, {}, {}, {}", grid, cell.k, to_string(cell.origin), noise, precision);
   if (cell_name_.find(options_.only) == std::string::npos) return;
-  // A template costs as much as some hundred places; two are the fewest that show a difference.
+  // A template costs as much as about a hundred places; two are the fewest that show a difference.
   const std::int64_t templates = std::clamp<std::int64_t>(places / 120, 2, 20);
   for (std::int64_t t = 0; t < templates; ++t) {
     ToneSettings settings{cell.grid.shape, cell.grid.real, cell.k,        cell.origin,
@@ -199,7 +199,7 @@ void Run::run_cell(const Cell& cell, std::int64_t places) {
     for (const Question question : kQuestions) {
       const std::int64_t share =
           question == Question::same_size ? places : std::max<std::int64_t>(places / 10, 6);
-      // Each template takes its share; the first ones take what is left over.
+      // Each template takes its share; the first ones take the remainder.
       ask(measured, question, share / templates + (t < share % templates ? 1 : 0));
     }
   }

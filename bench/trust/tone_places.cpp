@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws candidates of the requested kind relative to a random frequency of the support, until one is free or
+// the attempts run out.
 #include "bench/trust/tone_places.hpp"
 
 #include <algorithm>
@@ -96,7 +98,8 @@ std::int64_t Places::candidate(PlaceKind kind, Random& random) const {
     case PlaceKind::divisor_alias:
       return alias(flat, false, random);
     case PlaceKind::conjugate:
-      // A real signal's conjugate belongs to it: there it is the mirror in one dimension alone.
+      // The conjugate of a real signal's frequency belongs to it; there the place is the mirror image in one
+      // dimension only.
       if (!real_) return mirror(flat);
       index[d] = -index[d];
       return join(index);
@@ -117,8 +120,8 @@ std::int64_t Places::candidate(PlaceKind kind, Random& random) const {
   return -1;
 }
 
-/// Where combs of B buckets in each dimension fold a frequency to the same bucket. (f + m·B has the residue
-/// of f modulo B; f + m·N/B is the pattern that a comb of N/B buckets folds.) Both are drawn.
+/// A place that combs of B buckets in each dimension fold into the same bucket as a frequency. (f + m·B has
+/// the residue of f modulo B; f + m·N/B is the pattern that a comb of N/B buckets folds.) Both are drawn.
 std::int64_t Places::alias(std::int64_t flat, bool powers_of_two, Random& random) const {
   Index index = split(flat);
   bool moved = false;

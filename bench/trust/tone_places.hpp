@@ -13,8 +13,8 @@
 
 namespace sfft::trust {
 
-/// Where a tone is put: anywhere, or where the structure of a template's frequencies or of the grid suggests
-/// that it could hide.
+/// Where to put a tone: anywhere, or where the structure of the template's frequencies or of the grid
+/// suggests that it could hide.
 enum class PlaceKind : std::uint8_t {
   random,
   power_alias,
@@ -29,14 +29,15 @@ inline constexpr std::array kAdversarialKinds{PlaceKind::power_alias, PlaceKind:
                                               PlaceKind::harmonic,    PlaceKind::midpoint};
 const char* to_string(PlaceKind kind);
 
-/// k distinct frequencies of a grid, none of which is 0 or its own conjugate, and the places beside them.
+/// k distinct frequencies of a grid, none of which is 0 or its own conjugate, and the places outside them.
 class Places {
  public:
   /// Scattered over the grid, or in runs of eight neighbours.
   Places(const Shape& shape, bool real, std::int64_t k, bool runs, Random& random);
 
   const std::vector<std::int64_t>& support() const { return support_; }
-  /// A flat frequency outside the support (and, of a real signal, its mirror); -1 where the kind offers none.
+  /// A flat frequency outside the support (for a real signal, its mirror image as well); -1 if the kind
+  /// offers none.
   std::int64_t draw(PlaceKind kind, Random& random) const;
 
  private:

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks a frequency up in a full or a half spectrum; the missing half is the conjugate of its mirror image.
 #include "bench/trust/truth.hpp"
 
 namespace sfft::trust {
 
 std::complex<double> Truth::at(std::int64_t flat) const {
   if (!plan_.is_real()) return spectrum_[static_cast<std::size_t>(flat)];
-  // Half spectra keep columns 0 … n/2 of the last dimension; the others are conjugates of their mirror.
+  // Half spectra keep columns 0 … n/2 of the last dimension; the others are conjugates of their mirror
+  // images.
   const Shape& shape = plan_.shape();
   const int last = shape.rank() - 1;
   const std::int64_t columns = shape[last];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The independent reference: a dense double-precision transform, looked at where a spectrum's support is.
+// The independent reference: a dense double-precision transform, read at a spectrum's support.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ struct Comparison {
   double reported_l2 = 0;  ///< Spectrum::error_l2
   double reported_relative = 0;
 
-  /// Rounding of a spectrum in float; below it a true error says nothing.
+  /// Rounding of a spectrum in float; true errors below it say nothing.
   static constexpr double kRounding = 1e-6;
 
   double true_relative() const { return norm > 0 ? true_l2 / norm : true_l2 > 0 ? 1 : 0; }

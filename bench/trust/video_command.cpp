@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reported against true errors of video streams, transformed as sfft-video does.
+// Compares reported with true errors on video streams that are transformed as by sfft-video.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +15,12 @@ namespace sfft::trust {
 
 namespace {
 
-/// What the account is asked to keep (docs/accuracy.md).
+/// Limits that the account has to keep (docs/accuracy.md).
 constexpr double kLowestRatio = 0.9;
 constexpr double kHighestRatio = 1.35;
 constexpr double kLeastCoverage = 0.95;
-/// A stream that turns to dense transforms after fewer sparse frames is judged by all of its frames alone.
+/// A stream that changes to dense transforms after fewer sparse frames is judged only by all of its frames
+/// together.
 constexpr std::int64_t kFewestFrames = 10;
 
 /// video::default_k(): the number of frequencies that sfft-video learns when none is given.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws one canvas per scene up front; each frame is a crop along the path, changed by the effects and
+// rounded to the sensor's type.
 #include "bench/trust/video_stream.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One synthetic camera: canvases, where it looks, what happens, and how a sensor rounds it.
+// One synthetic camera: its canvases, its path over them, the effects on each frame, and the rounding of its
+// sensor.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws each family in turn from one seed, with ranges from what cameras, lamps, weather and codecs do.
 #include "bench/trust/video_streams.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@ namespace sfft::trust {
 
 namespace {
 
-/// Draws the streams one after the other: a scene, a size, and what the family asks for.
+/// Draws the streams one after another: a scene, a size, and the parameters of the family.
 class Population {
  public:
   explicit Population(std::uint64_t seed) : seed_(seed) {}
@@ -20,7 +21,7 @@ class Population {
   std::vector<StreamRecipe> draw();
 
  private:
-  /// Settings with the parts that every family draws alike.
+  /// Settings with the parts that all families have in common.
   VideoSettings scene(ElementType type = ElementType::u8) {
     random_ = Random(seed_, ++drawn_);
     VideoSettings settings;
@@ -46,7 +47,7 @@ class Population {
     recipe.make = [settings = std::move(settings)] { return make_video(settings); };
     recipes_.push_back(std::move(recipe));
   }
-  /// The effects, then a camera's noise.
+  /// Adds a stream with the effect and then a camera's noise.
   void add_noisy(const std::string& family, VideoSettings settings, Effect effect,
                  const std::string& parameters) {
     const double sigma = camera_noise();

@@ -10,8 +10,8 @@
 
 namespace sfft::trust {
 
-/// Some fifty streams of one seed; another seed is another population of the same distributions. README.md
-/// has the table of families.
+/// About fifty streams from one seed; another seed gives another population with the same distributions.
+/// README.md has the table of families.
 std::vector<StreamRecipe> video_population(std::uint64_t seed);
 
 /// A recording through sfft-video's decoder. Throws sfft::video::InputError when it cannot be opened, and

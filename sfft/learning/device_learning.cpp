@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts each frame to double, transforms it with a dense GPU engine and adds its power. Sums, ranks and
+// selections run in kernels, and only their results are copied to the host.
 #include "sfft/learning/device_learning.hpp"
 
 #include <cmath>
@@ -28,21 +30,21 @@ DeviceBuffer array(std::int64_t count) {
   return DeviceBuffer(static_cast<std::size_t>(count) * sizeof(T));
 }
 
-/// A stream of the device, which must be usable.
+/// A stream on the device; throws if the device is not usable.
 OwnedStream stream_on(int device) {
   static_cast<void>(device_info(device));
   const DeviceScope scope(device);
   return OwnedStream();
 }
 
-/// Queued on the stream that reads it: a copy on another one may still be on its way when it returns.
+/// Queued on the stream that reads it: a copy on another stream may still be in flight when this returns.
 DeviceBuffer to_device(const std::vector<std::int64_t>& indices, Stream stream) {
   DeviceBuffer buffer = array<std::int64_t>(static_cast<std::int64_t>(indices.size()));
   copy_to_device(buffer.data(), indices.data(), buffer.bytes(), stream);
   return buffer;
 }
 
-/// Real values in a sample's memory.
+/// Real values per sample.
 int parts(ElementType type) {
   return is_complex(type) ? 2 : 1;
 }
@@ -65,7 +67,7 @@ void convert(const void* raw, ElementType type, std::int64_t values, double* out
 }  // namespace
 
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device) {
-  // Real samples whose spectrum has nothing to halve are transformed as complex ones.
+  // Real samples with a last dimension of 1 have no half spectrum and are transformed as complex ones.
   return {shape, !is_complex(type) && shape[shape.rank() - 1] > 1, 1, contiguous_strides(shape), device};
 }
 
@@ -111,7 +113,7 @@ MeanSpectrum::Samples MeanSpectrum::samples(const void* frame, bool resident) {
   const std::size_t bytes = static_cast<std::size_t>(samples_per_frame_) * element_bytes(type_);
   const void* raw = frame;
   const bool unaligned = reinterpret_cast<std::uintptr_t>(frame) % 16 != 0;  // engines load two reals at once
-  if (!resident || (reads_ && unaligned) || !stores_) {  // transformed again, when the frame may be gone
+  if (!resident || (reads_ && unaligned) || !stores_) {  // it is transformed again when the frame may be gone
     void* target = nullptr;
     if (stores_ && type_ == own && !problem_.real) {
       target = spectrum_.data();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean power spectrum of learning frames in GPU memory. What comes to the host is as small as a template.
+// The mean power spectrum of learning frames in GPU memory. Only results as small as a template come to the
+// host.
 #pragma once
 
 #include <complex>
@@ -16,42 +17,42 @@
 namespace sfft::detail::cuda {
 
 struct ChosenElements {
-  std::vector<std::int64_t> indices;  ///< of stored elements, ascending
+  std::vector<std::int64_t> indices;  ///< indices of stored elements, ascending
   std::vector<double> power;
 };
 
-/// What MeanSpectrum transforms frames as: in double, contiguous.
+/// The problem that MeanSpectrum transforms frames as: in double, contiguous.
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device);
 
-/// Made for a number of frames of one shape and type; add() each of them, then finish(), then ask. Every
-/// function blocks. The spectrum of a single frame is not stored where the engines can keep a part: its power
-/// is, and the values that are asked for are transformed again. Throws Error(backend_unavailable,
+/// Made for a number of frames of one shape and type: add() each of them, then finish(), then query. Every
+/// function blocks. When the engines can keep a part of a spectrum, that of a single frame is not stored:
+/// only its power is, and requested values come from a second transform. Throws Error(backend_unavailable,
 /// out_of_memory, device).
 class MeanSpectrum {
  public:
-  /// `engines`: of learning_problem().
+  /// `engines` are those for learning_problem().
   MeanSpectrum(const Shape& shape, ElementType type, std::int64_t frames, int device,
                const DenseEngines<double>& engines);
 
   bool stores_spectrum() const noexcept { return stores_; }
-  /// Transforms the next frame; returns X at f = 0, or of that its magnitude.
+  /// Transforms the next frame; returns X at f = 0, or only its magnitude.
   std::complex<double> add(const SignalView& frame);
-  /// The same of a frame that the GPU can read, once `after` has done what is queued on it.
+  /// The same for a frame that the GPU can read, once `after` has finished what is queued on it.
   std::complex<double> add_resident(const void* frame, Stream after);
-  /// After the last frame: gives back what only transforming needed.
+  /// After the last frame: releases what only the transforms needed.
   void finish();
 
   /// Σ multiplicity × mean power over each cell of the spectrum's grid.
   std::vector<double> power_sums() const;
-  /// The same of the mean |X_t − X_0|² of the later frames; for two frames and more.
+  /// The same for the mean |X_t − X_0|² of the later frames; needs at least two frames.
   std::vector<double> change_sums() const;
   double power_at_rank(std::int64_t rank) const;
-  /// The `count` largest of index `first` and above, ties to the smaller index.
+  /// The `count` largest powers at index `first` and above; ties go to the smaller index.
   ChosenElements largest(std::int64_t first, std::int64_t count) const;
   ChosenElements above(std::int64_t first, double level) const;
   /// X of the first frame at stored elements, ascending.
   std::vector<std::complex<double>> first_values(const std::vector<std::int64_t>& indices) const;
-  /// From now on these count in no sum and no rank.
+  /// Excludes these elements from all later sums and ranks.
   void remove(const std::vector<std::int64_t>& indices);
 
  private:
@@ -71,10 +72,10 @@ class MeanSpectrum {
   SpectrumExtents extents_{};
   DenseProblem problem_;
   bool reads_ = false;  ///< the transform reads samples as they are
-  bool stores_ = true;  ///< spectra; otherwise their power
+  bool stores_ = true;  ///< stores spectra; otherwise only their power
   OwnedStream stream_;
   std::unique_ptr<const GpuDenseEngine<double>> engine_;     ///< none: a single sample, or `keeping_`
-  std::unique_ptr<const GpuKeepingEngine<double>> keeping_;  ///< of the power
+  std::unique_ptr<const GpuKeepingEngine<double>> keeping_;  ///< the engine that keeps the power
   DenseEngines<double> engines_;
   DeviceBuffer raw_;        ///< samples as they come from the host
   DeviceBuffer converted_;  ///< in double; the samples of complex transforms become their spectra

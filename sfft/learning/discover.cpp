@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides how much time blind discovery may take before a dense transform is the better choice, runs it, and
+// turns what it found, or the dense spectrum, into a Discovery.
 #include "sfft/discover.hpp"
 
 #include <fmt/format.h>
@@ -27,26 +29,27 @@ using detail::BlindResult;
 
 /// Below this a dense transform takes less time than the first round.
 constexpr std::int64_t kShort = 4096;
-/// Share of the samples that a first round may need before dense is as good.
+/// Samples per frequency wanted: with fewer, a first round would read so much that a dense transform is as
+/// good.
 constexpr std::int64_t kSamplesPerFrequency = 64;
-/// Share of a dense transform's predicted time that may be spent without success where it has to follow: a
-/// tenth of its time, predicted none too well.
+/// Share of a dense transform's predicted time that may be spent without success before that transform: about
+/// a tenth of its true time, as the prediction is rough.
 constexpr double kPatience = 0.06;
-/// Share of it that may be spent on what looks like the answer: the transform that it saves is learn()'s, in
-/// double precision.
+/// Share that may be spent on what looks like the answer: the transform that it saves is learn()'s, in double
+/// precision.
 constexpr double kPersistence = 2;
-/// Where none may follow: microseconds to spend on signals however short.
+/// Least time limit in microseconds, for the shortest signals, when no dense transform may follow.
 constexpr double kLeastEffort = 2e4;
-/// Asking a GPU for samples: a launch, the gather, its way to the host, and waiting for it.
+/// Time to get samples from a GPU: a launch, the gather, the copy to the host and the wait for it.
 constexpr double kDeviceReadUs = 20;
-/// Such waits that patience does not count: an unknown k takes a few rounds to grow to.
+/// Such reads that do not count against patience: it takes a few rounds to grow to an unknown k.
 constexpr double kFreeReads = 4;
-/// Learning from a dense transform on a GPU: memory and a cuFFT plan, then double precision, the powers and
-/// the search for the largest, in transforms of a float signal.
+/// Cost of learning from a dense transform on a GPU: a fixed part for memory and a cuFFT plan; then double
+/// precision, the powers and the search for the largest, counted in transforms of a float signal.
 constexpr double kDeviceLearnUs = 1000;
 constexpr double kDeviceLearnTransforms = 8;
-/// Signals of so many points are read as a whole for their energy: a pass over them is a small part of a
-/// dense transform, and of discovery.
+/// Signals of up to this many points are read as a whole for their energy: one pass takes little time
+/// compared with a dense transform or discovery.
 constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
 /// Standard errors within which two sizes count as one.
 constexpr double kTie = 3;
@@ -64,8 +67,8 @@ bool smooth(std::int64_t extent) {
   return extent == 1;
 }
 
-/// What a dense transform of the shape costs. Large primes take two transforms of at least twice the length
-/// (Bluestein), which short lines do in cache.
+/// Predicted time of a dense transform of the shape. Large primes take two transforms of at least twice the
+/// length (Bluestein), which short lines do in cache.
 double dense_us(const Shape& shape, bool real) {
   constexpr std::int64_t kShortLine = 4096;
   constexpr double kShortLineFactor = 1.6;
@@ -82,7 +85,7 @@ double dense_us(const Shape& shape, bool real) {
   return us;
 }
 
-/// The same of a dense transform with learn()'s work on a GPU.
+/// The same for a dense transform and learn()'s work on a GPU.
 double dense_device_us(const Shape& shape, bool real) {
   return kDeviceLearnUs + kDeviceLearnTransforms * detail::predict_dense_device_us(shape, real, 1);
 }
@@ -107,7 +110,7 @@ void check(const Shape& shape, ElementType type, const DiscoverOptions& options)
     invalid("the direct path needs a known support: use automatic, comb, flat_window or dense");
 }
 
-/// One of each conjugate pair, the one that a half spectrum stores, as learn() keeps it.
+/// The member of a conjugate pair that a half spectrum stores, as learn() keeps it.
 std::int64_t representative(const Shape& shape, std::int64_t flat) {
   const std::int64_t last = shape[shape.rank() - 1];
   const std::int64_t mirrored = detail::conjugate_index(shape, flat);
@@ -123,7 +126,7 @@ struct Found {
   double multiplicity;
 };
 
-/// Components as the frequencies of a spectrum, ascending; a real signal's pairs as one.
+/// Components as the frequencies of a spectrum, ascending; each conjugate pair of a real signal becomes one.
 std::vector<Found> distinct(const BlindResult& result, const Shape& shape, bool real) {
   std::vector<Found> found;
   found.reserve(result.components.size());
@@ -155,17 +158,17 @@ std::vector<Found> distinct(const BlindResult& result, const Shape& shape, bool 
   return found;
 }
 
-/// Rounding of coefficients that come from samples of this type.
+/// Relative rounding error of coefficients that come from samples of this type.
 double rounding_of(ElementType type) {
   const bool twice = type == ElementType::f64 || type == ElementType::c128;
   return 4 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
 }
 
-/// What k leaves out of what was found.
+/// The frequencies that were found but left out because of k.
 struct Cut {
   double energy = 0;
   double largest = 0;  ///< |X|, its error included
-  bool tie = false;    ///< with the least that was kept
+  bool tie = false;    ///< ties with the least that was kept
 };
 
 /// Keeps the k largest.
@@ -195,7 +198,8 @@ std::complex<double> times_power_of_two(const std::complex<double>& x, int expon
   return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
 }
 
-/// From units in which squares are in range to those of the samples, where X itself has to be.
+/// Converts from units in which squares are in range to those of the samples, in which X itself has to be in
+/// range.
 void undo_scale(Discovery& discovery, int exponent) {
   if (exponent == 0) return;
   bool finite = true;
@@ -284,7 +288,7 @@ Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backe
     discovery.missed_bound = std::sqrt(std::max(0.0, spectrum.power_at_rank(1)));
   double least = std::numeric_limits<double>::infinity();
   for (const std::complex<double>& value : discovery.values) least = std::min(least, std::abs(value));
-  // An unknown k cuts at a threshold: nothing was asked for that could be tied.
+  // An unknown k cuts at a threshold: there is no count at which sizes could tie.
   discovery.tie_at_k = options.k > 0 && discovery.missed_bound > 0 &&
                        least - discovery.missed_bound <= rounding_of(type) * least;
   discovery.path = Path::dense;
@@ -328,7 +332,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.noise_gain = options.noise_gain;
   request.seed = options.seed;
   request.path = options.path;
-  // Where no dense transform may follow, what one takes on the CPU is as good a limit as any.
+  // When no dense transform may follow, the time of one on the CPU is as good a limit as any.
   const bool on_device = target.backend == Backend::cuda;
   const double dense = on_device && dense_allowed ? dense_device_us(shape, real) : dense_us(shape, real);
   request.read_us = on_device ? kDeviceReadUs : 0;
@@ -346,7 +350,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
     read_in_vain += result.samples;
     result = twice ? discover_blindly<double>(samples, shape, request)
                    : discover_blindly<float>(samples, shape, request);
-    // Each time by a factor of millions and more: this ends soon.
+    // The scale grows by a factor of millions each time, so this ends soon.
   } while (samples.outgrown());
   result.samples += read_in_vain;
   if (result.verified || !dense_allowed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery of signals in GPU memory: the host's rounds on samples that a kernel picks.
+// Discovery of signals in GPU memory: the rounds run on the host, on samples that a kernel picks.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Behind sfft::discover: what learn() and signals in GPU memory share with it.
+// The parts of sfft::discover that learn() and signals in GPU memory share with it.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,13 @@
 
 namespace sfft::detail {
 
-/// Checks the options and discovers. Nothing where a dense transform is called for, with the reason in `why`:
-/// always when discovery did not pay or was not verified, unless options.fallback is none.
+/// Checks the options and discovers. Returns nothing when a dense transform is needed, with the reason in
+/// `why`: because it was asked for, discovery would not pay or it was not verified. With Fallback::none only
+/// the first reason counts.
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why);
 
-/// A signal anywhere.
+/// A signal, wherever it is stored.
 struct DiscoveryTarget {
   SampleReader& samples;
   const Shape& shape;
@@ -26,9 +27,9 @@ struct DiscoveryTarget {
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
                                              std::string& why);
 
-/// What to learn where a dense transform is called for, and what was learned as a discovery.
+/// Options of the dense learning that replaces discovery.
 LearnOptions dense_options(const DiscoverOptions& options);
-/// Selects from the spectrum, and removes from it what was selected.
+/// The result of dense learning as a discovery. Removes the selected elements from the spectrum.
 Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backend,
                      const DiscoverOptions& options, const std::string& why);
 

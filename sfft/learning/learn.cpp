@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the frames and options, then selects frequencies and builds power envelopes from queries of a
+// LearningSpectrum. Blind learning tries discovery first and comes here when that is not verified.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +60,7 @@ void check(std::span<const SignalView> frames, const LearnOptions& options) {
   }
 }
 
-/// Mean over cells of a sum accumulated in `power`; cells without members borrow the mean of all.
+/// Mean over cells of a sum accumulated in `power`; cells without members get the mean of all.
 void finish(detail::Envelope& envelope, const std::vector<double>& counts) {
   double sum = 0;
   double number = 0;
@@ -96,7 +98,7 @@ std::vector<RankedPower> select(const LearningSpectrum& spectrum, const std::vec
   return chosen;
 }
 
-/// `tail` and `change` are sums over cells; the chosen are missing from `tail`.
+/// `tail` and `change` are sums over cells; the chosen elements are missing from `tail`.
 void fill_envelopes(TemplateData& data, const SpectrumLayout& layout, const std::vector<RankedPower>& chosen,
                     std::vector<double> tail, std::vector<double> change) {
   const CellGrid grid(data.shape);
@@ -121,7 +123,7 @@ void fill_envelopes(TemplateData& data, const SpectrumLayout& layout, const std:
   fill_mean_cell(data.change_envelope);
 }
 
-/// A template from what was discovered, its tail white.
+/// A template from a discovery, with a white tail.
 std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const SignalView& frame) {
   auto data = std::make_shared<TemplateData>();
   data->shape = frame.shape();
@@ -150,7 +152,7 @@ std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const S
   return data;
 }
 
-/// Null where a dense transform has to learn.
+/// Null when a dense transform has to learn.
 std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options) {
   if (options.k == 0)
     invalid("learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
@@ -167,7 +169,7 @@ std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, 
   return from_discovery(*discovery, frames[0]);
 }
 
-/// From the units of a LearningSpectrum to those of the frames, which powers may be too large for.
+/// Converts from the units of a LearningSpectrum to those of the frames, in which powers may overflow.
 void undo_scale(TemplateData& data, int exponent) {
   if (exponent == 0) return;
   bool finite = true;

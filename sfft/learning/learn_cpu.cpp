@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The learning frames' spectra in host memory, by the dense engine.
+// Computes the learning frames' spectra in host memory with the dense engine, and answers queries from them.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,11 +16,11 @@ namespace sfft::detail {
 namespace {
 
 constexpr double kExcluded = -1;  ///< in place of a power: the element counts in no sum and no rank
-/// Coefficients whose squares, and sums of these, are surely in range.
+/// Squares of coefficients up to this size, and sums of such squares, are surely in range.
 constexpr double kLargest = 1e140;
 constexpr double kSmallest = 1e-120;
 
-/// A copy of a frame of doubles, or of complex ones as pairs.
+/// A copy of a frame as doubles, complex samples as pairs.
 std::vector<double> samples_of(const SignalView& frame) {
   std::vector<double> samples(frame.bytes() / sizeof(double));
   copy_elements(frame, reinterpret_cast<std::byte*>(samples.data()));
@@ -45,7 +45,7 @@ class HostSpectrum final : public LearningSpectrum {
     first_.resize(dense.spectrum_points());
     dense.forward(frames[0], first_);
     const bool twice = frames[0].type() == ElementType::f64 || frames[0].type() == ElementType::c128;
-    // All-zero frames need no scale; they are rare enough to be looked at again.
+    // All-zero frames need no scale; they are rare enough to be scanned twice.
     if (twice && !ordinary(first_)) {
       exponent_ = exponent_of(frames);
       if (exponent_ != 0) forward(frames[0], dense, first_);
@@ -141,7 +141,7 @@ class HostSpectrum final : public LearningSpectrum {
     dense.forward(SignalView(scaled.data(), points, frame.type(), frame.shape()), spectrum);
   }
 
-  /// Row by row: the cells of a row's columns are runs.
+  /// Row by row, because cells are runs of columns.
   std::vector<double> sums_over_cells(const std::vector<double>& values) const {
     const CellGrid grid(layout().shape);
     std::vector<double> sums(grid.cells(), 0.0);

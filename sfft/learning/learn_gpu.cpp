@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The learning frames' spectra in GPU memory.
+// Hands the learning frames to a MeanSpectrum in GPU memory and wraps it as a LearningSpectrum.
 #include "kernels/base/error.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft_build_config.hpp"
@@ -28,7 +28,7 @@ std::vector<std::int64_t> indices(const std::vector<RankedPower>& chosen) {
 }
 
 cuda::DenseEngines<double> engines(const Shape& shape, ElementType type, int device) {
-  // Of one frame only: a kernel that has to be compiled first pays for many.
+  // Engines for exactly one frame: a kernel that has to be compiled first pays only for many.
   return remembered_engines<double>(cuda::learning_problem(shape, type, device), Wisdom::Batch::exact);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where learning transforms its frames.
+// Learning's spectra on the CPU or a GPU, and the step from such a spectrum to a template.
 #pragma once
 
 #include <complex>
@@ -16,10 +16,10 @@ namespace sfft::detail {
 
 /// The frames have one shape and one element type. Throws invalid_argument for NaN or infinite samples.
 std::unique_ptr<LearningSpectrum> learn_on_cpu(std::span<const SignalView> frames, int threads);
-/// The same on a GPU, from which only what the functions of LearningSpectrum return comes to the host. Throws
+/// The same on a GPU; only what the functions of LearningSpectrum return comes to the host. Throws
 /// backend_unavailable, out_of_memory and device as well.
 std::unique_ptr<LearningSpectrum> learn_on_gpu(std::span<const SignalView> frames, int device);
-/// Of one frame that the GPU holds or can read; waits for its stream first.
+/// The same for one frame that the GPU holds or can read; waits for its stream first.
 std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal& frame);
 
 /// The template that the options ask for, of one frame or of `several`; without a reference, and in the
@@ -27,7 +27,7 @@ std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal& frame);
 std::shared_ptr<TemplateData> learn_from(LearningSpectrum& spectrum, bool several,
                                          const LearnOptions& options);
 
-/// Refuses a frame by X at f = 0, which a NaN or infinity anywhere in the frame reaches.
+/// Refuses a frame whose X at f = 0 is not finite, which is so if any sample is NaN or infinite.
 void check_finite(const std::complex<double>& mean, std::size_t frame);
 
 }  // namespace sfft::detail

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a dense plan on each frame, picks the support from its half or full spectrum, and sums the rest as the
+// tail. Spectra whose powers leave the range of double are rescaled first.
 #include "sfft/plan/dense_path.hpp"
 
 #include <algorithm>
@@ -71,7 +73,7 @@ void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*
     values[i] = picks_[i].conjugate ? std::conj(value) : value;
   }
   double total = energy({spectrum, points});
-  // Too little or too much for powers, or nothing at all, or no numbers: seldom, so that it may take its
+  // The powers underflow or overflow, or the spectrum is zero or not finite. This is rare, so it may take its
   // time.
   if (!(total > 1e-200 && total < 1e200)) {
     double largest = 0;
@@ -81,7 +83,7 @@ void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*
     }
     stats.exponent = std::isfinite(largest) ? cpu::power_exponent(largest) : 0;
     const double unit = std::ldexp(1.0, -stats.exponent);
-    // Of NaN the power stays NaN.
+    // If there is a NaN, the power stays NaN.
     if (stats.exponent != 0) {
       for (std::size_t i = 0; i < points; ++i)
         spectrum[i] = std::complex<Real>(std::complex<double>(spectrum[i]) * unit);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense path: a full FFT, then the template's frequencies are picked. Exact; also says what lies outside.
+// The dense path on the CPU: a full FFT, from which the template's frequencies are picked. Exact; it also
+// measures the energy outside the support.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// Where a coefficient is in a dense spectrum: (n1, …, nD), of a real frame (n1, …, nD/2 + 1).
+/// Where a coefficient is in a dense spectrum of shape (n1, …, nD), or (n1, …, nD/2 + 1) for a real frame.
 struct DensePick {
   std::int64_t at;
   bool conjugate;  ///< the stored element is the conjugate

@@ -27,9 +27,9 @@ namespace {
 
 /// Twiddle tables of the direct path are k×N; past this it is never the fastest.
 constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
-/// A sparse plan that predicts a larger relative error than this is of no use to anyone.
+/// A sparse plan that predicts a larger relative error than this is of no use.
 constexpr double kUselessError = 0.5;
-/// Samples a coefficient that the automatic budget allows, and the share of the frame.
+/// Samples per coefficient that the automatic budget allows, and the share of the frame.
 constexpr std::int64_t kSamplesPerCoefficient = 28;
 constexpr std::int64_t kBudgetDivisor = 12;
 
@@ -103,7 +103,7 @@ class Designer {
     }
   }
 
-  /// Check samples for a sparse path whose rows make the errors `rows`.
+  /// Adds check samples to a sparse path whose rows make the errors `rows`.
   void use_witness(RowErrors rows) {
     design_->errors = make_error_table(support_, std::move(rows));
     if (options_.witness == Witness::none) return;
@@ -152,8 +152,8 @@ class Designer {
                           options_.accuracy > 0 ? options_.accuracy : kUselessError));
   }
 
-  /// Whether a predicted relative error will do. A change since a reference has no scale before it is seen,
-  /// so there the tracker decides from the errors that frames report.
+  /// Whether a predicted relative error is acceptable. The scale of a change since a reference is not known
+  /// in advance, so there the tracker decides from the errors that frames report.
   bool acceptable(double error) const {
     if (prior_.common_scale) return true;
     return error <= (options_.accuracy > 0 ? options_.accuracy : kUselessError);
@@ -242,8 +242,8 @@ class Designer {
     return {std::max(tail, 1e-300), std::max(power, 1e-300)};
   }
 
-  /// The prior's tail through the plan's noise gains, relative to the prior's power; rounding where there is
-  /// no tail.
+  /// The error that the prior's tail causes through the plan's noise gains, relative to the prior's power;
+  /// only rounding when there is no tail.
   double flat_error(const FlatPlanData& flat) const {
     if (prior_.least_squares()) return std::numeric_limits<Real>::epsilon();
     double gain = 0;
@@ -343,9 +343,9 @@ class Designer {
   WitnessData witness_;
 };
 
-/// Microseconds from a host frame to a host spectrum and through a GPU, beside the transform itself:
-/// launches, copies and waits, which the frames of a batch share, and the way of the plan's samples over the
-/// bus.
+/// Microseconds per frame from host frame to host spectrum by way of a GPU, without the transform itself:
+/// launches, copies and waits, which the frames of a batch share, and the transfer of the plan's samples over
+/// the bus.
 double host_path_us(const PlanInfo& info, int batch, bool real) {
   constexpr double kRoundTrip = 40, kSamplePicked = 1e-3, kByteCopied = 2e-5;
   const auto samples = static_cast<double>(info.samples);
@@ -353,13 +353,13 @@ double host_path_us(const PlanInfo& info, int batch, bool real) {
   return kRoundTrip / std::min(batch, 32) + samples * (whole ? kByteCopied * (real ? 4 : 8) : kSamplePicked);
 }
 
-/// The CPU, unless a GPU is there and predicted to be faster for frames that come from the host.
+/// The CPU, unless there is a GPU that is predicted to be faster for frames from the host.
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, PlanOptions options) {
   options.backend = Backend::cpu;
   const auto on_cpu = Designer<Real>(tmpl, options).design();
-  // A GPU reads about as many samples. Where their way alone takes longer than the CPU takes for everything,
-  // starting a driver and planning once more would be for nothing.
+  // A GPU reads about as many samples. If their transfer alone takes longer than the CPU takes for
+  // everything, starting a driver and planning once more would be wasted.
   if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.is_real())) return on_cpu;
   if (!device_problem(options.device).empty()) return on_cpu;
   options.backend = Backend::cuda;

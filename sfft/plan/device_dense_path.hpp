@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense path: a full FFT, then the template's frequencies are picked. Exact; also says what lies outside.
+// The dense path on a GPU: a full FFT, from which the template's frequencies are picked. Exact; it also
+// measures the energy outside the support.
 #pragma once
 
 #include <memory>

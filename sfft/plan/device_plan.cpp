@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Binds an executor of kernels/cuda to a plan: uploads the reference, launches on frames in device memory,
+// and sends frames in host memory through the ring, mapped, gathered or whole.
 #include "sfft/plan/device_plan.hpp"
 
 #include <algorithm>
@@ -139,7 +141,7 @@ class OwnPlan final : public DevicePlan<Real> {
     return out;
   }
 
-  /// Sends the next few frames of one element type on their way; returns how many.
+  /// Submits the next few frames of one element type; returns how many.
   std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                      const DeviceReference* reference, OwnWorkspace<Real>& own, cpu::ThreadPool* pool) const {
     const ElementType type = frames[0].type();
@@ -200,7 +202,7 @@ class OwnPlan final : public DevicePlan<Real> {
     return count;
   }
 
-  /// How many of the first frames lie one behind the other.
+  /// How many of the first frames are adjacent in memory.
   std::size_t adjacent(std::span<const SignalView> frames, int most) const {
     const auto bytes = static_cast<std::ptrdiff_t>(frames[0].bytes());
     std::size_t count = 1;
@@ -214,11 +216,11 @@ class OwnPlan final : public DevicePlan<Real> {
     return count;
   }
 
-  /// The samples of every frame, one frame's behind the other's.
+  /// Gathers the samples of every frame, one frame after another.
   void gather(std::span<const SignalView> frames, std::byte* compact, cpu::ThreadPool* pool) const {
     const auto& indices = executor_->sample_indices();
     const std::size_t frame_bytes = element_bytes(frames[0].type()) * indices.size();
-    // A part wants to be worth waking a thread for.
+    // A part has to be worth waking a thread for.
     constexpr std::size_t kPart = 4096;
     const std::size_t parts = std::clamp<std::size_t>(indices.size() / kPart, 1, 64);
     const auto copy = [&](std::int64_t task, int) {

@@ -32,10 +32,10 @@ class DeviceWorkspace {
  public:
   virtual ~DeviceWorkspace() = default;
   virtual std::size_t bytes() const noexcept = 0;
-  virtual int capacity() const noexcept = 0;  ///< frames of one host batch
+  virtual int capacity() const noexcept = 0;  ///< most frames of one host batch
 };
 
-/// What the GPU looks like to the planner.
+/// What the planner needs to know about the GPU.
 struct DeviceTraits {
   std::string name;
   int multiprocessors = 0;
@@ -84,7 +84,7 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
                                                                const TemplateData& data,
                                                                const PlanOptions& options);
 
-/// For the sources that define these, one of which is in a build.
+/// For the two sources that define these; a build contains one of them.
 #define SFFT_INSTANTIATE_DEVICE_PLANS(Real)                                                               \
   template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(                                \
       const CombData&, const ErrorTable&, const WitnessData&, const SupportSet&, const TemplateData&,     \

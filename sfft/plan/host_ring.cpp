@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Slots are reused round robin: next() waits for a slot's previous work and copies its results out, so one
+// stream and a few events suffice to overlap gathering with copies and kernels.
 #include "sfft/plan/host_ring.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// One thread's, on the device that is current when it is made. Results come back in order.
+/// Belongs to one thread and to the device that is current when it is made. Results come back in order.
 template <class Real>
 class HostRing {
  public:
@@ -24,8 +24,8 @@ class HostRing {
     cuda::PinnedBuffer returned;
     cuda::Event done;
     cuda::Event copy_begins{cuda::Event::Kind::timed}, copy_ends{cuda::Event::Kind::timed};
-    double gather_us = 0;                   ///< of the host, for all frames
-    bool copied = false;                    ///< and the two events recorded
+    double gather_us = 0;                   ///< host time for all frames
+    bool copied = false;                    ///< whether the two events were recorded
     std::span<Spectrum<Real>> spectra_out;  ///< waiting for this slot
     std::int64_t transferred = 0;
     int capacity = 0;
@@ -37,14 +37,14 @@ class HostRing {
 
   explicit HostRing(std::int64_t k);
 
-  /// Makes room for `frames` frames of `frame_bytes` a slot; waits for work under way when it has to grow.
+  /// Makes room for `frames` frames of `frame_bytes` per slot; waits for work under way when it has to grow.
   void fit(std::size_t frame_bytes, int frames);
   int capacity() const noexcept { return capacity_; }
   cuda::Stream stream() const noexcept { return stream_.get(); }
 
-  /// The next slot, its last results delivered.
+  /// The next slot, after delivering its last results.
   Slot& next();
-  /// Copies host memory to the slot's, timed.
+  /// Copies host memory to that of the slot and times it.
   void copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes);
   /// After the work on a slot is launched: its results go to `spectra`.
   void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);

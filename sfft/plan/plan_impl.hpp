@@ -43,21 +43,21 @@ struct PlanDesign;
 template <class Real>
 struct WorkspaceImpl {
   std::unique_ptr<cpu::ThreadPool> pool;  ///< nullptr for one thread
-  std::vector<AlignedBuffer> scratch;     ///< one a thread
+  std::vector<AlignedBuffer> scratch;     ///< one per thread
   std::unique_ptr<DeviceWorkspace> device;
-  std::shared_ptr<const PlanDesign<Real>> device_design;  ///< that the device part was made for
-  std::vector<AlignedBuffer> copies;  ///< one a thread, of regions for executors that want them contiguous
-  std::atomic<bool> in_use{false};    ///< by a call under way
+  std::shared_ptr<const PlanDesign<Real>> device_design;  ///< the design that the device part was made for
+  std::vector<AlignedBuffer> copies;  ///< one per thread, of regions for executors that need them contiguous
+  std::atomic<bool> in_use{false};    ///< set by a call under way
 
   void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
-  /// Room for a copy of any of the frames, for each thread, where the executor wants one.
+  /// Makes room for a copy of any of the frames for each thread, if the executor needs one.
   void fit_copies(const cpu::Executor<Real>& executor, std::span<const SignalView> frames);
   /// The frame, or the thread's copy of it.
   SignalView readable(const cpu::Executor<Real>& executor, const SignalView& frame,
                       std::size_t thread) const noexcept;
 };
 
-/// What does not change when the reference does.
+/// The part of a plan that does not change with the reference.
 template <class Real>
 struct PlanDesign {
   explicit PlanDesign(const Template& t) : source(t) {}
@@ -66,11 +66,11 @@ struct PlanDesign {
   int threads = 1;
   std::int64_t mean_coefficient = -1;  ///< index of f = 0 in the support, or -1
   std::vector<std::int64_t>
-      self_conjugate;  ///< indices of a real signal's coefficients with f = −f, f = 0 apart
+      self_conjugate;  ///< indices of a real signal's coefficients with f = −f, except f = 0
   ErrorTable errors;
-  std::vector<Real> root_gain;                          ///< of errors.gain, where the rows are unbiased
+  std::vector<Real> root_gain;                          ///< roots of errors.gain, where the rows are unbiased
   std::vector<Real> fit;                                ///< errors.fit, where they are not
-  cpu::Witness<Real> witness;                           ///< of the cpu backend; empty: none
+  cpu::Witness<Real> witness;                           ///< cpu backend only; empty: none
   std::unique_ptr<const cpu::Executor<Real>> executor;  ///< of the cpu backend
   std::unique_ptr<const DevicePlan<Real>> device;       ///< of the cuda backend
   int batch = 1;
@@ -87,7 +87,7 @@ class PlanImpl {
   std::vector<Real> reference_samples;  ///< in the executor's order; empty: no reference
   std::vector<Real> reference_witness;  ///< the witness's samples of the reference
   std::vector<std::complex<Real>> reference_values;
-  std::shared_ptr<const DeviceReference> device_reference;  ///< the same on the cuda backend
+  std::shared_ptr<const DeviceReference> device_reference;  ///< the reference on the cuda backend
 
   void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients);
   void check(const SignalView& frame) const;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fits a robust line to the logarithms of (true error / reported error) against the reported level, recent
+// and nearby comparisons first; comparisons are spaced ever wider unless one is a surprise.
 #include "sfft/tracking/calibration.hpp"
 
 #include <algorithm>
@@ -12,26 +14,27 @@ namespace {
 
 /// Below this relative error there is nothing to calibrate: rounding, or an exactly sparse signal.
 constexpr double kNegligible = 1e-5;
-/// Errors that differ by less than this factor, as a logarithm, are of one level.
+/// Errors that differ by less than this factor, given as a logarithm, are of one level.
 constexpr double kOneLevel = std::numbers::ln2;
 constexpr int kPatience = 3;
 constexpr std::size_t kMemory = 12;
-/// What a comparison counts for when another one has been made.
+/// Factor on a comparison's weight each time another one is made.
 constexpr double kFading = 0.75;
-/// Frames scatter about their median by some tenths: erring on the safe side costs little.
+/// Frames scatter by some tenths about their median, and erring on the safe side costs little.
 constexpr double kMargin = 1.1;
-/// A factor beyond is no matter of calibration. What looks far too large is rather a frame that was lucky.
+/// Factors beyond these are not a matter of calibration. A reported error that looks far too large is more
+/// likely a lucky frame.
 const double kLeast = std::log(0.35), kMost = std::log(64.0);
-/// Weight of knowing nothing, in comparisons at the level asked for.
+/// Weight of the prior factor of 1, in comparisons at the level in question.
 constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
-/// Of the fit: passes, what ratios scatter by, and a squared spread of levels below which they tell no slope.
+/// The fit: its passes, the scatter of ratios, and the squared spread of levels below which they determine no
+/// slope.
 constexpr int kPasses = 3;
 constexpr double kScatter = 0.15, kRidge = 0.05;
-/// What a comparison may be off by for the next one to come later than the last; after a surprise it comes
-/// sooner.
+/// How far a comparison may be off if the interval to the next is to grow; after a surprise it shrinks.
 const double kAgreement = std::log(1.3);
 constexpr std::int64_t kLeastStep = 4, kShortStep = 8;
-/// A true error so many times the one reported says that what was known holds no longer.
+/// A true error this many times the reported one means that earlier comparisons no longer hold.
 const double kContradiction = std::log(1.7);
 
 }  // namespace
@@ -61,7 +64,8 @@ bool Calibration::due(double reported) {
 double Calibration::factor(double reported) const {
   if (known_.empty() || !(reported > kNegligible)) return 1;
   const double level = std::log(reported);
-  // A line through the comparisons, nearby ones first, fitted so that a single one far off hardly moves it.
+  // A line through the comparisons, weighted towards nearby ones and fitted so that an outlier hardly moves
+  // it.
   double mean = 0, slope = 0, all = 0;
   for (int pass = 0; pass < kPasses; ++pass) {
     double weights = 0, levels = 0, ratios = 0, squares = 0, products = 0;
@@ -82,7 +86,8 @@ double Calibration::factor(double reported) const {
     if (!(weights > kLeastWeight)) return kMargin;
     squares -= levels * levels / weights;
     products -= levels * ratios / weights;
-    // From errors that follow the report to errors that stay what they are.
+    // The slope lies between 0, true errors follow the report, and −1, they stay the same whatever is
+    // reported.
     slope = std::clamp(products / (squares + kRidge), -1.0, 0.0);
     mean = (ratios - slope * levels) / weights;
   }
@@ -100,7 +105,7 @@ void Calibration::compared(double true_l2, double reported_l2, double reported) 
     if (known_.size() == kMemory) known_.erase(known_.begin());
     known_.push_back({std::log(reported), std::clamp(log_ratio, kLeast, kMost)});
   }
-  if (frames_ < next_) return;  // out of turn
+  if (frames_ < next_) return;  // the comparison was out of turn
   step_ = std::min<std::int64_t>(step_ + (step_ + 1) / 2, std::max(interval_, 1));
   next_ = frames_ + step_;
 }

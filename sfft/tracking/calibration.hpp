@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a tracker's reported errors are off, learned from frames that are also transformed densely.
+// Learns how far a tracker's reported errors are off, from frames that are also transformed densely.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ class Calibration {
   /// `interval`: frames between comparisons in the long run; 0: none.
   explicit Calibration(int interval) : interval_(interval) {}
 
-  /// The plan is another one: what was learned says little about it.
+  /// Call when the plan has changed: what was learned says little about a new one.
   void restart();
   /// Counts a frame whose uncalibrated relative error is `reported`; true: compare this one.
   bool due(double reported);
-  /// The outcome of a comparison, in ‖X̂ − X‖₂.
+  /// Records the outcome of a comparison, in ‖X̂ − X‖₂.
   void compared(double true_l2, double reported_l2, double reported);
-  /// What a reported relative error is to be multiplied by.
+  /// The factor by which to multiply a reported relative error.
   double factor(double reported) const;
 
  private:
   /// A frame whose error is known.
   struct Comparison {
     double level;      ///< log of the relative error reported, uncalibrated
-    double log_ratio;  ///< of the true error over the reported one
+    double log_ratio;  ///< log of the true error over the reported one
   };
 
   double nearest(double level) const;
 
   int interval_;
-  std::int64_t frames_ = 0;        ///< since the plan was new
+  std::int64_t frames_ = 0;        ///< frames since the plan was new
   std::int64_t next_ = 2;          ///< scheduled comparison
-  std::int64_t step_ = 2;          ///< from it to the one after
-  std::int64_t last_ = 0;          ///< comparison made
-  std::int64_t least_gap_ = 4;     ///< to one out of turn; doubles with each
+  std::int64_t step_ = 2;          ///< frames from it to the one after
+  std::int64_t last_ = 0;          ///< frame of the last comparison
+  std::int64_t least_gap_ = 4;     ///< least distance to one out of turn; doubles with each
   int elsewhere_ = 0;              ///< frames in a row at a level that was never compared
   std::vector<Comparison> known_;  ///< the last few
 };

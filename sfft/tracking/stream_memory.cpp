@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gets the change over the whole spectrum from the samples by Parseval; what the known coefficients do not
+// account for lies outside the support.
 #include "sfft/tracking/stream_memory.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tracker keeps of a frame that it has transformed densely, to see whether frames repeat.
+// Remembers a frame that a tracker has transformed densely, to see whether frames repeat.
 #pragma once
 
 #include <complex>
@@ -21,9 +21,9 @@ class StreamMemory {
     double support = 0;  ///< Σ|ΔX|² over the support, both halves of a real signal's
     double outside = 0;  ///< Σ|ΔX|² over the rest of the spectrum
   };
-  /// From the frame kept to this one, whose exact coefficients are `values`; `multiplicity` is 2 where the
-  /// spectrum holds a distinct conjugate. The frames have one shape; where their types differ everything has
-  /// changed.
+  /// The change from the kept frame to this one, whose exact coefficients are `values`; `multiplicity` is 2
+  /// where the spectrum holds a distinct conjugate. The frames have one shape; if their types differ,
+  /// everything counts as changed.
   Change change(const SignalView& frame, std::span<const std::complex<double>> values,
                 std::span<const double> multiplicity) const;
 

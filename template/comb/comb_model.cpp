@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Groups the frequencies by bucket, estimates what the tail aliases into each group, and solves one small
+// whitened least-squares problem per bucket (by QR) for its recovery weights and their errors.
 #include "template/comb/comb_model.hpp"
 
 #include <Eigen/Dense>
@@ -17,7 +19,7 @@ using Complex = std::complex<double>;
 constexpr int kMax = static_cast<int>(CombModel::kMaxDelays);
 using Matrix = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2 * kMax, kMax>;
 
-/// How far the nearest aliases are looked at one by one, per rank; what is beyond adds up incoherently.
+/// Reach within which aliases are looked at one by one, by rank; those beyond add up incoherently.
 constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
 
 }  // namespace
@@ -103,7 +105,7 @@ void CombModel::find_tails() {
     tail = std::max(tail, floor);
     group.tail = tail;
   }
-  // Least squares fails first where many share a bucket; with a prior the error follows the tail.
+  // Least squares fails first where many frequencies share a bucket; with a prior the error follows the tail.
   std::stable_sort(ranking_.begin(), ranking_.end(), [&](std::size_t a, std::size_t b) {
     return prior_.least_squares() ? groups_[a].count > groups_[b].count : groups_[a].tail > groups_[b].tail;
   });
@@ -170,7 +172,7 @@ void CombModel::find_aliases(Group& group) {
       }
     }
   }
-  // Where the near aliases are a small part, or all alike, phases change nothing that could be relied on.
+  // Where the near aliases are a small part of the tail, their phases are not worth modelling.
   double near_sum = 0;
   for (const Alias& alias : group.aliases) near_sum += alias.power;
   if (near_sum < 0.2 * group.tail) {
@@ -238,7 +240,7 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
     factor = cholesky.matrixL();
   }
 
-  // Least squares on the whitened system, with one more row a member that pulls it to its prior.
+  // Least squares on the whitened system, with one more row per member that pulls it towards its prior.
   const bool ridge = !prior_.least_squares();
   const auto lower = factor.triangularView<Eigen::Lower>();
   Matrix whitener = lower.solve(Matrix::Identity(r, r));
@@ -258,8 +260,8 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
   const Matrix leak = solution.weights * response;
   const Matrix coloured = solution.weights * factor;
   for (Eigen::Index i = 0; i < c; ++i) {
-    // White over every alias, the covariance is exactly N/B times the identity less what the template itself
-    // brings.
+    // When the tail is white, the covariance over all aliases is exactly N/B times the identity less the
+    // template's own part.
     solution.noise[static_cast<std::size_t>(i)] =
         white_ ? std::max(0.0, aliases() * solution.weights.row(i).squaredNorm() - leak.row(i).squaredNorm())
                : coloured.row(i).squaredNorm();
@@ -284,7 +286,7 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
   double gains = 0;
   std::size_t rows = 0;
   for (std::size_t n = 0; n < count; ++n) {
-    // A limited look takes the head of the ranking whole, and every so many of the rest for all of them.
+    // A limited look takes the whole head of the ranking and an evenly spaced, weighted sample of the rest.
     const bool head = n < count / 2 || count == ranking_.size();
     const std::size_t rest = ranking_.size() - count / 2;
     const std::size_t sampled = count - count / 2;

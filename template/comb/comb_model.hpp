@@ -35,7 +35,7 @@ class CombModel {
     bool solvable = true;
     double error = 0;     ///< Σ E|X̂ − X|² over the groups looked at, without f = 0 (unit scale)
     double power = 0;     ///< Σ prior E|X|² over the same (0 for least squares)
-    double gain_rms = 0;  ///< of ‖row‖ sqrt(r): 1 where a frequency is alone
+    double gain_rms = 0;  ///< RMS of ‖row‖ sqrt(r): 1 where a frequency is alone
     double gain_max = 0;
   };
   /// Looks at `max_groups` of the groups (0: all): the most crowded ones for least squares, otherwise a fair
@@ -55,7 +55,7 @@ class CombModel {
     bool own;                  ///< holds a frequency of S itself, not only conjugates
     double tail;               ///< Σ power of what aliases here, without the template
     bool aliases_known;
-    double far_tail;  ///< of that, what `aliases` leaves out; treated as white
+    double far_tail;  ///< the part of `tail` that `aliases` leaves out; treated as white
     std::vector<Alias> aliases;
   };
   struct Solution;

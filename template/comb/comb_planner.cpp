@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists grids of smooth divisors and numbers of delays, sorts them by predicted cost or by a quick bound on
+// the error, and searches delays only for the most promising: the first well-conditioned plan, or the better
+// of two finalists, wins.
 #include "template/comb/comb_planner.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +19,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// Recovery rows may grow noise, the rounding of single precision included, by this much on average and at
-/// most.
+/// Limits on the RMS and the maximum factor by which recovery rows amplify noise, single-precision rounding
+/// included.
 constexpr double kMaxGainRms = 3;
 constexpr double kMaxGain = 60;
 /// Fewer empty buckets than this say too little about the tail.
@@ -79,7 +82,7 @@ class Planner {
     const Shape& shape = support_.shape;
     const auto members = static_cast<std::int64_t>(support_.members.size());
     const std::int64_t most = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096});
-    // Fewer buckets than this would leave next to none empty, or hold more frequencies than delays resolve.
+    // Fewer buckets than this would leave almost none empty, or hold more frequencies than delays resolve.
     const std::int64_t least = prior_.least_squares() ? std::max<std::int64_t>(kMinEmpty, members / 12)
                                                       : std::max<std::int64_t>(kMinEmpty, members);
     std::array<std::vector<std::int64_t>, 3> sides;
@@ -145,7 +148,7 @@ class Planner {
     return request_.cost(cost);
   }
 
-  /// job(i) for i < count, on as many threads as were asked for; what one throws is thrown here.
+  /// Runs job(i) for i < count on the requested number of threads; an exception from a job is rethrown here.
   template <class Job>
   void for_each(std::size_t count, const Job& job) const {
     const int threads =

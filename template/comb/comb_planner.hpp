@@ -17,15 +17,15 @@ namespace sfft::detail {
 struct CombRequest {
   double accuracy = 0;           ///< relative L2 error that is good enough; 0: the best within max_samples
   std::int64_t max_samples = 0;  ///< r·B at most
-  double epsilon = 0;            ///< of the arithmetic that will execute
-  double limit_us = 0;           ///< plans predicted slower than this are of no use
+  double epsilon = 0;            ///< epsilon of the arithmetic that will execute
+  double limit_us = 0;           ///< plans predicted to be slower than this are rejected
   std::uint64_t seed = 1;
-  int threads = 1;  ///< of the search; the plan is the same for any number
+  int threads = 1;  ///< threads of the search; the plan is the same for any number
   std::function<double(const CombCost&)> cost =
       predict_comb_us;  ///< microseconds on the backend that executes
 };
 
-/// What was looked at and not taken, in words.
+/// A plan that was considered and rejected, and why.
 struct Rejection {
   std::string description, reason;
 };
@@ -37,7 +37,7 @@ struct CombPlan {
   double noise_gain = 0;       ///< largest ‖row‖ sqrt(r)
 };
 
-/// The cheapest plan that is good enough, or nothing with the reasons in `rejected`.
+/// The cheapest plan that is good enough, or nothing, with the reasons in `rejected`.
 std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
                                   const CombRequest& request, std::vector<Rejection>& rejected);
 

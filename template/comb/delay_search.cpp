@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tries lattices, then random draws, then coordinate descent from the best of them. Each set of delays is
+// judged by the error that the model predicts for a sample of the buckets.
 #include "template/comb/delay_search.hpp"
 
 #include <algorithm>
@@ -48,8 +50,8 @@ class Search {
     }
   }
 
-  /// Rank-1 lattices over the last two dimensions that have room: with them the comb's union is a finer, or a
-  /// quincunx, grid.
+  /// Rank-1 lattices over the last two dimensions that have room: the union of combs is then a finer or a
+  /// quincunx grid.
   void draw_lattices() {
     std::size_t fast = 2;
     while (fast > 0 && range_[fast] == 1) --fast;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which delays: seeded random draws, lattices and clusters within a cache line, then coordinate descent.
+// Chooses a plan's delays: seeded random draws, lattices and clusters within a cache line, then coordinate
+// descent.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,9 @@ struct DelaySearch {
   std::int64_t count = 1;        ///< r
   std::int64_t reach = 0;        ///< > 0: clustered, all within this many neighbouring samples
   int draws = 12;                ///< random sets tried
-  int sweeps = 1;                ///< of coordinate descent
+  int sweeps = 1;                ///< sweeps of coordinate descent
   std::size_t groups = 48;       ///< buckets looked at while searching
-  std::size_t final_groups = 0;  ///< and to assess the winner; 0: all
+  std::size_t final_groups = 0;  ///< buckets that the winner is assessed on; 0: all
   std::uint64_t seed = 1;
 };
 std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, const DelaySearch& options);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts in closed form how many frequencies of each cell fall into each residue class, so that the bucket
+// sums of an envelope take one small matrix product per dimension instead of a loop over all frequencies.
 #include "template/data/envelope.hpp"
 
 #include <algorithm>
@@ -81,7 +83,7 @@ std::vector<double> CellGrid::counts() const {
 
 std::vector<double> CellGrid::bucket_sums(const Envelope& envelope,
                                           const std::array<std::int64_t, 3>& buckets) const {
-  // One small matrix product a dimension, last first: (outer, cells_d, inner) -> (outer, buckets_d, inner).
+  // One small matrix product per dimension, last first: (outer, cells_d, inner) -> (outer, buckets_d, inner).
   std::vector<double> sums = envelope.power;
   std::size_t inner = 1;
   for (std::size_t d = axes_.size(); d-- > 0;) {

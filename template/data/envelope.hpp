@@ -28,7 +28,7 @@ class CellAxis {
   std::vector<std::int64_t> first_;  ///< first |f| of each cell, and one past the last
 };
 
-/// Mean power a cell, on the product of the axes' cells, row-major.
+/// Mean power per cell, on the product of the axes' cells, row-major.
 struct Envelope {
   std::vector<double> power;
   bool empty() const noexcept { return power.empty(); }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides what a plan may assume about the frames to come: an exactly sparse spectrum, the powers that
+// learning measured, or the power of changes to a reference frame.
 #include "template/data/support_set.hpp"
 
 #include <numeric>

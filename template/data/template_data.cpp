@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Refuses a support with an index out of range, a duplicate, or both frequencies of a conjugate pair, and
+// names the offending index.
 #include "template/data/template_data.hpp"
 
 #include <fmt/format.h>

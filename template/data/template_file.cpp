@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the fields one after another with a CRC-64 behind them. Reading verifies the magic number and the
+// checksum before it parses, then every count, index and power, so that no damaged file reaches a plan.
 #include "template/data/template_file.hpp"
 
 #include <fmt/format.h>

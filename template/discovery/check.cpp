@@ -16,12 +16,13 @@ namespace {
 using Complex = std::complex<double>;
 constexpr std::int64_t kRun = 8;
 
-/// Run `number` of those that share the delays out among them: each somewhere in its own part.
+/// Delays of run `number`: the runs divide the delays among them, and each lies at random within its own
+/// part.
 DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, const CheckReads& reads,
                           BlindRandom& random) {
-  // A run of eight tells any eight frequencies of a bucket from nothing, whatever they have in common
-  // (Vandermonde), and more unless their values conspire; in several dimensions chance has to do. Four were
-  // not enough: with them a wrong frequency passed in one of 12,000 random cases.
+  // A run of eight delays tells any eight frequencies of a bucket from nothing, whatever they have in common
+  // (Vandermonde), and more unless their values conspire; in several dimensions random delays have to do.
+  // Four were not enough: with them a wrong frequency passed in one of 12,000 random cases.
   if (reads.runs == 0 && rank == 1) return run_of_delays(grid, true, random, reads.compared);
   if (reads.runs == 0) return random_delays(grid.strides, rank, kBlindDelays, random);
   const auto last = static_cast<std::size_t>(rank - 1);
@@ -51,15 +52,15 @@ DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, c
 
 }  // namespace
 
-/// Normal equations of the corrections to one bucket's known frequencies, or, of a crowd, only what is left
-/// of it. Corrections rather than values: their squares do not cancel.
+/// Normal equations of the corrections to one bucket's known frequencies; for a crowd only the energies are
+/// kept. The unknowns are corrections, not values, because then their squares do not cancel.
 template <class Real>
 struct BlindComb<Real>::Accumulator {
   std::int32_t bucket = 0;
   int members = 0;  ///< 0: a crowd, taken with the values that it has
   std::int32_t member[kBlindMembers] = {};
   Complex right[kBlindMembers] = {};
-  std::int32_t gram = -1;  ///< row by row from here in `gram_`, of two members and more
+  std::int32_t gram = -1;  ///< first element in `gram_`, row by row; only for two members or more
   double energy = 0;       ///< Σ|y|²
   double rest = 0;         ///< Σ|y − known|²
 };
@@ -192,8 +193,8 @@ bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, C
   return true;
 }
 
-/// The occupied buckets; with their members where these are few and one's variance exceeds `doubtful`. Or
-/// only those.
+/// The occupied buckets (`all`), or only those to fit: a bucket lists its members when they are few and the
+/// variance of one exceeds `doubtful`.
 template <class Real>
 std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
     const std::vector<BlindComponent>& components, double doubtful, bool all) {
@@ -224,8 +225,8 @@ std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
   return crowds;
 }
 
-/// Fits the members of one bucket and judges what that leaves. False where there are none or the delays drawn
-/// cannot tell them apart.
+/// Fits the members of one bucket and judges the residual. False where there are no members or the delays
+/// drawn cannot tell them apart.
 template <class Real>
 bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components,
                             BlindRound& round, std::vector<char>& drop) const {
@@ -254,7 +255,7 @@ bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<Blin
   return true;
 }
 
-/// Judges one bucket by what its members leave with the values that they have.
+/// Judges one bucket by the residual of its members with their present values.
 template <class Real>
 void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays,
                                      const std::vector<BlindComponent>& components, BlindRound& round) const {
@@ -268,8 +269,8 @@ void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays
   round.missed_power = std::max(round.missed_power, limit / static_cast<double>(delays));
 }
 
-/// Judges every bucket by what the components leave of it with the values that they have: no fit can make up
-/// for what is wrong.
+/// Judges every bucket by the residual of its components with their present values, so that no fit can hide
+/// what is wrong.
 template <class Real>
 void BlindComb<Real>::compare(const BucketValues<Real>& values, double scale,
                               const std::vector<BlindComponent>& components, BlindRound& round) {
@@ -312,8 +313,8 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindR
   const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
   std::int64_t delays = 0;
   const bool exact = reads.runs == 0;
-  // Without noise most values are as good as they get. Not those of frequencies that the delays at which they
-  // were found could hardly tell apart.
+  // Without noise most values are as good as they get, except those of frequencies that the delays at which
+  // they were found could hardly tell apart.
   constexpr double kDoubt = 8;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
@@ -321,7 +322,7 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindR
     least = std::min(least, component.variance);
     most = std::max(most, component.variance);
   }
-  if (most > kDoubt * kDoubt * least) reads.compared *= 2;  // much to sharpen
+  if (most > kDoubt * kDoubt * least) reads.compared *= 2;  // there is much to sharpen
   std::vector<Accumulator> crowds = list_crowds(components, exact ? kDoubt * least : 0, !exact);
   BucketValues<Real> values{};
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
@@ -342,7 +343,7 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindR
     const bool fitted = refit(own, static_cast<int>(delays), components, round, drop);
     if (exact) continue;
     if (!fitted) judge_as_known(own, delays, components, round);
-    // Judged here, not below.
+    // This bucket is judged here, not below.
     power_[static_cast<std::size_t>(own.bucket)] = Real(0);
   }
   for (const Real power : power_) round.unresolved += !exact && power > limit ? 1 : 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// One round of combs: measures the power of every bucket, estimates the noise from it, and has explain() find
+// the frequencies of each bucket that stands out. explain.cpp and check.cpp define the rest of the class.
 #include "template/discovery/comb.hpp"
 
 #include <algorithm>
@@ -19,8 +21,8 @@ using Complex = std::complex<double>;
 template <class Real>
 constexpr double kEpsilon = std::numeric_limits<Real>::epsilon();
 
-/// Empty buckets' power when more than half of them hold noise: a low quantile of all, undone by what that
-/// quantile is of a mean of `count` exponentials (Wilson and Hilferty 1931).
+/// Power of the empty buckets when more than half of all buckets hold noise: a low quantile of all powers,
+/// divided by that quantile of a mean of `delays` unit exponentials (Wilson and Hilferty 1931).
 template <class Real>
 double noise_by_quantile(const std::vector<Real>& power, std::int64_t delays) {
   constexpr std::size_t kMost = 4096;
@@ -43,7 +45,7 @@ void BlindComb<Real>::file_members(const CombGrid& grid, const std::vector<Blind
   first_.assign(static_cast<std::size_t>(grid.count), -1);
   next_.assign(components.size(), -1);
   bucket_.resize(components.size());
-  // Divisions are what this loop costs, and a mask is the common case.
+  // Divisions dominate the cost of this loop, and a mask will do in the common case.
   const std::int64_t mask = grid.count - 1;
   const bool masked = shape_.rank() == 1 && (grid.count & mask) == 0;
   occupied_ = 0;
@@ -65,14 +67,14 @@ void BlindComb<Real>::measure_power(const BucketValues<Real>& values, bool add) 
                                               power_.data());
 }
 
-/// Tells the noise from power_ and counts the significant buckets. `least` is rounding that power_ does not
-/// show.
+/// Estimates the noise from power_ and counts the significant buckets. `least` is rounding that power_ does
+/// not show.
 template <class Real>
 void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, double least,
                                   BlindRound& round) {
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const double unit = scale * scale;
-  // Four sums: one would wait for itself at every term.
+  // Four sums: each addition to a single sum would wait for the one before.
   double part[4] = {};
   const std::size_t whole = power_.size() / 4 * 4;
   for (std::size_t b = 0; b < whole; b += 4) {
@@ -197,13 +199,13 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
   const bool noisy = round.noise > 4 * round.rounding;
   if (noisy && round.significant > most_significant_) round.crowded = true;
   if (round.crowded) {
-    // Nothing to be made of buckets that are nearly all full.
+    // Nothing can be made of buckets that are nearly all full.
     round.unresolved = round.significant;
     return;
   }
-  // As long as reading the round's samples took, or so. Exact signals are better peeled; where that fails,
-  // the steps of a ladder, often all even, say too little about frequencies that differ in their highest bits
-  // only.
+  // The search may take about as long as reading the round's samples did. Exact signals are better peeled;
+  // where that fails, the steps of a ladder, often all even, say too little about frequencies that differ in
+  // their highest bits only.
   const bool search = stubborn_ && pattern.kind == DelayPattern::Kind::random;
   searches_ = noisy    ? std::max<std::int64_t>(grid.count, 2048)
               : search ? 3 * (shape_.points() / grid.count)
@@ -239,7 +241,7 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
         found.push_back(components[static_cast<std::size_t>(i)]);
       continue;
     }
-    // Values that are no more than noise were never there.
+    // Values no larger than noise were never there.
     const double least = confidence_ * round.noise / delays;
     const auto own = found.begin() + static_cast<std::ptrdiff_t>(before);
     found.erase(std::remove_if(own, found.end(),
@@ -257,8 +259,8 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
   }
 }
 
-/// The first round's common case, many buckets at once: of `left`, moves those that one frequency explains to
-/// `found`.
+/// The first round's common case, for many buckets at once: moves the buckets in `left` that one frequency
+/// explains to `found`.
 template <class Real>
 void BlindComb<Real>::explain_neighbours(const CombGrid& grid, const DelayPattern& pattern,
                                          const BucketValues<Real>& values, const BlindRound& round,

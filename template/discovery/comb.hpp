@@ -32,13 +32,14 @@ class BlindComb {
   BlindRound solve(const CombGrid& grid, const DelayPattern& pattern,
                    std::vector<BlindComponent>& components);
 
-  /// Samples at `pattern`, subtracts the known and adds what explains the rest. For exact signals: the known
-  /// are not looked at again, and their errors add up in buckets that hold many of them.
+  /// Samples at `pattern`, subtracts the known and adds what explains the rest. For exact signals: known
+  /// components are not looked at again, and their errors add up in buckets that hold many of them.
   BlindRound peel(const CombGrid& grid, const DelayPattern& pattern, std::vector<BlindComponent>& components);
 
-  /// Of a noisy signal with more significant buckets than this none are explained. No limit at first.
+  /// Explains no bucket of a noisy signal when more than this many are significant. There is no limit at
+  /// first.
   void expect_at_most(std::int64_t significant) noexcept { most_significant_ = significant; }
-  /// From now on tries all candidates for up to three buckets of an exact signal, too: for frequencies that
+  /// From now on also tries all candidates for up to three buckets of an exact signal, in case frequencies
   /// meet on every grid.
   void be_stubborn() noexcept { stubborn_ = true; }
   bool stubborn() const noexcept { return stubborn_; }
@@ -94,17 +95,17 @@ class BlindComb {
   std::vector<Real> power_;                  ///< Σ_j |Y_j[b]|², unscaled
   std::vector<std::int32_t> first_;          ///< first known component of a bucket, or −1
   std::vector<std::int32_t> next_;           ///< the bucket's next one
-  std::vector<std::int32_t> bucket_;         ///< of each known component
+  std::vector<std::int32_t> bucket_;         ///< the bucket of each known component
   std::int64_t occupied_ = 0;                ///< buckets with known components
   std::vector<double> roots_re_, roots_im_;  ///< tabulate_roots()
   std::vector<double> coordinate_, other_;
   std::vector<double> compared_;            ///< compare()
   std::vector<double> singles_;             ///< explain_neighbours()
-  std::vector<std::complex<double>> gram_;  ///< of check()'s accumulators
+  std::vector<std::complex<double>> gram_;  ///< Gram matrices of check()'s accumulators
   std::int64_t searches_ = 0;               ///< candidates that this round may still look at one by one
   std::int64_t most_significant_ = std::numeric_limits<std::int64_t>::max();
   bool stubborn_ = false;
-  double confidence_ = 13;  ///< exponent of the tests: ln(mistakes a round)
+  double confidence_ = 13;  ///< exponent of the tests: −ln of a mistake's probability per bucket
 };
 
 extern template class BlindComb<float>;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides each round from what the last one saw: which grid and delays to read, when to peel, check or change
+// to windows, and when to give up because a dense transform would be cheaper.
 #include "template/discovery/driver.hpp"
 
 #include <algorithm>
@@ -17,17 +19,17 @@ namespace {
 
 /// Rounds of one kind; each doubles the buckets or finds something, so a few suffice or none will.
 constexpr int kMostRounds = 10;
-/// Buckets for each frequency expected: fewer meet in pairs too often, more cost time.
+/// Buckets per expected frequency: with fewer, frequencies meet in pairs too often; more cost time.
 constexpr std::int64_t kBucketsPerFrequency = 4;
-/// In several dimensions, where frequencies that meet have to be parted by another grid.
+/// The same in several dimensions, where only another grid parts frequencies that meet.
 constexpr std::int64_t kGridBucketsPerFrequency = 16;
 constexpr std::int64_t kFrequenciesPerCheckBucket = 2;
 constexpr std::int64_t kLadderBucketsPerFrequency = 32;
 constexpr std::int64_t kWindowBucketsPerFrequency = 6;
 constexpr std::int64_t kFewestBuckets = 32;
-/// Frequencies expected where nobody said how many.
+/// Frequencies expected when the request gives no number.
 constexpr std::int64_t kGuess = 32;
-/// Power of the weakest frequency over a bucket's noise that rungs are climbed safely with.
+/// Power of the weakest frequency over a bucket's noise at which a ladder of delays is climbed safely.
 constexpr double kSafePower = 60;
 /// A frequency of just the limit's power is as likely to hide in the noise as to show.
 constexpr double kMargin = 1.5;
@@ -44,7 +46,7 @@ class BlindDriver {
         signal_(signal),
         sampler_(signal, shape),
         random_(request.seed),
-        // Positions of the last word have nothing to do with where the rounds looked.
+        // The positions of the witness are independent of where the rounds looked.
         scatter_(~request.seed),
         comb_(sampler_) {}
 
@@ -82,7 +84,7 @@ class BlindDriver {
     return afford(predict_comb_us(cost), reads, progress);
   }
 
-  /// The first round always is; work on what has been found may cost as much as what it saves.
+  /// The first round is always affordable; refining what has been found may cost as much as it saves.
   bool afford(double us, double reads, bool progress) {
     work_us_ += us;
     spent_us_ += us + reads * request_.read_us;
@@ -171,8 +173,8 @@ class BlindDriver {
     return true;
   }
 
-  /// A small round on what the frequencies found so far leave: the few that met in a bucket and could not be
-  /// told apart there. Returns how many buckets still cannot be explained.
+  /// A small round on the residual of the frequencies found so far, for the few that met in a bucket and
+  /// could not be told apart there. Returns how many buckets still cannot be explained.
   std::int64_t peel(const CombGrids& grids, const BlindRound& last, const CombGrid& used) {
     const std::int64_t target = std::max({used.count / 16, 16 * last.unresolved, std::int64_t{128}});
     const auto grid = grids.near(target, &used, random_);
@@ -191,8 +193,8 @@ class BlindDriver {
 
   std::int64_t most_seen() const { return expected_ + expected_ / 2 + kSpare; }
 
-  /// Under noise, more that stands out than was asked for is the mark of a spectrum without an end. `open` is
-  /// about how many frequencies are seen but not found.
+  /// Under noise, more significant frequencies than were asked for mark a spectrum that is not sparse. `open`
+  /// is roughly the number of frequencies that are seen but not found.
   void judge_prospects(const BlindRound& round, std::int64_t open) {
     const auto found = static_cast<std::int64_t>(result_.components.size());
     promising_ = found > 0 && open <= found;
@@ -210,7 +212,7 @@ class BlindDriver {
     return 8 * turns * static_cast<double>(grid.strides[0]) < 1;
   }
 
-  /// Notes what a round saw; false when there is no going on.
+  /// Records what a round saw; false when discovery cannot go on.
   bool accept(const BlindRound& round, double tail_per_noise) {
     if (!round.finite || !(round.total_energy > 0)) {
       result_.finite = round.finite;
@@ -226,8 +228,8 @@ class BlindDriver {
 
   enum class Verdict { clean, unclean, none };
 
-  /// A round of fresh samples, as many as the accuracy needs: whether it found anything amiss, or that the
-  /// shape or the limits allow none.
+  /// Reads as many fresh samples as the accuracy needs and says whether they contradict the components;
+  /// `none` when the shape or the limits allow no check.
   Verdict check(const CombGrids& grids, const CombGrid* used) {
     double energy = 0;
     double error = 0;
@@ -252,14 +254,14 @@ class BlindDriver {
     CheckReads reads;
     if (noisy)
       reads.runs = static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count)));
-    // A spectrum without an end fails at its first run already.
+    // A spectrum that is not sparse already fails at the first run.
     Verdict verdict = Verdict::clean;
     if (reads.runs > 1) verdict = check_once(*grid, {.runs = 1});
     if (verdict == Verdict::clean) verdict = check_once(*grid, reads);
     return verdict == Verdict::clean && result_.components.empty() ? Verdict::unclean : verdict;
   }
 
-  /// The rounds agree; may it be believed?
+  /// The rounds agree; decides whether they are to be believed.
   void confirm() {
     if (!result_.verified) return;
     if (noisy_) drop_doubtful();
@@ -275,8 +277,9 @@ class BlindDriver {
       component.variance += kOwn * kOwn * std::norm(component.value);
   }
 
-  /// Of noise, too, some frequency stands out in every round of a short signal, whose samples are read again
-  /// and again. Its value is then mostly error, and larger than its standard error because it was chosen.
+  /// Even in pure noise some frequency stands out in every round of a short signal, because its samples are
+  /// read again and again. Its value is then mostly error, and larger than its standard error because it was
+  /// chosen.
   void drop_doubtful() {
     constexpr double kSure = 30;
     double dropped = 0;
@@ -288,10 +291,10 @@ class BlindDriver {
     result_.missed_bound = std::max(result_.missed_bound, kMargin * std::sqrt(dropped));
   }
 
-  /// Compares what the rounds agree on with scattered samples; withdraws `verified` where these do not.
+  /// Compares what the rounds agree on with scattered samples; clears `verified` where these disagree.
   void hear_witness() {
-    // A share of the work done so far, which is the same wherever the signal is, and enough for the
-    // confidence asked for.
+    // A share of the work done so far, which does not depend on where the signal is, but enough for the
+    // requested confidence.
     constexpr double kShareOfSearch = 0.2;
     constexpr double kSampleUs = 2e-3, kSampleAndWaveUs = 2e-4;
     constexpr double kMostSamples = 4096;
@@ -310,7 +313,8 @@ class BlindDriver {
     result_.finite = report.finite;
     result_.verified = report.agrees;
     if (!report.agrees) result_.reason = report.finite ? report.reason : kNotFinite;
-    // Nothing outside the components is larger than all that they leave. Of noise that says little.
+    // Nothing outside the components is larger than all the energy that they leave. Under noise that says
+    // little.
     if (!noisy_)
       result_.missed_bound = std::max(result_.missed_bound, kMargin * std::sqrt(report.tail_energy));
   }
@@ -347,8 +351,8 @@ class BlindDriver {
       judge_prospects(round, (round.unresolved + 2) / 3);
       if (hopeless_) return;
       if (number > 0 && round.clean() && !result_.components.empty()) {
-        // Windows are made for finding; combs read more for their time, and see what windows do not. Where
-        // the shape has no combs, two rounds of windows that agree are what there is.
+        // Windows are made for finding; combs read more samples in the same time and see what windows miss.
+        // Where the shape has no combs, two rounds of windows that agree have to do.
         const bool combs = noisy_ && request_.path == Path::automatic;
         result_.verified = !combs || check(CombGrids(shape_), nullptr) != Verdict::unclean;
         if (!result_.verified) result_.reason = "combs and windows do not agree";
@@ -367,7 +371,7 @@ class BlindDriver {
     }
   }
 
-  /// What was found explains the samples; was it what was asked for?
+  /// What was found explains the samples; decides whether it is also what was asked for.
   void judge_count() {
     const auto found = static_cast<std::int64_t>(result_.components.size());
     if (noisy_ && request_.k > 0 && found < request_.k) {
@@ -387,7 +391,7 @@ class BlindDriver {
   BlindResult result_;
   std::int64_t expected_ = 0;
   double spent_us_ = 0;
-  double work_us_ = 0;  ///< of it, without what reading costs, which depends on where the signal is
+  double work_us_ = 0;  ///< spent_us_ without the cost of reading, which depends on where the signal is
   bool hopeless_ = false;
   bool promising_ = false;  ///< what was found so far looks like the answer
   bool noisy_ = false;

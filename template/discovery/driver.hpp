@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the frequencies of a signal of which nothing is known, from far fewer samples than it has.
+// Finds the frequencies of an unknown signal from far fewer samples than it has.
 #pragma once
 
 #include "kernels/base/types.hpp"

@@ -64,7 +64,7 @@ int BlindComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, s
   return 1;
 }
 
-/// Of all frequencies of the bucket the one that y has most of.
+/// The frequency of the bucket that has the largest part in y, found by trying all of them.
 template <class Real>
 GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                                      const BlindVector& y) const {
@@ -119,7 +119,7 @@ bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& patt
   f[0] = strongest(grid, pattern, bucket, y);
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (int own = 1; own >= 0; --own) {
-      // Without what the other explains of y.
+      // y without the part that the other frequency explains.
       const int other = 1 - own;
       phases(f[other], pattern, roots[other]);
       Complex value = 0;
@@ -150,16 +150,16 @@ double BlindComb<Real>::residual_limit(const BlindRound& round, int freedom, dou
   return freedom * round.noise * exceedance(freedom, confidence_) + kOwn * kOwn * energy;
 }
 
-/// What a bucket's values err by: a tail that is not white may be stronger here than elsewhere. Rounding is
-/// the same everywhere.
+/// Power of the error in a bucket's values: a tail that is not white may be stronger here than elsewhere.
+/// Rounding is the same everywhere.
 template <class Real>
 double BlindComb<Real>::noise_of_bucket(const BlindRound& round, double residual, int freedom) {
   const bool noisy = round.noise > 4 * round.rounding;
   return noisy && freedom > 0 ? std::max(round.noise, residual / freedom) : round.noise;
 }
 
-/// Appends the bucket's explanation, of `fewest` frequencies or more unless known, to `found`; false when
-/// there is none.
+/// Appends the bucket's explanation to `found`; false when there is none. Unless frequencies are known, it
+/// consists of at least `fewest`.
 template <class Real>
 bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                               const BlindVector& y, int fewest, const BlindRound& round,
@@ -187,7 +187,7 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
   if (known > delays - 2) return false;
   for (int i = 0; i < known; ++i) phases(f[i], pattern, roots[i]);
   if (known > 0 && accept(known)) return true;
-  // What the known leave: one more frequency.
+  // One more frequency may explain what the known ones leave.
   if (known > 0 && known + 1 <= std::min(delays - 2, kBlindMembers)) {
     BlindVector rest;
     std::copy(y, y + delays, rest);
@@ -207,7 +207,7 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
     for (int i = 0; i < order; ++i) phases(f[i], pattern, roots[i]);
     if (accept(order)) return true;
   }
-  // Every candidate is looked at seven times; not worth it where they are many.
+  // The search looks at every candidate seven times, which is not worth it where they are many.
   const std::int64_t candidates = shape_.points() / grid.count;
   if (known > 0 || pattern.kind == DelayPattern::Kind::run || delays != cpu::kRunDelays ||
       searches_ < candidates)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small solvers that allocate nothing: Gaussian elimination with pivoting, least squares by normal equations,
+// and linear prediction, whose polynomial is solved by Laguerre's method with deflation.
 #include "template/discovery/fit.hpp"
 
 #include <algorithm>

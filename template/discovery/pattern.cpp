@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Scores every grid of smooth divisors by size, shape and what it shares with the previous grid, and draws
+// delays as equally spaced runs, as ladders or at random.
 #include "template/discovery/pattern.hpp"
 
 #include <algorithm>
@@ -62,8 +64,8 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
         if (count > most || count > 5 * target) break;
         if (4 * count < target) continue;
         const auto ratio = static_cast<double>(count) / static_cast<double>(target);
-        // Buckets cost time; too few of them cost rounds. Then what the grid shares with the one before, and
-        // how unlike its sides are.
+        // Buckets cost time; too few of them cost rounds. The score then counts what the grid shares with the
+        // one before and how thin its thinnest side is.
         double score = ratio >= 1 ? std::log2(ratio) : 2 + 4 * std::log2(1 / ratio);
         const GridPoint b{b0, b1, b2};
         double thinnest = 1;

@@ -38,7 +38,7 @@ class CombGrids {
  public:
   explicit CombGrids(const Shape& shape);
 
-  /// About `target` buckets or somewhat more, and as unlike `previous` (which may be null) as there are:
+  /// About `target` buckets or somewhat more, and as unlike `previous` (which may be null) as possible:
   /// frequencies that share a bucket of one should part in the other. Nothing when the shape has no such
   /// divisors, or they would read too much of the frame.
   std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, BlindRandom& random) const;
@@ -61,7 +61,7 @@ struct DelayPattern {
   };
   Kind kind = Kind::random;
   std::vector<GridPoint> delays;
-  std::int64_t step = 1;     ///< of a run
+  std::int64_t step = 1;     ///< the step of a run
   std::int64_t inverse = 1;  ///< step · inverse = 1 modulo the stride
   std::array<std::vector<Rung>, 3> rungs;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of blind discovery tell each other.
+// The data that the parts of blind discovery exchange: the request, what one round saw, and the result.
 #pragma once
 
 #include <array>
@@ -22,43 +22,43 @@ struct BlindComponent {
 
 struct BlindRequest {
   std::int64_t k = 0;       ///< frequencies expected, both of a conjugate pair counted; 0: unknown
-  double accuracy = 1e-6;   ///< relative L2 error of the values that needs no further samples
-  double noise_gain = 2.6;  ///< standard error of the values over a dense transform's that needs none either
+  double accuracy = 1e-6;   ///< relative L2 error of the values at which no further samples are needed
+  double noise_gain = 2.6;  ///< the same for their standard error over that of a dense transform
   std::uint64_t seed = 1;
   Path path = Path::automatic;  ///< or comb, or flat_window
-  /// Predicted time that may be spent with nothing to show for it, and altogether. 0: no limit.
+  /// Predicted time that may be spent without progress, and in total. 0: no limit.
   double patience_us = 0;
   double effort_us = 0;
-  double read_us = 0;        ///< what asking for samples costs, however few
-  double confidence = 1e-9;  ///< of the scattered samples that have the last word: probability of a miss
+  double read_us = 0;        ///< cost of asking for samples, however few
+  double confidence = 1e-9;  ///< probability of a miss of the scattered samples that have the last word
   bool everything = false;   ///< read the whole signal for its energy before anything is verified
 };
 
 struct BlindResult {
-  std::vector<BlindComponent> components;  ///< in no order; of real signals both halves
+  std::vector<BlindComponent> components;  ///< in no order; both halves for real signals
   bool verified = false;
   bool finite = true;
   double tail_energy = 0;   ///< Σ|X|² outside the components
   double missed_bound = 0;  ///< no |X| outside the components is larger, with the tests' confidence
   std::int64_t samples = 0;
-  std::int64_t check_samples = 0;  ///< of those, the scattered ones that an answer was compared with
-  double unseen_share = 1;         ///< of the signal: disturbances of fewer samples may have been missed
+  std::int64_t check_samples = 0;  ///< the scattered ones among them that an answer was compared with
+  double unseen_share = 1;         ///< share of the signal: smaller disturbances may have been missed
   bool energy_agrees = false;      ///< the whole signal was read for its energy, and that is explained
   int rounds = 0;
-  Path path = Path::comb;  ///< of the last round
+  Path path = Path::comb;  ///< the path of the last round
   const char* reason = "";
 };
 
 /// What one round saw.
 struct BlindRound {
   std::int64_t significant = 0;  ///< buckets that stand out of the noise
-  std::int64_t unresolved = 0;   ///< of those, the ones that no few frequencies explain
+  std::int64_t unresolved = 0;   ///< those among them that a few frequencies do not explain
   std::int64_t added = 0, dropped = 0;
   double total_energy = 0;  ///< Σ|X|², estimated
   double noise = 0;         ///< power of one delay of an empty bucket, in units of |X|²; rounding included
   double rounding = 0;      ///< the part of `noise` that rounding alone explains
   double weakest = 0;       ///< least power of a significant bucket
-  double missed_power = 0;  ///< a component of more power would have been seen
+  double missed_power = 0;  ///< a component with more power would have been seen
   bool crowded = false;     ///< most buckets are full: too few of them, or not sparse
   bool finite = true;
 
@@ -77,7 +77,7 @@ constexpr double kRoundingShare = 0.35;
 /// Rounding of a bucket's own content, in units of epsilon: frequencies this much weaker than another of the
 /// same bucket are not seen.
 constexpr double kOwnRounding = 3;
-/// Mistakes in telling noise from signal: one in so many rounds.
+/// Rounds per mistake in telling noise from signal.
 constexpr double kRoundsPerMistake = 1e3;
 
 }  // namespace sfft::detail

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads contiguous or strided host memory with the vectorised gather kernels, and chooses the power of two
+// that keeps squares of the samples in range.
 #include "template/discovery/sample_reader.hpp"
 
 #include <algorithm>
@@ -16,9 +18,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// Samples of 2^±kOrdinary are taken as they are: single precision has room for their sums' squares.
+/// Samples within 2^±kOrdinary are taken as they are: single precision has room for their sums' squares.
 constexpr int kOrdinary = 20;
-/// Samples so much larger than the scale were not foreseen, in powers of two.
+/// Samples larger than the scale by more than this power of two were not foreseen.
 constexpr int kOutgrown = 24;
 
 template <class Real>
@@ -98,7 +100,7 @@ void ScaledSamples::scaled_read(const SampleSet& set, Real* re, Real* im) {
   const std::int64_t values = set.values();
   const Real largest = std::max(largest_of(re, values), largest_of(im, values));
   if (std::isfinite(largest) && largest > 0) {
-    // A power of two and its inverse have to be numbers of the type themselves.
+    // The power of two and its inverse both have to be representable in the type.
     constexpr int kMost = sizeof(Real) == 4 ? 120 : 1000;
     const int own = std::clamp(std::ilogb(largest), -kMost, kMost);
     const int wanted = std::abs(own) <= kOrdinary ? 0 : own;

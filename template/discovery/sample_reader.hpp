@@ -20,7 +20,8 @@ class SampleReader {
   ElementType type() const noexcept { return type_; }
   virtual void read(const SampleSet& set, float* re, float* im) = 0;
   virtual void read(const SampleSet& set, double* re, double* im) = 0;
-  /// Σ|scale · x|² over the whole signal, every sample of it read; false where that is not offered.
+  /// Σ|scale · x|² over the whole signal, reading every sample of it; false where the reader does not offer
+  /// that.
   virtual bool energy(double scale, double& sum) {
     static_cast<void>(scale);
     static_cast<void>(sum);
@@ -31,10 +32,10 @@ class SampleReader {
   ElementType type_;
 };
 
-/// Of a signal in host memory, which must outlive it.
+/// Reads a signal in host memory, which must outlive the reader.
 class HostSamples final : public SampleReader {
  public:
-  /// `points`: the signal's, if its energy is to be had.
+  /// `points`: those of the signal; 0 when energy() is not to be offered.
   HostSamples(FrameData signal, ElementType type, std::int64_t points = 0)
       : SampleReader(type), signal_(signal), points_(points) {}
   void read(const SampleSet& set, float* re, float* im) override;
@@ -47,7 +48,8 @@ class HostSamples final : public SampleReader {
 };
 
 /// The samples of another reader times a power of two, so that squares of them and of their sums neither
-/// overflow nor vanish: 1 for samples of ordinary size, and chosen from the first that are not zero else.
+/// overflow nor vanish: 1 for samples of ordinary size, otherwise chosen from the first samples that are not
+/// zero.
 class ScaledSamples final : public SampleReader {
  public:
   explicit ScaledSamples(SampleReader& samples) : SampleReader(samples.type()), samples_(samples) {}
@@ -57,7 +59,7 @@ class ScaledSamples final : public SampleReader {
 
   int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times what is read
   /// Later samples were so much larger than the first that the scale was wrong. It is right from now on; what
-  /// was read before is not. Tells so once.
+  /// was read before is not. True once.
   bool outgrown() noexcept;
 
  private:

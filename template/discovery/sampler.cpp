@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gathers a round's samples, folds windowed lines and runs the small FFT, two delays of a real signal per
+// complex transform. Scratch memory goes back to a process-wide shelf for the next discovery.
 #include "template/discovery/sampler.hpp"
 
 #include <algorithm>
@@ -92,7 +94,7 @@ BucketValues<Real> BlindSampler<Real>::comb(const GridPoint& buckets, std::span<
   for (const GridPoint& delay : delays) offsets.push_back(flat(delay));
   if (real() && offsets.size() % 2 != 0) offsets.push_back(offsets.back());
 
-  // Aligned to the right, as rows are what the reader walks along.
+  // Aligned to the right, because the reader walks along rows.
   SampleSet set{{1, 1, 1}, {0, 0, 0}, offsets.data(), lane_count};
   std::int64_t pitch = 1;
   for (int d = shape_.rank() - 1; d >= 0; --d) {

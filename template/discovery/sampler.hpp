@@ -20,8 +20,8 @@ namespace sfft::detail {
 
 using GridPoint = std::array<std::int64_t, 3>;
 
-/// Y_j[b], bucket b of delay j, at [b*delays + j], unscaled. The sampler's own memory, valid until its next
-/// call.
+/// Y_j[b], bucket b of delay j, at [b*delays + j], unscaled. Points into the sampler's memory, valid until
+/// its next call.
 template <class Real>
 struct BucketValues {
   Real* re;
@@ -34,8 +34,8 @@ struct BucketValues {
   }
 };
 
-/// 64-byte aligned bytes, on loan from a few that the process keeps: fresh memory of this size would cost
-/// more, in page faults, than the transform that it is for. Thread-safe.
+/// 64-byte aligned bytes, borrowed from a few blocks that the process keeps: the page faults of fresh memory
+/// would cost more than the transform that needs it. Thread-safe.
 class BlindScratch {
  public:
   BlindScratch() = default;
@@ -43,7 +43,7 @@ class BlindScratch {
   BlindScratch(const BlindScratch&) = delete;
   BlindScratch& operator=(const BlindScratch&) = delete;
 
-  /// At least so many bytes; what was there is lost.
+  /// At least `bytes` bytes; the previous content is lost.
   std::byte* fit(std::size_t bytes);
   std::byte* data() const noexcept { return block_.data.get(); }
 
@@ -81,14 +81,14 @@ class BlindSampler {
   const Shape& shape() const noexcept { return shape_; }
   bool real() const noexcept { return !is_complex(signal_.type()); }
 
-  /// Combs of B_d | n_d points a dimension; every delay in ∏[0, n_d/B_d).
+  /// Combs of B_d | n_d points per dimension; every delay in ∏[0, n_d/B_d).
   BucketValues<Real> comb(const GridPoint& buckets, std::span<const GridPoint> delays);
   BucketValues<Real> lines(const WindowedLines& lines);
 
   std::int64_t samples() const noexcept { return samples_; }  ///< read so far
 
  private:
-  /// Four arrays of `reals`, not at one offset modulo a page: they would fight over the same cache sets.
+  /// Four arrays of `reals`, at different offsets modulo a page lest they compete for the same cache sets.
   Real* buffer(std::size_t reals);
   std::int64_t flat(const GridPoint& at) const noexcept;
   BucketValues<Real> transform(const cpu::SmallFft<Real>& fft, const GridPoint& grid, std::int64_t delays);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A round of windows: locates peaks with a ladder of delays, strongest first, subtracts each from its
+// neighbourhood, and refits all values together by Gauss-Seidel sweeps.
 #include "template/discovery/window.hpp"
 
 #include <algorithm>
@@ -15,12 +17,12 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Taps a bucket: the window's main lobe then covers three buckets (six in double precision).
+/// Taps per bucket: the window's main lobe then covers three buckets (six in double precision).
 constexpr std::int64_t kFolds = 4;
 constexpr int kLines = kBlindDelays;
-/// A frequency may lie so far from the bucket where it shows strongest, in buckets.
+/// Largest distance of a frequency from the bucket where it shows strongest, in buckets.
 constexpr double kReach = 0.8;
-/// What one frequency may leave of its bucket and still be believed: neighbours lean in.
+/// Share of a bucket's power that one frequency may leave and still be believed: neighbours leak in.
 constexpr double kBelievable = 0.1;
 
 template <class Real>
@@ -129,7 +131,7 @@ double BlindWindow<Real>::bucket_power(std::int64_t bucket) const {
 }
 
 /// Power that is left where the trace shows, per line of a bucket: more than elsewhere when the tail is not
-/// white, or when a frequency too weak to be found leans in.
+/// white, or when a frequency too weak to be found leaks in.
 template <class Real>
 double BlindWindow<Real>::local_noise(const Trace& trace) const {
   double sum = 0;

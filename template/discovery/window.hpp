@@ -23,11 +23,11 @@ class BlindWindow {
  public:
   explicit BlindWindow(BlindSampler<Real>& sampler);
 
-  /// Samples that a round of so many buckets reads.
+  /// Samples that a round with this many buckets reads.
   static std::int64_t samples(std::int64_t buckets) noexcept;
 
   /// One round on fresh lines: refits the known components, drops those that are not there, adds what stands
-  /// out of the rest. A clean round says that the components explain samples they were not made from.
+  /// out of the rest. A clean round means that the components explain samples from which they were not made.
   BlindRound round(std::int64_t buckets, BlindRandom& random, std::vector<BlindComponent>& components);
 
   /// Noise power of a bucket over the tail energy Σ|X|² that causes it, for the last round.
@@ -38,9 +38,9 @@ class BlindWindow {
   struct Trace {
     GridPoint f;
     std::complex<double> value;
-    std::int64_t first;  ///< bucket, of `span`
+    std::int64_t first;  ///< the first of `span` buckets
     BlindVector roots;
-    std::vector<std::complex<double>> response;  ///< of the `span` buckets
+    std::vector<std::complex<double>> response;  ///< in the `span` buckets
     double power = 0;                            ///< Σ|response|²
   };
 

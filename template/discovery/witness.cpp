@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Positions are sums of anchors and offsets, so that tables of waves serve many samples. The verdict looks at
+// outliers, at the power and evenness of the noise and, on request, at the energy of the whole signal.
 #include "template/discovery/witness.hpp"
 
 #include <algorithm>
@@ -12,11 +14,11 @@ namespace sfft::detail {
 namespace {
 
 constexpr std::int64_t kOffsets = cpu::kWaveOffsets;
-/// Waves whose tables are made and used at once: they stay in cache.
+/// Waves whose tables are made and used together; they stay in cache.
 constexpr std::size_t kWavesAtOnce = 64;
-/// An honest answer is turned down once in so many: noise, too, has large samples.
+/// Correct answers per one that is turned down: noise, too, has large samples.
 constexpr double kFalseAlarms = 1e4;
-/// The tail that rounds estimate from their buckets may be off by so much.
+/// Relative error allowed for the tail that rounds estimate from their buckets.
 constexpr double kTailDoubt = 0.3;
 /// Standard deviations of a mean that count as chance.
 constexpr double kChance = 5;
@@ -113,7 +115,8 @@ void BlindWitness<Real>::read() {
 
 template <class Real>
 void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) {
-  // In double precision also of float samples: the sum of many waves would lose what is looked for.
+  // In double precision even for float samples: in single, the sum of many waves would bury what is looked
+  // for.
   const auto& kernels = cpu::wave_kernels<double>();
   const auto samples = static_cast<std::size_t>(anchors_.count * kOffsets);
   predicted_re_.assign(samples, 0.0);
@@ -163,7 +166,7 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
   double variance = 0;
   for (const BlindComponent& component : components) variance += component.variance;
   const double expected = (claim.tail_energy + variance) / (points * points);
-  // Gaussian noise of that power has no larger sample, but for a false alarm.
+  // Gaussian noise of that power has no larger sample, except in a false alarm.
   const double exponent = std::log(samples * kFalseAlarms);
   const double most = (1 + kTailDoubt) * expected * (real() ? 2 * exponent : exponent);
   // The sample itself and the sum of the waves are rounded.
@@ -188,7 +191,7 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
     return report;
   }
   if (!claim.noisy) return report;
-  // Of noise: as much as the rounds said, and as evenly spread.
+  // Noise has to be as strong as the rounds said, and evenly spread.
   const double deviation = std::sqrt((real() ? 2.0 : 1.0) / samples);
   const double doubt = 1 + kTailDoubt + kChance * deviation;
   if (mean > doubt * expected || expected > doubt * doubt * mean) {
@@ -223,7 +226,7 @@ bool BlindWitness<Real>::compare_energy(const std::vector<BlindComponent>& compo
   const double tail = report.tail_energy;
   const double tail_doubt =
       tail * kChance * 2 * std::sqrt(1 / points + 1 / static_cast<double>(report.samples));
-  // Of the values, and of the sum over all samples.
+  // Rounding of the values and of the sum over all samples.
   const double rounding = (4 * std::numeric_limits<Real>::epsilon() + 0x1p-53 * std::sqrt(points) / 4) * all;
   const double limit = 2 * kChance * std::sqrt(doubt) + tail_doubt + rounding;
   report.energy_agrees = report.finite && std::fabs(all - held - tail) <= limit;

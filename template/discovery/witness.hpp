@@ -15,7 +15,7 @@
 
 namespace sfft::detail {
 
-/// What is to be believed of the signal.
+/// What discovery claims about the signal.
 struct WitnessClaim {
   double tail_energy = 0;  ///< Σ|X|² outside the components
   bool noisy = false;      ///< the tail is noise, not an upper bound of rounding
@@ -25,7 +25,7 @@ struct WitnessReport {
   bool agrees = false;
   bool finite = true;
   std::int64_t samples = 0;    ///< compared
-  double unseen_share = 1;     ///< of all positions: disturbances of fewer may have been missed
+  double unseen_share = 1;     ///< share of all positions: disturbances of fewer may have been missed
   bool energy_agrees = false;  ///< the energy of the whole signal was looked at as well
   double tail_energy = 0;      ///< Σ|X|² outside the components as these samples show it
   const char* reason = "";     ///< why it does not agree
@@ -34,15 +34,16 @@ struct WitnessReport {
 /// Samples to compare, so that a disturbance of kWitnessShare of the positions, whichever these are, is
 /// missed with a probability below `confidence`.
 std::int64_t witness_samples(double confidence);
-/// What `samples` of them miss with that probability at most.
+/// The share of positions that `samples` of them miss with that probability at most.
 double witness_share(double confidence, std::int64_t samples);
 /// A share of 1/40: pulses of 2 in 64 samples have 1/32.
 inline constexpr double kWitnessShare = 0.025;
-/// Positions are sums of an anchor and an offset, both drawn independently. Two of them are independent, but
-/// not all: misses are more likely than of independent ones, by less than this factor (docs/accuracy.md).
+/// Positions are sums of an anchor and an offset, both drawn independently. Any two are independent, but not
+/// all of them together: misses are more likely than with independent positions, by less than this factor
+/// (docs/accuracy.md).
 inline constexpr double kWitnessDependence = 180;
 
-/// Signals of at most so many points are compared at all of them.
+/// Signals of at most this many points are compared at all of them.
 inline constexpr std::int64_t kWitnessAll = 2048;
 
 template <class Real>

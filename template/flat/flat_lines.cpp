@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws steps coprime to the extents. Delays either cut the one line that visits every sample into pieces or,
+// where the samples need several lines, are random without taking a whole line twice.
 #include "template/flat/flat_lines.hpp"
 
 #include <algorithm>
@@ -55,7 +57,7 @@ void FlatLineSource::draw(std::int64_t count, FlatLines& lines) {
   }
   lines.delays.clear();
   const std::int64_t cosets = shape_.points() / period_;
-  // Worth its time only where two draws are likely to meet.
+  // The comparison is worth its time only where two draws are likely to meet.
   const bool compare = lines.full_period && count > 1 && cosets <= 16 * count;
   std::vector<std::int64_t> names;
   while (static_cast<std::int64_t>(lines.delays.size()) < count) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists numbers of lines and buckets in order of predicted time, draws lines for each in turn, and takes the
+// first draw whose rows are quiet enough. Fixed limits on the work make the result reproducible.
 #include "template/flat/flat_planner.hpp"
 
 #include <fmt/format.h>
@@ -15,21 +17,22 @@ namespace sfft::detail {
 
 namespace {
 
-/// Taps a bucket. Two keep nearly all that the taps say; three make the rows' noise gain twice as large.
+/// Taps per bucket. Two keep nearly all the information in the taps; three double the rows' noise gain.
 constexpr std::int64_t kAliasing = 2;
 /// Taps for each frequency present, all lines together.
 constexpr double kTapsPerMember[] = {6, 7, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::int64_t kDelays[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-/// More lines than this make long rows for nothing, except where lines are too short to hold the frequencies.
+/// More lines than this make rows longer for nothing, except where lines are too short to hold the
+/// frequencies.
 constexpr std::int64_t kMaxWindowedDelays = 4;
 /// Frequencies that may show in a row, on average over the circle, per dimension of the row.
 constexpr double kMaxLoad = 0.62;
-/// A row's noise relative to the best that so many samples allow: at most, and on average.
+/// A row's noise relative to the least that this many samples allow: maximum and mean.
 constexpr double kMaxGain = 150;
 constexpr double kMeanGain = 5;
 /// Fewer probes than this say too little about the tail.
 constexpr std::int64_t kMinProbes = 24;
-/// A line that runs around a whole period is transformed at any length; this long it is no bargain.
+/// A line that runs around a whole period is transformed at any length; beyond this length it does not pay.
 constexpr std::int64_t kLongestPeriod = 1 << 15;
 
 struct Candidate {
@@ -42,7 +45,7 @@ struct Candidate {
 /// 2^24.
 double cost_us(double points, bool real, double taps, double buckets, double lanes, double rows, double run) {
   const double frame_bytes = points * (real ? 1 : 8);
-  // A sample from the second-level cache, the third, memory.
+  // Cost of a sample in the second-level cache, the third-level cache or memory.
   const double tap_ns = 0.4 + (frame_bytes < 0.75e6 ? 0.1 : frame_bytes < 16e6 ? 2 : 5);
   const double fft_ns = 0.08 * buckets * lanes * std::log2(std::max(buckets, 2.0));
   // Rows are padded to whole vectors.
@@ -174,7 +177,7 @@ class FlatSearch {
     return lines;
   }
 
-  /// Whether no row, nor all of them together, have too much noise.
+  /// Whether each row, and all of them together, stay below the limits on noise.
   bool quiet(FlatRecovery& recovery, const Candidate& candidate, std::int64_t& rows_left) const {
     const double samples = static_cast<double>(candidate.delays) * static_cast<double>(candidate.taps);
     double budget = kMeanGain * static_cast<double>(k_) / samples;
@@ -207,7 +210,7 @@ class FlatSearch {
     return data;
   }
 
-  /// All around the circle; of a real frame's spectrum one half says it all.
+  /// Spreads the probes around the circle; half of it suffices for a real frame.
   void add_probes(FlatRecovery& recovery, const Candidate& candidate, FlatPlanData& data) const {
     const bool half = real_ && candidate.buckets > 2 * candidate.row_buckets;
     const std::int64_t circle = half ? candidate.buckets / 2 + 1 : candidate.buckets;

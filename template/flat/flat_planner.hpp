@@ -12,7 +12,7 @@
 namespace sfft::detail {
 
 struct FlatOptions {
-  double leakage = 1e-8;  ///< of the window, relative to its passband: 1e-8 for float, 1e-13 for double
+  double leakage = 1e-8;         ///< relative to the window's passband: 1e-8 for float, 1e-13 for double
   std::int64_t max_samples = 0;  ///< taps of all lines together; 0: any number
   std::uint64_t seed = 1;
   /// Σ_i noise_gain_i may be at most this: the energy of all coefficients' errors per unit of white tail
@@ -27,8 +27,8 @@ struct FlatPlanResult {
 };
 
 /// The cheapest plan found that reads every frequency of the support (flat indices, distinct; for a real
-/// signal one of each conjugate pair). The same arguments give the same plan. Never throws for a support that
-/// cannot be planned: that is !ok.
+/// signal one of each conjugate pair). The same arguments give the same plan. Does not throw for a support
+/// that cannot be planned: `ok` is then false.
 FlatPlanResult plan_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
                                  const FlatOptions& options);
 

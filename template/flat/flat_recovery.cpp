@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whitens the noise of neighbouring buckets, loads the responses of the frequencies that show in a run of
+// them into a FlatSystem, and turns the rows that it finds into weights.
 #include "template/flat/flat_recovery.hpp"
 
 #include <algorithm>
@@ -129,8 +131,8 @@ std::int64_t FlatRecovery::run_start(std::size_t sorted) const noexcept {
 }
 
 /// The whitened response of one member in the run that begins at bucket `start`. Phases that rows and columns
-/// have in common are left out (append_weights puts them back); only the sign that (M−1)/2 turns make of a
-/// distance that was taken the short way around the circle remains.
+/// have in common are left out (append_weights puts them back); only the sign remains that (M−1)/2 turns give
+/// to a distance taken the short way around the circle.
 void FlatRecovery::load_column(std::size_t sorted, std::int64_t start) {
   const std::int64_t p = lines_.row_buckets;
   const std::int64_t circle = lines_.buckets;

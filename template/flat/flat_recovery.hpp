@@ -32,7 +32,7 @@ class FlatRecovery {
   double gain(std::size_t i);
   /// Appends that row and its gain, which is finite, to `data`.
   void append_row(std::size_t i, FlatPlanData& data);
-  /// Up to `count` rows from `first_bucket` on that are blind to the template. Returns how many there were
+  /// Up to `count` rows from `first_bucket` on that are blind to the template. Returns how many there was
   /// room for.
   std::int64_t append_probes(std::int64_t first_bucket, std::int64_t count, std::uint64_t seed,
                              FlatPlanData& data);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds rows through the Cholesky factor of a regularised Gram matrix, refined in a few passes; falls back to
+// an orthonormal basis by Gram–Schmidt where the condition number is too large for that.
 #include "template/flat/flat_system.hpp"
 
 #include <algorithm>
@@ -10,14 +12,14 @@ namespace sfft::detail {
 namespace {
 
 /// Added to the unit diagonal of Gram matrices, above their rounding. Columns at the end of the window's
-/// reach are small and nearly parallel; with this they make no large weights, and more passes take away what
-/// it leaves of the larger ones (iterated Tikhonov regularisation).
+/// reach are small and nearly parallel; with this ridge they get no large weights, and further passes remove
+/// what it leaves of the larger ones (iterated Tikhonov regularisation).
 constexpr double kRidge = 2e-14;
 constexpr int kPasses = 4;
 /// What remains of a unit column after orthogonalisation is rounding below this.
 constexpr double kRounding = 1e-14;
 
-/// Without the standard's detour for infinities.
+/// The complex product without the standard's special cases for infinities.
 inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -258,8 +260,8 @@ void FlatSystem::make_basis(std::size_t count) {
   }
 }
 
-/// Removes from a column what lies in the basis; once more where much was removed and rounding with it is
-/// left. Twice is enough (Giraud, Langou and Rozložník 2005).
+/// Removes from a column what lies in the basis, a second time where so much was removed that rounding shows.
+/// Twice is enough (Giraud, Langou and Rozložník 2005).
 void FlatSystem::project(std::vector<Complex>& vector) const {
   for (int pass = 0; pass < 2; ++pass) {
     const double before = norm2(vector);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spectra of the learning frames, on the CPU or in GPU memory: what learning asks of them is small.
+// The spectra of the learning frames, in host or GPU memory, behind the few queries that learning makes.
 #pragma once
 
 #include <complex>
@@ -32,17 +32,18 @@ class LearningSpectrum {
 
   /// Σ multiplicity × mean power over each cell of the shape's CellGrid; cell 0 holds f = 0 alone.
   virtual std::vector<double> power_sums() const = 0;
-  /// The same of the mean |X_t − X_0|² of the later frames; for two frames and more.
+  /// The same for the mean |X_t − X_0|² of the later frames; needs at least two frames.
   virtual std::vector<double> change_sums() const = 0;
   /// The rank-th largest power, 1 the largest.
   virtual double power_at_rank(std::int64_t rank) const = 0;
-  /// The `count` largest of index `first` and above, ties to the smaller index; in ascending order of index.
+  /// The `count` largest powers at index `first` and above, in ascending order of index; ties go to the
+  /// smaller index.
   virtual std::vector<RankedPower> largest(std::int64_t first, std::int64_t count) const = 0;
-  /// All of index `first` and above with more power than `level`, in ascending order of index.
+  /// All elements at index `first` and above with more power than `level`, in ascending order of index.
   virtual std::vector<RankedPower> above(std::int64_t first, double level) const = 0;
-  /// X of the first frame.
+  /// X of the first frame at the chosen elements.
   virtual std::vector<std::complex<double>> first_values(const std::vector<RankedPower>& chosen) const = 0;
-  /// From now on these count in no sum and no rank.
+  /// Excludes these elements from all later sums and ranks.
   virtual void remove(const std::vector<RankedPower>& chosen) = 0;
 
  private:

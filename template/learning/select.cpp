@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each rule is a few queries to the learning spectrum: the k largest powers, ever more of the largest until
+// they hold the energy, or all powers above a multiple of the median.
 #include "template/learning/select.hpp"
 
 #include <algorithm>
@@ -29,7 +31,7 @@ std::vector<RankedPower> select_energy(const LearningSpectrum& spectrum, const s
   const double wanted = share * std::accumulate(sums.begin() + 1, sums.end(), 0.0);
   const std::int64_t candidates = spectrum.layout().distinct() - 1;
   std::vector<RankedPower> chosen;
-  // How many it takes is not known before: ever more of the largest, until they are enough.
+  // How many it takes is not known in advance: asks for ever more of the largest until they are enough.
   for (std::int64_t count = std::min<std::int64_t>(4096, candidates); count > 0;
        count = std::min(4 * count, candidates)) {
     chosen = spectrum.largest(1, count);

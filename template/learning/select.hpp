@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which frequencies a template keeps.
+// Selects the frequencies that a template keeps.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ struct SpectrumLayout {
   Shape shape{1};
   bool real = false;
 
-  std::int64_t row_points() const noexcept;  ///< of the last dimension as stored
+  std::int64_t row_points() const noexcept;  ///< elements of the last dimension as stored
   std::int64_t points() const noexcept;      ///< stored elements
   /// The flat index in the full grid of stored element i.
   std::int64_t flat_index(std::int64_t i) const noexcept;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formulas with fitted constants: latencies of the memory level that holds the frame, the flops of the FFT,
+// and work per coefficient; then their counterparts for a GPU.
 #include "template/planning/cost_model.hpp"
 
 #include <algorithm>
@@ -8,7 +10,7 @@ namespace sfft::detail {
 
 double predict_comb_us(const CombCost& cost) noexcept {
   const double frame_bytes = static_cast<double>(cost.points) * (cost.real ? 1 : 8);
-  // A cache line from the second-level cache, the third, memory.
+  // Cost of a cache line from the second-level cache, the third-level cache or memory.
   const double line_ns = frame_bytes < 0.75e6 ? 0.1 : frame_bytes < 16e6 ? 2 : 8;
   const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
   const double points = static_cast<double>(cost.buckets);
@@ -43,7 +45,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   if (points > kLargestFused) {
     return 17.0 / batch + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
   }
-  // One multiprocessor transforming `own` lanes: latencies first, then what it gets through.
+  // One multiprocessor transforming `own` lanes: latencies first, then throughput.
   const auto block_us = [&](double own) {
     const double share = own / lanes;
     const double gather = 0.6 + 0.0006 * share * static_cast<double>(cost.lines);

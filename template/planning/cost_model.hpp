@@ -14,7 +14,7 @@ struct CombCost {
   std::int64_t samples;  ///< r·B
   std::int64_t buckets;  ///< B
   std::int64_t delays;   ///< r
-  std::int64_t lines;    ///< distinct cache lines touched, about
+  std::int64_t lines;    ///< distinct cache lines touched, approximately
   std::int64_t k;
   bool real;
 };
@@ -24,7 +24,7 @@ double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcep
 /// A full transform with the built-in dense engine.
 double predict_dense_us(const Shape& shape, bool real) noexcept;
 
-/// The same on a GPU of the H200's kind, a frame of batches of `batch`, data in device memory
+/// The same per frame on a GPU like the H200, in batches of `batch` with data in device memory
 /// (docs/tuning.md).
 double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;

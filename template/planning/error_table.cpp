@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums gains and biases over the support, weights each coefficient by how well it tells the prior's scale
+// from the tail's, and sets the limits within which a witness may differ.
 #include "template/planning/error_table.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a planner knows of its rows to the table that executions make their accounts with.
+// Turns what a planner knows about its rows into the table from which executions make their accounts.
 #pragma once
 
 #include <vector>
@@ -22,14 +22,14 @@ ErrorTable exact_errors(const SupportSet& support);
 
 ErrorTable make_error_table(const SupportSet& support, RowErrors rows);
 
-/// What is known of the energy outside the support, which a witness is measured by.
+/// What is known about the energy outside the support, against which a witness is measured.
 enum class TailKnowledge {
   white,     ///< nothing, but least squares fits its level to each frame
   measured,  ///< the learning frames' envelope
   guessed,   ///< the shape of a change between frames: its energy is wrong by some factor on most streams
 };
 
-/// Tells the model of a witness that is compared in arithmetic of `epsilon`.
+/// Tells the model about a witness that is compared in arithmetic of `epsilon`.
 void add_witness(ErrorModel& model, const SupportSet& support, double epsilon, TailKnowledge tail);
 
 }  // namespace sfft::detail

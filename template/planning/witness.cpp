@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws stratified positions whose residues are spread as well, and tabulates the rows that predict the
+// samples there from the coefficients.
 #include "template/planning/witness.hpp"
 
 #include <algorithm>
@@ -60,7 +62,7 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
       }
       const auto j = static_cast<std::size_t>(2 * member.coefficient);
       if (support.real) {
-        // X root of f, and of −f its conjugate: real parts add.
+        // f contributes X times the root, −f the conjugate of that: real parts add.
         re[j] += root.real();
         re[j + 1] -= member.conjugate ? -root.imag() : root.imag();
       } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small uses of the whole public API, in which any allocation may fail: every call ends or throws sfft::Error
-// or std::bad_alloc, and the objects that were there go on working.
+// Small uses of the whole public API, in which any allocation may fail: every call returns or throws
+// sfft::Error or std::bad_alloc, and existing objects continue to work.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace {
 
-std::string folder;  // NOLINT: of the files
+std::string folder;  // NOLINT: where files are written
 
 std::vector<std::uint8_t> frame(int t) {
   std::vector<std::uint8_t> samples(32 * 48);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into a program, runs its main() again and again, each time in a process of its own in which one
-// more allocation is the one that fails, and checks how it ends and what it leaves. FFTW's own are left out.
+// Preloaded into a program, runs its main() repeatedly, each time in its own process in which the next
+// allocation fails, and checks how it ends and what it leaves behind. FFTW's own allocations never fail.
 //
 // SFFT_FAIL_FROM, SFFT_FAIL_STEP, SFFT_FAIL_RUNS: which allocations, counted from the start of main().
-// SFFT_FAIL_SIZES: names of outputs. No allocation fails; the numbers are how many bytes long a file may
-// become. SFFT_FAIL_TRACE: where set, calls that led to the failed allocation are printed (of a program
-// linked with -rdynamic). SFFT_FAIL_FOLDER: where the program writes: every file in it is whole, before and
+// SFFT_FAIL_SIZES: names of outputs. Then no allocation fails; the numbers are limits on the size of files in
+// bytes. SFFT_FAIL_TRACE: if set, prints the calls that led to the failed allocation (for a program linked
+// with -rdynamic). SFFT_FAIL_FOLDER: where the program writes; every file in it has to be whole before and
 // after.
 #include <dirent.h>
 #include <dlfcn.h>
@@ -37,12 +37,12 @@ void* __libc_memalign(std::size_t, std::size_t);
 namespace {
 
 bool trace = false;
-bool sizes = false;          // limits of files instead of allocations
-std::atomic<long> left{-1};  // allocations until the one that fails; negative: none does
-// Whether it has failed: in memory that the program shares with the processes that it makes.
+bool sizes = false;          // limit file sizes instead of allocations
+std::atomic<long> left{-1};  // allocations until the one that fails; negative: none fails
+// Whether it has failed; in memory shared with the processes that the program forks.
 std::atomic<bool>* reached = nullptr;
 
-/// Where FFTW lies in memory: it ends the process when it has no memory to plan, so its own allocations are
+/// Where FFTW lies in memory. FFTW ends the process when it has no memory to plan, so its own allocations are
 /// left out.
 struct Range {
   std::uintptr_t begin, end;
@@ -116,7 +116,7 @@ void remove_all(const char* folder) {
   }
 }
 
-/// Of the outputs that SFFT_FAIL_SIZES names.
+/// Whether any output named in SFFT_FAIL_SIZES is missing.
 bool any_missing(const char* folder) {
   const char* const kinds = std::getenv("SFFT_FAIL_SIZES");
   for (const Kind& kind : kKinds) {
@@ -161,7 +161,7 @@ int campaign(int argc, char** argv, char** environment) {
     *reached = false;
     const pid_t child = ::fork();
     if (child == 0) {
-      // Limits of files are none for what is printed.
+      // Limits on file sizes must not apply to printed output.
       const int file = ::open(sizes ? "/dev/null" : printed, O_CREAT | O_TRUNC | O_WRONLY | O_APPEND, 0600);
       ::dup2(file, 1);
       ::dup2(file, 2);
@@ -179,7 +179,7 @@ int campaign(int argc, char** argv, char** environment) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    bool good = WIFEXITED(status) && WEXITSTATUS(status) != 99;  // 99: says that it does not work any more
+    bool good = WIFEXITED(status) && WEXITSTATUS(status) != 99;  // 99: an object no longer works
     if (WIFEXITED(status) && litter(folder) > 0) good = false;
     for (const Kind& kind : kKinds) good = good && whole(folder, kind);
     // 2: an output could not be written, which must then be true.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After the first call with a workspace and a spectrum, execute() allocates nothing.
+// Tests that execute() allocates nothing after the first call with a workspace and a spectrum.
 #include <gtest/gtest.h>
 
 #include <atomic>

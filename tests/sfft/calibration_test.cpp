@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tracker learns from comparisons, on streams whose true errors are given as a function of the
-// reported.
+// Tests what a tracker learns from comparisons on streams whose true errors are a function of the reported.
 #include "sfft/tracking/calibration.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +54,7 @@ TEST(Calibration, LearnsAConstantFactor) {
 }
 
 TEST(Calibration, FollowsErrorsThatStayWhileReportsSwing) {
-  // A camera that waves: the difference to the reference comes and goes, the noise of the reference stays.
+  // A swaying camera: the difference to the reference comes and goes, the noise of the reference stays.
   Calibration calibration(256);
   const auto reported = [](int i) { return 0.006 + 0.0035 * std::sin(0.46 * i); };
   const Outcome outcome = watch(

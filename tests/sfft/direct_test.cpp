@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The direct path against a sum in extended precision: its error is within the one that it reports.
+// Tests the direct path against a sum in extended precision: its error is within the reported one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -83,7 +83,7 @@ void check(const Shape& shape, std::int64_t k, unsigned seed) {
   EXPECT_LE(std::sqrt(error), spectrum.error_l2) << what;
   if (norm > 0) {
     EXPECT_LE(std::sqrt(error / norm), spectrum.relative_error) << what;
-    // And is not hidden behind a large one.
+    // A small error is not hidden behind a large one.
     EXPECT_LE(spectrum.relative_error,
               (sizeof(Real) == 4 ? 100 : 10000) * std::numeric_limits<Real>::epsilon())
         << what;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery of signals in GPU memory against the truth and against discovery of the same samples on the host.
+// Tests discovery of signals in GPU memory against the truth and against discovery of the same samples on the
+// host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ double rounding() {
              : kSingle;
 }
 
-/// Nothing but where the samples are differs.
+/// The results may differ only by where the samples are.
 void expect_same(const Discovery& gpu, const Discovery& host, double bound) {
   EXPECT_EQ(gpu.backend, Backend::cuda);
   EXPECT_EQ(gpu.path, host.path);
@@ -54,7 +55,7 @@ void expect_same(const Discovery& gpu, const Discovery& host, double bound) {
   EXPECT_LE(std::abs(gpu.tail_energy - host.tail_energy), 1e-9 * host.tail_energy);
 }
 
-/// Discovers on both, compares, and returns the GPU's.
+/// Discovers on both, compares the results, and returns the GPU's.
 template <class T>
 Discovery compare(const std::vector<T>& x, const Shape& shape, DiscoverOptions options) {
   options.check = Check::scattered;  // in host memory a short signal's energy would be checked, too
@@ -123,7 +124,7 @@ TEST_F(DiscoverGpu, RealSignalsGiveOneOfEachPair) {
 }
 
 TEST_F(DiscoverGpu, IntegersAreTakenAtFaceValue) {
-  // Of period 64: all its power is at multiples of N/64.
+  // The signal has period 64: all its power is at multiples of N/64.
   const Shape shape{1 << 16};
   std::vector<std::uint8_t> bytes;
   std::vector<std::uint16_t> words;
@@ -206,7 +207,7 @@ TEST_F(DiscoverGpu, WhiteNoiseIsNotVerifiedAndTransformedDenselyOnTheGpu) {
   }
 }
 
-/// Every type through the dense transform, which is asked for.
+/// Every type through the dense transform, which the options request.
 template <class T>
 void compare_dense(const Shape& shape) {
   std::mt19937 generator(9);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blind discovery on anything at all: a right answer, "not verified" or a typed error; never a silent miss.
+// Tests blind discovery on arbitrary signals: a right answer, "not verified" or a typed error; never a silent
+// miss.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ std::vector<std::int64_t> random_support(const Shape& shape, bool real, std::int
 struct Case {
   SparseSignal truth{Shape{1}, false, {}, {}};
   std::vector<std::complex<double>> x;
-  double noise = 0;  ///< power of a sample's
+  double noise = 0;  ///< noise power per sample
   bool broken = false;
 
   static Case draw(std::mt19937_64& random, unsigned seed) {
@@ -101,14 +102,14 @@ Discovery run(const Case& drawn, bool single, const DiscoverOptions& options) {
                   options);
 }
 
-/// Whether a verified discovery of a finite signal is right: what it holds is there, with these values, and
-/// what it lacks is smaller than it says or than what it kept.
+/// Whether a verified discovery of a finite signal is right: its frequencies are in the signal with these
+/// values, and missing ones are below its bound or its kept values.
 ::testing::AssertionResult right(const Discovery& discovery, const Case& drawn, std::int64_t k, bool single) {
   const SparseSignal& truth = drawn.truth;
   const auto points = static_cast<double>(truth.shape.points());
   double norm = std::sqrt(drawn.noise) * points;
   for (const auto& value : truth.values) norm += std::abs(value);
-  // Noise has coefficients of its own; five standard deviations are the largest of a few thousand.
+  // Noise has coefficients, too; five standard deviations are the largest of a few thousand.
   const double outlier = 5 * std::sqrt(drawn.noise * points);
   const double rounding = (single ? 4e-7 : 1e-13) * norm;
   double least = std::numeric_limits<double>::infinity();
@@ -124,7 +125,7 @@ Discovery run(const Case& drawn, bool single, const DiscoverOptions& options) {
       expected = own ? truth.values[t] : std::conj(truth.values[t]);
       seen[t] = 1;
     }
-    // What is missed, smaller than the bound, leans on its neighbours.
+    // Missed coefficients, smaller than the bound, disturb their neighbours.
     const double tolerance =
         rounding + outlier + 6 * discovery.standard_error[i] + (expected == 0.0 ? 0 : discovery.missed_bound);
     if (!(std::abs(discovery.values[i] - expected) <= tolerance))

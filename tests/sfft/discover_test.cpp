@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blind discovery against signals whose spectrum is known by construction.
+// Tests blind discovery against signals whose spectrum is known by construction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -262,7 +262,7 @@ TEST(Discover, NanIsAnErrorOrNotVerified) {
 }
 
 TEST(Discover, ZeroSamplesAreNotVerified) {
-  // One click: flat in frequency, and seen by nobody who reads a sample in ten.
+  // One click is flat in frequency, and invisible to anything that reads one sample in ten.
   std::vector<std::complex<float>> x(1 << 16);
   x[12345] = 1;
   EXPECT_FALSE(discover(SignalView::line(x), {.k = 5, .fallback = Fallback::none}).verified);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verified discovery promises, on signals made to fool it: the reference is a dense transform in
+// Tests what a verified discovery promises on signals made to fool it: the reference is a dense transform in
 // double precision, or the way in which the signal was made.
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::vector<Complex> dense_spectrum(const std::vector<Complex>& x, const Shape& 
   return spectrum;
 }
 
-/// What a discovery of a real or complex signal claims, against the whole spectrum.
+/// Checks what a discovery of a real or complex signal claims against the whole spectrum.
 void expect_true(const Discovery& found, const std::vector<Complex>& truth, const Shape& shape, bool real,
                  double epsilon) {
   double energy = 0;
@@ -73,7 +73,7 @@ TEST(DiscoverTrust, ASquareWaveWhosePeriodDividesTheSize) {
     for (std::size_t t = 0; t < kPoints; ++t) x[t] = (t + offset) % 128 < 64 ? 1.0f : -1.0f;
     expect_no_silent_error(x, Shape{kPoints}, 20, offset + 1);
     const Spectrum<double> spectrum = transform(SignalView::line(x), {.k = 8});
-    // The fundamental and its mirror: what transform() returned instead was one wrong coefficient.
+    // The fundamental and its mirror image; transform() once returned one wrong coefficient instead.
     const auto fundamental = std::find(spectrum.support->begin(), spectrum.support->end(), kPoints / 128);
     ASSERT_NE(fundamental, spectrum.support->end());
     EXPECT_LE(spectrum.missed_bound,
@@ -154,7 +154,7 @@ void expect_scale_free(double scale, std::int64_t points, double tolerance) {
   const Discovery found = discover(SignalView::line(x), {.k = 6});
   EXPECT_TRUE(found.verified) << found.reason;
   ASSERT_EQ(*found.support, signal.support) << found.reason;
-  // Divided step by step: a scale's inverse may not be a number.
+  // Divided step by step, because the inverse of a scale may overflow.
   std::vector<Complex> values;
   for (const Complex& value : found.values) values.push_back(value / scale);
   EXPECT_LE(test::relative_l2(values, signal.values), tolerance);
@@ -174,7 +174,7 @@ TEST(DiscoverTrust, SamplesOfAnyFiniteSize) {
 }
 
 TEST(DiscoverTrust, AScaleThatTheFirstSamplesDoNotShow) {
-  // Silence, and then a great deal: the largest sample decides whenever it comes.
+  // Silence, then large samples: the largest sample decides, whenever it comes.
   std::vector<double> x(1 << 14, 1e-250);
   for (std::size_t t = 8000; t < 12000; ++t) x[t] = 1e250;
   const Discovery found = discover(SignalView::line(x), {.k = 3});

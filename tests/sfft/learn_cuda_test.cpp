@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning on the GPU against learning on the CPU.
+// Tests learning on the GPU against learning on the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,7 +102,7 @@ std::int64_t distinct(const Shape& shape, ElementType type) {
   return detail::SpectrumLayout{shape, !is_complex(type)}.distinct();
 }
 
-/// Two transforms of one signal differ in L2 by at most this share of its norm: both have their rounding.
+/// Two transforms of one signal differ in L2 by at most this share of its norm: both round.
 double transform_bound(const Shape& shape) {
   return 4 * test::fft_bound<double>(static_cast<double>(shape.points()));
 }
@@ -132,7 +132,7 @@ void expect_same(const Template& gpu, const Template& cpu) {
   for (const double power : c.power) energy += 2 * power;
   for (const std::complex<double>& value : c.values) energy += 2 * std::norm(value);
   const double error = transform_bound(c.shape) * std::sqrt(energy);
-  // A coefficient may take a larger part of the error than its share.
+  // A single coefficient may have more than its share of the error.
   const double delta = 16 * error / std::sqrt(static_cast<double>(c.shape.points()));
   ASSERT_EQ(g.values.size(), c.values.size());
   ASSERT_EQ(g.power.size(), c.power.size());
@@ -146,7 +146,7 @@ void expect_same(const Template& gpu, const Template& cpu) {
   expect_near(g.change_envelope, c.change_envelope, delta, "change");
 }
 
-/// Either both learn the same or both fail with the same sentence.
+/// Either both learn the same or both fail with the same message.
 void compare(std::span<const SignalView> frames, LearnOptions options) {
   std::optional<Template> cpu, gpu;
   std::string cpu_error, gpu_error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU memory that ends: each allocation in turn, and for real, on a GPU that is full. Every call that finds
-// none throws out_of_memory, leaves nothing behind, and works the next time.
+// Tests calls that run out of GPU memory: every allocation fails in turn, and all fail on a GPU that is
+// really full. Such a call throws out_of_memory, leaves nothing behind, and works the next time.
 #include <functional>
 #include <string>
 #include <vector>
@@ -106,7 +106,7 @@ std::vector<Work> all_works() {
   return works;
 }
 
-/// Not every engine and path does everything: what refuses for another reason than memory is left out.
+/// Not every engine and path can do everything: work refused for a reason other than memory is skipped.
 bool possible(const Work& work) {
   const auto code = code_of(work.run);
   EXPECT_TRUE(!code || *code == ErrorCode::not_sparse || *code == ErrorCode::backend_unavailable)
@@ -118,11 +118,11 @@ TEST_F(MemoryCuda, EveryAllocationFailsOnce) {
   namespace cuda = detail::cuda;
   int worked = 0;
   for (const Work& work : all_works()) {
-    if (!possible(work)) continue;  // and what is made once in a process is there now
+    if (!possible(work)) continue;  // and objects that a process makes once exist now
     ++worked;
     const std::int64_t held = cuda::allocated_bytes();
     int failures = 0, in_a_row = 0;
-    for (std::int64_t n = 1; in_a_row < 4 && n < 3000; ++n) {  // some failures lead to another way
+    for (std::int64_t n = 1; in_a_row < 4 && n < 3000; ++n) {  // some failures are survived by a fallback
       cuda::fail_allocation(n);
       const auto code = code_of(work.run);
       cuda::fail_allocation(0);
@@ -134,7 +134,7 @@ TEST_F(MemoryCuda, EveryAllocationFailsOnce) {
       ASSERT_EQ(code_of(work.run), std::nullopt) << work.name << ", after allocation " << n;
     }
     EXPECT_EQ(in_a_row, 4) << work.name;
-    EXPECT_GE(failures, 1) << work.name;  // discovery makes one allocation of GPU memory
+    EXPECT_GE(failures, 1) << work.name;  // discovery allocates GPU memory once
     RecordProperty(work.name, failures);
   }
   EXPECT_GE(worked, 12);
@@ -146,7 +146,7 @@ std::size_t free_bytes() {
   return free;
 }
 
-/// Holds the memory of the GPU, all but about `left`.
+/// Holds all of the GPU's memory except about `left`.
 class Filled {
  public:
   explicit Filled(std::size_t left) {
@@ -169,7 +169,7 @@ class Filled {
   std::vector<void*> chunks_;
 };
 
-/// What cuFFT, VkFFT and the driver allocate for themselves fails here, too.
+/// Here internal allocations of cuFFT, VkFFT and the driver fail, too.
 TEST_F(MemoryCuda, AFullGpuIsAnErrorAndNothingStaysOnIt) {
   constexpr std::size_t kMebibyte = std::size_t{1} << 20;
   std::vector<Work> works;

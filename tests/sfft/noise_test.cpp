@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// White noise: errors at the least-squares floor, and standard errors that cover what they say.
+// Tests plans in white noise: errors reach the least-squares floor, and standard errors cover what they
+// claim.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -59,7 +60,7 @@ Tally run(const Shape& shape, bool real, std::int64_t k, Path path, double max_s
       tally.covered += (std::abs(miss.real()) <= two_sigma) + (std::abs(miss.imag()) <= two_sigma);
       tally.parts += 2;
     }
-    // m samples and orthogonal columns: E|error|² = N² sigma² / m a coefficient.
+    // m samples and orthogonal columns: E|error|² = N² sigma² / m per coefficient.
     tally.floor +=
         static_cast<double>(k) * points * points * sigma * sigma / static_cast<double>(plan.info().samples);
     tally.tail += spectrum.tail_energy;
@@ -68,7 +69,7 @@ Tally run(const Shape& shape, bool real, std::int64_t k, Path path, double max_s
   return tally;
 }
 
-/// `tail_bound`: four standard deviations of the mean over so many frames and empty buckets.
+/// `tail_bound`: four standard deviations of the mean over these frames and empty buckets.
 void expect_honest(const Tally& tally, double tail_bound) {
   EXPECT_GE(static_cast<double>(tally.covered), 0.93 * static_cast<double>(tally.parts));
   EXPECT_LE(static_cast<double>(tally.covered), 0.97 * static_cast<double>(tally.parts));
@@ -88,7 +89,7 @@ TEST(WhiteNoise, CombOnRealImages) {
 
 TEST(WhiteNoise, FlatWindowCoversItsError) {
   expect_honest(run(Shape{65537}, false, 40, Path::flat_window, 0.5, 25),
-                0.2);  // some sixteen probes a frame
+                0.2);  // about sixteen probes per frame
 }
 
 }  // namespace

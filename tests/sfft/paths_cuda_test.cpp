@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plan on both backends: the fused and the staged kernels give the CPU executor's answers.
+// Tests one plan on both backends: the fused and the staged kernels give the CPU executor's answers.
 #include <algorithm>
 #include <optional>
 #include <random>
@@ -33,7 +33,7 @@ void expect_same(const DeviceAccount& got, const Account& expected, const std::s
   EXPECT_EQ(got.finite, 1) << what;
 }
 
-/// Whole frames and compact ones through one executor.
+/// Runs whole and compact frames through one executor.
 template <class Real, class T>
 void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expected, const std::string& what) {
   constexpr auto type = static_cast<Element>(element_type_of<T>::value);
@@ -93,7 +93,7 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
   }
 }
 
-/// Every kernel that can run a plan, against the host's executor.
+/// Compares every kernel that can run a plan with the host's executor.
 template <class Real, class T>
 void compare_kernels(const auto& data, const SupportSet& support, const Accounting& accounting,
                      const std::vector<std::int64_t>& frequencies, const Expected<Real, T>& expected,
@@ -214,7 +214,7 @@ void check_flat(const Shape& shape, std::int64_t k, int count) {
 }
 
 /// A tone outside the template in a bucket that a template frequency occupies: empty buckets do not show it,
-/// so that the account is the witness's word.
+/// so only the witness can report it.
 template <class Real, class T>
 void check_hidden_tone(bool trimmed) {
   const bool real = !is_complex(element_type_of<T>::value);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paths agree with each other and with the direct sum, also where the signal does not fit the template.
+// Tests that the paths agree with each other and with the direct sum, even if the signal does not fit the
+// template.
 #include <gtest/gtest.h>
 
 #include "bench/known_signals.hpp"
@@ -25,7 +26,7 @@ TEST(Paths, ExactOnesEqualTheDirectSumOnAnySignal) {
 }
 
 TEST(Paths, SparseOnesStayWithinTheErrorTheyReport) {
-  // A weak tail of other frequencies: both binning paths see it, and say so.
+  // A weak tail of other frequencies: both binning paths see and report it.
   for (const bool real : {false, true}) {
     const Shape shape{4096};
     auto signal = test::SparseSignal::random(shape, real, 200, 3);

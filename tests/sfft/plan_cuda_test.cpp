@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans on the GPU through the public interface: right answers, streams, graphs, transfers, failures.
+// Tests plans on the GPU through the public interface: right answers, streams, graphs, transfers, failures.
 #include "sfft/plan.hpp"
 
 #include <cmath>
@@ -204,7 +204,7 @@ void check_enqueue(Path path) {
   std::vector<std::complex<Real>> frames;
   for (std::size_t i = 0; i < kFrames; ++i) {
     for (const auto& z : x) frames.push_back(z * static_cast<Real>(i + 1));
-    frames.resize(frames.size() + 7);  // a pitch of its own
+    frames.resize(frames.size() + 7);  // a pitch larger than the frame
   }
   const Plan<Real> plan(Template::from_support(shape, false, signal.support),
                         {.backend = Backend::cuda, .path = path});
@@ -264,8 +264,7 @@ TEST_F(PlanCuda, ReadsPastTwoToThe31) {
   const Plan<float> plan(Template::from_support(Shape{n}, false, support), {.backend = Backend::cuda});
   ASSERT_EQ(plan.info().path, Path::comb) << plan.explain();
   const OnDevice<std::complex<float>> there(static_cast<std::size_t>(n));
-  // The whole period in blocks of 2^20, made on the host one at a time, is slow: frames are tones of short
-  // period.
+  // Making the whole period on the host in blocks of 2^20 is slow, so frames are tones of short period.
   const std::int64_t f = n / 3 == support[1] ? support[1] : 0;
   std::vector<std::complex<float>> block(1 << 22);
   for (std::int64_t start = 0; start < n; start += static_cast<std::int64_t>(block.size())) {
@@ -337,7 +336,7 @@ TEST_F(PlanCuda, AutomaticTakesTheGpuWhereThatPays) {
   EXPECT_EQ(unavailable(Backend::cuda), "");
   const std::vector<std::int64_t> few{3, 77, 1000};
   EXPECT_EQ(Plan<float>(Template::from_support(Shape{4096}, false, few)).info().backend, Backend::cpu);
-  // Dense, and large: the way over the bus takes a millisecond, the CPU a hundred.
+  // A large dense plan: the bus transfer takes a millisecond, the CPU a hundred.
   const Template tmpl = Template::from_support(Shape{1 << 22}, false, few);
   const Plan<float> dense(tmpl, {.path = Path::dense});
   EXPECT_EQ(dense.info().backend, Backend::cuda) << dense.explain();
@@ -387,7 +386,7 @@ TEST_F(PlanCuda, SurvivesEveryAllocationFailure) {
       learn(SignalView(test::film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
   const SignalView frame(film, shape);
   for (const Path path : {Path::comb, Path::flat_window, Path::dense}) {
-    if (path == Path::flat_window) continue;  // not for this film
+    if (path == Path::flat_window) continue;  // not possible for this film
     const auto before = cuda::allocated_bytes();
     std::vector<std::complex<float>> truth;
     int failures = 0;

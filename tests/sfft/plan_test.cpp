@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans end to end: every shape, element type, precision and path against coefficients that are known.
+// Tests plans end to end: every shape, element type, precision and path against known coefficients.
 #include "sfft/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TYPED_TEST(PlanTest, EveryForcedPathIsRightOrRefused) {
 TYPED_TEST(PlanTest, EveryElementType) {
   using Real = TypeParam;
   const Shape shape{48, 80};
-  // Integers hold no exactly sparse signal: the truth is the transform of the rounded samples.
+  // Integers cannot hold an exactly sparse signal: the truth is the transform of the rounded samples.
   const auto film = test::film_frame(48, 80, 3);
   const std::vector<std::int64_t> frequencies{0, 1, 5, 83, 165, 400};
   const auto truth = test::direct_at(std::vector<double>(film.begin(), film.end()), shape, frequencies);

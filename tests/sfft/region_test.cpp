@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that are regions of larger arrays give the same bits as contiguous copies of them, everywhere.
+// Tests that regions of larger arrays give the same bits as contiguous copies of them, everywhere.
 #include "tests/support/region.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ using Types =
     testing::Types<std::uint8_t, std::uint16_t, float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(RegionTest, Types);
 
-/// Every path that can transform the template, with frames of both kinds in one batch.
+/// Runs every path that can transform the template, with both kinds of frames in one batch.
 template <class Real, class T>
 void compare_plans(const Shape& shape, std::set<Path>& seen) {
   const std::vector<T> first = scene<T>(shape, 1), a = scene<T>(shape, 2), b = scene<T>(shape, 3);
@@ -134,7 +134,7 @@ TYPED_TEST(RegionTest, TrackersGiveTheSameFrames) {
   const std::vector<TypeParam> first = scene<TypeParam>(shape, 7);
   for (const bool reference : {false, true}) {
     const Template tmpl = learn(SignalView(first, shape), {.k = 6, .reference = reference});
-    Tracker<float> of_regions(tmpl), of_copies(tmpl);  // without a reference, the first frame becomes it
+    Tracker<float> of_regions(tmpl), of_copies(tmpl);  // without a reference, so the first frame becomes it
     for (unsigned t = 8; t < 14; ++t) {
       const std::vector<TypeParam> x = scene<TypeParam>(shape, t);
       const Region<TypeParam> region(x, shape);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of any size, as long as their transform is a number: what is said of errors does not depend on it.
+// Tests that reported relative errors do not depend on the scale of the samples, as long as the transform is
+// finite.
 #include <gtest/gtest.h>
 
 #include <cmath>

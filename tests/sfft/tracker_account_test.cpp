@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tracker's reported errors are worth on streams that are hard for its model, against dense
-// transforms.
+// Tests a tracker's reported errors against dense transforms on streams that are hard for its model.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests what a tracker does with films, scene cuts, unattainable accuracies, repeating frames and NaN.
 #include "sfft/tracker.hpp"
 
 #include <gtest/gtest.h>

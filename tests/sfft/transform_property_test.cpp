@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What any Fourier transform must satisfy, on random shapes, supports and seeds.
+// Tests what any Fourier transform must satisfy on random shapes, supports and seeds.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -64,7 +64,7 @@ TEST(Property, Linearity) {
   std::mt19937 random(2);
   for (unsigned seed = 1; seed <= 60; ++seed) {
     const Draw draw = Draw::make(random, seed);
-    // Anything at all, not only signals that fit the template.
+    // Arbitrary signals, not only those that fit the template.
     std::normal_distribution<double> normal;
     std::vector<std::complex<double>> y, sum;
     const std::complex<double> a(0.7, -1.3);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is easily done wrong with the API is told, not computed: shared workspaces, objects that were moved.
+// Tests that easy mistakes with the API are reported as errors: shared workspaces, objects that were moved
+// from.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -39,7 +40,7 @@ TEST(Workspace, InUseThrowsAndStaysUsable) {
   }
   EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), std::nullopt);
   EXPECT_EQ(spectrum.values, f.plan.execute(f.frame).values);
-  // A call that fails gives it back.
+  // A failed call releases the workspace.
   EXPECT_EQ(code_of([&] { f.plan.execute(SignalView::line(f.x), spectrum, workspace); }),
             ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), std::nullopt);
@@ -100,7 +101,7 @@ TEST(Moved, WorkspacesThrow) {
   EXPECT_EQ(code_of([&] { static_cast<void>(workspace.impl()); }), ErrorCode::invalid_argument);
   EXPECT_EQ(workspace.bytes(), 0u);
   EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, other); }), std::nullopt);
-  workspace = f.plan.make_workspace();  // and is one again
+  workspace = f.plan.make_workspace();  // and is usable again
   EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), std::nullopt);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans through the public interface: both backends give the same account of their errors.
+// Tests through the public interface that plans on both backends give the same account of their errors.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -16,7 +16,7 @@ using test::SparseSignal;
 
 class WitnessCuda : public test::GpuTest {};
 
-/// The planner weighs the cost on the backend: only the same plan on both gives the same numbers.
+/// The planner weighs costs on its backend, and only the same plan on both gives the same numbers.
 template <class Real>
 bool same_plan(const Plan<Real>& a, const Plan<Real>& b) {
   return a.info().path == b.info().path && a.info().buckets == b.info().buckets &&
@@ -87,7 +87,7 @@ void check_path(Path path, const Shape& shape, std::int64_t k) {
       EXPECT_EQ(device.info().witness_samples, own);
       EXPECT_EQ(device.info().samples, host.info().samples);
 
-      // Of a comb, in a bucket that a frequency of the template occupies.
+      // For a comb: in a bucket that a frequency of the template occupies.
       const std::int64_t outside =
           (signal.support[3] + (path == Path::comb ? host.info().buckets[0] : 777)) % shape.points();
       ASSERT_EQ(std::count(signal.support.begin(), signal.support.end(), outside), 0);
@@ -124,7 +124,7 @@ TEST_F(WitnessCuda, FlatWindowsGiveTheSameAccountOnBothBackends) {
   check_path<double, double>(Path::flat_window, Shape{30011}, 6);
 }
 
-/// Learned templates shrink, and their witness is trimmed.
+/// Learned templates shrink their coefficients, and their witness is trimmed.
 TEST_F(WitnessCuda, FilmsGetTheSameAccountOnBothBackends) {
   const Shape shape{240, 320};
   std::vector<std::vector<std::uint8_t>> films;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU makes of frames and says of its errors, for the tests of the GPU's paths.
+// The CPU's spectra and accounts of frames, for the tests of the GPU's paths.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ inline std::vector<std::uint8_t> flags_of(const SupportSet& support) {
   return flags;
 }
 
-/// How a case is run, beside its plan.
+/// How a case is run, apart from its plan.
 struct Variant {
   bool reference, biased, witness, trimmed;
   const char* name;
@@ -37,13 +37,13 @@ constexpr Variant kVariants[] = {{false, false, true, false, ""},
                                  {true, true, true, true, ", reference, biased, trimmed"},
                                  {true, true, false, false, ", reference, biased, no witness"}};
 
-/// A plan's errors and witness, which both backends get.
+/// A plan's errors and witness, given to both backends.
 struct Accounting {
   ErrorTable errors;
   WitnessData witness;
 };
 
-/// `biased`: with rows that pretend to shrink towards a prior of about the frames' power.
+/// With `biased`, rows pretend to shrink towards a prior of about the frames' power.
 template <class Real>
 Accounting make_accounting(const SupportSet& support, RowErrors rows, const Variant& variant) {
   if (variant.biased) {
@@ -63,12 +63,12 @@ Accounting make_accounting(const SupportSet& support, RowErrors rows, const Vari
   if (!variant.witness) return out;
   out.witness = make_witness(support, variant.trimmed, 3);
   add_witness(out.errors.model, support, std::numeric_limits<Real>::epsilon(), TailKnowledge::white);
-  // Noise alone leaves the witness silent: where the frame is believed to be larger, the account is its word.
+  // Noise alone leaves the witness silent; if the frame is believed to be larger, the account depends on it.
   if (variant.trimmed) out.errors.model.witness_scale *= 100;
   return out;
 }
 
-/// What the CPU makes of some frames.
+/// Spectra and accounts of some frames by the CPU.
 template <class Real, class T>
 struct Expected {
   const std::vector<T>& frames;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense plans on arrays in GPU memory.
+// Runs dense plans on arrays in GPU memory.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +16,8 @@
 
 namespace sfft::test {
 
-/// All, or the one that SFFT_TEST_ENGINE names: under compute-sanitizer other libraries only take time.
+/// All engines, or the one that SFFT_TEST_ENGINE names: under compute-sanitizer other libraries only cost
+/// time.
 inline std::vector<dense::Engine> gpu_engines() {
   const char* wanted = std::getenv("SFFT_TEST_ENGINE");
   std::vector<dense::Engine> engines;
@@ -26,7 +27,7 @@ inline std::vector<dense::Engine> gpu_engines() {
   return engines;
 }
 
-/// Nothing where the engine says that it cannot; cuFFT must.
+/// A plan, or nothing if the engine refuses the problem; cuFFT must not.
 template <class Real>
 std::optional<dense::Plan<Real>> plan_if_possible(const Shape& shape, bool real,
                                                   const dense::Options& options) {
@@ -39,13 +40,13 @@ std::optional<dense::Plan<Real>> plan_if_possible(const Shape& shape, bool real,
   }
 }
 
-/// VkFFT computes its roots with the GPU's fast sine when it transforms floats.
+/// Error bound of an engine: for floats VkFFT computes its roots with the GPU's fast sine.
 template <class Real>
 double gpu_bound(dense::Engine engine, double points) {
   return (engine == dense::Engine::vkfft && sizeof(Real) == 4 ? 10 : 2) * fft_bound<Real>(points);
 }
 
-/// Device memory of a plan's executions.
+/// Device memory for a plan's executions.
 class Workspace {
  public:
   explicit Workspace(std::size_t bytes) : memory_(bytes) {
@@ -72,7 +73,7 @@ std::vector<std::complex<Real>> forward_on_device(const dense::Plan<Real>& plan,
   return output.read();
 }
 
-/// Into memory that held `before`.
+/// Transforms into memory that held `before`.
 template <class T, class Real>
 std::vector<T> inverse_on_device(const dense::Plan<Real>& plan,
                                  const std::vector<std::complex<Real>>& spectra,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dense plans are compared with: direct sums of a batch, half spectra.
+// References for dense plans: direct sums of a batch, half spectra.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::vector<T> as_samples(const ComplexSignal& x) {
   return out;
 }
 
-/// The half spectra of real signals from whole ones, any number of them.
+/// The half spectra of any number of real signals, taken from whole ones.
 inline ComplexSignal half_spectrum(const ComplexSignal& spectrum, const Shape& shape) {
   const std::int64_t row = shape[shape.rank() - 1];
   ComplexSignal kept;
@@ -37,7 +37,7 @@ inline ComplexSignal half_spectrum(const ComplexSignal& spectrum, const Shape& s
   return kept;
 }
 
-/// Spectra of a batch of contiguous signals of any type, as a plan is to give them.
+/// Spectra of a batch of contiguous signals of any type, as a plan should return them.
 template <class T>
 ComplexSignal expected_spectra(const std::vector<T>& samples, const Shape& shape, bool real) {
   ComplexSignal all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU of one block at a time, for generated kernels compiled as C++: threads are contexts that run until
-// they meet a barrier. Shared memory holds NaN when a block begins. Included by what tuned_emulator.hpp
+// they reach a barrier. Shared memory holds NaN when a block begins. Included by what tuned_emulator.hpp
 // compiles, before the device code.
 #pragma once
 
@@ -43,7 +43,7 @@ constexpr std::size_t kStack = 256 << 10, kShared = 227 << 10;
 
 class Block {
  public:
-  /// Throws nothing: kernels do not.
+  /// Does not throw, because kernels do not.
   template <class Work>
   void run(unsigned threads, Index& thread, const Work& work) {
     while (stacks_.size() < threads) stacks_.push_back(std::make_unique<char[]>(kStack));
@@ -98,7 +98,7 @@ static Index threadIdx, blockIdx, gridDim;
 inline void __syncthreads() {
   emulated::Block::barrier();
 }
-inline void __syncwarp() {  // all threads of these kernels meet the same barriers
+inline void __syncwarp() {  // all threads of these kernels reach the same barriers
   emulated::Block::barrier();
 }
 template <class T>
@@ -136,7 +136,7 @@ alignas(16) inline unsigned char shared[emulated::kShared];
 
 namespace emulated {
 
-/// One launch.
+/// Runs one launch.
 template <class Arguments>
 void run(void (*kernel)(Arguments), const Arguments& arguments, unsigned blocks, unsigned threads) {
   static Block block;

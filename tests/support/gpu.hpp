@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that need a GPU: skipped with the reason where there is none, failed where one is required.
+// Fixtures for tests that need a GPU: without one they are skipped with the reason, or fail if one is
+// required.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +14,7 @@
 
 namespace sfft::test {
 
-/// Whether a missing GPU is a failure: the environment says SFFT_REQUIRE_GPU=1.
+/// Whether a missing GPU is a failure: SFFT_REQUIRE_GPU=1 in the environment.
 inline bool gpu_required() {
   const char* value = std::getenv("SFFT_REQUIRE_GPU");
   return value != nullptr && std::string(value) == "1";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real signals by pairs, and the half spectra of rows of a grid, by definition.
+// The tangling of real signals packed in pairs with half spectra of rows of a grid, by definition.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,9 @@ inline std::complex<double> root_of_one(std::size_t j, std::size_t n) {
   return std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(n));
 }
 
-/// Twice the FFT of the n pairs x[2t] + i x[2t+1] of a row, from the n + 1 values that are kept of the row's
-/// spectrum and of its mirror's: the row of the negated other frequencies, of a line the line itself.
+/// Twice the FFT of the n pairs x[2t] + i x[2t+1] of a row, from the n + 1 kept values of the row's spectrum
+/// and of its mirror row's. The mirror row has the other frequencies negated; for a single line it is the
+/// line itself.
 inline std::vector<std::complex<double>> tangled(const std::vector<std::complex<double>>& x,
                                                  const std::vector<std::complex<double>>& mirror) {
   constexpr std::complex<double> kI(0, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings made for tests, by libavformat: any container and encoder, frames of any size at any time.
+// Makes recordings for tests with libavformat: any container and encoder, frames of any size at any time.
 #pragma once
 
 extern "C" {
@@ -18,7 +18,7 @@ namespace sfft::test {
 
 struct RecordedFrame {
   int width = 64, height = 48;
-  std::int64_t ms = 0;  ///< when it is shown
+  std::int64_t ms = 0;  ///< presentation time
 };
 
 /// `count` frames of one size, 25 per second.
@@ -50,7 +50,7 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// A texture that moves.
+  /// Adds a frame of a moving texture.
   void add(const RecordedFrame& recorded) {
     if (context_ == nullptr || context_->width != recorded.width || context_->height != recorded.height)
       begin(recorded);
@@ -93,7 +93,7 @@ class Recorder {
     context_ = avcodec_alloc_context3(codec_);
     context_->width = first.width;
     context_->height = first.height;
-    // Rates that these know, and containers of slots at a constant rate.
+    // Codecs that know only certain rates, and containers with slots at a constant rate.
     const bool constant = codec_->id == AV_CODEC_ID_MPEG2VIDEO || codec_->id == AV_CODEC_ID_MPEG1VIDEO ||
                           codec_->id == AV_CODEC_ID_THEORA || std::string(format_->oformat->name) == "avi";
     context_->time_base = {1, constant ? 25 : 1000};

@@ -13,7 +13,7 @@
 
 namespace sfft::test {
 
-/// What would spoil every result: NaN, or all bits set.
+/// A value that would spoil every result: NaN, or all bits set.
 template <class T>
 T garbage() {
   if constexpr (std::numeric_limits<T>::is_integer) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selective dense plans against sums by definition.
+// Checks selective dense plans against sums by definition.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,14 +37,14 @@ struct SelectiveCase {
   }
 
   std::int64_t spectrum() const { return static_cast<std::int64_t>(spectra.size()) / batch; }
-  /// Of any coefficient: that of the whole spectrum's error in the worst case.
+  /// Error bound of any coefficient: in the worst case the error of the whole spectrum.
   double tolerance() const {
     double power = 0;
     for (const auto& x : spectra) power += std::norm(x);
     return 2 * fft_bound<Real>(static_cast<double>(shape.points())) * std::sqrt(power);
   }
 
-  /// A magnitude that about this share of the coefficients is above, and none is near.
+  /// A magnitude that about this share of the coefficients exceeds, with no coefficient near it.
   Real magnitude(double share) const {
     std::vector<double> all;
     for (const auto& x : spectra) all.push_back(std::abs(x));
@@ -92,7 +92,7 @@ struct SelectiveCase {
   }
 };
 
-/// Host memory, both kinds of plans.
+/// Checks both kinds of plans on host memory.
 template <class T>
 void expect_selects(const Shape& shape, std::int64_t batch, dense::Options options) {
   using Case = SelectiveCase<T>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of a batch placed where strides say, in memory whose gaps are recognised.
+// Places a batch of signals by strides, in memory whose gaps can be recognised.
 #pragma once
 
 #include <array>
@@ -58,7 +58,7 @@ inline std::size_t place_of(const Shape& shape, const dense::Strides& strides, s
   return static_cast<std::size_t>(at);
 }
 
-/// Elements from the first to behind the last.
+/// Elements from the first to one past the last.
 inline std::size_t span_of(const Shape& shape, const dense::Strides& strides, std::int64_t batch) {
   return place_of(shape, strides, batch - 1, shape.points() - 1) + 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which error a call throws.
+// Tells which error a call throws.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace sfft::test {
 
-/// The code of the sfft::Error that `call` throws; nothing when it returns. Other exceptions pass through.
+/// The code of the sfft::Error that `call` throws; nothing if it returns. Other exceptions pass through.
 template <class Call>
 std::optional<ErrorCode> code_of(const Call& call) {
   try {

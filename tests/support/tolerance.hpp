@@ -28,7 +28,7 @@ double relative_l2(const RangeA& a, const RangeB& b) {
   return static_cast<double>(std::sqrt(norm > 0 ? difference / norm : difference));
 }
 
-/// Relative L2 error that an FFT of so many points may have: the error grows with the depth, log2 N, of the
+/// Relative L2 error that an FFT of this many points may have: the error grows with the depth, log2 N, of the
 /// computation (Gentleman and Sande 1966; the average case grows with its root). The constant leaves room for
 /// the three FFTs of Bluestein's algorithm and for odd radices.
 template <class Real>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of the tuned engine, their generated kernels compiled by the host's compiler and run on the CPU.
+// Runs programs of the tuned engine on the CPU, with their generated kernels compiled by the host's compiler.
 #pragma once
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 
 namespace sfft::test {
 
-/// For what is compiled; gone with this object.
+/// A folder for compiled files, removed with this object.
 class ScratchFolder {
  public:
   ScratchFolder() : path_((std::filesystem::temp_directory_path() / "sfft-emulated-XXXXXX").string()) {
@@ -37,7 +37,8 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Sources as one library. Blocks until it is compiled; throws std::runtime_error with the compiler's words.
+/// Sources as one library. Blocks until it is compiled; throws std::runtime_error with the compiler's
+/// message.
 class EmulatedKernels {
  public:
   EmulatedKernels(const std::vector<std::string>& sources, const std::filesystem::path& folder,
@@ -115,7 +116,7 @@ inline void emulate(const detail::tuned::Program& program, const EmulatedKernels
       arguments.per_multiprocessor = 0.5f;
       arguments.scale = call.scale;
       arguments.tables = tables.of(kernel.step);
-      // Blocks that stay do the work of several.
+      // Persistent blocks do the work of several.
       kernels.run(first + launch.kernel, arguments,
                   kernel.double_buffers() ? std::min<std::int64_t>(blocks, 3) : blocks, kernel.threads());
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of the tuned engine on the CPU, in double and by definition: what device/tile.cuh,
-// device/tile_fft.cuh and run/executable.cpp do to memory, line by line.
+// Interprets programs of the tuned engine on the CPU, in double and by definition: does to memory what
+// device/tile.cuh, device/tile_fft.cuh and run/executable.cpp do, line by line.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class TunedInterpreter {
   using Value = std::complex<double>;
   using Values = std::vector<Value>;
 
-  /// `input` and `output` may be the same. Throws std::logic_error for what would go wrong on a GPU.
+  /// `input` and `output` may be the same. Throws std::logic_error for anything that would go wrong on a GPU.
   TunedInterpreter(const detail::tuned::Program& program, TunedMemory& input, TunedMemory& output)
       : program_(program), input_(input), output_(output), scratch_("scratch", program.scratch_values) {}
 
@@ -36,11 +36,11 @@ class TunedInterpreter {
       phase_ += launches.back().phase + 1;
     }
   }
-  /// Of the whole: what LineAccess::kernel is for the last kernel of the last run's transform.
+  /// Whether `kernel`, a LineAccess::kernel, is the last kernel of a transform.
   bool is_last_kernel(int kernel) const { return kernel >= 0 && (kernel + 1) % kernels() == 0; }
 
  private:
-  /// A line, or of a pair of mirrored rows one.
+  /// A line, or one of a pair of mirrored rows.
   struct Line {
     std::int64_t group, outer, inner;
     bool mirrored = false;
@@ -61,7 +61,7 @@ class TunedInterpreter {
     Line line{};
     line.by = {phase_ + launch.phase, launch.stream, run_ * kernels() + static_cast<int>(launch.kernel),
                launch_++, 0};
-    // Lines as many as the batch are one group.
+    // Without `inner`, the lines of the whole batch form one group.
     const std::int64_t inner = s.inner > 0 ? s.inner : batch_, groups = s.inner > 0 ? launch.groups : 1;
     for (std::int64_t g = 0; g < groups; ++g) {
       line.group = s.inner > 0 ? launch.first + g : 0;
@@ -84,7 +84,7 @@ class TunedInterpreter {
   void run_line(const Line& line) {
     Values x = load(line);
     if (step_->in.form == detail::tuned::Form::half_pairs) {
-      x[0] = x[0].real();  // what real signals have none of is ignored
+      x[0] = x[0].real();  // imaginary parts that real signals do not have are ignored
       x.back() = x.back().real();
       x = tangled(x, x);
     }
@@ -148,7 +148,7 @@ class TunedInterpreter {
     if (digits.fold == 0) return i * digits.stride;
     return i % digits.fold * digits.stride + i / digits.fold * digits.over;
   }
-  /// Of element j, of a line or of the line that mirrors it.
+  /// Offset of element j of a line, or of the line that mirrors it.
   std::int64_t offset(const detail::tuned::Side& side, const Line& line, std::int64_t j,
                       bool mirrored) const {
     std::int64_t group = line.group, outer = line.outer, row = line.inner;
@@ -162,7 +162,7 @@ class TunedInterpreter {
     return start + side.base + group * side.group + outer * side.outer + at(side.inner, row) +
            at(side.element, j);
   }
-  /// Of the second sample of a pair.
+  /// Offset of the second sample of a pair.
   std::int64_t partner(std::int64_t at) const {
     if (step_->vector && (step_->pair_stride != 1 || at % 2 != 0))
       throw std::logic_error("a pair that is no aligned vector");
@@ -198,7 +198,7 @@ class TunedInterpreter {
     for (std::int64_t j = 0; j < (side.form == half ? n / 2 + 1 : count); ++j) {
       const Value value = y[static_cast<std::size_t>(j)];
       const std::int64_t at = offset(side, line, j, paired() && line.mirrored);
-      // Rows that mirror themselves, or whose mirror is another pair's, are written by both.
+      // Rows that mirror themselves, or whose mirror row belongs to another pair, are written by both.
       const auto write = [&](std::int64_t element, Value v) {
         to.write(element, v, line.by, side.ring_groups == 0, paired());
       };

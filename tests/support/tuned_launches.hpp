@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches by which executable.cpp runs a program.
+// Lists the launches by which executable.cpp runs a program.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace sfft::test {
 
-/// How streams get on that nothing orders.
+/// The order in which unsynchronised streams progress.
 enum class StreamOrder { as_issued, first_to_last, last_to_first };
 
 struct TunedLaunch {
@@ -19,7 +19,7 @@ struct TunedLaunch {
   int stream, phase;  ///< launches of a phase are ordered by their streams alone
 };
 
-/// Of one execution. Throws std::logic_error for what could not be launched.
+/// The launches of one execution. Throws std::logic_error for anything that could not be launched.
 inline std::vector<TunedLaunch> launches_of(const detail::tuned::Program& program,
                                             StreamOrder order = StreamOrder::as_issued) {
   std::vector<TunedLaunch> launches;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the tuned engine's interpreter: it knows who touched an element, and refuses what a GPU would
-// only sometimes get wrong.
+// Memory of the tuned engine's interpreter: it knows who touched each element, and refuses accesses that a
+// GPU would get wrong only sometimes.
 #pragma once
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ class TunedMemory {
     return value;
   }
 
-  /// `once`: by each kernel. `repeats`: lines of one launch may write the same value again.
+  /// `once`: only once by each kernel. `repeats`: lines of one launch may write the same value again.
   void write(std::int64_t at, std::complex<double> value, const LineAccess& by, bool once, bool repeats) {
     Cell& cell = this->cell(at, "writes");
     if (cell.reader.launch == by.launch && (cell.many_readers || cell.reader.line != by.line))
@@ -69,7 +69,7 @@ class TunedMemory {
 
   const std::vector<std::complex<double>>& values() const { return values_; }
   std::int64_t size() const { return static_cast<std::int64_t>(values_.size()); }
-  /// Of the last write; −1: none.
+  /// The kernel of the last write; −1: none.
   int kernel_that_wrote(std::int64_t at) const { return cells_[static_cast<std::size_t>(at)].writer.kernel; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems for the tuned engine, policies for them without a GPU, and whether a program of both computes the
-// transform.
+// Problems for the tuned engine, policies for them without a GPU, and a check that the resulting program
+// computes the transform.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@
 
 namespace sfft::test {
 
-/// Of data centre GPUs: H100 and H200, A100.
+/// Limits of data centre GPUs: H100 and H200, A100.
 inline constexpr detail::tuned::Limits kHopper{227 << 10};
 inline constexpr detail::tuned::Limits kAmpere{163 << 10};
-/// The oldest that CUDA 13 compiles for (sm_75).
+/// Limits of the oldest GPUs that CUDA 13 compiles for (sm_75).
 inline constexpr detail::tuned::Limits kTuring{64 << 10};
 
 inline detail::DenseProblem dense_problem(const Shape& shape, bool real, std::int64_t batch = 1,
@@ -34,7 +34,7 @@ inline detail::DenseProblem dense_problem(const Shape& shape, bool real, std::in
   return {shape, real, batch, strides, 0};
 }
 
-/// As choose_by_rules, for given factors. Throws std::runtime_error where there is none.
+/// Like choose_by_rules(), for given factors. Throws std::runtime_error if there is no policy.
 inline detail::tuned::TransformPolicy rule_policy(const detail::DenseProblem& problem, bool single,
                                                   const std::vector<int>& factors = {},
                                                   const detail::tuned::Limits& limits = kHopper) {
@@ -63,7 +63,7 @@ struct TunedRun {
   device::Keep keep = device::Keep::all;  ///< the interpreter stores what the output hook would see
 };
 
-/// Where the elements of all signals lie, row-major, the batch's signals one after the other.
+/// Where the elements of all signals lie, row-major, one signal of the batch after another.
 inline std::vector<std::int64_t> offsets_of(const detail::DenseProblem& problem) {
   std::vector<std::int64_t> offsets;
   for (std::int64_t b = 0; b < problem.batch; ++b) {
@@ -77,7 +77,7 @@ inline std::vector<std::int64_t> offsets_of(const detail::DenseProblem& problem)
   return offsets;
 }
 
-/// Random signals of a problem, the batch's one after the other, and their spectra by definition; of real
+/// Random signals of a problem, one of the batch after another, and their spectra by definition; for real
 /// signals the half that is kept.
 struct TunedSignals {
   std::vector<std::complex<double>> samples, spectra;
@@ -99,7 +99,7 @@ struct TunedSignals {
 };
 
 /// Why the program of a run is wrong; empty when it computes the transform, touches nothing else, and does
-/// not depend on the order of what runs at the same time. Throws what lay_out() throws.
+/// not depend on the order of concurrent work. Throws what lay_out() throws.
 inline std::string trouble_of(const TunedRun& run, const TunedSignals& signals) {
   constexpr double kScale = 0.75;
   const detail::DenseProblem& problem = run.problem;
@@ -151,11 +151,11 @@ inline std::string trouble_of(const TunedRun& run, const TunedSignals& signals) 
       return fmt::format("element {} between the output's elements is written", at);
   }
   const double error = relative_l2(result, expected);
-  // Sums by definition, of up to some ten thousand terms; one wrong value shows far above it.
+  // Sums by definition have up to about ten thousand terms; one wrong value causes a far larger error.
   return error <= 1e-11 ? "" : fmt::format("relative error {}", error);
 }
 
-/// Both directions, in place where the problem may be, and all orders of streams.
+/// Checks both directions, also in place if the problem allows it, and all orders of streams.
 inline std::string trouble_of(const detail::DenseProblem& problem,
                               const detail::tuned::TransformPolicy& policy, bool single) {
   const TunedSignals signals(problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wisdom of machines that do not exist, and its text with any field replaced.
+// Wisdom for machines that do not exist, and its text with any field replaced.
 #pragma once
 
 #include <fmt/format.h>

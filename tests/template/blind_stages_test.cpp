@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of blind discovery one by one: kernels, small systems, sampling patterns, rounds.
+// Tests the parts of blind discovery one by one: kernels, small systems, sampling patterns, rounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ TEST(BlindFit, PronyFindsUpToThreeFrequencies) {
   for (int trial = 0; trial < 300; ++trial) {
     const int order = 1 + trial % 3;
     std::vector<double> turns;
-    // Apart from each other by a twentieth of a turn: closer ones are ill-conditioned.
+    // At least a twentieth of a turn apart: closer ones are ill-conditioned.
     while (static_cast<int>(turns.size()) < order) {
       const double u = uniform(random);
       const bool apart = std::all_of(turns.begin(), turns.end(), [&](double v) {

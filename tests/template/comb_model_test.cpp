@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The planner's linear algebra: rows that recover what they should, and errors that come out as predicted.
+// Tests the planner's linear algebra: rows that recover what they should, and errors that come out as
+// predicted.
 #include "template/comb/comb_model.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ std::complex<double> turn(double turns) {
   return std::polar(1.0, 2 * std::numbers::pi * turns);
 }
 
-/// What row i of a plan answers to frequency f of unit amplitude.
+/// The response of row i of a plan to frequency f of unit amplitude.
 std::complex<double> response(const CombData& data, std::size_t i, const std::array<std::int64_t, 3>& f) {
   const std::size_t r = data.delays.size();
   const double folded = static_cast<double>(data.bucket_count()) / static_cast<double>(data.shape.points());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost model: its order of magnitude against published measurements, and that more work never costs less.
+// Tests the cost model: it has the order of magnitude of published measurements, and more work never costs
+// less.
 #include "template/planning/cost_model.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,8 @@ CombCost comb(std::int64_t points, std::int64_t buckets, std::int64_t delays, st
   return {points, buckets * delays, buckets, delays, buckets * delays, k, real};
 }
 
-/// Within a factor of what was measured: only ratios of predictions matter, and only roughly.
+/// Expects a prediction within a factor of the measurement: only ratios of predictions matter, and only
+/// roughly.
 void expect_about(double predicted_us, double measured_us, double factor) {
   EXPECT_LE(std::abs(std::log(predicted_us / measured_us)), std::log(factor))
       << predicted_us << " us predicted, " << measured_us << " us measured";

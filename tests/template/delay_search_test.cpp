@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delays of comb plans: what the search returns is solvable, by Gaussian elimination on each bucket's own
-// system.
+// Tests that the delays found for comb plans are solvable, by Gaussian elimination on each bucket's system.
 #include "template/comb/delay_search.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +64,7 @@ double smallest_pivot(std::vector<std::vector<Complex>> columns) {
   return smallest;
 }
 
-/// Over all buckets that hold a frequency of the template.
+/// The smallest pivot over all buckets that hold a frequency of the template.
 double worst_pivot(const Scene& scene, const std::vector<Delay>& delays) {
   std::map<std::array<std::int64_t, 3>, std::vector<std::vector<Complex>>> systems;
   for (const SupportMember& member : scene.support.members) {
@@ -120,7 +119,7 @@ TEST(DelaySearch, FindsDistinctDelaysThatSolveEveryBucket) {
 }
 
 TEST(DelaySearch, IsNoWorseThanItsLattices) {
-  // The plain lattice is one of the candidates: what wins has no more noise.
+  // The plain lattice is one of the candidates: the winner has no more noise.
   const Shape shape{4096};
   Scene scene(shape, false, 40, {128, 1, 1}, 3);
   const std::int64_t count = 6;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests cells and bucket sums of envelopes against counting every frequency.
 #include "template/data/envelope.hpp"
 
 #include <gtest/gtest.h>

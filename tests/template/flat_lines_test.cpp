@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of flat-window plans: their period, direction and samples, against walks over the grid.
+// Tests the period, direction and samples of the lines of flat-window plans against walks over the grid.
 #include "template/flat/flat_lines.hpp"
 
 #include <gtest/gtest.h>

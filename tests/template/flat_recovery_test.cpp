@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a flat-window plan, applied to buckets that are computed by their definition
+// Tests the rows of a flat-window plan on buckets that are computed by definition
 // (kernels/base/flat_data.hpp).
 #include "template/flat/flat_recovery.hpp"
 
@@ -18,7 +18,7 @@ Complex turn(double turns) {
   return std::polar(1.0, 2 * std::numbers::pi * turns);
 }
 
-/// z_j[b] of the signal with X[f] = 1 and nothing else: Σ_m g[m] x[t_j(m)] exp(−2πi b m/B), the samples by
+/// z_j[b] of the signal with X[f] = 1 and nothing else: Σ_m g[m] x[t_j(m)] exp(−2πi b m/B), with samples by
 /// definition.
 Complex bucket(const Shape& shape, const FlatRecovery& recovery, std::size_t j, std::int64_t b,
                const std::array<std::int64_t, 3>& f) {
@@ -36,7 +36,7 @@ Complex bucket(const Shape& shape, const FlatRecovery& recovery, std::size_t j, 
   return sum / static_cast<double>(shape.points());
 }
 
-/// What row i of `data` answers to the signal with X[f] = 1.
+/// The response of row i of `data` to the signal with X[f] = 1.
 Complex response(const Shape& shape, const FlatRecovery& recovery, const FlatPlanData& data, std::size_t i,
                  const std::array<std::int64_t, 3>& f) {
   const FlatLines& lines = recovery.lines();
@@ -111,7 +111,7 @@ TEST(FlatRecovery, RowsReadTheirOwnFrequencyAndNoOther) {
     // Most of a dozen frequencies can be told apart; the planner draws other lines for the rest.
     EXPECT_GE(rows.size(), 6U) << setting.shape.to_string();
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      // What leaks and what rounds is amplified by the row's norm, of which the gain is the square.
+      // Leakage and rounding are amplified by the row's norm, whose square is the gain.
       const double bound =
           1e3 * kLeakage *
           (1 + std::sqrt(data.noise_gain[row] * static_cast<double>(setting.shape.points())));
@@ -136,7 +136,7 @@ TEST(FlatRecovery, GainIsThePowerThatAWhiteTailPutsIntoARow) {
     if (!std::isfinite(gain)) continue;
     FlatPlanData data;
     recovery.append_row(i, data);
-    std::vector<Complex> weight(points);  // of every sample in this row
+    std::vector<Complex> weight(points);  // weight of every sample in this row
     for (std::size_t j = 0; j < lines.delays.size(); ++j) {
       for (std::int64_t m = 0; m < lines.taps; ++m) {
         const std::int64_t t = (lines.delays[j][0] + m * lines.sigma[0]) % setting.shape[0];

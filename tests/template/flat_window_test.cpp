@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flat-window path, planner and executor together, against signals whose spectrum is known by
+// Tests the flat-window path, planner and executor together, against signals whose spectrum is known by
 // construction.
 #include <gtest/gtest.h>
 

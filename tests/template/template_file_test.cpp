@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The template file: what is saved is loaded; nothing damaged is.
+// Tests the template file: what is saved can be loaded, and no damaged file is accepted.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests learning and templates on the CPU: supports found by each criterion, ties, means, and refusals.
 #include "sfft/template.hpp"
 
 #include <gtest/gtest.h>

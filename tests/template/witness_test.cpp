@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The witness of a plan: what it predicts, and that no tone outside the template hides from it.
+// Tests the witness of a plan: its predictions, and that no tone outside the template hides from it.
 #include "template/planning/witness.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the decoder thread: order of frames, how far it reads ahead, errors, limits and interruption.
 #include "video/decoder.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Numbers its frames in their first byte; then ends, breaks, or says nothing until it is interrupted.
+/// A source that numbers its frames in their first byte; then ends, breaks, or blocks until it is
+/// interrupted.
 class NumberedSource final : public FrameSource {
  public:
   enum class End : std::uint8_t { clean, damaged, silent };

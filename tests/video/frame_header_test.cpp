@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests frame sizes read from JPEG and VP9 headers, by hand-made bytes and by random damage to them.
 #include "video/frame_header.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// SOI, a comment with a false frame header in it, fill bytes, SOF of the process asked for.
+/// SOI, a comment that contains a false frame header, fill bytes, and the SOF of the given process.
 Bytes jpeg(std::uint8_t process) {
   return {0xFF, 0xD8, 0xFF, 0xFE, 0x00,    0x0B, 0xFF, 0xC0, 0x00, 0x11, 8,    0x11, 0x11, 0x22,
           0x22, 0xFF, 0xFF, 0xFF, process, 0x00, 0x11, 8,    0x01, 0x20, 0x02, 0x80, 3};

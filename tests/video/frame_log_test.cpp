@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run keeps of its frames: exact for short runs, right within the stated width for long ones, and
-// bounded.
+// Tests what a run keeps of its frames: exact for short runs, right within the stated width for long ones,
+// and bounded.
 #include "video/frame_log.hpp"
 
 #include <gtest/gtest.h>

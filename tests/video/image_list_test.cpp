@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which names are cameras, patterns, directories and files, and what a pattern lists.
+// Tests which names are cameras, patterns, directories and files, and what a pattern lists.
 #include "video/image_list.hpp"
 
 #include <gtest/gtest.h>

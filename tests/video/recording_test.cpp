@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings that vary, change or end early, made here: what is reported of each.
+// Tests what is reported about recordings that vary, change or end early; they are made here.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -74,8 +74,7 @@ INSTANTIATE_TEST_SUITE_P(, Steady,
                                          Kind{"mkv", "libx264"}, Kind{"mpg", "mpeg1video"}),
                          name_of);
 
-/// Half of the frames follow each other ten times as slowly: counts from duration and rate are five times
-/// too large.
+/// Half of the frames come ten times as slowly: counts from duration and rate are five times too large.
 class Varying : public Recordings {};
 TEST_P(Varying, IsCompleteToo) {
   std::vector<RecordedFrame> frames = steady_frames(40);
@@ -94,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(, Varying,
                                          Kind{"ogv", "libtheora"}, Kind{"mpg", "mpeg1video"}),
                          name_of);
 
-/// Also of recordings with a varying rate, of which the count says nothing.
+/// Recordings with a varying rate as well, whose frame count says nothing.
 class Truncated : public Recordings {};
 TEST_P(Truncated, IsDamaged) {
   std::vector<RecordedFrame> frames = steady_frames(40);
@@ -139,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(, Changing,
                                          Kind{"webm", "libvpx-vp9"}, Kind{"mpg", "mpeg1video"}),
                          name_of);
 
-/// Something that was appended, or a last box that matters to nobody.
+/// Appended bytes, or a last box that nobody needs.
 TEST(Damage, NothingIsMissingWhereTheIndexIsComplete) {
   const std::string path = testing::TempDir() + "sfft-rest-" + std::to_string(getpid()) + ".mp4";
   test::record(path, "mpeg4", steady_frames(30));

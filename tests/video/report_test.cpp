@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests runs and their reports: statuses, counts, escaping of names, and pages that stay small.
 #include "video/report.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@
 namespace sfft::video {
 namespace {
 
-/// Frames of a little film, as a source.
+/// A source with the frames of a short film.
 class FilmSource final : public FrameSource {
  public:
   explicit FilmSource(int frames, int change_size_at = -1) : frames_(frames), change_(change_size_at) {
@@ -123,7 +124,7 @@ TEST(Reports, NamesThatAreNoTextAreShownAsText) {
   EXPECT_EQ(summary(report).find('\x1b'), std::string::npos);
 }
 
-/// One frame of noise, the worst that a picture can be made of.
+/// One frame of noise, the worst case for the size of a picture.
 class NoiseSource final : public FrameSource {
  public:
   NoiseSource(std::int64_t width, std::int64_t height) : width_(width), height_(height) {
@@ -171,7 +172,7 @@ TEST(Text, EverySingleByteAndItsNeighbours) {
   for (const char* good :
        {"\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
     EXPECT_EQ(printable(good), good);
-  // C1 controls, overlong forms, surrogates, beyond Unicode, and what ends early.
+  // C1 controls, overlong forms, surrogates, beyond Unicode, and truncated characters.
   for (const char* bad : {"\xc2\x9b", "\xc0\x80", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
                           "\xf4\x90\x80\x80", "\xe2\x82"})
     EXPECT_EQ(printable(bad).find_first_not_of("\\x0123456789ABCDEF"), std::string::npos) << printable(bad);

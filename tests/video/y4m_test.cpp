@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the YUV4MPEG2 reader: every chroma format, damaged streams, and claims larger than the data.
 #include "video/y4m_source.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ TEST(Y4m, ReadsLumaOfEveryChroma) {
     const char* name;
     int chroma, bytes;
   };
-  // 5 x 3 frames: chroma samples beside the 15 of luma.
+  // 5 x 3 frames: chroma samples in addition to 15 of luma.
   for (const Tag& tag :
        {Tag{"mono", 0, 1}, Tag{"420jpeg", 12, 1}, Tag{"420paldv", 12, 1}, Tag{"420", 12, 1},
         Tag{"422", 18, 1}, Tag{"444", 30, 1}, Tag{"444alpha", 45, 1}, Tag{"411", 12, 1}, Tag{"440", 20, 1},
@@ -79,7 +80,7 @@ TEST(Y4m, ClaimsCostNoMoreThanWhatArrives) {
   Frame frame;
   EXPECT_THROW(source->next(frame), InputError);
   EXPECT_LE(frame.samples.capacity(), std::size_t{1} << 23);
-  // Where it is known what the file holds, nothing is read.
+  // If the size of the file is known, nothing is read.
   std::istringstream file(header + "FRAME\n" + std::string(1000, 'x'));
   EXPECT_THROW(open_y4m(file, "test", 1040), InputError);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that the published algorithms are made of, against direct sums.
+// Tests the building blocks of the published algorithms against direct sums.
 #include <gtest/gtest.h>
 
 #include <random>

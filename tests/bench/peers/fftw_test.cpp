@@ -17,7 +17,7 @@ namespace {
 
 using Spectrum = std::vector<std::complex<double>>;
 
-/// FFTW's answer: half a spectrum for doubles, a whole one for complex numbers.
+/// FFTW's answer: a half spectrum for doubles, a whole one for complex numbers.
 template <class Sample>
 Spectrum fftw_spectrum(std::vector<Sample> signal, const Shape& shape, std::size_t bins) {
   const std::vector<int> extents(shape.extents().begin(), shape.extents().end());

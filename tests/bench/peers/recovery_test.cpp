@@ -134,7 +134,7 @@ TEST(Recovery, OfNothingIsNothing) {
   }
 }
 
-/// Support found and L2 error of `seeds` signals with white noise of the given total power.
+/// Number of `seeds` noisy signals whose support is found with an L2 error within the bound.
 int found_in_noise(Method method, double snr_db, double bound, int seeds) {
   const std::int64_t k = 20;
   const std::int64_t points = method == Method::ffast ? ffast_length(1 << 15, k) : 1 << 15;

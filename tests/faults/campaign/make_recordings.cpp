@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_recordings FOLDER: the same short film in every container that libavformat can write here, for
-// damage.py.
+// make_recordings FOLDER: the same short film in every container that libavformat can write here, as input
+// for damage.py.
 #include <cstdio>
 #include <exception>
 #include <filesystem>

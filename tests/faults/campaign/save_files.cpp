@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// save_files FOLDER: a template and wisdom, as a user of the library saves them. Exit code 2 when one is
-// refused.
+// save_files FOLDER: a template and wisdom, as a user of the library saves them. Exits with 2 when one cannot
+// be written.
 #include <cmath>
 #include <csignal>
 #include <cstdint>
@@ -26,7 +26,7 @@ bool saved(const Save& save) {
 
 int main(int count, char** arguments) {
   if (count != 2) return 1;
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error of write()
+  std::signal(SIGXFSZ, SIG_IGN);  // then a file that may not grow is an error of write()
   const std::string folder = arguments[1];
   std::vector<std::uint8_t> samples(24 * 32);
   for (std::size_t i = 0; i < samples.size(); ++i)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns a template, transforms a second frame at it, and checks one coefficient against its definition.
+// A program that uses an installed sfft: learns a template, transforms a second frame, and checks one
+// coefficient against its definition.
 #include <cmath>
 #include <complex>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every butterfly that kernels are made of, against direct sums.
+// Tests every butterfly of the kernels against direct sums.
 #include "kernels/base/butterfly.hpp"
 
 #include <gtest/gtest.h>

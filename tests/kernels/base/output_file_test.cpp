@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer of every output: whatever a path leads to, the old file or the new one is there, whole.
+// Tests the writer of all outputs: whatever a path leads to, either the old or the new file is there, whole.
 #include "kernels/base/output_file.hpp"
 
 #include <fcntl.h>

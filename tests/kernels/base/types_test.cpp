@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests what shapes, element types and views of samples accept, refuse and report.
 #include "sfft/types.hpp"
 
 #include <gtest/gtest.h>

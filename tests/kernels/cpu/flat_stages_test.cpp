@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flat window's kernels alone, against direct sums in double.
+// Tests the flat window's kernels alone against direct sums in double.
 #include <gtest/gtest.h>
 
 #include <complex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The comb path's stages, each against its definition.
+// Tests each stage of the comb path against its definition.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small FFT against direct sums: every instruction set, length, lane count and dimension.
+// Tests the small FFT against direct sums for every instruction set, length, lane count and dimension.
 #include "kernels/cpu/small_fft/small_fft.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work is done by as many threads as the system starts, and by the caller alone if it starts none.
+// Tests that work is done by as many threads as the system starts, and by the caller alone if it starts none.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ namespace {
 std::atomic<int> may_start{std::numeric_limits<int>::max()};
 }
 
-/// In the place of the system's, which it calls while it may.
+/// Replaces the system's function, and calls it while threads are allowed.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                               void* argument) {
   if (may_start.fetch_sub(1) <= 0) return EAGAIN;

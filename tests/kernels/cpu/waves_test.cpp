@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the witness of discovery compares with, against sums by their definition.
+// Tests the waves that the witness of discovery compares with against sums by definition.
 #include <gtest/gtest.h>
 
 #include <cmath>

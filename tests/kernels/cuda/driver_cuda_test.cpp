@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiling at run time: needs NVRTC but no GPU, and says what is missing.
+// Tests compilation at run time, which needs NVRTC but no GPU, and its message when something is missing.
 #include "kernels/cuda/runtime/driver.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace sfft::detail::cuda {
 namespace {
 
-/// The message of the error, which has this code.
+/// The message of the error, which must have this code.
 std::string message_of(const std::string& source, const std::string& architecture,
                        ErrorCode code = ErrorCode::backend_unavailable) {
   try {
@@ -49,7 +49,7 @@ TEST_F(NvrtcTest, ErrorsShowTheLog) {
   EXPECT_NE(message_of("", "compute_90", ErrorCode::invalid_argument).find("virtual"), std::string::npos);
 }
 
-/// In a process of its own, as NVRTC is looked for once.
+/// Runs in its own process, because NVRTC is looked for only once.
 void compile_without_nvrtc() {
   setenv("SFFT_NVRTC", "/nonexistent/libnvrtc.so", 1);
   const std::string message = message_of("", "sm_90");

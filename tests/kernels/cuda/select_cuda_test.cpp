@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection and cell sums on the GPU against plain loops on the host.
+// Tests selection and cell sums on the GPU against plain loops on the host.
 #include "kernels/cuda/spectrum/select.hpp"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST_F(SelectGpu, TakesMoreThanOnePieceOfElements) {
   }
   const Candidates candidates{power.as<double>(), 0, kSize};
   EXPECT_EQ(to_host(take(candidates, cut_at_rank(candidates, 5, nullptr), 5, nullptr)), strong);
-  const Cut seven = cut_at_rank(candidates, 7, nullptr);  // two zeros more: the first two
+  const Cut seven = cut_at_rank(candidates, 7, nullptr);  // two more zeros: the first two
   EXPECT_EQ(seven.last_tie, 2);
   EXPECT_EQ(count_taken(candidates, seven, nullptr), 7);
 }

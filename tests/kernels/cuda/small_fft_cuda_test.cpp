@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small FFT of the GPU against a direct sum in double.
+// Tests the small FFT of the GPU against a direct sum in double.
 #include "kernels/cuda/small_fft/small_fft.hpp"
 
 #include "tests/support/direct_dft.hpp"
@@ -64,7 +64,7 @@ TEST_F(SmallFftCuda, StepsWhereAGridDoesNotFitABlock) {
 
 TEST_F(SmallFftCuda, LongLinesInTwoSteps) {
   const std::size_t limit = device_info(0).shared_bytes_per_block;
-  // A direct sum of so many points is slow: one tone has a known transform.
+  // A direct sum over this many points is slow, so the signal is one tone, whose transform is known.
   for (const std::int64_t n :
        {std::int64_t{1} << 15, std::int64_t{1} << 17, std::int64_t{1} << 20, std::int64_t{45000}}) {
     const std::int64_t f = n / 3 + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each GPU stage against the CPU's mathematics: hash, permute, subsample, recover.
+// Tests each GPU stage against the CPU's mathematics: hash, permute, subsample, recover.
 #include <cmath>
 #include <random>
 
@@ -63,7 +63,7 @@ TEST_F(StagesCuda, HashPlacesFrequenciesAsTheCpuDoes) {
   }
 }
 
-/// A comb plan of arbitrary numbers: the stages do not ask where weights come from.
+/// A comb plan of arbitrary numbers: the stages do not care where weights come from.
 CombData random_comb(bool real) {
   std::mt19937 random(4);
   std::normal_distribution<double> normal;
@@ -81,7 +81,7 @@ CombData random_comb(bool real) {
   return data;
 }
 
-/// Errors of arbitrary numbers, in proportions that let every term of the account count.
+/// Errors with arbitrary numbers, in proportions at which every term of the account matters.
 ErrorTable random_errors(const CombData& data) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> uniform(0.5, 2);
@@ -104,7 +104,7 @@ ErrorTable random_errors(const CombData& data) {
   return errors;
 }
 
-/// A witness whose rows are arbitrary numbers, of a complex signal with the symmetry that they have.
+/// A witness whose rows are arbitrary numbers, for a complex signal with the symmetry that such rows have.
 WitnessData random_witness(bool real, bool trimmed) {
   std::mt19937 random(6);
   std::normal_distribution<double> normal(0, 0.05);
@@ -186,7 +186,7 @@ void check_stages(bool real, bool trimmed) {
     }
   }
 
-  // Recover takes any lanes: those just gathered will do.
+  // Recover accepts any lanes, so the gathered ones will do.
   const test::OnDevice<Complex<Real>> values(20 * kFrames);
   const test::OnDevice<Real> errors(20 * kFrames);
   const test::OnDevice<DeviceAccount> accounts(kFrames);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense plans on the CPU for batches, strides, threads and normalisations, and how they choose an engine.
+// Tests dense plans on the CPU for batches, strides, threads and normalisations, and their choice of an
+// engine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +43,8 @@ class DenseBatchTest : public testing::Test {};
 using Reals = testing::Types<float, double>;
 TYPED_TEST_SUITE(DenseBatchTest, Reals);
 
-/// A batch of `T` forward and back with the plan's options; the layout's gaps must stay.
+/// Transforms a batch of `T` forward and back with the plan's options; the layout's gaps must keep their
+/// values.
 template <class Real, class T>
 void check(const Shape& shape, bool real, const Options& options, const dense::Strides& layout) {
   const auto points = static_cast<std::size_t>(shape.points() * options.batch);

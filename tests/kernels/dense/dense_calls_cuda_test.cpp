@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How dense plans on a GPU are called: streams, graphs, host memory, choice of the engine, failures.
+// Tests calls of dense plans on a GPU: streams, graphs, host memory, choice of the engine, failures.
 #include <cstdlib>
 #include <thread>
 
@@ -87,7 +87,7 @@ TEST_F(DenseCallsCuda, GraphsRepeatForwardAndInverse) {
         std::vector<std::uint8_t> x(count);
         for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<std::uint8_t>(i * (7 + round) % 251);
         ASSERT_EQ(cudaMemcpy(input.get(), x.data(), count, cudaMemcpyHostToDevice), cudaSuccess);
-        // From pageable memory the copy may still be under way, and the stream waits for no other.
+        // A copy from pageable memory may still be in flight, and the stream waits for no other.
         ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
         ASSERT_EQ(cudaGraphLaunch(executable, stream.get()), cudaSuccess);
         detail::cuda::synchronize(stream.get());
@@ -101,7 +101,7 @@ TEST_F(DenseCallsCuda, GraphsRepeatForwardAndInverse) {
   }
 }
 
-/// Host memory, pageable and page-locked; batches that are split, with a short last part, and strides.
+/// Host memory, pageable and page-locked; split batches with a short last part; strides.
 TEST_F(DenseCallsCuda, HostMemoryIsCopiedInParts) {
   const Shape shape({256, 300});
   for (const std::int64_t batch : {1, 5, 100}) {
@@ -155,7 +155,7 @@ TEST_F(DenseCallsCuda, NoMemoryIsAnErrorAndNothingLeaks) {
   {
     const std::vector<float> x(2 * 64 * 64, 1);
     std::vector<C> spectra(2 * 64 * 33);
-    for (std::int64_t n = 1; n <= 3; ++n) {  // the signals', the spectra's and the workspace's memory
+    for (std::int64_t n = 1; n <= 3; ++n) {  // memory of the signals, the spectra and the workspace
       const Plan<float> plan(shape, true, {.engine = Engine::cufft, .batch = 2});
       detail::cuda::fail_allocation(n);
       EXPECT_EQ(code_of([&] { plan.forward(x.data(), ElementType::f32, spectra); }),
@@ -245,7 +245,7 @@ TEST_F(DenseCallsCuda, WisdomOfWhatIsMissingFallsBackToCufft) {
   dense::forget_wisdom();
 }
 
-/// In a process of its own, as NVRTC is looked for once: the test's program begins again.
+/// Runs in its own process, which starts the test program again, because NVRTC is looked for only once.
 void plan_without_nvrtc() {
   setenv("SFFT_NVRTC", "/nonexistent/libnvrtc.so", 1);
   const auto refused = [](Engine engine) {

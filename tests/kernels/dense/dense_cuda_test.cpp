@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines of dense plans on a GPU: right answers for shapes, batches, strides and element types.
+// Tests the engines of dense plans on a GPU for right answers over shapes, batches, strides and element
+// types.
 #include "sfft/dense.hpp"
 
 #include <cmath>
@@ -39,7 +40,7 @@ std::vector<Shape> small_shapes() {
           Shape({9, 8, 1}), Shape({16, 8, 4})};
 }
 
-/// Forward and back, for native samples.
+/// Transforms native samples forward and back.
 template <class Real, class T>
 void check_round_trip(const Shape& shape, const Options& options) {
   const bool real = std::is_same_v<T, Real>;
@@ -73,7 +74,7 @@ TYPED_TEST(DenseCuda, ManySmallSignals) {
   }
 }
 
-/// Large shapes against the built-in engine in double.
+/// Compares large shapes with the built-in engine in double.
 template <class Real, class T>
 void check_large(const Shape& shape, Engine engine) {
   const bool real = std::is_same_v<T, Real>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a discrete Fourier transform must obey whatever computes it on the GPU, and how results are scaled.
+// Tests identities that a discrete Fourier transform must obey whichever GPU engine computes it, and the
+// scaling of results.
 #include <cmath>
 #include <numbers>
 
@@ -78,7 +79,7 @@ TYPED_TEST(DenseIdentitiesCuda, CircularShiftTurnsPhases) {
   }
 }
 
-/// The half spectrum is that of the same samples as complex numbers, and what it leaves out the conjugates.
+/// The half spectrum equals that of the same samples as complex numbers; the part left out is the conjugates.
 TYPED_TEST(DenseIdentitiesCuda, RealSymmetry) {
   using C = std::complex<TypeParam>;
   for (const Engine engine : gpu_engines()) {

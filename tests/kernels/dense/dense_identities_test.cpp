@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every transform whatever its values: linearity, the shift theorem, the symmetry of real
-// signals. On random shapes of one to three dimensions whose sides are odd, prime, powers of two or 1.
+// Tests what holds for every transform whatever its values: linearity, the shift theorem, the symmetry of
+// real signals; on random shapes of one to three dimensions whose sides are odd, prime, powers of two or 1.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -49,7 +49,7 @@ std::vector<Shape> random_shapes() {
   return shapes;
 }
 
-/// Where element i of a row-major grid is, and the other way round with every coordinate taken modulo its
+/// The position of element i of a row-major grid, and the inverse with every coordinate taken modulo its
 /// side.
 Position position_of(const Shape& shape, std::int64_t i) {
   Position at{};
@@ -84,7 +84,7 @@ Values<Real> forward(const Plan<Real>& plan, const SignalView& signal) {
 template <class Real>
 class DenseIdentitiesTest : public testing::Test {
  protected:
-  /// `check` of every random shape on every engine of the CPU.
+  /// Runs `check` for every random shape on every engine of the CPU.
   template <class Check>
   static void for_all(const Check& check) {
     for (const Shape& shape : random_shapes()) {

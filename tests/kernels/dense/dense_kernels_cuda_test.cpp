@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuned kernels that wisdom may name: caches, alternating steps, radices, convolutions, double buffering.
+// Tests the tuned kernels that wisdom may name: caches, alternating steps, radices, convolutions, double
+// buffering.
 #include <fmt/format.h>
 
 #include "kernels/base/radices.hpp"
@@ -35,7 +36,7 @@ class DenseKernelsCuda : public test::GpuTest {
   ~DenseKernelsCuda() override { dense::forget_wisdom(); }
 };
 
-/// Transforms of a shape by kernels that wisdom names.
+/// Transforms a shape by kernels that wisdom names.
 template <class Real>
 class Named {
  public:
@@ -56,7 +57,7 @@ class Named {
     detail::Wisdom::global().add(detail::gpu_platform(0), detail::wisdom_problem<Real>(problem_),
                                  {"tuned", kernel, 1});
     dense::Plan<Real> plan(shape_, real_, options_);
-    // In the order of the knobs, and without those that have their default.
+    // Text in the order of the knobs, without those at their defaults.
     const auto policy = detail::tuned::parse_plan_policy(kernel);
     const std::string name = policy ? detail::tuned::to_text(*policy) : "not a policy: " + kernel;
     EXPECT_NE(plan.engine_name().find(name), std::string::npos)
@@ -64,7 +65,7 @@ class Named {
     return plan;
   }
 
-  /// Of type T; of samples that fit 8 bits.
+  /// Random samples of type T that fit 8 bits.
   template <class T>
   std::vector<T> signals(unsigned seed) const {
     test::ComplexSignal noise = random_signal(detail::span_points(problem_), seed);
@@ -74,7 +75,7 @@ class Named {
     return as_samples<T>(noise);
   }
 
-  /// By the built-in engine in double.
+  /// The expected result, by the built-in engine in double.
   template <class T>
   std::vector<std::complex<double>> expected(const std::vector<T>& x) const {
     const dense::Plan<double> exact(shape_, real_,
@@ -97,7 +98,7 @@ class Named {
   detail::DenseProblem problem_;
 };
 
-/// Of the plan that reads samples of type T.
+/// The plan that reads samples of type T.
 template <class T>
 using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -131,8 +132,8 @@ TEST_F(DenseKernelsCuda, EveryWayToUseTheCachesIsRight) {
   expect_every_caching_right<std::complex<float>>(Shape(1 << 20), 1);
 }
 
-/// Columns of 24 points whose blocks stay, more tiles than a GPU holds blocks, the last one of a row in part;
-/// signals that begin at whole words of 16 bytes, and `shift` samples later.
+/// Columns of 24 points by persistent blocks: more tiles than a GPU holds blocks, the last one of a row
+/// partial; signals that begin at 16-byte words, and `shift` samples later.
 template <class T>
 void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) {
   using Real = RealOf<T>;
@@ -180,10 +181,10 @@ TEST_F(DenseKernelsCuda, ReadingAheadIsRight) {
   }
 }
 
-/// Transforms in one stream whose inputs are the outputs of the ones before: what a block brings to the L2
-/// cache while those are written must not be what it reads.
+/// Transforms in one stream, each reading the output of the one before: a block must not read what it brought
+/// into the L2 cache while that was being written.
 TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
-  constexpr std::int64_t kLines = 20000;  // many times what a GPU holds
+  constexpr std::int64_t kLines = 20000;  // many times the blocks that a GPU holds
   const Shape shape(120);
   const Named<float> named(shape, false, kLines);
   const std::string kernel =
@@ -207,7 +208,7 @@ TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
   EXPECT_LE(relative_l2(a.read(), x), 2 * kPairs * named.bound());
 }
 
-/// Forward and there and back, of lines of n points.
+/// Forward, and there and back, for lines of n points.
 template <class Real>
 void expect_line_right(std::int64_t n, const std::string& line, std::int64_t batch = 7) {
   const Named<Real> named(Shape(n), false, batch);
@@ -219,7 +220,7 @@ void expect_line_right(std::int64_t n, const std::string& line, std::int64_t bat
 }
 
 TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
-  // More tiles than a GPU holds blocks, the last one in part.
+  // More tiles than a GPU holds blocks, the last one partial.
   expect_line_right<float>(120,
                            "kernel radices=12.10 threads_per_transform=12 transforms_per_block=4 "
                            "pad_interval=12 prefetch_distance=25",
@@ -293,7 +294,7 @@ TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
     return "factors=" + factors + " min_blocks_per_multiprocessor=2 " + kernels;
   };
   const Shape cube({64, 64, 64}), odd({15, 12, 20}), even({16, 32, 48});
-  // More tiles than a GPU holds blocks at once several times over.
+  // Several times more tiles than a GPU holds blocks at once.
   expect_in_place_right<float>(
       cube, 40,
       kernel("16.4",
@@ -318,7 +319,7 @@ TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
              "kernel radices=4.6.8 threads_per_transform=24 transforms_per_block=4 pad_interval=4 "
              "early_prefetch=1 kernel radices=16.2.4 threads_per_transform=16 transforms_per_block=12 "
              "interleaved_shared=1 half_shared=1"));
-  // Digits that carry, idle threads, rows that threads do not share evenly.
+  // Digits that carry, idle threads, and rows that do not divide evenly among threads.
   expect_in_place_right<float>(
       odd, 2,
       kernel("4.3",
@@ -389,7 +390,7 @@ TEST_F(DenseKernelsCuda, EveryConvolutionIsRight) {
         "interleaved_threads=1 early_prefetch=1",
         "kernel radices=3.6.7 threads_per_transform=21 transforms_per_block=5 staged=1 interleaved_threads=1 "
         "pad=1"}) {
-    expect_line_right<float>(127, line, 39);  // whole tiles and one in part
+    expect_line_right<float>(127, line, 39);  // whole tiles and a partial one
     expect_line_right<double>(127, line, 39);
   }
   expect_line_right<float>(251,
@@ -442,8 +443,7 @@ TEST_F(DenseKernelsCuda, BlocksOfAMultiprocessorMayBeLimited) {
   EXPECT_EQ(resident(" max_blocks_per_multiprocessor=32"), most);
 }
 
-/// Copied and transformed by parts: several of the columns, or all, and several planes, the last ones
-/// shorter.
+/// Copied and transformed in parts: several or all columns at once, several planes, and shorter last parts.
 void expect_phases_right(const std::string& kernel, std::int64_t columns_at_once) {
   using C = std::complex<float>;
   const Named<float> named(Shape({90, 160, 320}), false, 1);
@@ -455,7 +455,7 @@ void expect_phases_right(const std::string& kernel, std::int64_t columns_at_once
   const detail::cuda::PinnedBuffer signal(x.size() * sizeof(C)), spectrum(x.size() * sizeof(C));
   const std::span in(signal.as<C>(), x.size()), out(spectrum.as<C>(), x.size());
   const auto values = [](std::span<const C> array) { return std::vector<C>(array.begin(), array.end()); };
-  for (int call = 0; call < 2; ++call) {  // the second one with the memory of the first
+  for (int call = 0; call < 2; ++call) {  // the second call reuses the memory of the first
     std::copy(x.begin(), x.end(), in.begin());
     std::fill(out.begin(), out.end(), C(7, 7));
     plan.forward(in.data(), ElementType::c64, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every length from 1 to 4096, on every engine of the CPU: the whole spectrum, or some frequencies of it,
-// against direct sums in double; its energy; and the way back.
+// Tests every length from 1 to 4096 on every engine of the CPU: the whole spectrum, or some frequencies of
+// it, against direct sums in double; its energy; and the way back.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,8 +29,8 @@ using sfft::test::relative_l2;
 using Complex = std::complex<double>;
 
 constexpr std::int64_t kLongest = 4096;
-constexpr std::int64_t kWhole = 256;  // up to here all frequencies are compared
-constexpr int kSome = 8;              // of longer transforms, so many
+constexpr std::int64_t kWhole = 256;  // up to this length all frequencies are compared
+constexpr int kSome = 8;              // number compared of longer transforms
 
 /// A signal and what its spectrum must be, from sums that know nothing of fast transforms.
 struct Case {
@@ -95,7 +95,7 @@ double spectrum_error(const Case& expected, const std::vector<std::complex<Real>
   return std::sqrt(mean / static_cast<double>(expected.energy));
 }
 
-/// How far Σ|X|² is from N Σ|x|², relatively; of a half spectrum every pair of conjugates stands for two.
+/// Relative difference of Σ|X|² and N Σ|x|²; in a half spectrum each pair of conjugates counts twice.
 template <class Real>
 double energy_error(const Case& expected, const std::vector<std::complex<Real>>& spectrum, bool real) {
   long double sum = 0;
@@ -106,7 +106,7 @@ double energy_error(const Case& expected, const std::vector<std::complex<Real>>&
   return static_cast<double>(std::abs(sum / (static_cast<long double>(expected.n) * expected.energy) - 1));
 }
 
-/// What came out beyond its bound; an empty text when nothing did.
+/// The errors that exceed their bounds, as text; empty when there are none.
 template <class Value, class Real>
 std::string problem_of(const Case& expected, Engine engine, bool real) {
   const Plan<Real> plan(Shape(expected.n), real, {.engine = engine});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selective dense plans on a GPU: the output hook of the tuned kernels, and selection from other engines'
-// spectra.
+// Tests selective dense plans on a GPU: the output hook of the tuned kernels, and selection from other
+// engines' spectra.
 #include <limits>
 
 #include "sfft/dense_selective.hpp"
@@ -40,8 +40,8 @@ TEST_F(DenseSelectiveCuda, KeepsWhatSumsSay) {
 }
 
 TEST_F(DenseSelectiveCuda, LongLinesByOneTransformAfterTheOther) {
-  // Direct sums of these lengths take too long: against the CPU's engine, which other tests compare with
-  // them.
+  // Direct sums of these lengths take too long, so this compares with the CPU's engine, which other tests
+  // check by direct sums.
   constexpr std::int64_t kPoints = 1 << 16, kBatch = 2;
   const auto x = test::as_samples<std::complex<float>>(test::random_signal(kBatch * kPoints, 4));
   const dense::Plan<double> exact(Shape(kPoints), false, {.engine = Engine::built_in, .batch = kBatch});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selective dense plans on the CPU: what they keep, and what they refuse.
+// Tests what selective dense plans on the CPU keep and what they refuse.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense plan, engine by engine, against direct sums and against itself.
+// Tests the dense plan, engine by engine, against direct sums and against itself.
 #include "sfft/dense.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ std::vector<T> real_parts(const Signal& x) {
   return parts;
 }
 
-/// The half spectrum of a real signal from the whole one.
+/// The half spectrum of a real signal, taken from the whole one.
 Signal half(const Signal& spectrum, const Shape& shape) {
   const std::int64_t row = shape[shape.rank() - 1];
   Signal kept;

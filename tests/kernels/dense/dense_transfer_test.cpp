@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a batch in host memory is cut into parts: needs the CUDA toolkit to compile, no GPU to run.
+// Tests how a batch in host memory is cut into parts. Needs the CUDA toolkit to compile but no GPU to run.
 #include "kernels/dense/request/transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -16,10 +16,10 @@ void expect_fair_parts(const Shape& shape, bool real) {
     const std::int64_t part = transfer_part<Real>(problem);
     ASSERT_GE(part, 1);
     ASSERT_LE(part, batch);
-    // The last part is not nearly empty: parts differ by what cannot be divided alone.
+    // The last part is not nearly empty: parts differ only by the remainder of the division.
     const std::int64_t parts = (batch + part - 1) / part;
     EXPECT_LT(parts * part - batch, parts) << shape.to_string() << " batch " << batch << " part " << part;
-    // One signal more per part is too much memory for what a part may take, wherever there are several parts.
+    // If there are several parts, one more signal per part would exceed the memory that a part may take.
     const std::int64_t own = static_cast<std::int64_t>(sizeof(Real)) * (real ? 1 : 2);
     const std::int64_t bytes = std::max(
         shape.points() * own, problem.spectrum_points() * static_cast<std::int64_t>(2 * sizeof(Real)));

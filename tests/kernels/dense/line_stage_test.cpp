@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row and column passes of the built-in dense engine, each alone, against direct sums in double
-// precision.
+// Tests the row and column passes of the built-in dense engine, each alone, against direct sums in double.
 #include "kernels/dense/cpu/line_stage.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +89,8 @@ TYPED_TEST(LineStageTest, RealRowsOfEveryElementType) {
   }
 }
 
-/// n × inner, so that blocks of columns are narrower than the array, as wide, and followed by a remainder.
+/// Shapes n × inner such that blocks of columns are narrower than the array, as wide, or followed by a
+/// remainder.
 TYPED_TEST(LineStageTest, ColumnsInPlaceAndBesides) {
   for (const std::int64_t n : {2, 3, 16, 31, 100, 257}) {
     for (const std::int64_t inner : {1, 2, 7, 16, 64, 65, 130, 200}) {

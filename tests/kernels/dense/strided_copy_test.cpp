@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals in strides, packed and put back, against element-by-element indexing by the definition of Strides.
+// Tests packing strided signals and putting them back against indexing by the definition of Strides.
 #include "kernels/dense/cpu/strided_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(StridedCopy, PacksAndPutsBackEveryElementType) {
     for (const ElementType type : {ElementType::u8, ElementType::u16, ElementType::f32, ElementType::f64,
                                    ElementType::c64, ElementType::c128}) {
       const std::size_t bytes = element_bytes(type);
-      // Distinct bytes, so that an element that is out of place or torn shows.
+      // Distinct bytes reveal an element that is misplaced or torn.
       std::vector<unsigned char> signals(static_cast<std::size_t>(span) * bytes);
       for (std::size_t i = 0; i < signals.size(); ++i)
         signals[i] = static_cast<unsigned char>((i * 89 + i / 251) % 64);

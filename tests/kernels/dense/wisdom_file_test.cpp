@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wisdom in files, through the public functions.
+// Tests wisdom in files through the public functions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

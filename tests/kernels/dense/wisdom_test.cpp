@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What planning measured: kept, found again, and taken where it holds.
+// Tests that measured choices are kept, found again, and used only where they hold.
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wisdom read from texts that are damaged, foreign or hostile.
+// Tests reading wisdom from texts that are damaged, foreign or hostile.
 #include "kernels/dense/wisdom/wisdom_text.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(WisdomTextTest, FlippedBitsNeverTakeMoreThanIsGood) {
       const WisdomReport report = other.parse(flipped, here);
       EXPECT_LE(report.taken + report.ignored, 4);
       EXPECT_EQ(report.reason.empty(), report.taken == 4) << report.reason;
-      // What was taken is well formed: its own text is taken whole.
+      // Accepted entries are well formed: their own text is accepted as a whole.
       const WisdomReport again = Wisdom().parse(other.format(), here);
       EXPECT_EQ(again.taken, report.taken);
       EXPECT_EQ(again.reason, "") << flipped;

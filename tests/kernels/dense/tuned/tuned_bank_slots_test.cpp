@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots in shared memory: one for every point, and no bank met twice at once.
+// Tests slots in shared memory: every point has its own, and no access meets a bank twice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Table {
   int threads_, bytes_;
 };
 
-/// The slots of all points by their numbers; `point` says which one a thread accesses, −1 none.
+/// The slots of all points by number; `point` says which one a thread accesses, −1 for none.
 template <class Point>
 std::map<int, int> slots_of(const Table& table, int steps, int threads, int banks, const Point& point) {
   std::map<int, int> slots;
@@ -117,7 +117,7 @@ TEST(TunedBankSlots, NoBankIsMetTwice) {
   }
 }
 
-/// Primes before which a number has co-prime factors; GPUs with little shared memory and with much.
+/// Primes p for which p − 1 has co-prime factors; GPUs with little and with much shared memory.
 TEST(TunedBankSlots, CandidatesFitTheirBlock) {
   int tables = 0;
   for (const int n : {31, 61, 67, 79, 103, 127, 241, 331, 661, 991, 1021, 1531, 2311, 3121, 8191}) {

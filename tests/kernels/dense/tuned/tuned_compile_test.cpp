@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the tuned engine compile, for every architecture that the library is built for, without a GPU.
+// Tests that kernels of the tuned engine compile for every architecture of the build, without a GPU.
 #include <gtest/gtest.h>
 #include <algorithm>
 
@@ -65,7 +65,7 @@ std::vector<Case> cases() {
   };
 }
 
-/// Sources of what the spread of problems needs, each once, by architecture.
+/// Sources of the kernels that a spread of problems needs, each once, by architecture.
 std::map<std::string, std::set<std::string>> sources() {
   std::map<std::string, std::set<std::string>> all;
   bool inverse = false;
@@ -97,7 +97,7 @@ std::map<std::string, std::set<std::string>> sources() {
       }
       inverse = !inverse;
     }
-    inverse = !inverse;  // of neighbouring problems another precision
+    inverse = !inverse;  // the next problem is inverse in the other precision
   }
   return all;
 }
@@ -123,7 +123,7 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
   }
 }
 
-/// "f32 r2c 1080x1920" of a wisdom file.
+/// The problem of a wisdom file's "f32 r2c 1080x1920".
 DenseProblem problem_of(const std::string& transform, std::int64_t batch) {
   std::istringstream words(transform);
   std::string precision, kind, grid, extent;
@@ -134,7 +134,7 @@ DenseProblem problem_of(const std::string& transform, std::int64_t batch) {
   return dense_problem(Shape(std::span<const std::int64_t>(extents)), kind == "r2c", batch);
 }
 
-/// What is shipped was measured; that it still is what the generator takes can be seen without a GPU.
+/// Shipped policies were measured once; that the generator still accepts them can be tested without a GPU.
 TEST(TunedCompile, ShippedPolicies) {
   std::set<std::string> needed;
   int tuned = 0;
@@ -172,7 +172,7 @@ TEST(TunedCompile, RefusalsSayWhy) {
   EXPECT_NE(detail::tuned::compile({good}, "sm_1").front().failure, "");
   Kernel broken = whole;
   broken.step.points = 19;
-  broken.step.policy.radices = {19};  // a butterfly that there is none of
+  broken.step.policy.radices = {19};  // there is no such butterfly
   const auto compiled = detail::tuned::compile({source_of(broken, true), good, good}, "sm_80");
   EXPECT_TRUE(compiled[0].image.empty());
   const std::string& failure = compiled[0].failure;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuned engine's device code on the CPU: generated kernels, compiled by the host's compiler, against the
-// built-in engine in double. SFFT_TEST_LENGTH_STEP=1 takes every length from 1 to 4096, which takes half an
-// hour.
+// Tests the tuned engine's device code on the CPU: generated kernels, compiled by the host's compiler,
+// against the built-in engine in double. SFFT_TEST_LENGTH_STEP=1 takes every length from 1 to 4096, which
+// takes half an hour.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -55,7 +55,7 @@ void expect_right(const Case& c, const Programs& programs, const EmulatedKernels
                       {.engine = dense::Engine::built_in, .batch = problem.batch})
       .forward(x.data(), element_type_of<T>::value, expected);
 
-  constexpr std::size_t kBeyond = 64;  // elements behind an array that nothing may be written to
+  constexpr std::size_t kBeyond = 64;  // elements behind an array that must not be written
   const Value poison(-77, 77);
   const auto values_of = [&](std::size_t count) { return std::vector<Value>(count + kBeyond, poison); };
   std::vector<Value> spectra = values_of(values),
@@ -106,7 +106,7 @@ void run(const Case& c, const Programs& programs, const EmulatedKernels& kernels
   }
 }
 
-/// Compiles some cases at a time, on all cores.
+/// Compiles a few cases at a time on all cores and checks them.
 void expect_right(const std::vector<Case>& cases) {
   constexpr std::size_t kAtOnce = 8;
   struct Part {
@@ -114,7 +114,7 @@ void expect_right(const std::vector<Case>& cases) {
     std::unique_ptr<EmulatedKernels> kernels;
     std::string failure;
   };
-  const ScratchFolder folder;  // outlives the libraries in it
+  const ScratchFolder folder;  // must outlive the libraries in it
   std::vector<Part> parts((cases.size() + kAtOnce - 1) / kAtOnce);
   std::atomic<std::size_t> next{0};
   const auto compile = [&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of the tuned engine, interpreted on the CPU, compute the transform they are laid out for.
+// Tests that programs of the tuned engine, interpreted on the CPU, compute the transform they are laid out
+// for.
 #include <gtest/gtest.h>
 
 #include "tests/support/tuned_problem.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tuner chooses from and how wisdom files keep it; constants of the kernels.
+// Tests the policies that the tuner chooses from, their text in wisdom files, and constants of the kernels.
 #include <gtest/gtest.h>
 
 #include "kernels/dense/tuned/policy/knobs.hpp"
@@ -186,7 +186,7 @@ TEST(TunedPolicy, TextsWithAPolicyForBytes) {
   EXPECT_FALSE(detail::tuned::parse_policy(text));
 }
 
-/// Neither a throw nor a wrong transform, whatever a wisdom file says.
+/// Expects neither an exception nor a wrong transform, whatever a wisdom file says.
 void expect_harmless(const DenseProblem& problem, const TunedSignals& signals, const std::string& text) {
   const auto policy = detail::tuned::parse_policy(text);
   if (!policy) return;
@@ -338,9 +338,9 @@ TEST(TunedTables, RootsAreExactAndSymmetric) {
 
 using Values = std::vector<std::complex<double>>;
 
-/// What the passes of a kernel compute (line_fft.cuh), by definition: a DFT or, without twiddle factors, one
-/// of as many dimensions as there are radices, whose first coordinate is the slowest of the inputs and the
-/// fastest of the outputs.
+/// What the passes of a kernel compute (line_fft.cuh), by definition: a DFT or, without twiddle factors, a
+/// DFT with one dimension per radix, whose first coordinate is the slowest of the inputs and the fastest of
+/// the outputs.
 Values passes(const Values& x, const Step& step, const IntList& radices) {
   const auto n = static_cast<std::int64_t>(x.size());
   if (!step.twiddle_free()) return direct_dft_axis(x, 1, n, 1);
@@ -362,7 +362,7 @@ Values passes(const Values& x, const Step& step, const IntList& radices) {
   return y;
 }
 
-/// The DFT as the device code makes it of a convolution (tile_fft.cuh), by definition.
+/// The DFT as the device code makes it from a convolution (tile_fft.cuh), by definition.
 Values convolved(const Step& step, const Values& x) {
   const Convolution c = detail::tuned::convolution(step);
   const auto n = static_cast<std::size_t>(step.points),

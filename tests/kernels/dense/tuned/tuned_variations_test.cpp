@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tuner tries beside the best policy: texts that wisdom files can hold, no policy twice.
+// Tests the variations that the tuner tries of the best policy: wisdom files can hold them, and none comes
+// twice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +55,7 @@ TEST(TunedVariations, ArePoliciesOfTheSameTransform) {
   }
 }
 
-/// How many of the policies have a step of which `is` is true.
+/// Number of policies with a step for which `is` is true.
 template <class Is>
 auto count(const std::vector<TransformPolicy>& all, const Is& is) {
   return std::count_if(all.begin(), all.end(), [&](const TransformPolicy& policy) {
@@ -103,7 +104,7 @@ TEST(TunedVariations, BeginOneAfterTheOtherOnAMultiprocessor) {
   for (const char* text : kPolicies) {
     const TransformPolicy base = *parse_policy(text);
     const std::size_t steps = base.kernels.size();
-    // Two values, for every step alone and, of several, for all of them.
+    // Two values for every step alone and, if there are several, for all of them together.
     EXPECT_EQ(count(refinements(base, false, true), staggered), steps == 1 ? 2 : 2 * steps + 2) << text;
   }
 }
