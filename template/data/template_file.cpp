@@ -146,7 +146,10 @@ void read_reference(Reader& reader, TemplateData& data) {
 }  // namespace
 
 TemplateData read_template(const std::string& path) {
-  const std::vector<char> bytes = read_all(path);
+  return parse_template(read_all(path), path);
+}
+
+TemplateData parse_template(std::span<const char> bytes, const std::string& path) {
   if (bytes.size() < kMagic.size() || !std::equal(kMagic.begin(), kMagic.end(), bytes.begin())) {
     throw Error(ErrorCode::file_corrupt, fmt::format("'{}' is not an sfft template file", path));
   }
@@ -194,6 +197,11 @@ TemplateData read_template(const std::string& path) {
 }
 
 void write_template(const TemplateData& data, const std::string& path) {
+  const std::vector<char> bytes = template_bytes(data);
+  write_whole(path, {bytes.data(), bytes.size()});
+}
+
+std::vector<char> template_bytes(const TemplateData& data) {
   Writer writer;
   writer.put(kMagic);
   writer.put(kVersion);
@@ -220,8 +228,7 @@ void write_template(const TemplateData& data, const std::string& path) {
     writer.put_array(data.reference.data(), data.reference.size());
   }
   writer.put(crc64(writer.bytes().data(), writer.bytes().size()));
-
-  write_whole(path, {writer.bytes().data(), writer.bytes().size()});
+  return writer.bytes();
 }
 
 }  // namespace sfft::detail

@@ -2,7 +2,9 @@
 // The template file: versioned, checksummed, little-endian. Format: docs/file-formats.md.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "template/data/template_data.hpp"
 
@@ -12,5 +14,9 @@ namespace sfft::detail {
 TemplateData read_template(const std::string& path);
 /// On failure the old file stays as it was, and Error(file_unreadable) is thrown.
 void write_template(const TemplateData& data, const std::string& path);
+
+/// The same of a file's bytes in memory; `path` is for messages.
+TemplateData parse_template(std::span<const char> bytes, const std::string& path);
+std::vector<char> template_bytes(const TemplateData& data);
 
 }  // namespace sfft::detail
