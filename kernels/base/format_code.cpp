@@ -2,7 +2,6 @@
 // The code of {fmt}, compiled once for everything that formats text. Included as a header, it would cost four
 // seconds of compilation per source: see cmake/format.cmake. This file alone is compiled with
 // FMT_HEADER_ONLY.
-
 #include <fmt/format.h>
 
 #include <cstdio>

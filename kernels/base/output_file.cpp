@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a file under a locked temporary name beside its target, syncs it and renames it; writes streams and
 // descriptors directly.
-
 #include "kernels/base/output_file.hpp"
 
 #include <dirent.h>

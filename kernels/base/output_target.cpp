@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows links one by one, so that a link to /dev/stdout is recognised, and checks the target before any
 // work is done.
-
 #include "kernels/base/output_target.hpp"
 
 #include <fcntl.h>

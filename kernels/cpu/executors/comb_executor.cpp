@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers, subtracts and transforms slab by slab while the data are in cache, then recovers from all groups
 // of lanes.
-
 #include "kernels/cpu/executors/comb_executor.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Widens the samples to double once; each coefficient is then a blocked dot product with its row of twiddles.
-
 #include "kernels/cpu/executors/direct_executor.hpp"
 
 #include <algorithm>

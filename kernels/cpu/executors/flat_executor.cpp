@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers all taps in one call, folds them with the window into buckets, transforms, then reads coefficients
 // and probes.
-
 #include "kernels/cpu/executors/flat_executor.hpp"
 
 #include <algorithm>

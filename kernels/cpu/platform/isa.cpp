@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the processor once, then lets the environment variable SFFT_ISA lower the answer.
-
 #include "kernels/cpu/platform/isa.hpp"
 
 #include <cstdlib>

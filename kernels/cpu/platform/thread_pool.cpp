@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caller and the workers take parts one by one under a mutex, so that uneven parts balance themselves.
-
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <exception>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches a short list under a mutex; makes plans outside the lock and drops the oldest when the list is
 // full.
-
 #include "kernels/cpu/small_fft/fft_cache.hpp"
 
 #include <algorithm>

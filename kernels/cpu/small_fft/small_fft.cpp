@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms the rows of each slab, fastest dimension first, then the columns of the slowest; the two buffers
 // alternate.
-
 #include "kernels/cpu/small_fft/small_fft.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Picks the convolution length by the cost of its passes, then works on blocks of columns that fit the
 // second-level cache.
-
 #include "kernels/cpu/small_fft/small_fft_bluestein.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills the small FFT's kernel tables for one instruction set: vectors of every width, short runs and
 // scalars.
-
 #include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 
 #include <utility>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans the passes, fills in the roots that each kernel asks for, and runs the passes between two pairs of
 // buffers.
-
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 
 #include <algorithm>

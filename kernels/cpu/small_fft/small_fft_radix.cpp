@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dynamic programming over the divisors of n. A pass costs its measured butterflies plus overheads per call
 // and per loop.
-
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 
 #include <algorithm>

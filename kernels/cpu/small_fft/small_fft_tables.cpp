@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the small FFT's kernels for the instruction set of the machine, or for a lower one that is asked
 // for.
-
 #include <algorithm>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"

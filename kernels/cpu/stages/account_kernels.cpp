@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every sum runs in several independent chains, so that it vectorises and hides latency without reordering
 // additions.
-
 #include "kernels/cpu/stages/account_kernels.hpp"
 
 #include "kernels/cpu/platform/simd.hpp"

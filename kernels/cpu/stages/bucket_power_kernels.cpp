@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes sixteen buckets at a time. Four or eight lanes are folded pairwise; other counts loop over the lanes.
-
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"
 

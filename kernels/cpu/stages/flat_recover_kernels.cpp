@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dot products stay in vectors until a vector's worth of rows is done; pairwise folds then add their lanes.
-
 #include <utility>
 
 #include "kernels/cpu/platform/simd.hpp"

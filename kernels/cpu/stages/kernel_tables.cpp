@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the instruction set of every stage's kernels.
-
 #include "kernels/cpu/platform/isa.hpp"
 #include "kernels/cpu/stages/account_kernels.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layout changes of the dense engine for one instruction set: plain loops that the compiler vectorises.
-
 #include "kernels/cpu/stages/layout.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eight buckets at a time: the phase between neighbouring delays gives a coarse frequency, the one across
 // four delays refines it, and a fit gives value and residual.
-
 #include "kernels/base/turns.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/locate.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each coefficient is a dot product over the lanes of its bucket, unrolled for up to eight lanes.
-
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/recover.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums one vector of outputs at a time over all folds; the common cases of one and two folds are unrolled.
-
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/subsample.hpp"
 

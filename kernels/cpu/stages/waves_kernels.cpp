@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phases come from exact fractions and a sine without branches; sums over waves are tiles of anchors by
 // offsets in registers.
-
 #include "kernels/base/turns.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/waves.hpp"

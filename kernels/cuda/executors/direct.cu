@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One block per frame: each warp sums one coefficient at a time over all samples, then the block finishes the
 // frame.
-
 #include "kernels/cuda/executors/direct.hpp"
 
 #include "kernels/cuda/stages/finish.cuh"

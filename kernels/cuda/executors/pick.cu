@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two launches: blocks pick coefficients and sum their part of a spectrum, then one block per frame adds up
 // the parts.
-
 #include "kernels/cuda/executors/pick.hpp"
 
 #include "kernels/cuda/stages/finish.cuh"

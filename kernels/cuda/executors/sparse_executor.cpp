@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses fused or staged kernels and their layout when the plan is made; staged batches run in rounds of
 // bounded scratch.
-
 #include "kernels/cuda/executors/sparse_executor.hpp"
 
 #include <fmt/format.h>

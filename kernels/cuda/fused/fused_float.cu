@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instantiates the fused kernel for float, in a file of its own so that the precisions compile in parallel.
-
 #include "kernels/cuda/fused/fused.cuh"
 
 namespace sfft::detail::cuda {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans are made without a work area, which callers supply; a status becomes an error that says what was
 // being done.
-
 #include "kernels/cuda/runtime/cufft_handle.hpp"
 
 #include <cuda_runtime.h>

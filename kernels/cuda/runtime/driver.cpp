@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gets the driver's functions through the CUDA runtime and NVRTC's through dlopen, once per process; a failed
 // compilation puts the start of NVRTC's log into the error.
-
 #include "kernels/cuda/runtime/driver.hpp"
 
 #include <cuda_runtime.h>

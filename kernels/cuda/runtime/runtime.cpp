@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thin wrappers that turn a status into an error. Each device is examined once; allocations are counted, and
 // tests can make one fail.
-
 #include "kernels/cuda/runtime/runtime.hpp"
 
 #include <cuda_runtime.h>

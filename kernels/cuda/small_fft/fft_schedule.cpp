@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Factorises every extent into the cheapest radices, largest first, and puts their twiddles into one table.
-
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 
 #include <limits>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One launch if two padded buffers of the grid fit shared memory, else one launch per dimension. A single
 // longer dimension is split by Bailey's four-step method.
-
 #include "kernels/cuda/small_fft/small_fft.hpp"
 
 #include <fmt/format.h>

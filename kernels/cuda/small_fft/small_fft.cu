@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block loads several lines as the first pass of their FFTs, does the other passes in shared memory, and
 // stores the lines so that neighbouring threads write neighbouring elements.
-
 #include "kernels/cuda/small_fft/small_fft.hpp"
 
 #include "kernels/cuda/small_fft/block_fft.cuh"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two launches: each block sums one chunk of a cell, then one block per cell adds up its chunks.
-
 #include "kernels/base/log_cells.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/spectrum/cell_sums.hpp"

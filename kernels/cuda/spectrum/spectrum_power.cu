@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One strided kernel per operation. Powers are rounded as keep.cuh does it, so that equal powers stay ties.
-
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/spectrum/keep.cuh"
 #include "kernels/cuda/spectrum/spectrum_power.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regroups the planner's weights by lane, so that threads read rows side by side, and packs what the fused
 // kernel copies ahead into one blob.
-
 #include "kernels/cuda/stages/binning_tables.hpp"
 
 #include <algorithm>

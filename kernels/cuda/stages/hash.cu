@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread per frequency; the arithmetic is that of kernels/base/hash.hpp.
-
 #include "kernels/base/hash.hpp"
 
 #include "kernels/cuda/stages/hash.hpp"

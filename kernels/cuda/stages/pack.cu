@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins axes that are contiguous on both sides, then copies and converts in one strided loop.
-
 #include "kernels/base/fast_divisor.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/gather.cuh"

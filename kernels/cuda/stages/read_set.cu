@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strided threads, lanes fastest. The offsets of a few streams travel as kernel parameters.
-
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/gather.cuh"
 #include "kernels/cuda/stages/read_set.hpp"

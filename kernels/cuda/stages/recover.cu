@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two launches: blocks sum rows, powers and predictions of the witness, then every block adds up these parts
 // and writes its share of the errors.
-
 #include "kernels/cuda/stages/recover.hpp"
 
 #include "kernels/cuda/stages/finish.cuh"

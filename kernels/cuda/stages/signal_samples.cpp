@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel writes the samples straight into mapped host memory, in one trip over the bus; a shelf keeps a few
 // such blocks for later calls.
-
 #include "kernels/cuda/stages/signal_samples.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread per bucket sums its taps over the folds, looping over lines.
-
 #include "kernels/cuda/stages/subsample.hpp"
 
 namespace sfft::detail::cuda {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built-in engine: the small FFT along rows, then across them, dimension by dimension.
-
 #include <algorithm>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"

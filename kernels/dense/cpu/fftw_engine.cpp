@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // FFTW (Frigo and Johnson, Proc. IEEE 93, 2005) as a dense engine, if the build has it.
-
 #include "kernels/dense/problem/engine.hpp"
 
 #if defined(SFFT_HAVE_FFTW)

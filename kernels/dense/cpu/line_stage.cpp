@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real rows of even length are transformed as half as many complex pairs; columns go in blocks that stay in
 // the second-level cache.
-
 #include "kernels/dense/cpu/line_stage.hpp"
 
 #include <algorithm>

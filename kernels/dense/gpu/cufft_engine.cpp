@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuFFT as a dense engine: strides become cuFFT's advanced data layout, and scaling is a kernel of its own.
-
 #include <cuda_runtime.h>
 #include <cufft.h>
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The batch is axis 0 and the dimensions are the last axes, so that signals of every rank share one form.
-
 #include "kernels/dense/gpu/grid.hpp"
 
 namespace sfft::detail {

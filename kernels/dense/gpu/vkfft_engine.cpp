@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // VkFFT (Tolmachev, IEEE Access 11, 2023) as a dense engine. Its header calls libcuda and libnvrtc; the calls
 // are redirected to the functions of kernels/cuda/runtime/driver.hpp, so that the library links neither.
-
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills in strides of 0, then sorts the axes by stride to check that no elements overlap and that the span
 // can be addressed.
-
 #include "kernels/dense/problem/problem.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the engine of a dense plan on the CPU: the one asked for, else by measurement or wisdom, else
 // built_in.
-
 #include <fmt/format.h>
 
 #include <chrono>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads take one signal of the batch at a time, each with its own part of the workspace, where strided
 // signals are packed first.
-
 #include "kernels/dense/request/cpu_runner.hpp"
 
 #include <algorithm>

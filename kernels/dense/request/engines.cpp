@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of the engines, and which of them this build has.
-
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 

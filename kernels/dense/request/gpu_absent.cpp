@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
-
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 

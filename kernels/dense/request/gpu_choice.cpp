@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the engine of a dense plan on a GPU: the one asked for, else by measurement or wisdom, else cuFFT.
-
 #include <fmt/format.h>
 
 #include <optional>

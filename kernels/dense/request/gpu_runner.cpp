@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals that an engine does not take are converted by one copy kernel; host arrays go through a
 // DenseTransfer that is made on first use.
-
 #include "kernels/dense/request/gpu_runner.hpp"
 
 #include "kernels/dense/gpu/grid.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selective dense plans on a GPU: by the output hook of the tuned kernels, or from a whole spectrum.
-
 #include <algorithm>
 #include <numeric>
 #include <optional>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of every dense plan: of its options and of queued calls.
-
 #include <fmt/format.h>
 
 #include "kernels/dense/request/runner.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a batch take turns in up to three slots, each with a stream, device memory and page-locked
 // buffers; a single volume is transformed in phases while it is copied.
-
 #include "kernels/dense/request/transfer.hpp"
 
 #include <algorithm>

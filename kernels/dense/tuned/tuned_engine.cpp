@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tuned kernels as a dense engine: one executable for every element type that forward transforms read,
 // and one for inverses.
-
 #include <fmt/format.h>
 
 #include <algorithm>

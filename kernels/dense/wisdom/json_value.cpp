@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // nlohmann's parser calls a builder, which limits the depth and refuses a field that is given twice.
-
 #include "kernels/dense/wisdom/json_value.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps measured entries by platform and shipped ones by device name; a search takes the known batch with the
 // closest ratio.
-
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <fmt/format.h>

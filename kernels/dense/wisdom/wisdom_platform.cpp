@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the driver for names and versions of GPUs; builds without CUDA know only the CPU.
-
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "sfft_build_config.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins precision, kind and shape, and adds strides only if signals are not contiguous.
-
 #include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks every field's type and bounds; a bad entry is left out, a bad file gives no entries.
-
 #include "kernels/dense/wisdom/wisdom_text.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks sources up among those that the process has compiled, and compiles the others on all cores.
-
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the members of a step that differ from the defaults as assignments in a constexpr function.
-
 #include "kernels/dense/tuned/codegen/source.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that a policy fits the problem, makes its steps with their sides in memory, and finishes them:
 // alternation, exchanges for the inverse, scaling.
-
 #include "kernels/dense/tuned/plan/geometry.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the steps of signals of 1 to 3 dimensions, each of which a block can hold, and of volumes in two
 // steps.
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which of a policy's remedies for memory latency a kernel can use, and counts its threads and shared
 // memory.
-
 #include "kernels/dense/tuned/plan/program.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
 

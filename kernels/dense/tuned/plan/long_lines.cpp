@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the steps of lines that no block can hold, from two or three factors of their length.
-
 #include <fmt/format.h>
 
 #include "kernels/base/error.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the lines that a problem's steps transform, and ranks the ways to factor lines that no block can
 // hold.
-
 #include <fmt/format.h>
 
 #include <algorithm>

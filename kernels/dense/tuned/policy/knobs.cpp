@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One table for kernels and one for transforms, with the values that the search tries; assertions check that
 // no member is missing.
-
 #include "kernels/dense/tuned/policy/knobs.hpp"
 
 #include <algorithm>

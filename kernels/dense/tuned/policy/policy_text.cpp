@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes and reads words name=value by the tables of knobs, so that texts have the names and bounds of the
 // search.
-
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 
 #include <fmt/format.h>

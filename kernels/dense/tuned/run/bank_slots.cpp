@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours the points with banks one by one; if the two groups of a point have no free bank in common, two
 // banks are exchanged along a path.
-
 #include "kernels/dense/tuned/run/bank_slots.hpp"
 
 #include <algorithm>

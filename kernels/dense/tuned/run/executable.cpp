@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads kernels and their tables, limits resident blocks through shared memory, and launches steps in order;
 // alternating steps run over groups on side streams.
-
 #include "kernels/dense/tuned/run/executable.hpp"
 
 #include <fmt/format.h>

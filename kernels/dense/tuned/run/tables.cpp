@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roots come from exact index arithmetic; a convolution's kernel is transformed with the built-in FFT on the
 // CPU.
-
 #include "kernels/dense/tuned/run/tables.hpp"
 
 #include "kernels/base/index.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enumerates radices, threads and tiles, ranks them by a model of arithmetic, exchanges and memory, and keeps
 // the best of each kind.
-
 #include "kernels/dense/tuned/search/candidates.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures repetitions of the work into a CUDA graph and replays it, so that the overhead of launches does
 // not count.
-
 #include "kernels/dense/tuned/search/timing.hpp"
 
 #include <cuda_runtime.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles all candidates at once, times them with replayed graphs, and compares both ends of their spectra
 // with cuFFT's.
-
 #include "kernels/dense/tuned/search/trial_bench.hpp"
 
 #include <fmt/format.h>

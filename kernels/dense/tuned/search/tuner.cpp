@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times candidates for each step by itself, then combinations of the best, then variations of the winner; a
 // run-off decides among the finalists.
-
 #include "kernels/dense/tuned/search/tuner.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Varies one knob at a time by the tables of knobs, and leaves out what equals the base or is there already.
-
 #include "kernels/dense/tuned/search/variations.hpp"
 
 #include <algorithm>
