@@ -90,7 +90,7 @@ struct PlanInfo {
   double noise_gain = 0;  ///< largest ‖row of the recovery matrix‖ times sqrt(r)
   double plan_seconds = 0;
   std::string
-      engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads a frame"
+      engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads per frame"
   std::string reason;                       ///< why this path
   std::vector<RejectedCandidate> rejected;  ///< best first, at most 16
 };

@@ -145,7 +145,7 @@ struct OutputFile::Impl {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) cannot_write(path, errno);
     if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode))
-      cannot_write(path, "it was a stream when the work began and is one no more");
+      cannot_write(path, "it was a stream when the work began and no longer is");
   }
 
   void keep_mode_and_owner() {
@@ -154,7 +154,7 @@ struct OutputFile::Impl {
       if (errno == ENOENT) return;
       cannot_write(path, errno);
     }
-    if (!S_ISREG(before.st_mode)) cannot_write(path, "it was a file when the work began and is one no more");
+    if (!S_ISREG(before.st_mode)) cannot_write(path, "it was a file when the work began and no longer is");
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) cannot_write(path, errno);
     if (status.st_uid != before.st_uid || status.st_gid != before.st_gid) {

@@ -95,7 +95,7 @@ std::string SparseExecutor<Real>::describe() const {
   if (policy_->cluster > 1)
     return fmt::format("fused kernel, clusters of {} blocks of {} threads", policy_->cluster,
                        policy_->threads);
-  return fmt::format("fused kernel, a block of {} threads a frame", policy_->threads);
+  return fmt::format("fused kernel, a block of {} threads per frame", policy_->threads);
 }
 
 template <class Real>

@@ -95,10 +95,10 @@ WisdomRecord record_of(const Json& object) {
 }
 
 const std::vector<Json>& entries_of(const Json& file) {
-  if (file.kind() != Json::Kind::object) refuse("it is no sfft wisdom: it is not an object");
+  if (file.kind() != Json::Kind::object) refuse("it is not sfft wisdom: it is not an object");
   const Json* const format = file.find("format");
   if (format == nullptr || format->kind() != Json::Kind::text || format->text() != kFormat)
-    refuse("it is no sfft wisdom: its 'format' is not '{}'", kFormat);
+    refuse("it is not sfft wisdom: its 'format' is not '{}'", kFormat);
   const Json& version = field(file, "version");
   if (!version.is_integer()) refuse("it is damaged: its 'version' is not a whole number");
   if (version.integer() != kVersion)
