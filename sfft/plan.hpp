@@ -89,9 +89,9 @@ struct PlanInfo {
   double predicted_error = 0;
   double noise_gain = 0;  ///< largest ‖row of the recovery matrix‖ times sqrt(r)
   double plan_seconds = 0;
-  std::string
-      engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads per frame"
-  std::string reason;                       ///< why this path
+  std::string engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads
+                       ///< per frame"
+  std::string reason;  ///< why this path
   std::vector<RejectedCandidate> rejected;  ///< best first, at most 16
 };
 

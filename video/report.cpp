@@ -139,8 +139,8 @@ std::string summary(const RunReport& report) {
   text +=
       report.backend == Backend::automatic && !no_gpu.empty() ? fmt::format("; no GPU: {}\n", no_gpu) : "\n";
   if (report.frames.empty()) return text;
-  text +=
-      fmt::format("time        {:.1f} us per frame (median; p95 {:.1f})\n", numbers.median_us, numbers.p95_us);
+  text += fmt::format("time        {:.1f} us per frame (median; p95 {:.1f})\n", numbers.median_us,
+                      numbers.p95_us);
   text += fmt::format(
       "pipeline    decode {:.1f} us, copy {:.1f} us ({:.0f} bytes), transform {:.1f} us: {}\n",
       numbers.decode_us, numbers.copy_us, numbers.bytes_per_frame, numbers.transform_us, numbers.pace());

@@ -56,9 +56,11 @@ Layout signal_layout(const Dimensions& dims, const DenseProblem& problem) {
   for (std::size_t d = 1; d < static_cast<std::size_t>(dims.rank); ++d) {
     layout.embed[d] = dims.strides[d - 1] / dims.strides[d];
     if (dims.strides[d - 1] % dims.strides[d] != 0 || layout.embed[d] < dims.extents[d])
-      throw Error(ErrorCode::backend_unavailable,
-                  fmt::format("cuFFT takes signals on a row-major grid only, and strides of {} and {} do not make one",
-                              dims.strides[d - 1], dims.strides[d]));
+      throw Error(
+          ErrorCode::backend_unavailable,
+          fmt::format(
+              "cuFFT takes signals on a row-major grid only, and strides of {} and {} do not make one",
+              dims.strides[d - 1], dims.strides[d]));
   }
   return layout;
 }
