@@ -17,7 +17,11 @@ namespace {
 
 using Complex = std::complex<double>;
 constexpr int kMax = static_cast<int>(CombModel::kMaxDelays);
-using Matrix = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2 * kMax, kMax>;
+/// Room for M delays and members. Its elements are cleared when it is made, so small systems have small ones.
+template <int M>
+using Matrix = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2 * M, M>;
+template <int M, class Scalar = Complex>
+using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1, 0, M, 1>;
 
 /// Reach within which aliases are looked at one by one, by rank; those beyond add up incoherently.
 constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
@@ -26,7 +30,7 @@ constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
 
 /// Weights and errors of one group's own coefficients.
 struct CombModel::Solution {
-  Matrix weights;                ///< members × r, for FFTs scaled by N/B
+  Matrix<kMax> weights;          ///< members × r, for FFTs scaled by N/B
   std::vector<double> noise;     ///< E|error|² from the tail, unit scale
   std::vector<double> bias;      ///< E|error|² from shrinking and from the group's other members
   std::vector<double> response;  ///< E|estimate|² from the group's members
@@ -185,9 +189,41 @@ void CombModel::find_aliases(Group& group) {
 
 bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPhases& steps,
                       Solution& solution) {
+  const std::size_t size = std::max(delays.size(), group.count);
+  if (size > kMax) return false;
+  if (size <= 4) return solve_sized<4>(group, delays, steps, solution);
+  if (size <= 8) return solve_sized<8>(group, delays, steps, solution);
+  if (size <= 12) return solve_sized<12>(group, delays, steps, solution);
+  return solve_sized<kMax>(group, delays, steps, solution);
+}
+
+/// Lower triangle of the tail's covariance between the delays, over the tail that is treated as white: a sum
+/// of one rank-one term per near alias. Real and imaginary parts stand apart, so that loops become vectors.
+template <int M>
+void CombModel::add_covariance(const Group& group, const StepPhases& steps, std::size_t r, double (*re)[M],
+                               double (*im)[M]) const {
+  for (const Alias& alias : group.aliases) {
+    double column_re[M], column_im[M];
+    for (std::size_t j = 0; j < r; ++j) {
+      const Complex phase = steps(alias.steps, j);
+      column_re[j] = phase.real();
+      column_im[j] = phase.imag();
+    }
+    for (std::size_t j = 0; j < r; ++j) {
+      const double a = alias.power * column_re[j], b = alias.power * column_im[j];
+      for (std::size_t i = 0; i < r; ++i) {
+        re[j][i] += a * column_re[i] + b * column_im[i];
+        im[j][i] += a * column_im[i] - b * column_re[i];
+      }
+    }
+  }
+}
+
+template <int M>
+bool CombModel::solve_sized(Group& group, std::span<const Delay> delays, const StepPhases& steps,
+                            Solution& solution) {
   const auto r = static_cast<Eigen::Index>(delays.size());
   const auto c = static_cast<Eigen::Index>(group.count);
-  if (c > kMax) return false;
   const Shape& shape = support_.shape;
   const auto phase_of = [&](const std::array<std::int64_t, 3>& f, const Delay& delay) {
     Complex product = 1;
@@ -198,8 +234,8 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
     return product;
   };
 
-  Matrix response(r, c);
-  Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMax, 1> power(c);
+  Matrix<M> response(r, c);
+  Vector<M, double> power(c);
   for (Eigen::Index i = 0; i < c; ++i) {
     const SupportMember& member =
         support_.members[static_cast<std::size_t>(order_[group.first + static_cast<std::size_t>(i)])];
@@ -212,6 +248,7 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
   solution.noise.assign(static_cast<std::size_t>(c), 0.0);
   solution.bias.assign(static_cast<std::size_t>(c), 0.0);
   solution.response.assign(static_cast<std::size_t>(c), 0.0);
+  const bool ridge = !prior_.least_squares();
   if (c == 1 && group.aliases.empty()) {  // alone in white noise: the matched filter, shrunk
     const double shrink = static_cast<double>(r) + (power(0) > 0 ? group.far_tail / power(0) : 0.0);
     solution.weights = response.adjoint() / shrink;
@@ -224,46 +261,62 @@ bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPha
   }
 
   // The tail's covariance between delays, as its Cholesky factor.
-  Matrix factor = Matrix::Identity(r, r) * std::sqrt(group.far_tail);
+  Matrix<M> factor = Matrix<M>::Identity(r, r) * std::sqrt(group.far_tail);
   if (!group.aliases.empty()) {
-    Matrix covariance = Matrix::Identity(r, r) * Complex(group.far_tail);
+    double re[M][M] = {}, im[M][M] = {};
+    add_covariance<M>(group, steps, static_cast<std::size_t>(r), re, im);
     const std::array<std::int64_t, 3> base = coordinates_of(group.bucket);
-    Eigen::Matrix<Complex, Eigen::Dynamic, 1, 0, kMax, 1> base_phase(r), column(r);
+    Vector<M> base_phase(r);
     for (Eigen::Index j = 0; j < r; ++j) base_phase(j) = phase_of(base, delays[static_cast<std::size_t>(j)]);
-    for (const Alias& alias : group.aliases) {
-      for (Eigen::Index j = 0; j < r; ++j)
-        column(j) = base_phase(j) * steps(alias.steps, static_cast<std::size_t>(j));
-      covariance.selfadjointView<Eigen::Lower>().rankUpdate(column, alias.power);
+    Matrix<M> covariance(r, r);
+    for (Eigen::Index j = 0; j < r; ++j) {
+      for (Eigen::Index i = j; i < r; ++i)
+        covariance(i, j) = base_phase(i) * Complex(re[j][i], im[j][i]) * std::conj(base_phase(j));
+      covariance(j, j) += group.far_tail;
     }
-    const Eigen::LLT<Matrix> cholesky(covariance);
+    const Eigen::LLT<Matrix<M>> cholesky(covariance);
     if (cholesky.info() != Eigen::Success) return false;
     factor = cholesky.matrixL();
   }
+  const auto lower = factor.template triangularView<Eigen::Lower>();
+  if (c == 1) {  // alone: the same filter after whitening
+    const Vector<M> whitened = lower.solve(response.col(0));
+    const double gain = whitened.squaredNorm();
+    const double sum = gain + (ridge ? 1 / std::max(power(0), 1e-300) : 0.0);
+    if (!(sum > 0)) return false;
+    const Vector<M> filter = lower.adjoint().solve(whitened) / sum;
+    solution.weights = filter.adjoint();
+    const double kept = gain / sum;
+    solution.noise[0] =
+        white_ ? std::max(0.0, aliases() * filter.squaredNorm() - kept * kept) : gain / (sum * sum);
+    solution.bias[0] = ridge ? power(0) * (1 - kept) * (1 - kept) : 0;
+    solution.response[0] = ridge ? power(0) * kept * kept : 0;
+    return true;
+  }
 
   // Least squares on the whitened system, with one more row per member that pulls it towards its prior.
-  const bool ridge = !prior_.least_squares();
-  const auto lower = factor.triangularView<Eigen::Lower>();
-  Matrix whitener = lower.solve(Matrix::Identity(r, r));
-  Matrix system = Matrix::Zero(r + (ridge ? c : 0), c);
+  const Matrix<M> whitener = lower.solve(Matrix<M>::Identity(r, r));
+  Matrix<M> system = Matrix<M>::Zero(r + (ridge ? c : 0), c);
   system.topRows(r) = whitener * response;
   if (ridge) {
     for (Eigen::Index i = 0; i < c; ++i) system(r + i, i) = 1 / std::sqrt(std::max(power(i), 1e-300));
   }
   if (system.rows() < c) return false;
-  const Eigen::HouseholderQR<Matrix> qr(system);
-  const auto diagonal = qr.matrixQR().diagonal().cwiseAbs();
-  if (!(diagonal.minCoeff() > 1e-7 * diagonal.maxCoeff())) return false;
-  Matrix right = Matrix::Zero(system.rows(), r);
+  const Eigen::HouseholderQR<Matrix<M>> qr(system);
+  const auto diagonal = qr.matrixQR().diagonal().cwiseAbs2();
+  if (!(diagonal.minCoeff() > 1e-14 * diagonal.maxCoeff())) return false;
+  Matrix<M> right = Matrix<M>::Zero(system.rows(), r);
   right.topRows(r) = whitener;
-  solution.weights = qr.solve(right);
+  const Matrix<M> weights = qr.solve(right);
+  solution.weights = weights;
 
-  const Matrix leak = solution.weights * response;
-  const Matrix coloured = solution.weights * factor;
+  const Matrix<M> leak = weights * response;
+  const Matrix<M> coloured = weights * factor;
   for (Eigen::Index i = 0; i < c; ++i) {
     // When the tail is white, the covariance over all aliases is exactly N/B times the identity less the
     // template's own part.
     solution.noise[static_cast<std::size_t>(i)] =
-        white_ ? std::max(0.0, aliases() * solution.weights.row(i).squaredNorm() - leak.row(i).squaredNorm())
+        white_ ? std::max(0.0, aliases() * weights.row(i).squaredNorm() - leak.row(i).squaredNorm())
                : coloured.row(i).squaredNorm();
     double bias = 0;
     double response_power = 0;

@@ -67,6 +67,11 @@ class CombModel {
   void find_aliases(Group& group);
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;
   bool solve(Group& group, std::span<const Delay> delays, const StepPhases& steps, Solution& solution);
+  template <int M>
+  bool solve_sized(Group& group, std::span<const Delay> delays, const StepPhases& steps, Solution& solution);
+  template <int M>
+  void add_covariance(const Group& group, const StepPhases& steps, std::size_t r, double (*re)[M],
+                      double (*im)[M]) const;
 
   const SupportSet& support_;
   const SpectralPrior& prior_;
