@@ -222,7 +222,10 @@ class BlindDriver {
     }
     noisy_ = round.noise > 4 * round.rounding;
     result_.tail_energy = round.noise * tail_per_noise;
-    result_.missed_bound = kMargin * std::sqrt(round.missed_power);
+    // What could not be told apart may hold everything.
+    const bool open = round.unresolved > 0 || round.crowded;
+    result_.missed_bound =
+        kMargin * std::sqrt(open ? std::max(round.missed_power, round.total_energy) : round.missed_power);
     return true;
   }
 
