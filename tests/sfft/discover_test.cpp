@@ -87,7 +87,7 @@ TEST(Discover, RealSignalsGiveOneOfEachPair) {
       // Two rounds of windows are all that a short signal of a prime size can pay for, and for one draw in
       // forty they do not suffice. That is said, and what is missing is within the bound.
       const Discovery twice = discover(SignalView(signal.as<double>(), shape), options);
-      if (twice.verified) {
+      if (twice.verified || shape != Shape{32749}) {
         EXPECT_LE(test::relative_l2(twice.values, expected), kDouble);
       } else {
         ++unverified;
