@@ -49,8 +49,9 @@ struct Discovery : Spectrum<double> {
   /// DiscoverOptions::confidence. A shorter one (a click, a NaN) may be missed. 1 for a dense transform, 0
   /// when nothing was compared.
   std::int64_t shortest_burst = 0;
-  /// All samples were read, and their energy is that of this spectrum and its tail: no click of any length
-  /// holds more than about 5e-7 of the energy (single precision; 1e-14 in double) beyond chance.
+  /// All samples were read. Their energy is that of this spectrum and its tail, and their transform at a
+  /// random frequency between those of the grid is what this spectrum leaks there: no click of any length is
+  /// larger than rounding or, under noise, chance and missed_bound explain (docs/accuracy.md, Discovery).
   bool energy_checked = false;
   /// `k` cut through coefficients of equal size: others outside the support are as large as the smallest in
   /// it.

@@ -149,7 +149,8 @@ std::vector<Found> distinct(const BlindResult& result, const Shape& shape, bool 
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (kept > 0 && found[kept - 1].flat == found[i].flat) {
       found[kept - 1].value = 0.5 * (found[kept - 1].value + found[i].value);
-      found[kept - 1].variance = 0.25 * (found[kept - 1].variance + found[i].variance);
+      // The two come from the same real samples: their errors are one another's conjugates.
+      found[kept - 1].variance = 0.5 * (found[kept - 1].variance + found[i].variance);
     } else {
       found[kept++] = found[i];
     }
@@ -230,7 +231,7 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   discovery.finite = result.finite;
   discovery.samples = result.samples;
   discovery.check_samples = result.check_samples;
-  discovery.energy_checked = result.energy_agrees;
+  discovery.energy_checked = result.whole_agrees;
   if (result.check_samples > 0) {
     discovery.shortest_burst = std::max<std::int64_t>(
         1, std::llround(std::ceil(result.unseen_share * static_cast<double>(target.shape.points()))));

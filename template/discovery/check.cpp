@@ -243,6 +243,9 @@ bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<Blin
   for (int i = 0; i < own.members; ++i) {
     BlindComponent& component = components[static_cast<std::size_t>(own.member[i])];
     const double variance = gain[i] * noise;
+    const double apart = disagreement(fitted[i], variance + component.variance);
+    if (apart > kContradiction * confidence_) ++round.unresolved;
+    component.doubt = std::max(component.doubt, doubt_of(apart));
     fitted[i] += component.value;
     if (std::norm(fitted[i]) < confidence_ * std::min(variance, component.variance)) {
       drop[static_cast<std::size_t>(own.member[i])] = 1;

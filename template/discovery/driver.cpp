@@ -222,12 +222,16 @@ class BlindDriver {
     }
     noisy_ = round.noise > 4 * round.rounding;
     result_.tail_energy = round.noise * tail_per_noise;
+    total_energy_ = round.total_energy;
+    result_.missed_bound = kMargin * std::sqrt(round.missed_power);
     // What could not be told apart may hold everything.
-    const bool open = round.unresolved > 0 || round.crowded;
-    result_.missed_bound =
-        kMargin * std::sqrt(open ? std::max(round.missed_power, round.total_energy) : round.missed_power);
+    if (round.unresolved > 0 || round.crowded)
+      result_.missed_bound = std::max(result_.missed_bound, everything());
     return true;
   }
+
+  /// Bound of what is missed when nothing is known but the energy of the samples read.
+  double everything() const { return kMargin * std::sqrt(total_energy_); }
 
   enum class Verdict { clean, unclean, none };
 
@@ -277,7 +281,7 @@ class BlindDriver {
     // The noise was judged in empty buckets. Sines and sums round in proportion to the value itself.
     constexpr double kOwn = 2 * std::numeric_limits<Real>::epsilon();
     for (BlindComponent& component : result_.components)
-      component.variance += kOwn * kOwn * std::norm(component.value);
+      component.variance = component.doubt * component.variance + kOwn * kOwn * std::norm(component.value);
   }
 
   /// Even in pure noise some frequency stands out in every round of a short signal, because its samples are
@@ -307,12 +311,12 @@ class BlindDriver {
         static_cast<std::int64_t>(std::min(kMostSamples, kShareOfSearch * work_us_ / sample_us));
     BlindWitness<Real> witness(signal_, shape_);
     const WitnessReport report =
-        witness.examine(result_.components, {result_.tail_energy, noisy_}, std::max(least, affordable),
-                        request_.confidence, request_.everything, scatter_);
+        witness.examine(result_.components, {result_.tail_energy, noisy_, result_.missed_bound},
+                        std::max(least, affordable), request_.confidence, request_.everything, scatter_);
     spent_us_ += sample_us * static_cast<double>(report.samples) + request_.read_us;
     result_.check_samples += report.samples;
     result_.unseen_share = report.unseen_share;
-    result_.energy_agrees = report.energy_agrees;
+    result_.whole_agrees = report.whole_agrees;
     result_.finite = report.finite;
     result_.verified = report.agrees;
     if (!report.agrees) result_.reason = report.finite ? report.reason : kNotFinite;
@@ -338,6 +342,7 @@ class BlindDriver {
     // Combs that failed leave guesses: windows start afresh.
     promising_ = false;
     result_.components.clear();
+    result_.missed_bound = everything();
     result_.path = Path::flat_window;
     std::int64_t buckets = kFewestBuckets;
     while (buckets < kWindowBucketsPerFrequency * expected_) buckets *= 2;
@@ -394,7 +399,8 @@ class BlindDriver {
   BlindResult result_;
   std::int64_t expected_ = 0;
   double spent_us_ = 0;
-  double work_us_ = 0;  ///< spent_us_ without the cost of reading, which depends on where the signal is
+  double work_us_ = 0;       ///< spent_us_ without the cost of reading, which depends on where the signal is
+  double total_energy_ = 0;  ///< of the last round
   bool hopeless_ = false;
   bool promising_ = false;  ///< what was found so far looks like the answer
   bool noisy_ = false;

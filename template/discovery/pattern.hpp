@@ -7,24 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "template/discovery/random.hpp"
 #include "template/discovery/sampler.hpp"
 
 namespace sfft::detail {
-
-/// Random bits that cost nothing to start (Steele, Lea and Flood, SplitMix64, OOPSLA 2014).
-class BlindRandom {
- public:
-  explicit BlindRandom(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() noexcept {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 /// B_d buckets and strides L_d = n_d/B_d.
 struct CombGrid {

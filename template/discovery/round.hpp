@@ -2,6 +2,7 @@
 // The data that the parts of blind discovery exchange: the request, what one round saw, and the result.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
@@ -18,6 +19,7 @@ struct BlindComponent {
   GridPoint f;
   std::complex<double> value;  ///< X[f]
   double variance;             ///< E|error|² of value
+  double doubt = 1;            ///< factor on the variance: estimates disagree by more than it explains
 };
 
 struct BlindRequest {
@@ -31,7 +33,7 @@ struct BlindRequest {
   double effort_us = 0;
   double read_us = 0;        ///< cost of asking for samples, however few
   double confidence = 1e-9;  ///< probability of a miss of the scattered samples that have the last word
-  bool everything = false;   ///< read the whole signal for its energy before anything is verified
+  bool everything = false;   ///< read the whole signal for its sums before anything is verified
 };
 
 struct BlindResult {
@@ -43,7 +45,7 @@ struct BlindResult {
   std::int64_t samples = 0;
   std::int64_t check_samples = 0;  ///< the scattered ones among them that an answer was compared with
   double unseen_share = 1;         ///< share of the signal: smaller disturbances may have been missed
-  bool energy_agrees = false;      ///< the whole signal was read for its energy, and that is explained
+  bool whole_agrees = false;       ///< all samples were read, and their sums are explained
   int rounds = 0;
   Path path = Path::comb;  ///< the path of the last round
   const char* reason = "";
@@ -71,6 +73,20 @@ inline double exceedance(std::int64_t count, double a) noexcept {
   const auto n = static_cast<double>(count);
   return 1 + std::sqrt(2 * a / n) + a / n;
 }
+
+/// |difference|² of two estimates of one value over its variance; 1 on average. Estimates come from different
+/// grids or windows: another frequency that hides in a bucket of one of them, too weak to be found or in step
+/// with the known one at all delays, sets them apart.
+inline double disagreement(std::complex<double> difference, double variance) noexcept {
+  return std::norm(difference) / variance;
+}
+/// BlindComponent::doubt of a value whose estimates disagree; chance alone makes it 1.07 on average.
+inline double doubt_of(double disagreement) noexcept {
+  return std::max(1.0, disagreement / 2);
+}
+/// Disagreement, in units of the round's confidence, at which what hides is no longer small next to
+/// missed_power.
+constexpr double kContradiction = 2;
 
 /// Rounding noise of one bucket, relative to Σ|X|²: that of the samples as given and of the small FFT.
 constexpr double kRoundingShare = 0.35;

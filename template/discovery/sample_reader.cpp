@@ -70,23 +70,25 @@ void HostSamples::read(const SampleSet& set, double* re, double* im) {
   gather(signal_, type(), set, re, im);
 }
 
-bool HostSamples::energy(double scale, double& sum) {
-  if (points_ == 0) return false;
-  const auto energy = cpu::wave_kernels<double>().energy[static_cast<std::size_t>(type())];
-  if (signal_.region == nullptr) {
-    sum = energy(signal_.data, points_, scale);
-    return true;
+std::optional<WholeSignal> HostSamples::whole(double scale, const OffGridWave& wave) {
+  if (points_ == 0) return std::nullopt;
+  WholeSignal sums;
+  if (signal_.region != nullptr) {
+    for_each_row(*signal_.region, [&](const std::byte* samples, std::int64_t row) {
+      add_row(samples, type(), row, scale, wave, sums);
+    });
+    return sums;
   }
-  const Shape& shape = signal_.region->shape();
-  sum = 0;
-  for_each_row(*signal_.region, [&](const std::byte* row, std::int64_t) {
-    sum += energy(row, shape[shape.rank() - 1], scale);
-  });
-  return true;
+  const std::int64_t columns = wave.shape()[wave.shape().rank() - 1];
+  const std::int64_t row_bytes = columns * static_cast<std::int64_t>(element_bytes(type()));
+  const auto* samples = static_cast<const std::byte*>(signal_.data);
+  for (std::int64_t row = 0; row < points_ / columns; ++row, samples += row_bytes)
+    add_row(samples, type(), row, scale, wave, sums);
+  return sums;
 }
 
-bool ScaledSamples::energy(double scale, double& sum) {
-  return samples_.energy(std::ldexp(scale, -exponent_), sum);
+std::optional<WholeSignal> ScaledSamples::whole(double scale, const OffGridWave& wave) {
+  return samples_.whole(std::ldexp(scale, -exponent_), wave);
 }
 
 bool ScaledSamples::outgrown() noexcept {

@@ -2,9 +2,12 @@
 // The one way in which blind discovery reads a signal, wherever it lies.
 #pragma once
 
+#include <optional>
+
 #include "kernels/base/region.hpp"
 #include "kernels/base/sample_set.hpp"
 #include "kernels/base/types.hpp"
+#include "template/discovery/whole_signal.hpp"
 
 namespace sfft::detail {
 
@@ -20,12 +23,11 @@ class SampleReader {
   ElementType type() const noexcept { return type_; }
   virtual void read(const SampleSet& set, float* re, float* im) = 0;
   virtual void read(const SampleSet& set, double* re, double* im) = 0;
-  /// Σ|scale · x|² over the whole signal, reading every sample of it; false where the reader does not offer
-  /// that.
-  virtual bool energy(double scale, double& sum) {
+  /// Sums over the whole signal, reading every sample of it; nothing where the reader does not offer that.
+  virtual std::optional<WholeSignal> whole(double scale, const OffGridWave& wave) {
     static_cast<void>(scale);
-    static_cast<void>(sum);
-    return false;
+    static_cast<void>(wave);
+    return std::nullopt;
   }
 
  private:
@@ -35,12 +37,12 @@ class SampleReader {
 /// Reads a signal in host memory, which must outlive the reader.
 class HostSamples final : public SampleReader {
  public:
-  /// `points`: those of the signal; 0 when energy() is not to be offered.
+  /// `points`: those of the signal; 0 when whole() is not to be offered.
   HostSamples(FrameData signal, ElementType type, std::int64_t points = 0)
       : SampleReader(type), signal_(signal), points_(points) {}
   void read(const SampleSet& set, float* re, float* im) override;
   void read(const SampleSet& set, double* re, double* im) override;
-  bool energy(double scale, double& sum) override;
+  std::optional<WholeSignal> whole(double scale, const OffGridWave& wave) override;
 
  private:
   FrameData signal_;
@@ -55,7 +57,7 @@ class ScaledSamples final : public SampleReader {
   explicit ScaledSamples(SampleReader& samples) : SampleReader(samples.type()), samples_(samples) {}
   void read(const SampleSet& set, float* re, float* im) override;
   void read(const SampleSet& set, double* re, double* im) override;
-  bool energy(double scale, double& sum) override;
+  std::optional<WholeSignal> whole(double scale, const OffGridWave& wave) override;
 
   int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times what is read
   /// Later samples were so much larger than the first that the scale was wrong. It is right from now on; what

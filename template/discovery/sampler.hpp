@@ -18,8 +18,6 @@
 
 namespace sfft::detail {
 
-using GridPoint = std::array<std::int64_t, 3>;
-
 /// Y_j[b], bucket b of delay j, at [b*delays + j], unscaled. Points into the sampler's memory, valid until
 /// its next call.
 template <class Real>

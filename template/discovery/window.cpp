@@ -28,12 +28,37 @@ constexpr double kBelievable = 0.1;
 template <class Real>
 constexpr double kLeakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
 
+/// Neighbouring buckets share noise because their windows overlap: the variance of a value that is fitted to
+/// `span` of them, relative to that of independent noise, for a frequency between two buckets. This is the
+/// largest: 1.14 in single precision, 1.33 in double.
+double shared_noise(const KaiserWindow& kaiser, std::int64_t span) {
+  constexpr int kSteps = 200;
+  const double middle = 0.5 * static_cast<double>(span - 1);
+  double power = 0, shared = 0, own = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    const double t = (i + 0.5) / kSteps;
+    double sum = 0;
+    for (std::int64_t q = 0; q < span; ++q) {
+      const double distance = static_cast<double>(kFolds) * (static_cast<double>(q) - middle);
+      const double response = kaiser.response(distance);
+      sum += response * std::cos(std::numbers::pi * distance * t);
+      if (i == 0) power += response * response;
+    }
+    const double tap = kaiser.tap(t);
+    shared += tap * tap * sum * sum;
+    own += tap * tap;
+  }
+  return shared / (own * power);
+}
+
 }  // namespace
 
 template <class Real>
 BlindWindow<Real>::BlindWindow(BlindSampler<Real>& sampler)
     : sampler_(sampler), shape_(sampler.shape()), kaiser_(KaiserWindow::for_leakage(kLeakage<Real>)) {
   span_ = static_cast<std::int64_t>(std::ceil(2 * kaiser_.half_width / static_cast<double>(kFolds)));
+  static const double shared = shared_noise(kaiser_, span_);
+  shared_noise_ = shared;
 }
 
 template <class Real>
@@ -288,13 +313,21 @@ BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
   std::vector<BlindComponent> kept;
   for (std::size_t i = 0; i < traces_.size(); ++i) {
     const Trace& trace = traces_[i];
-    const double variance = std::max(round.noise, local_noise(trace)) / (trace.power * kLines);
+    double doubt = 1;
+    const double variance =
+        shared_noise_ * std::max(round.noise, local_noise(trace)) / (trace.power * kLines);
     if (std::norm(trace.value) < confidence * variance) {
       round.dropped += i < before ? 1 : 0;
       continue;
     }
-    round.added += i < before ? 0 : 1;
-    kept.push_back({trace.f, trace.value, variance});
+    if (i < before) {
+      const double apart = disagreement(trace.value - components[i].value, variance + components[i].variance);
+      if (apart > kContradiction * confidence) ++round.unresolved;
+      doubt = doubt_of(apart);
+    } else {
+      ++round.added;
+    }
+    kept.push_back({trace.f, trace.value, variance, doubt});
   }
   components = std::move(kept);
   return round;

@@ -60,6 +60,7 @@ class BlindWindow {
   const Shape& shape_;
   KaiserWindow kaiser_;
   std::int64_t span_ = 3;
+  double shared_noise_ = 1;
   WindowedLines lines_{};
   DelayPattern pattern_;
   double window_power_ = 0;

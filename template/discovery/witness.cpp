@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions are sums of anchors and offsets, so that tables of waves serve many samples. The verdict looks at
-// outliers, at the power and evenness of the noise and, on request, at the energy of the whole signal.
+// outliers, at the power and evenness of the noise and, on request, at sums over the whole signal.
 #include "template/discovery/witness.hpp"
 
 #include <algorithm>
@@ -209,28 +209,44 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
   return report;
 }
 
-/// Parseval: N Σ|x|² is the energy of the components and of the tail.
+/// Parseval: N Σ|x|² is the energy of the components and of the tail. Between the frequencies of the grid,
+/// the transform is the sum of the components' leakage.
 template <class Real>
-bool BlindWitness<Real>::compare_energy(const std::vector<BlindComponent>& components,
-                                        WitnessReport& report) {
+void BlindWitness<Real>::compare_whole(const std::vector<BlindComponent>& components,
+                                       const WitnessClaim& claim, BlindRandom& random,
+                                       WitnessReport& report) {
+  const OffGridWave wave(shape_, real(), random);
+  const std::optional<WholeSignal> whole = signal_.whole(1, wave);
+  if (!whole) return;
   const auto points = static_cast<double>(shape_.points());
-  double sum = 0;
-  if (!signal_.energy(1, sum)) return true;
-  const double all = points * sum;
+  const double all = points * whole->energy;
   report.finite = std::isfinite(all);
-  double held = 0, doubt = 0;
+  double held = 0, doubt = 0, leaked_variance = 0;
+  std::complex<double> leaked = 0;
   for (const BlindComponent& component : components) {
     held += std::norm(component.value);
     doubt += std::norm(component.value) * component.variance;
+    const std::complex<double> overlap = wave.overlap(component.f);
+    leaked += component.value * overlap;
+    leaked_variance += component.variance * std::norm(overlap);
   }
   const double tail = report.tail_energy;
   const double tail_doubt =
       tail * kChance * 2 * std::sqrt(1 / points + 1 / static_cast<double>(report.samples));
   // Rounding of the values and of the sum over all samples.
-  const double rounding = (4 * std::numeric_limits<Real>::epsilon() + 0x1p-53 * std::sqrt(points) / 4) * all;
+  constexpr double kOwn = 4 * std::numeric_limits<Real>::epsilon();
+  const double rounding = (kOwn + 0x1p-53 * std::sqrt(points) / 4) * all;
   const double limit = 2 * kChance * std::sqrt(doubt) + tail_doubt + rounding;
-  report.energy_agrees = report.finite && std::fabs(all - held - tail) <= limit;
-  return report.energy_agrees;
+  const double wave_rounding = kOwn + 0x1p-53 * points / 16;
+  double wave_limit =
+      kChance * kChance * (leaked_variance + tail / points) + wave_rounding * wave_rounding * whole->energy;
+  // Noise need not be white: near the wave, it may be as large as anywhere.
+  if (claim.noisy) wave_limit += claim.missed_bound * claim.missed_bound;
+  report.whole_agrees =
+      report.finite && std::fabs(all - held - tail) <= limit && std::norm(whole->wave - leaked) <= wave_limit;
+  report.agrees = report.whole_agrees;
+  if (!report.agrees)
+    report.reason = "the signal as a whole is not what the frequencies found and noise make";
 }
 
 template <class Real>
@@ -242,11 +258,7 @@ WitnessReport BlindWitness<Real>::examine(const std::vector<BlindComponent>& com
   predict(components);
   WitnessReport report = judge(components, claim);
   report.unseen_share = all_ ? 0 : witness_share(confidence, report.samples);
-  if (!report.agrees || !everything) return report;
-  if (!compare_energy(components, report)) {
-    report.agrees = false;
-    report.reason = "the signal's energy is not that of the frequencies found and of noise";
-  }
+  if (report.agrees && everything) compare_whole(components, claim, random, report);
   return report;
 }
 

@@ -17,18 +17,19 @@ namespace sfft::detail {
 
 /// What discovery claims about the signal.
 struct WitnessClaim {
-  double tail_energy = 0;  ///< Σ|X|² outside the components
-  bool noisy = false;      ///< the tail is noise, not an upper bound of rounding
+  double tail_energy = 0;   ///< Σ|X|² outside the components
+  bool noisy = false;       ///< the tail is noise, not an upper bound of rounding
+  double missed_bound = 0;  ///< largest |X| outside the components that noise may have hidden
 };
 
 struct WitnessReport {
   bool agrees = false;
   bool finite = true;
-  std::int64_t samples = 0;    ///< compared
-  double unseen_share = 1;     ///< share of all positions: disturbances of fewer may have been missed
-  bool energy_agrees = false;  ///< the energy of the whole signal was looked at as well
-  double tail_energy = 0;      ///< Σ|X|² outside the components as these samples show it
-  const char* reason = "";     ///< why it does not agree
+  std::int64_t samples = 0;   ///< compared
+  double unseen_share = 1;    ///< share of all positions: disturbances of fewer may have been missed
+  bool whole_agrees = false;  ///< all samples were read, and their sums agree as well
+  double tail_energy = 0;     ///< Σ|X|² outside the components as these samples show it
+  const char* reason = "";    ///< why it does not agree
 };
 
 /// Samples to compare, so that a disturbance of kWitnessShare of the positions, whichever these are, is
@@ -52,8 +53,8 @@ class BlindWitness {
   /// Keeps references.
   BlindWitness(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
 
-  /// Compares `samples` or a few more. `everything`: reads the whole signal for its energy, too, if the
-  /// reader offers it.
+  /// Compares `samples` or a few more. `everything`: reads the whole signal for its sums, too, if the reader
+  /// offers them.
   WitnessReport examine(const std::vector<BlindComponent>& components, const WitnessClaim& claim,
                         std::int64_t samples, double confidence, bool everything, BlindRandom& random);
 
@@ -68,7 +69,8 @@ class BlindWitness {
   void read();
   void predict(const std::vector<BlindComponent>& components);
   WitnessReport judge(const std::vector<BlindComponent>& components, const WitnessClaim& claim) const;
-  bool compare_energy(const std::vector<BlindComponent>& components, WitnessReport& report);
+  void compare_whole(const std::vector<BlindComponent>& components, const WitnessClaim& claim,
+                     BlindRandom& random, WitnessReport& report);
   bool real() const noexcept { return !is_complex(signal_.type()); }
 
   SampleReader& signal_;

@@ -223,6 +223,22 @@ TEST(DiscoverTrust, AClickShowsWhereTheWholeSignalIsReadAndABurstWhereItIsLongEn
   }
 }
 
+TEST(DiscoverTrust, FlippedSignsKeepTheEnergyAndShow) {
+  const SparseSignal signal = SparseSignal::random(Shape{1 << 13}, true, 12, 4);
+  const auto clean = signal.as<float>();
+  ASSERT_TRUE(discover(SignalView::line(clean), {.k = 12, .fallback = Fallback::none}).verified);
+  std::mt19937 generator(3);
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    auto flipped = clean;
+    for (unsigned i = 0; i < 1 + seed % 3; ++i) {
+      const std::size_t at = generator() % flipped.size();
+      flipped[at] = -flipped[at];
+    }
+    EXPECT_FALSE(
+        discover(SignalView::line(flipped), {.k = 12, .fallback = Fallback::none, .seed = seed}).verified);
+  }
+}
+
 TEST(DiscoverTrust, ConfidenceSaysHowManySamplesAreCompared) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 18}, false, 10, 4);
   const auto x = signal.as<std::complex<float>>();

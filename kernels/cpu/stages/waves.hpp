@@ -50,8 +50,11 @@ struct WaveKernels {
   /// Adds to `rest`; the imaginary parts are null for real samples. `count` is a multiple of kWaveBlock.
   void (*compare)(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
                   std::int64_t count, double limit, double share, WaveRest& rest);
-  /// Σ|scale · x|² of `count` elements; indexed by ElementType.
-  double (*energy[6])(const void* samples, std::int64_t count, double scale);
+  /// Sums over `count` elements whose parts (one if real, two if complex) are v: Σ(scale · v)²,
+  /// Σ scale · v · first and Σ scale · v · second, with one weight of each for every part; indexed by
+  /// ElementType.
+  void (*whole[6])(const void* samples, std::int64_t count, double scale, const double* first,
+                   const double* second, double sums[3]);
   /// The largest bit pattern of |x| as an unsigned integer: that of the largest |x|, or of an infinity or NaN
   /// if there is one.
   std::uint64_t (*largest)(const Real* x, std::int64_t count);

@@ -164,26 +164,33 @@ void compare(const Real* re, const Real* im, const double* predicted_re, const d
 }
 
 template <class T, int kParts>
-double energy_of(const void* samples, std::int64_t count, double scale) {
+void whole(const void* samples, std::int64_t count, double scale, const double* first, const double* second,
+           double sums[3]) {
   const auto* x = static_cast<const T*>(samples);
   const std::int64_t values = count * kParts;
   // Sums side by side: a single one would wait for itself at every term, and round more.
-  constexpr std::int64_t kSums = 32;
-  double part[kSums] = {};
+  constexpr std::int64_t kSums = 16;
+  double energy[kSums] = {}, one[kSums] = {}, two[kSums] = {};
   std::int64_t i = 0;
   for (; i + kSums <= values; i += kSums) {
     for (std::int64_t l = 0; l < kSums; ++l) {
       const double value = scale * static_cast<double>(x[i + l]);
-      part[l] += value * value;
+      energy[l] += value * value;
+      one[l] += value * first[i + l];
+      two[l] += value * second[i + l];
     }
   }
   for (std::int64_t l = 0; i < values; ++i, ++l) {
     const double value = scale * static_cast<double>(x[i]);
-    part[l] += value * value;
+    energy[l] += value * value;
+    one[l] += value * first[i];
+    two[l] += value * second[i];
   }
-  double sum = 0;
-  for (std::int64_t l = 0; l < kSums; ++l) sum += part[l];
-  return sum;
+  for (std::int64_t l = 0; l < kSums; ++l) {
+    sums[0] += energy[l];
+    sums[1] += one[l];
+    sums[2] += two[l];
+  }
 }
 
 template <class Real>
@@ -211,13 +218,12 @@ std::uint64_t largest(const Real* x, std::int64_t count) {
 }
 
 template <class Real>
-constexpr WaveKernels<Real> kTable{
-    roots<Real>,
-    sums<Real>,
-    compare<Real>,
-    {energy_of<std::uint8_t, 1>, energy_of<std::uint16_t, 1>, energy_of<float, 1>, energy_of<double, 1>,
-     energy_of<float, 2>, energy_of<double, 2>},
-    largest<Real>};
+constexpr WaveKernels<Real> kTable{roots<Real>,
+                                   sums<Real>,
+                                   compare<Real>,
+                                   {whole<std::uint8_t, 1>, whole<std::uint16_t, 1>, whole<float, 1>,
+                                    whole<double, 1>, whole<float, 2>, whole<double, 2>},
+                                   largest<Real>};
 
 }  // namespace
 

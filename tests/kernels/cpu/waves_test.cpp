@@ -124,27 +124,40 @@ TEST(Waves, WhatIsLeftOfSamples) {
   EXPECT_FALSE(std::isfinite(real.seen));
 }
 
-TEST(Waves, EnergyAndLargestOfAnyCount) {
+TEST(Waves, SumsOverAllSamplesAndLargestOfAnyCount) {
   const auto& kernels = cpu::wave_kernels<float>();
-  for (const std::size_t count : {1u, 7u, 31u, 32u, 33u, 1000u}) {
-    std::vector<double> x(2 * count);
+  for (const std::size_t count : {1u, 7u, 15u, 16u, 17u, 33u, 1000u}) {
+    std::vector<double> x(2 * count), first(2 * count), second(2 * count);
     std::vector<std::uint8_t> bytes(count);
-    double sum = 0, whole = 0;
+    double of_doubles[3] = {}, of_bytes[3] = {};
     for (std::size_t i = 0; i < x.size(); ++i) {
-      x[i] = std::sin(static_cast<double>(i) + 1) * 1e-200;
-      sum += 1e-20 * 1e-20 * std::pow(std::sin(static_cast<double>(i) + 1), 2);
+      const double value = std::sin(static_cast<double>(i) + 1);
+      x[i] = value * 1e-200;
+      first[i] = std::cos(static_cast<double>(3 * i));
+      second[i] = static_cast<double>(i % 5) - 1;
+      of_doubles[0] += 1e-20 * value * 1e-20 * value;
+      of_doubles[1] += 1e-20 * value * first[i];
+      of_doubles[2] += 1e-20 * value * second[i];
     }
     for (std::size_t i = 0; i < count; ++i) {
       bytes[i] = static_cast<std::uint8_t>(i * 37);
-      whole += static_cast<double>(bytes[i]) * bytes[i];
+      of_bytes[0] += static_cast<double>(bytes[i]) * bytes[i];
+      of_bytes[1] += static_cast<double>(bytes[i]) * first[i];
+      of_bytes[2] += static_cast<double>(bytes[i]) * second[i];
     }
     const auto n = static_cast<std::int64_t>(count);
-    const auto energy = [&](ElementType type, const void* data, std::int64_t points, double scale) {
-      return kernels.energy[static_cast<std::size_t>(type)](data, points, scale);
+    const auto expect = [&](ElementType type, const void* data, std::int64_t points, double scale,
+                            const double* expected) {
+      double sums[3] = {};
+      kernels.whole[static_cast<std::size_t>(type)](data, points, scale, first.data(), second.data(), sums);
+      EXPECT_NEAR(sums[0] / expected[0], 1, 1e-12);
+      const double size = std::sqrt(expected[0] * static_cast<double>(count));
+      EXPECT_NEAR(sums[1], expected[1], 1e-12 * size);
+      EXPECT_NEAR(sums[2], expected[2], 1e-12 * size);
     };
-    EXPECT_NEAR(energy(ElementType::c128, x.data(), n, 1e180) / sum, 1, 1e-12);
-    EXPECT_NEAR(energy(ElementType::f64, x.data(), 2 * n, 1e180) / sum, 1, 1e-12);
-    EXPECT_EQ(energy(ElementType::u8, bytes.data(), n, 1), whole);
+    expect(ElementType::c128, x.data(), n, 1e180, of_doubles);
+    expect(ElementType::f64, x.data(), 2 * n, 1e180, of_doubles);
+    if (count > 1) expect(ElementType::u8, bytes.data(), n, 1, of_bytes);
     std::vector<float> values(count, -0.5f);
     values[count / 2] = -3.0f;
     const std::uint64_t bits = kernels.largest(values.data(), n);
