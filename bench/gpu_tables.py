@@ -6,6 +6,11 @@ import pathlib
 RESULTS = pathlib.Path(__file__).resolve().parent / "results" / "h200"
 
 
+def percent(share):
+    """Two digits, and no exponent at 100 %."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
+
+
 def load():
     with open(RESULTS / "sparse.json", encoding="utf-8") as file:
         data = json.load(file)
@@ -31,7 +36,7 @@ def transforms(rows, first):
         plan = row["plan"]
         name = points_text(row["n"]) if "n" in row else f"{row['name']}, batch {row['batch']}"
         path = f"{plan['path']} {plan['buckets']} × {plan['delays']}" if plan["path"] != "dense" else "dense"
-        lines.append(f"| {name} | {row['k']} | {path} | {100 * plan['samples_fraction']:.2g} % | {row['warm_us']:.3g} | "
+        lines.append(f"| {name} | {row['k']} | {path} | {percent(plan['samples_fraction'])} | {row['warm_us']:.3g} | "
                      f"{row['cold_us']:.3g} | {' | '.join(peers_text(row))} | **{ratio_text(row['ratio_warm'])}** | "
                      f"{ratio_text(row['ratio_cold'])} | {row['relative_l2']:.1e} |")
     return "\n".join(lines)
@@ -63,7 +68,7 @@ def table_short():
         else:
             continue
         best = row["warm_us"] * row["ratio_warm"]
-        lines.append(f"| {name} | {100 * row['plan']['samples_fraction']:.2g} % | {row['warm_us']:.3g} | {best:.4g} | **{ratio_text(row['ratio_warm'])}** | {row['relative_l2']:.1e} |")
+        lines.append(f"| {name} | {percent(row['plan']['samples_fraction'])} | {row['warm_us']:.3g} | {best:.4g} | **{ratio_text(row['ratio_warm'])}** | {row['relative_l2']:.1e} |")
     return "\n".join(lines)
 
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "video/file_end.hpp"
-#include "video/frame_header.hpp"
+#include "video/sources/file_end.hpp"
+#include "video/sources/frame_header.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   const std::span<const std::uint8_t> data(bytes, count);

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "video/y4m_source.hpp"
+#include "video/sources/y4m_source.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   std::istringstream stream(std::string(reinterpret_cast<const char*>(bytes), count));

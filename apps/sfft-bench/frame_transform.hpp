@@ -10,7 +10,7 @@
 
 #include "sfft/types.hpp"
 #include "timing.hpp"
-#include "video/source.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::apps {
 

@@ -8,7 +8,7 @@
 #include "commands.hpp"
 #include "run_control.hpp"
 #include "sfft/sfft.hpp"
-#include "video/source.hpp"
+#include "video/sources/source.hpp"
 #if SFFT_BENCH_CUDA
 #include "bench/cuda/library_on_gpu.hpp"
 #endif

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "sfft/sfft.hpp"
-#include "video/source.hpp"
-#include "video/spectra_file.hpp"
+#include "video/report/spectra_file.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::apps {
 

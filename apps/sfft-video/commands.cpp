@@ -14,9 +14,9 @@
 #include "outputs.hpp"
 #include "progress.hpp"
 #include "streams.hpp"
-#include "video/memory.hpp"
-#include "video/report.hpp"
-#include "video/text.hpp"
+#include "video/pipeline/memory.hpp"
+#include "video/report/report.hpp"
+#include "video/report/text.hpp"
 
 namespace sfft::apps {
 

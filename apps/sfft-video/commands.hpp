@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string>
 
-#include "video/run.hpp"
+#include "video/pipeline/run.hpp"
 
 namespace sfft::apps {
 

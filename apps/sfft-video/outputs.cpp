@@ -10,7 +10,7 @@
 
 #include "sfft/error.hpp"
 #include "streams.hpp"
-#include "video/source.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::apps {
 

@@ -10,8 +10,8 @@
 
 #include "commands.hpp"
 #include "kernels/base/output_file.hpp"
-#include "video/report.hpp"
-#include "video/spectra_file.hpp"
+#include "video/report/report.hpp"
+#include "video/report/spectra_file.hpp"
 
 namespace sfft::apps {
 

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "video/text.hpp"
+#include "video/report/text.hpp"
 
 namespace sfft::apps {
 

@@ -4,7 +4,7 @@
 #include "bench/trust/video_streams.hpp"
 #include "sfft/error.hpp"
 #if TRUST_HAVE_VIDEO
-#include "video/source.hpp"
+#include "video/sources/source.hpp"
 #endif
 
 namespace sfft::trust {

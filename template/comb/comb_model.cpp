@@ -1,40 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the frequencies by bucket, estimates what the tail aliases into each group, and solves one small
-// whitened least-squares problem per bucket (by QR) for its recovery weights and their errors.
+// Groups the frequencies by bucket, estimates what the tail aliases into each group, and has each bucket's
+// problem solved for its recovery weights and their errors.
 #include "template/comb/comb_model.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "kernels/base/index.hpp"
+#include "kernels/base/turns.hpp"
 #include "kernels/cpu/stages/hash.hpp"
+#include "template/comb/bucket_solver.hpp"
 
 namespace sfft::detail {
 
 namespace {
 
 using Complex = std::complex<double>;
-constexpr int kMax = static_cast<int>(CombModel::kMaxDelays);
-/// Room for M delays and members. Its elements are cleared when it is made, so small systems have small ones.
-template <int M>
-using Matrix = Eigen::Matrix<Complex, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2 * M, M>;
-template <int M, class Scalar = Complex>
-using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1, 0, M, 1>;
+constexpr std::size_t kMax = BucketProblem::kMost;
 
 /// Reach within which aliases are looked at one by one, by rank; those beyond add up incoherently.
 constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
 
 }  // namespace
-
-/// Weights and errors of one group's own coefficients.
-struct CombModel::Solution {
-  Matrix<kMax> weights;          ///< members × r, for FFTs scaled by N/B
-  std::vector<double> noise;     ///< E|error|² from the tail, unit scale
-  std::vector<double> bias;      ///< E|error|² from shrinking and from the group's other members
-  std::vector<double> response;  ///< E|estimate|² from the group's members
-};
 
 /// exp(2πi q τ_d / L_d) for the steps q to the nearest aliases, so that an alias costs no sine.
 struct CombModel::StepPhases {
@@ -53,7 +41,8 @@ struct CombModel::StepPhases {
   }
   Complex operator()(const std::array<std::int64_t, 3>& steps, std::size_t j) const noexcept {
     Complex product = of[0][static_cast<std::size_t>(steps[0] + kReach)][j];
-    for (std::size_t d = 1; d < 3; ++d) product *= of[d][static_cast<std::size_t>(steps[d] + kReach)][j];
+    for (std::size_t d = 1; d < 3; ++d)
+      product = times(product, of[d][static_cast<std::size_t>(steps[d] + kReach)][j]);
     return product;
   }
 };
@@ -187,23 +176,18 @@ void CombModel::find_aliases(Group& group) {
   group.far_tail = std::max(group.far_tail, 1e-3 * group.tail);
 }
 
-bool CombModel::solve(Group& group, std::span<const Delay> delays, const StepPhases& steps,
-                      Solution& solution) {
-  const std::size_t size = std::max(delays.size(), group.count);
-  if (size > kMax) return false;
-  if (size <= 4) return solve_sized<4>(group, delays, steps, solution);
-  if (size <= 8) return solve_sized<8>(group, delays, steps, solution);
-  if (size <= 12) return solve_sized<12>(group, delays, steps, solution);
-  return solve_sized<kMax>(group, delays, steps, solution);
-}
-
-/// Lower triangle of the tail's covariance between the delays, over the tail that is treated as white: a sum
-/// of one rank-one term per near alias. Real and imaginary parts stand apart, so that loops become vectors.
-template <int M>
-void CombModel::add_covariance(const Group& group, const StepPhases& steps, std::size_t r, double (*re)[M],
-                               double (*im)[M]) const {
+/// Lower triangle of the near aliases' covariance between the delays: a sum of one rank-one term per alias.
+/// Real and imaginary parts stand apart, so that loops become vectors.
+void CombModel::find_covariance(const Group& group, std::span<const Delay> delays, const StepPhases& steps) {
+  const std::size_t r = delays.size();
+  covariance_.assign(r * r, Complex());
+  double re[kMax][kMax], im[kMax][kMax];
+  for (std::size_t j = 0; j < r; ++j) {
+    std::fill_n(re[j], r, 0.0);
+    std::fill_n(im[j], r, 0.0);
+  }
   for (const Alias& alias : group.aliases) {
-    double column_re[M], column_im[M];
+    double column_re[kMax], column_im[kMax];
     for (std::size_t j = 0; j < r; ++j) {
       const Complex phase = steps(alias.steps, j);
       column_re[j] = phase.real();
@@ -211,129 +195,60 @@ void CombModel::add_covariance(const Group& group, const StepPhases& steps, std:
     }
     for (std::size_t j = 0; j < r; ++j) {
       const double a = alias.power * column_re[j], b = alias.power * column_im[j];
-      for (std::size_t i = 0; i < r; ++i) {
+      for (std::size_t i = j; i < r; ++i) {
         re[j][i] += a * column_re[i] + b * column_im[i];
         im[j][i] += a * column_im[i] - b * column_re[i];
       }
     }
   }
+  const std::array<std::int64_t, 3> base = coordinates_of(group.bucket);
+  Complex base_phase[kMax];
+  for (std::size_t j = 0; j < r; ++j) base_phase[j] = phase_of(base, delays[j]);
+  for (std::size_t j = 0; j < r; ++j) {
+    for (std::size_t i = j; i < r; ++i)
+      covariance_[j * r + i] = base_phase[i] * Complex(re[j][i], im[j][i]) * std::conj(base_phase[j]);
+  }
 }
 
-template <int M>
-bool CombModel::solve_sized(Group& group, std::span<const Delay> delays, const StepPhases& steps,
-                            Solution& solution) {
-  const auto r = static_cast<Eigen::Index>(delays.size());
-  const auto c = static_cast<Eigen::Index>(group.count);
-  const Shape& shape = support_.shape;
-  const auto phase_of = [&](const std::array<std::int64_t, 3>& f, const Delay& delay) {
-    Complex product = 1;
-    for (int d = 0; d < shape.rank(); ++d) {
-      const auto at = static_cast<std::size_t>(d);
-      if (delay[at] != 0) product *= phase(f[at], delay[at], shape[d]);
-    }
-    return product;
-  };
+Complex CombModel::phase_of(const std::array<std::int64_t, 3>& f, const Delay& delay) const {
+  Complex product = 1;
+  for (int d = 0; d < support_.shape.rank(); ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    if (delay[at] != 0) product = times(product, phase(f[at], delay[at], support_.shape[d]));
+  }
+  return product;
+}
 
-  Matrix<M> response(r, c);
-  Vector<M, double> power(c);
-  for (Eigen::Index i = 0; i < c; ++i) {
-    const SupportMember& member =
-        support_.members[static_cast<std::size_t>(order_[group.first + static_cast<std::size_t>(i)])];
-    for (Eigen::Index j = 0; j < r; ++j)
-      response(j, i) = phase_of(member.f, delays[static_cast<std::size_t>(j)]);
-    power(i) =
+bool CombModel::solve(const Group& group, std::span<const Delay> delays, const StepPhases& steps,
+                      BucketSolution& solution) {
+  const std::size_t r = delays.size();
+  if (std::max(r, group.count) > kMax) return false;
+  response_.resize(group.count * r);
+  double power[kMax];
+  for (std::size_t i = 0; i < group.count; ++i) {
+    const SupportMember& member = support_.members[static_cast<std::size_t>(order_[group.first + i])];
+    for (std::size_t j = 0; j < r; ++j) response_[i * r + j] = phase_of(member.f, delays[j]);
+    power[i] =
         prior_.least_squares() ? 0 : prior_.support_power[static_cast<std::size_t>(member.coefficient)];
   }
-
-  solution.noise.assign(static_cast<std::size_t>(c), 0.0);
-  solution.bias.assign(static_cast<std::size_t>(c), 0.0);
-  solution.response.assign(static_cast<std::size_t>(c), 0.0);
-  const bool ridge = !prior_.least_squares();
-  if (c == 1 && group.aliases.empty()) {  // alone in white noise: the matched filter, shrunk
-    const double shrink = static_cast<double>(r) + (power(0) > 0 ? group.far_tail / power(0) : 0.0);
-    solution.weights = response.adjoint() / shrink;
-    const double kept = static_cast<double>(r) / shrink;
-    solution.noise[0] =
-        white_ ? std::max(0.0, aliases() * kept / shrink - kept * kept) : group.far_tail * kept / shrink;
-    solution.bias[0] = power(0) * (1 - kept) * (1 - kept);
-    solution.response[0] = power(0) * kept * kept;
-    return true;
-  }
-
-  // The tail's covariance between delays, as its Cholesky factor.
-  Matrix<M> factor = Matrix<M>::Identity(r, r) * std::sqrt(group.far_tail);
-  if (!group.aliases.empty()) {
-    double re[M][M] = {}, im[M][M] = {};
-    add_covariance<M>(group, steps, static_cast<std::size_t>(r), re, im);
-    const std::array<std::int64_t, 3> base = coordinates_of(group.bucket);
-    Vector<M> base_phase(r);
-    for (Eigen::Index j = 0; j < r; ++j) base_phase(j) = phase_of(base, delays[static_cast<std::size_t>(j)]);
-    Matrix<M> covariance(r, r);
-    for (Eigen::Index j = 0; j < r; ++j) {
-      for (Eigen::Index i = j; i < r; ++i)
-        covariance(i, j) = base_phase(i) * Complex(re[j][i], im[j][i]) * std::conj(base_phase(j));
-      covariance(j, j) += group.far_tail;
-    }
-    const Eigen::LLT<Matrix<M>> cholesky(covariance);
-    if (cholesky.info() != Eigen::Success) return false;
-    factor = cholesky.matrixL();
-  }
-  const auto lower = factor.template triangularView<Eigen::Lower>();
-  if (c == 1) {  // alone: the same filter after whitening
-    const Vector<M> whitened = lower.solve(response.col(0));
-    const double gain = whitened.squaredNorm();
-    const double sum = gain + (ridge ? 1 / std::max(power(0), 1e-300) : 0.0);
-    if (!(sum > 0)) return false;
-    const Vector<M> filter = lower.adjoint().solve(whitened) / sum;
-    solution.weights = filter.adjoint();
-    const double kept = gain / sum;
-    solution.noise[0] =
-        white_ ? std::max(0.0, aliases() * filter.squaredNorm() - kept * kept) : gain / (sum * sum);
-    solution.bias[0] = ridge ? power(0) * (1 - kept) * (1 - kept) : 0;
-    solution.response[0] = ridge ? power(0) * kept * kept : 0;
-    return true;
-  }
-
-  // Least squares on the whitened system, with one more row per member that pulls it towards its prior.
-  const Matrix<M> whitener = lower.solve(Matrix<M>::Identity(r, r));
-  Matrix<M> system = Matrix<M>::Zero(r + (ridge ? c : 0), c);
-  system.topRows(r) = whitener * response;
-  if (ridge) {
-    for (Eigen::Index i = 0; i < c; ++i) system(r + i, i) = 1 / std::sqrt(std::max(power(i), 1e-300));
-  }
-  if (system.rows() < c) return false;
-  const Eigen::HouseholderQR<Matrix<M>> qr(system);
-  const auto diagonal = qr.matrixQR().diagonal().cwiseAbs2();
-  if (!(diagonal.minCoeff() > 1e-14 * diagonal.maxCoeff())) return false;
-  Matrix<M> right = Matrix<M>::Zero(system.rows(), r);
-  right.topRows(r) = whitener;
-  const Matrix<M> weights = qr.solve(right);
-  solution.weights = weights;
-
-  const Matrix<M> leak = weights * response;
-  const Matrix<M> coloured = weights * factor;
-  for (Eigen::Index i = 0; i < c; ++i) {
-    // When the tail is white, the covariance over all aliases is exactly N/B times the identity less the
-    // template's own part.
-    solution.noise[static_cast<std::size_t>(i)] =
-        white_ ? std::max(0.0, aliases() * weights.row(i).squaredNorm() - leak.row(i).squaredNorm())
-               : coloured.row(i).squaredNorm();
-    double bias = 0;
-    double response_power = 0;
-    for (Eigen::Index m = 0; ridge && m < c; ++m) {
-      bias += power(m) * std::norm(leak(i, m) - (i == m ? 1.0 : 0.0));
-      response_power += power(m) * std::norm(leak(i, m));
-    }
-    solution.bias[static_cast<std::size_t>(i)] = bias;
-    solution.response[static_cast<std::size_t>(i)] = response_power;
-  }
-  return true;
+  if (!group.aliases.empty()) find_covariance(group, delays, steps);
+  BucketProblem problem;
+  problem.delays = static_cast<int>(r);
+  problem.members = static_cast<int>(group.count);
+  problem.response = response_.data();
+  problem.power = power;
+  problem.covariance = group.aliases.empty() ? nullptr : covariance_.data();
+  problem.far_tail = group.far_tail;
+  problem.aliases = aliases();
+  problem.ridge = !prior_.least_squares();
+  problem.white = white_;
+  return solve_bucket(problem, solution);
 }
 
 CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t max_groups) {
   find_tails();
   Quality quality;
-  Solution solution;
+  BucketSolution solution;
   const StepPhases steps(delays, strides_);
   const std::size_t count = max_groups == 0 ? ranking_.size() : std::min(max_groups, ranking_.size());
   double gains = 0;
@@ -384,7 +299,7 @@ CombData CombModel::build(std::span<const Delay> delays) {
   data.bias.resize(k);
   data.response.resize(k);
   const double unscaled = aliases();
-  Solution solution;
+  BucketSolution solution;
   const StepPhases steps(delays, strides_);
   for (const std::size_t g : ranking_) {
     Group& group = groups_[g];

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +15,8 @@
 namespace sfft::detail {
 
 using Delay = std::array<std::int64_t, 3>;
+
+struct BucketSolution;
 
 class CombModel {
  public:
@@ -58,7 +61,6 @@ class CombModel {
     double far_tail;  ///< the part of `tail` that `aliases` leaves out; treated as white
     std::vector<Alias> aliases;
   };
-  struct Solution;
   struct StepPhases;
 
   /// N/B, the frequencies that share a bucket.
@@ -66,12 +68,10 @@ class CombModel {
   void find_tails();
   void find_aliases(Group& group);
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;
-  bool solve(Group& group, std::span<const Delay> delays, const StepPhases& steps, Solution& solution);
-  template <int M>
-  bool solve_sized(Group& group, std::span<const Delay> delays, const StepPhases& steps, Solution& solution);
-  template <int M>
-  void add_covariance(const Group& group, const StepPhases& steps, std::size_t r, double (*re)[M],
-                      double (*im)[M]) const;
+  std::complex<double> phase_of(const std::array<std::int64_t, 3>& f, const Delay& delay) const;
+  void find_covariance(const Group& group, std::span<const Delay> delays, const StepPhases& steps);
+  bool solve(const Group& group, std::span<const Delay> delays, const StepPhases& steps,
+             BucketSolution& solution);
 
   const SupportSet& support_;
   const SpectralPrior& prior_;
@@ -82,6 +82,7 @@ class CombModel {
   std::int64_t largest_group_ = 0;
   bool white_ = true;
   bool tails_known_ = false;
+  std::vector<std::complex<double>> response_, covariance_;  ///< of the problem being solved
   std::vector<double> bucket_tail_;  ///< Σ power aliasing into each bucket, without the template
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the decoder thread: order of frames, how far it reads ahead, errors, limits and interruption.
-#include "video/decoder.hpp"
+#include "video/sources/decoder.hpp"
 
 #include <gtest/gtest.h>
 

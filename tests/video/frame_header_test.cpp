@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests frame sizes read from JPEG and VP9 headers, by hand-made bytes and by random damage to them.
-#include "video/frame_header.hpp"
+#include "video/sources/frame_header.hpp"
 
 #include <gtest/gtest.h>
 

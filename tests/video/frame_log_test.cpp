@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests what a run keeps of its frames: exact for short runs, right within the stated width for long ones,
 // and bounded.
-#include "video/frame_log.hpp"
+#include "video/pipeline/frame_log.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which names are cameras, patterns, directories and files, and what a pattern lists.
-#include "video/image_list.hpp"
+#include "video/sources/image_list.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "video/source.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::video {
 namespace {

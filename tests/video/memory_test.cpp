@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the limit on frames held in memory and its message.
-#include "video/memory.hpp"
+#include "video/pipeline/memory.hpp"
 
 #include <gtest/gtest.h>
 

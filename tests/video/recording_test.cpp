@@ -11,9 +11,9 @@
 #include <string>
 
 #include "tests/support/recording.hpp"
-#include "video/file_end.hpp"
-#include "video/report.hpp"
-#include "video/run.hpp"
+#include "video/pipeline/run.hpp"
+#include "video/report/report.hpp"
+#include "video/sources/file_end.hpp"
 
 namespace sfft::video {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests runs and their reports: statuses, counts, escaping of names, and pages that stay small.
-#include "video/report.hpp"
+#include "video/report/report.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "tests/support/throws.hpp"
-#include "video/statistics.hpp"
-#include "video/text.hpp"
+#include "video/pipeline/statistics.hpp"
+#include "video/report/text.hpp"
 
 namespace sfft::video {
 namespace {

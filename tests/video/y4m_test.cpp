@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the YUV4MPEG2 reader: every chroma format, damaged streams, and claims larger than the data.
-#include "video/y4m_source.hpp"
+#include "video/sources/y4m_source.hpp"
 
 #include <gtest/gtest.h>
 

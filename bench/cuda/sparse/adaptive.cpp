@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learns once on the GPU and transforms chunks of frames by one plan, against batched cuFFT on the same
+// frames; the break-even number of frames follows from times per frame.
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "bench/cuda/device_signals.hpp"
+#include "bench/cuda/peers.hpp"
+#include "bench/cuda/sparse/groups.hpp"
+#include "sfft/sfft.hpp"
+
+namespace sfft::bench {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kChunk = 128;
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  gpu(cudaDeviceSynchronize());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Median of five runs.
+double median_seconds(const std::function<void()>& work) {
+  std::vector<double> times;
+  for (int i = 0; i < 5; ++i) times.push_back(seconds_of(work));
+  return median(times);
+}
+
+/// Transforms frames [first, last) in chunks.
+template <class Enqueue>
+void in_chunks(std::int64_t first, std::int64_t last, const Enqueue& enqueue) {
+  for (; first < last; first += kChunk) enqueue(first, std::min(kChunk, last - first));
+}
+
+}  // namespace
+
+json time_adaptive(const Recording& recording, double max_samples) {
+  const Shape& shape = recording.shape;
+  const std::int64_t points = shape.points(), total = recording.frames();
+  const DeviceBuffer frames(recording.samples.size());
+  gpu(cudaMemcpy(frames.data(), recording.samples.data(), recording.samples.size(), cudaMemcpyHostToDevice));
+  const DeviceBuffer values(kChunk * 1000 * 8), errors(kChunk * 1000 * 4),
+      accounts(kChunk * sizeof(FrameAccount));
+  const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
+                                 accounts.as<FrameAccount>()};
+
+  double learn_s = 0, plan_s = 0;
+  std::optional<Plan<float>> plan;
+  std::optional<Workspace<float>> workspace;
+  const auto transform = [&](std::int64_t last) {
+    in_chunks(1, last, [&](std::int64_t at, std::int64_t count) {
+      plan->enqueue({frames.data() + at * points, ElementType::u8, count, 0}, out, *workspace, nullptr);
+    });
+    gpu(cudaDeviceSynchronize());
+  };
+  const auto sparse = [&](std::int64_t last) {
+    const Template tmpl = learn(recording.frame(0), {.k = 1000, .reference = true, .backend = Backend::cuda});
+    const auto learned = std::chrono::steady_clock::now();
+    plan.emplace(tmpl, PlanOptions{.backend = Backend::cuda,
+                                   .batch = static_cast<int>(kChunk),
+                                   .max_samples = max_samples,
+                                   .threads = 0});
+    workspace.emplace(plan->make_workspace());
+    learn_s = tmpl.learn_seconds();
+    plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - learned).count();
+    transform(last);
+  };
+  const DeviceBuffer floats(static_cast<std::size_t>(kChunk * points) * 4);
+  const auto peer = make_cufft({{shape[0], shape[1]}, true, kChunk});
+  const auto single = make_cufft({{shape[0], shape[1]}, true, 1});
+  peer->load(floats.data(), nullptr);
+  single->load(floats.data(), nullptr);
+  const auto dense = [&](std::int64_t last) {
+    in_chunks(0, last, [&](std::int64_t at, std::int64_t count) {
+      widen_samples(frames.data() + at * points, false, floats.as<float>(), count * points, nullptr);
+      if (count == kChunk) return peer->enqueue(nullptr);
+      for (std::int64_t i = 0; i < count; ++i) single->enqueue(nullptr);  // always the first frame: same time
+    });
+    gpu(cudaDeviceSynchronize());
+  };
+  sparse(total);
+  dense(total);
+
+  json row{{"group", "adaptive"},
+           {"name", recording.name},
+           {"shape", shape.to_string()},
+           {"k", 1000},
+           {"frames", total}};
+  for (std::int64_t count = 1;; count = std::min(count * 10, total)) {
+    row["after"].push_back({{"frames", count},
+                            {"sfft_ms", 1e3 * median_seconds([&] { sparse(count); })},
+                            {"cufft_ms", 1e3 * median_seconds([&] { dense(count); })}});
+    if (count == total) break;
+  }
+  row["learn_ms"] = 1e3 * learn_s;
+  row["plan_ms"] = 1e3 * plan_s;
+  // Times per frame come from full chunks alone.
+  const std::int64_t whole = (total - 1) / kChunk * kChunk;
+  const double sfft_ms = 1e3 * median_seconds([&] { transform(1 + whole); }) / static_cast<double>(whole);
+  const double cufft_ms = 1e3 * median_seconds([&] { dense(whole); }) / static_cast<double>(whole);
+  row["sfft_us_per_frame"] = 1e3 * sfft_ms;
+  row["cufft_us_per_frame"] = 1e3 * cufft_ms;
+  row["break_even_frames"] =
+      (row["learn_ms"].get<double>() + row["plan_ms"].get<double>()) / (cufft_ms - sfft_ms);
+  return row;
+}
+
+}  // namespace sfft::bench

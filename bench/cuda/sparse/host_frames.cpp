@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one plan per way of transfer and thread count on the same page-locked frames, and two streams of
+// copies and cuFFT in turn as the opponent.
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <thread>
+
+#include "bench/cuda/device_signals.hpp"
+#include "bench/cuda/peers.hpp"
+#include "bench/cuda/sparse/groups.hpp"
+#include "bench/cuda/timing.hpp"
+#include "sfft/sfft.hpp"
+
+namespace sfft::bench {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kFrames = 256;
+constexpr std::int64_t kChunk = 32;
+
+/// Median microseconds per frame of `work`, which processes kFrames frames and returns when they are done.
+template <class F>
+double us_a_frame(const F& work) {
+  return wall_us(work) / kFrames;
+}
+
+/// Whole frames copied and transformed by cuFFT R2C in chunks, two in flight at once.
+class CopyAndCufft {
+ public:
+  CopyAndCufft(const std::uint8_t* frames, const Shape& shape) : frames_(frames), points_(shape.points()) {
+    for (Lane& lane : lanes_) {
+      gpu(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking));
+      lane.bytes = DeviceBuffer(static_cast<std::size_t>(kChunk * points_));
+      lane.floats = DeviceBuffer(static_cast<std::size_t>(kChunk * points_) * 4);
+      lane.peer = make_cufft({{shape[0], shape[1]}, true, kChunk});
+      lane.peer->load(lane.floats.data(), lane.stream);
+    }
+  }
+  ~CopyAndCufft() {
+    for (Lane& lane : lanes_) cudaStreamDestroy(lane.stream);
+  }
+  CopyAndCufft(const CopyAndCufft&) = delete;
+  CopyAndCufft& operator=(const CopyAndCufft&) = delete;
+
+  void run(bool transform) {
+    for (std::int64_t first = 0; first < kFrames; first += kChunk) {
+      Lane& lane = lanes_[first / kChunk % 2];
+      gpu(cudaMemcpyAsync(lane.bytes.data(), frames_ + first * points_, lane.bytes.bytes(),
+                          cudaMemcpyHostToDevice, lane.stream));
+      if (!transform) continue;
+      widen_samples(lane.bytes.data(), false, lane.floats.as<float>(), kChunk * points_, lane.stream);
+      lane.peer->enqueue(lane.stream);
+    }
+    for (Lane& lane : lanes_) gpu(cudaStreamSynchronize(lane.stream));
+  }
+
+ private:
+  struct Lane {
+    cudaStream_t stream = nullptr;
+    DeviceBuffer bytes, floats;
+    std::unique_ptr<Peer> peer;
+  };
+  const std::uint8_t* frames_;
+  std::int64_t points_;
+  Lane lanes_[2];
+};
+
+}  // namespace
+
+json time_host_frames(const Recording& recording, double max_samples) {
+  const Shape& shape = recording.shape;
+  const auto points = static_cast<std::size_t>(shape.points());
+  const PinnedBuffer frames(points * kFrames);
+  std::vector<SignalView> views;
+  for (std::int64_t i = 0; i < kFrames; ++i) {
+    auto* frame = frames.as<std::uint8_t>() + static_cast<std::size_t>(i) * points;
+    std::memcpy(frame, recording.frame(1 + i % (recording.frames() - 1)).data(), points);
+    views.emplace_back(std::span<const std::uint8_t>(frame, points), shape);
+  }
+  const Template tmpl = learn(recording.frame(0), {.k = 1000, .reference = true});
+  json row{{"group", "host"}, {"name", recording.name}, {"k", 1000}, {"frames", kFrames}};
+  struct Way {
+    const char* name;
+    Transfer transfer;
+    int threads;
+  };
+  const int cores = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+  row["cores"] = cores;
+  const Way ways[] = {{"automatic", Transfer::automatic, 1},
+                      {"gather, 1 thread", Transfer::gather, 1},
+                      {"gather, 4 threads", Transfer::gather, 4},
+                      {"gather, all cores", Transfer::gather, cores},
+                      {"mapped", Transfer::mapped, 1},
+                      {"whole", Transfer::whole, 1}};
+  std::vector<Spectrum<float>> reference;
+  for (const auto& [name, transfer, threads] : ways) {
+    const Plan<float> plan(tmpl, {.backend = Backend::cuda,
+                                  .batch = static_cast<int>(kChunk),
+                                  .max_samples = max_samples,
+                                  .threads = threads,
+                                  .transfer = transfer});
+    auto workspace = plan.make_workspace();
+    std::vector<Spectrum<float>> spectra(views.size(), plan.make_spectrum());
+    plan.execute(views, spectra, workspace);
+    json& way = row["ways"][name];
+    way["us"] = us_a_frame([&] { plan.execute(views, spectra, workspace); });
+    way["threads"] = threads;
+    way["bytes_per_frame"] = spectra[0].transferred_bytes;
+    row["samples_fraction"] = plan.info().samples_fraction;
+    if (reference.empty()) reference = spectra;
+    double worst = 0;
+    for (std::size_t i = 0; i < spectra.size(); ++i) {
+      double error = 0, norm = 0;
+      for (std::size_t j = 0; j < spectra[i].values.size(); ++j) {
+        error += std::norm(std::complex<double>(spectra[i].values[j] - reference[i].values[j]));
+        norm += std::norm(std::complex<double>(reference[i].values[j]));
+      }
+      worst = std::max(worst, std::sqrt(error / norm));
+    }
+    way["relative_l2_to_automatic"] = worst;
+    way["reported_l2"] = spectra.back().relative_error;
+  }
+  CopyAndCufft peer(frames.as<std::uint8_t>(), shape);
+  row["copy_us"] = us_a_frame([&] { peer.run(false); });
+  row["copy_and_cufft_us"] = us_a_frame([&] { peer.run(true); });
+  row["ratio"] = row["copy_and_cufft_us"].get<double>() / row["ways"]["automatic"]["us"].get<double>();
+  return row;
+}
+
+}  // namespace sfft::bench

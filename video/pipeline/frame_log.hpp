@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of a run's frames for the reports, in constant memory however long the run is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sfft/tracker.hpp"
+#include "video/pipeline/distribution.hpp"
+
+namespace sfft::video {
+
+/// What happened to one frame.
+struct FrameRecord {
+  std::int64_t index = 0;
+  TrackAction action = TrackAction::sparse;
+  double us = 0;                       ///< in the tracker, copying included
+  double copy_us = 0;                  ///< the part of `us` in which bytes were copied to the GPU
+  std::int64_t transferred_bytes = 0;  ///< bytes copied to the GPU
+  double relative_error = 0;           ///< reported
+  double error_l2 = 0;                 ///< reported
+  double residual = 0;
+  std::optional<double> true_error;  ///< relative, where verified
+  std::optional<bool> covered;       ///< true L2 error <= 2 × reported
+  bool finite = true;
+  std::string reason;
+};
+
+/// One record per stretch of frames: stretches double in length whenever there are too many.
+class ThinnedRecords {
+ public:
+  /// Each stretch keeps the record with the largest value, so that peaks stay.
+  void add(const FrameRecord& record, double value);
+  const std::vector<FrameRecord>& records() const noexcept { return records_; }
+
+ private:
+  std::vector<FrameRecord> records_;
+  std::vector<double> values_;
+  std::int64_t stretch_ = 1, in_last_ = 0;
+};
+
+class FrameLog {
+ public:
+  void push_back(const FrameRecord& record);
+
+  std::size_t size() const noexcept { return us.size(); }
+  bool empty() const noexcept { return us.empty(); }
+
+  Distribution us, copy_us, transform_us, transferred_bytes, relative_error;
+  Distribution true_error;  ///< true relative errors of the verified frames
+  std::int64_t covered = 0;
+
+  /// For charts: at most about 2000 of each.
+  const std::vector<FrameRecord>& frames() const noexcept { return frames_.records(); }
+  const std::vector<FrameRecord>& verified() const noexcept { return verified_.records(); }
+  /// Frames on which the reference or the template was renewed.
+  const std::vector<FrameRecord>& renewals() const noexcept { return renewals_.records(); }
+
+ private:
+  ThinnedRecords frames_, verified_, renewals_;
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline of `sfft-video run`: decoder → tracker → report, frame by frame; the decoder runs ahead.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sfft/sfft.hpp"
+#include "video/pipeline/frame_log.hpp"
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+struct RunOptions {
+  std::int64_t k = 0;  ///< 0 with energy 0: 1000, less on small frames
+  double energy = 0;
+  double accuracy = 0;            ///< 0: no limit
+  double max_samples = 0;         ///< share of the pixels; 0: automatic
+  int threads = 1;                ///< 0: one per core
+  std::int64_t verify = 10;       ///< every N-th frame is also transformed densely; 0: none
+  std::int64_t frames = 0;        ///< stop after this many; 0: all
+  std::int64_t learn_frames = 1;  ///< number of first frames, held in memory, to learn the template from
+  Backend backend = Backend::automatic;
+  int device = 0;  ///< GPU of the cuda backend
+  bool reference = true;
+  std::optional<Template> tmpl;                      ///< given instead of learned
+  std::function<void(const FrameRecord&)> on_frame;  ///< called for every transformed frame; may be empty
+};
+
+enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
+
+/// What a run hands to the reports.
+struct RunReport {
+  RunStatus status = RunStatus::complete;
+  std::string message;         ///< why, when not complete
+  std::exception_ptr failure;  ///< what ended a run that failed after its first frame
+  SourceInfo input;
+  std::vector<std::string> warnings;  ///< warnings of the input
+  std::int64_t frames_read = 0;
+  int threads = 1;
+  Backend backend = Backend::automatic;  ///< as requested
+  int device = 0;
+  Distribution decode_us;  ///< time to decode each frame read
+
+  std::optional<Template> first_template;
+  double learn_ms = 0;  ///< 0 when the template was given
+  PlanInfo plan;
+  std::string explanation;
+  FrameLog frames;  ///< records of the frames that went through the tracker
+  std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0;
+  double calibration = 1;     ///< factor on reported errors at the end
+  bool differencing = false;  ///< whether the last frame was transformed as a difference to a reference
+
+  /// Dense transforms of sampled frames by every CPU engine in the build, each the faster of integer and
+  /// float input. The fastest engine comes first: speedups are quoted against it.
+  struct DenseTimes {
+    std::string engine;
+    std::vector<double> us;
+  };
+  std::vector<DenseTimes> dense;
+  Frame first_frame;
+};
+
+/// Gets every frame's spectrum in order, frame 0 included.
+class SpectrumSink {
+ public:
+  virtual ~SpectrumSink() = default;
+  virtual void write(std::int64_t frame, const Spectrum<float>& spectrum) = 0;
+};
+
+/// Called after every frame with the number read and the number expected (-1: unknown).
+using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
+
+/// Runs until the source ends, breaks, `options.frames` are read or `stop` is set; a damaged input is a
+/// status, not an exception, and so is any failure after the first frame; work done until then is reported.
+/// Throws Error (wrong template, bad options) before the first frame is transformed.
+RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
+              const ProgressCallback& progress, const std::atomic<bool>& stop);
+
+/// The k that is used when none is given: 1000, but no more than one frequency in 64 pixels.
+std::int64_t default_k(const Shape& shape) noexcept;
+
+}  // namespace sfft::video

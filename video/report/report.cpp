@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats one RunReport as JSON, as CSV rows and as a summary for a terminal. The numbers come from
+// RunStatistics, the same for all reports.
+#include "video/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "video/pipeline/statistics.hpp"
+#include "video/report/text.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+const char* status_name(RunStatus status) {
+  switch (status) {
+    case RunStatus::complete:
+      return "complete";
+    case RunStatus::input_damaged:
+      return "input_damaged";
+    case RunStatus::interrupted:
+      return "interrupted";
+    case RunStatus::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace
+
+std::string json_report(const RunReport& report) {
+  using nlohmann::ordered_json;
+  const RunStatistics numbers(report);
+  ordered_json json;
+  json["schema"] = "sfft-video/1";
+  json["status"] = status_name(report.status);
+  json["message"] = report.message;
+  const SourceInfo& input = report.input;
+  json["input"] = {{"path", input.path},
+                   {"width", input.width},
+                   {"height", input.height},
+                   {"fps", input.fps > 0 ? ordered_json(input.fps) : ordered_json(nullptr)},
+                   {"frames_expected",
+                    input.frames_expected >= 0 ? ordered_json(input.frames_expected) : ordered_json(nullptr)},
+                   {"frames_read", report.frames_read}};
+  const bool learned = report.first_template.has_value();
+  json["template"] = {
+      {"k", learned ? report.first_template->k() : 0},
+      {"energy_captured", learned ? number_or_null(report.first_template->energy_captured()) : nullptr},
+      {"learn_ms", report.learn_ms}};
+  const PlanInfo& plan = report.plan;
+  json["plan"] = {{"path", learned ? to_string(plan.path) : ""},
+                  {"backend", to_string(plan.backend)},
+                  {"buckets", plan.bucket_count},
+                  {"bucket_grid", plan.buckets},
+                  {"delays", plan.delays},
+                  {"samples", plan.samples},
+                  {"samples_fraction", plan.samples_fraction},
+                  {"witness_samples", plan.witness_samples},
+                  {"reference", plan.reference},
+                  {"plan_ms", 1e3 * plan.plan_seconds},
+                  {"engine", plan.engine},
+                  {"reason", plan.reason}};
+  json["frames"] = {{"transformed", report.frames.size()},
+                    {"relearned", report.relearned},
+                    {"refreshed", report.refreshed},
+                    {"dense_fallbacks", report.dense_fallbacks},
+                    {"calibrated", report.calibrated},
+                    {"median_us", number_or_null(numbers.median_us)},
+                    {"p95_us", number_or_null(numbers.p95_us)},
+                    {"mean_us", number_or_null(numbers.mean_us)}};
+  ordered_json engines = ordered_json::array();
+  for (const auto& times : report.dense)
+    engines.push_back({{"engine", times.engine}, {"median_us", number_or_null(quantile(times.us, 0.5))}});
+  json["dense"] = {{"engine", report.dense.empty() ? "" : report.dense[0].engine},
+                   {"median_us", number_or_null(numbers.dense_us)},
+                   {"frames", report.dense.empty() ? 0 : report.dense[0].us.size()},
+                   {"engines", engines}};
+  json["speedup"] = number_or_null(numbers.speedup);
+  json["pipeline"] = {
+      {"decode_us", number_or_null(numbers.decode_us)},
+      {"copy_us", number_or_null(numbers.copy_us)},
+      {"transform_us", number_or_null(numbers.transform_us)},
+      {"bytes_per_frame",
+       report.frames.empty() ? ordered_json(nullptr) : ordered_json(std::llround(numbers.bytes_per_frame))},
+      {"bottleneck", *numbers.bottleneck != 0 ? ordered_json(numbers.bottleneck) : ordered_json(nullptr)}};
+  json["threads"] = report.threads;
+  json["backend"] = to_string(report.backend);
+  json["device"] = report.device;
+  json["verified"] = {{"frames", numbers.verified},
+                      {"relative_error",
+                       {{"median", number_or_null(numbers.error_median)},
+                        {"p95", number_or_null(numbers.error_p95)},
+                        {"max", number_or_null(numbers.error_max)}}},
+                      {"standard_error_coverage", number_or_null(numbers.coverage)}};
+  json["reported"] = {{"relative_error_median", number_or_null(numbers.reported_median)},
+                      {"calibration", number_or_null(report.calibration)},
+                      {"differencing", report.differencing}};
+  json["warnings"] = numbers.warnings;
+  json["version"] = version();
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string csv_header() {
+  return "frame,action,us,relative_error,error_l2,residual,true_relative_error,finite\n";
+}
+
+std::string csv_row(const FrameRecord& frame) {
+  return fmt::format("{},{},{:.3f},{:.6g},{:.6g},{:.6g},{},{}\n", frame.index, to_string(frame.action),
+                     frame.us, frame.relative_error, frame.error_l2, frame.residual,
+                     frame.true_error ? fmt::format("{:.6g}", *frame.true_error) : "", frame.finite ? 1 : 0);
+}
+
+std::string summary(const RunReport& report) {
+  const RunStatistics numbers(report);
+  const SourceInfo& input = report.input;
+  std::string text = fmt::format("{}: {} frames of {}x{}", printable(input.path), report.frames_read,
+                                 input.width, input.height);
+  if (report.status != RunStatus::complete) text += fmt::format("  [{}]", printable(report.message));
+  text += "\n";
+  if (!report.first_template) return text;
+  const Template& tmpl = *report.first_template;
+  text += fmt::format("template    {} frequencies", tmpl.k());
+  if (std::isfinite(tmpl.energy_captured()))
+    text += fmt::format(", {:.1f} % of the energy without the mean", 100 * tmpl.energy_captured());
+  text += report.learn_ms > 0 ? fmt::format(", learned in {:.0f} ms\n", report.learn_ms) : "\n";
+  text += fmt::format("plan        {}: {:.2f} % of the pixels read ({} buckets, {} delays){}\n",
+                      to_string(report.plan.path), 100 * report.plan.samples_fraction,
+                      report.plan.bucket_count, report.plan.delays,
+                      report.plan.reference ? ", as the difference to a reference frame" : "");
+  text += fmt::format("runs on     {}", report.plan.engine);
+  const std::string no_gpu = unavailable(Backend::cuda, report.device);
+  text +=
+      report.backend == Backend::automatic && !no_gpu.empty() ? fmt::format("; no GPU: {}\n", no_gpu) : "\n";
+  if (report.frames.empty()) return text;
+  text += fmt::format("time        {:.1f} us per frame (median; p95 {:.1f})\n", numbers.median_us,
+                      numbers.p95_us);
+  text += fmt::format(
+      "pipeline    decode {:.1f} us, copy {:.1f} us ({:.0f} bytes), transform {:.1f} us: {}\n",
+      numbers.decode_us, numbers.copy_us, numbers.bytes_per_frame, numbers.transform_us, numbers.pace());
+  for (const auto& times : report.dense) {
+    const double us = quantile(times.us, 0.5);
+    text += fmt::format("dense       {:.1f} us with {}: sparse is {:.1f} times faster\n", us, times.engine,
+                        us / numbers.median_us);
+  }
+  if (numbers.verified > 0) {
+    text += fmt::format(
+        "error       {:.2f} % median, {:.2f} % p95 on {} frames checked against a dense transform\n",
+        100 * numbers.error_median, 100 * numbers.error_p95, numbers.verified);
+    text += fmt::format(
+        "account     {:.2f} % reported (median); within twice of the truth on {:.0f} % of the frames\n",
+        100 * numbers.reported_median, 100 * numbers.coverage);
+  } else {
+    text += fmt::format("error       {:.2f} % reported (median)\n", 100 * numbers.reported_median);
+  }
+  text += fmt::format("renewals    {} refreshed, {} relearned, {} frames transformed densely\n",
+                      report.refreshed, report.relearned, report.dense_fallbacks);
+  if (report.calibrated > 0) {
+    text += fmt::format(
+        "calibrated  on {} frames by dense transforms: reported errors are {:.2f} times the model's\n",
+        report.calibrated, report.calibration);
+  }
+  for (const std::string& warning : numbers.warnings) text += fmt::format("WARNING     {}\n", warning);
+  return text;
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes UTF-8 by hand, so that overlong forms, surrogates, control characters and direction marks are all
+// escaped.
+#include "video/report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace sfft::video {
+
+namespace {
+
+/// Bytes of the UTF-8 character that `text` begins with; 0 if that is malformed (Unicode, table 3-7) or not
+/// to be shown, such as the control characters C0 and C1.
+std::size_t shown_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  std::uint32_t code = first & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0u) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 0x3Fu);
+  }
+  constexpr std::uint32_t kLeast[5] = {0, 0, 0xA0, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code < 0xE000;
+  // Marks that change the direction of writing can make one name look like another.
+  const bool turning = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  return code >= kLeast[length] && code <= 0x10FFFF && !surrogate && !turning ? length : 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = shown_character(text);
+    if (length > 0) {
+      shown += text.substr(0, length);
+    } else {
+      shown += fmt::format("\\x{:02X}", static_cast<unsigned char>(text[0]));
+    }
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return shown;
+}
+
+}  // namespace sfft::video

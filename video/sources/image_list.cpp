@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists a directory's images sorted with numbers compared as numbers, or counts a pattern up from 0 or 1
+// until a file is missing.
+#include "video/sources/image_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A printf pattern taken apart, so that no user-supplied format reaches printf.
+struct Pattern {
+  std::string before, after;
+  int width;  ///< number of digits, padded with zeros
+
+  std::string name(int number) const { return fmt::format("{}{:0{}}{}", before, number, width, after); }
+};
+
+std::optional<Pattern> parse_pattern(const std::string& text) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const std::size_t at = text.find('%');
+  if (at == std::string::npos || text.find('%', at + 1) != std::string::npos) return std::nullopt;
+  std::size_t end = at + 1;
+  if (end < text.size() && text[end] == '0') ++end;
+  int width = 1;
+  if (end + 1 < text.size() && digit(text[end]) && text[end] != '0') width = text[end++] - '0';
+  if (end >= text.size() || text[end] != 'd') return std::nullopt;
+  return Pattern{text.substr(0, at), text.substr(end + 1), width};
+}
+
+bool natural_less(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      const std::size_t start_i = std::min(a.find_first_not_of('0', i), a.size());
+      const std::size_t start_j = std::min(b.find_first_not_of('0', j), b.size());
+      std::size_t end_i = start_i;
+      std::size_t end_j = start_j;
+      while (end_i < a.size() && digit(a[end_i])) ++end_i;
+      while (end_j < b.size() && digit(b[end_j])) ++end_j;
+      if (end_i - start_i != end_j - start_j) return end_i - start_i < end_j - start_j;
+      const int order = a.compare(start_i, end_i - start_i, b, start_j, end_j - start_j);
+      if (order != 0) return order < 0;
+      i = end_i;
+      j = end_j;
+    } else {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
+bool image_name(const fs::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  static const std::vector<std::string> known{".png", ".jpg", ".jpeg", ".tif",  ".tiff",
+                                              ".bmp", ".pgm", ".ppm",  ".webp", ".jp2"};
+  return std::find(known.begin(), known.end(), extension) != known.end();
+}
+
+std::vector<std::string> images_of_directory(const std::string& path) {
+  std::vector<std::string> paths;
+  std::error_code code;
+  fs::directory_iterator entries(path, code);
+  for (; !code && entries != fs::directory_iterator(); entries.increment(code)) {
+    std::error_code unreadable;  // such an entry is not an image
+    if (entries->is_regular_file(unreadable) && image_name(entries->path()))
+      paths.push_back(entries->path().string());
+  }
+  if (code) throw InputError(fmt::format("directory '{}' cannot be read: {}", path, code.message()));
+  if (paths.empty())
+    throw InputError(fmt::format("directory '{}' holds no images (png, jpg, tif, bmp, pgm, …)", path));
+  std::sort(paths.begin(), paths.end(), natural_less);
+  return paths;
+}
+
+}  // namespace
+
+bool is_image_pattern(const std::string& input) {
+  std::error_code code;
+  return input.find('%') != std::string::npos && !fs::exists(input, code);
+}
+
+std::vector<std::string> list_images(const std::string& input) {
+  std::error_code code;
+  if (fs::is_directory(input, code)) return images_of_directory(input);
+  const auto pattern = parse_pattern(input);
+  if (!pattern) {
+    throw InputError(
+        fmt::format("'{}' is not an image pattern: use one %d or %0Nd, as in frames/%04d.png", input));
+  }
+  std::vector<std::string> paths;
+  for (const int first : {0, 1}) {
+    for (int i = first; fs::exists(pattern->name(i), code); ++i) paths.push_back(pattern->name(i));
+    if (!paths.empty()) return paths;
+  }
+  throw InputError(fmt::format("no image matches '{}' (numbering starts at 0 or 1)", input));
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes with cv::VideoCapture or cv::imread and converts to luma. OpenCV hides truncation and changes of
+// size, so recordings are also checked by their containers and packets.
+#include "video/sources/opencv_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <opencv2/videoio.hpp>
+#include <vector>
+
+#include "video/sources/file_end.hpp"
+#include "video/sources/image_list.hpp"
+#if SFFT_HAVE_LIBAVFORMAT
+#include "video/sources/packets.hpp"
+#endif
+
+namespace sfft::video {
+
+namespace {
+
+void quieten() {
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+}
+
+/// Luma of an 8- or 16-bit image of 1, 3 or 4 channels.
+void to_frame(const cv::Mat& image, Frame& frame, const std::string& name) {
+  if (image.depth() != CV_8U && image.depth() != CV_16U) {
+    throw InputError(fmt::format("{}: samples are neither 8- nor 16-bit integers", name));
+  }
+  cv::Mat grey = image;
+  if (image.channels() == 3) cv::cvtColor(image, grey, cv::COLOR_BGR2GRAY);
+  if (image.channels() == 4) cv::cvtColor(image, grey, cv::COLOR_BGRA2GRAY);
+  if (grey.channels() != 1)
+    throw InputError(fmt::format("{}: {} channels are not supported", name, image.channels()));
+  frame.width = grey.cols;
+  frame.height = grey.rows;
+  frame.bit_depth16 = grey.depth() == CV_16U;
+  const std::size_t row_bytes = grey.elemSize() * static_cast<std::size_t>(grey.cols);
+  frame.samples.resize(row_bytes * static_cast<std::size_t>(grey.rows));
+  for (int row = 0; row < grey.rows; ++row) {
+    std::memcpy(frame.samples.data() + static_cast<std::size_t>(row) * row_bytes, grey.ptr(row), row_bytes);
+  }
+}
+
+/// Cameras and network streams.
+class CaptureSource : public FrameSource {
+ public:
+  CaptureSource(cv::VideoCapture capture, const std::string& name) : capture_(std::move(capture)) {
+    info_.path = name;
+    info_.width = static_cast<std::int64_t>(capture_.get(cv::CAP_PROP_FRAME_WIDTH));
+    info_.height = static_cast<std::int64_t>(capture_.get(cv::CAP_PROP_FRAME_HEIGHT));
+    info_.fps = capture_.get(cv::CAP_PROP_FPS);
+    if (!(info_.fps > 0) || !std::isfinite(info_.fps)) info_.fps = 0;
+  }
+  const SourceInfo& info() const noexcept override { return info_; }
+
+  bool next(Frame& frame) override {
+    if (!capture_.read(image_) || image_.empty()) {
+      if (count_ == 0)
+        throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
+      return false;
+    }
+    to_frame(image_, frame, info_.path);
+    ++count_;
+    return true;
+  }
+
+ protected:
+  cv::VideoCapture capture_;
+  SourceInfo info_;
+  std::int64_t count_ = 0;
+
+ private:
+  cv::Mat image_;
+};
+
+/// A file, whose container can be asked what it holds.
+class RecordingSource final : public CaptureSource {
+ public:
+  RecordingSource(cv::VideoCapture capture, const std::string& path)
+      : CaptureSource(std::move(capture), path) {
+    const double frames = capture_.get(cv::CAP_PROP_FRAME_COUNT);
+    if (frames > 0 && frames < 1e15) info_.frames_expected = static_cast<std::int64_t>(frames);
+#if SFFT_HAVE_LIBAVFORMAT
+    packets_ = Packets::open(path);
+#endif
+  }
+
+  bool next(Frame& frame) override {
+    if (!CaptureSource::next(frame)) {
+      check_end();
+      return false;
+    }
+    milliseconds_ = capture_.get(cv::CAP_PROP_POS_MSEC);
+    check_size();
+    return true;
+  }
+
+  void interrupt() noexcept override {
+#if SFFT_HAVE_LIBAVFORMAT
+    if (packets_) packets_->interrupt();
+#endif
+  }
+
+  std::vector<std::string> warnings() const override {
+    return warnings_;
+  }
+
+ private:
+  void check_size() {
+#if SFFT_HAVE_LIBAVFORMAT
+    if (!packets_) return;
+    if (const auto size = packets_->changed_size(count_ - 1)) {
+      throw InputError(
+          fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: frames must keep their size",
+                      count_ - 1, info_.path, size->width, size->height, packets_->first_size().width,
+                      packets_->first_size().height));
+    }
+#endif
+  }
+
+  /// Whether the recording ends here because it is over. Frame counts decide only if they are not estimates:
+  /// for a container without an index OpenCV multiplies its duration by a rate.
+  void check_end() {
+    const FileEnd end = file_end(info_.path);
+    if (end == FileEnd::cut && !has_all_of_its_index()) {
+      throw InputError(fmt::format(
+          "'{}' is truncated: the file ends before its container does, after {} frames", info_.path, count_));
+    }
+    check_packets();
+    if (!short_of(info_.frames_expected)) return;
+    if (end != FileEnd::whole && claims_duration() && !times_reach_the_end()) {
+      throw InputError(
+          fmt::format("'{}' promises {} frames but only {} can be read: it is truncated or damaged",
+                      info_.path, info_.frames_expected, count_));
+    }
+    warnings_.push_back(
+        fmt::format("The container speaks of {} frames by its duration and rate, and holds {}: frames follow "
+                    "each other at "
+                    "varying intervals, or were left out before this file was written.",
+                    info_.frames_expected, count_));
+  }
+
+  void check_packets() {
+#if SFFT_HAVE_LIBAVFORMAT
+    if (!packets_) return;
+    const Packets::Count held = packets_->count();
+    if (!held.error.empty()) {
+      throw InputError(fmt::format("'{}' cannot be read after frame {}: {}", info_.path, count_, held.error));
+    }
+    if (short_of(held.frames)) {
+      throw InputError(fmt::format("'{}' holds {} frames but only {} can be decoded: it is damaged",
+                                   info_.path, held.frames, count_));
+    }
+#endif
+  }
+
+  bool has_all_of_its_index() const {
+#if SFFT_HAVE_LIBAVFORMAT
+    return packets_ && packets_->indexed_frames() > 0 && count_ >= packets_->indexed_frames();
+#else
+    return false;
+#endif
+  }
+
+  bool claims_duration() const {
+#if SFFT_HAVE_LIBAVFORMAT
+    if (packets_) return packets_->claims_duration();
+#endif
+    return true;
+  }
+
+  bool short_of(std::int64_t frames) const {
+    return frames - count_ > std::max<std::int64_t>(2, frames / 200);
+  }
+
+  /// The last frame's time agrees with the duration that the count was estimated from.
+  bool times_reach_the_end() const {
+    if (!(info_.fps > 0)) return false;
+    const double duration = 1000 * static_cast<double>(info_.frames_expected) / info_.fps;
+    const double gap = milliseconds_ / static_cast<double>(std::max<std::int64_t>(1, count_ - 1));
+    return milliseconds_ + 2 * gap >= 0.995 * duration;
+  }
+
+  double milliseconds_ = 0;  ///< time of the last frame
+  std::vector<std::string> warnings_;
+#if SFFT_HAVE_LIBAVFORMAT
+  std::unique_ptr<Packets> packets_;
+#endif
+};
+
+class ImageSource final : public FrameSource {
+ public:
+  explicit ImageSource(const std::string& input) : paths_(list_images(input)) {
+    info_.path = input;
+    info_.frames_expected = static_cast<std::int64_t>(paths_.size());
+    Frame first;
+    decode(paths_.front(), first);
+    info_.width = first.width;
+    info_.height = first.height;
+  }
+  const SourceInfo& info() const noexcept override { return info_; }
+  bool next(Frame& frame) override {
+    if (at_ == paths_.size()) return false;
+    decode(paths_[at_++], frame);
+    return true;
+  }
+
+ private:
+  static void decode(const std::string& path, Frame& frame) {
+    const cv::Mat image = cv::imread(path, cv::IMREAD_UNCHANGED);
+    if (image.empty()) throw InputError(fmt::format("image '{}' cannot be decoded", path));
+    to_frame(image, frame, path);
+  }
+  std::vector<std::string> paths_;
+  std::size_t at_ = 0;
+  SourceInfo info_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_images(const std::string& pattern_or_directory) {
+  quieten();
+  return std::make_unique<ImageSource>(pattern_or_directory);
+}
+
+std::unique_ptr<FrameSource> open_camera(int index) {
+  quieten();
+  cv::VideoCapture capture;
+  if (!capture.open(index)) throw InputError(fmt::format("there is no camera {}, or it is in use", index));
+  return std::make_unique<CaptureSource>(std::move(capture), fmt::format("camera {}", index));
+}
+
+std::unique_ptr<FrameSource> open_recording(const std::string& path_or_url, const SourceOptions& options) {
+  quieten();
+  // FFmpeg's own messages go to standard error unless told otherwise (-8: AV_LOG_QUIET).
+  setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);
+  const bool url = path_or_url.find("://") != std::string::npos;
+  const int milliseconds = 1000 * options.timeout_seconds;
+  cv::VideoCapture capture;
+  const bool opened = capture.open(
+      path_or_url, cv::CAP_FFMPEG,
+      {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, milliseconds, cv::CAP_PROP_READ_TIMEOUT_MSEC, milliseconds});
+  if (!opened) {
+    throw InputError(url ? fmt::format("'{}' cannot be opened (gave up after at most {} s): check the "
+                                       "address and that the server runs",
+                                       path_or_url, options.timeout_seconds)
+                         : fmt::format("'{}' is not a recording that can be decoded", path_or_url));
+  }
+  std::error_code code;
+  if (!url && std::filesystem::is_regular_file(path_or_url, code))
+    return std::make_unique<RecordingSource>(std::move(capture), path_or_url);
+  return std::make_unique<CaptureSource>(std::move(capture), path_or_url);
+}
+
+}  // namespace sfft::video

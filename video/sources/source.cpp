@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classifies the input string (standard input, URL, directory, pattern, camera, file), checks that a file
+// exists and is not empty, and opens the reader that this build has for it.
+#include "video/sources/source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+
+#include "video/sources/descriptor_source.hpp"
+#include "video/sources/image_list.hpp"
+#if SFFT_HAVE_OPENCV
+#include "video/sources/opencv_source.hpp"
+#endif
+
+namespace sfft::video {
+
+SignalView Frame::view() const {
+  return {samples.data(), static_cast<std::size_t>(width * height),
+          bit_depth16 ? ElementType::u16 : ElementType::u8, Shape{height, width}};
+}
+
+bool has_opencv() noexcept {
+  return SFFT_HAVE_OPENCV != 0;
+}
+
+bool has_libavformat() noexcept {
+  return SFFT_HAVE_LIBAVFORMAT != 0;
+}
+
+namespace {
+
+bool all_digits(const std::string& text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// A path that must exist as a file with something in it.
+void check_file(const std::string& path) {
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  if (status.type() == std::filesystem::file_type::none)  // too long, a circle of links, a closed directory
+    throw InputError(fmt::format("'{}' cannot be opened: {}", path, code.message()));
+  if (!std::filesystem::exists(status)) throw InputError(fmt::format("'{}' does not exist", path));
+  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, code) == 0) {
+    throw InputError(fmt::format("'{}' is empty (zero bytes)", path));
+  }
+}
+
+#if SFFT_HAVE_OPENCV
+int camera_number(const std::string& digits) {
+  int number = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (code != std::errc()) throw InputError(fmt::format("there is no camera {}", digits));
+  return number;
+}
+#endif
+
+bool is_url(const std::string& input) {
+  return input.find("://") != std::string::npos;
+}
+
+bool is_directory(const std::string& input) {
+  std::error_code code;
+  return std::filesystem::is_directory(input, code);
+}
+
+/// A number that is not the name of a file.
+bool is_camera(const std::string& input) {
+  std::error_code code;
+  return all_digits(input) && !std::filesystem::exists(input, code);
+}
+
+}  // namespace
+
+std::vector<std::string> input_files(const std::string& input) {
+  if (input == "-" || is_camera(input)) return {};
+  if (is_url(input)) {
+    constexpr std::string_view kFile = "file://";
+    return input.starts_with(kFile) ? std::vector{input.substr(kFile.size())} : std::vector<std::string>{};
+  }
+  if (!is_directory(input) && !is_image_pattern(input)) return {input};
+  try {
+    return list_images(input);
+  } catch (const InputError&) {  // opening it says why
+    return {};
+  }
+}
+
+std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
+  if (input == "-") return open_standard_input();
+  const bool url = is_url(input);
+  const bool directory = !url && is_directory(input);
+  const bool pattern = !url && !directory && is_image_pattern(input);
+  const bool camera = !url && !directory && !pattern && is_camera(input);
+  if (!url && !pattern && !directory && !camera) check_file(input);
+  if (!url && !directory && input.ends_with(".y4m")) return open_y4m_file(input);
+#if SFFT_HAVE_OPENCV
+  if (directory || pattern) return open_images(input);
+  if (camera) return open_camera(camera_number(input));
+  return open_recording(input, options);
+#else
+  static_cast<void>(options);
+  throw InputError(
+      fmt::format("'{}': this build has no OpenCV and reads only YUV4MPEG2: pipe it in with  ffmpeg -i {} -f "
+                  "yuv4mpegpipe "
+                  "-strict -1 -pix_fmt gray - | sfft-video run -",
+                  input, input));
+#endif
+}
+
+}  // namespace sfft::video

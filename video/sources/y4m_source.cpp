@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the stream header into size, rate and chroma format, then reads each frame's luma and skips its
+// chroma. A header cannot make it allocate more than the input delivers.
+#include "video/sources/y4m_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <istream>
+#include <sstream>
+
+namespace sfft::video {
+
+namespace {
+
+constexpr std::int64_t kLargestSide = 65536;
+constexpr std::size_t kLongestLine = 4096;
+
+/// Reads up to the newline and drops it; false at the end of the stream before any character.
+bool read_line(std::istream& stream, std::string& line) {
+  line.clear();
+  char c = 0;
+  while (stream.get(c)) {
+    if (c == '\n') return true;
+    line.push_back(c);
+    if (line.size() > kLongestLine)
+      throw InputError("not a YUV4MPEG2 stream: no line end in the first 4096 bytes of a header");
+  }
+  return !line.empty();
+}
+
+std::int64_t parse_side(const std::string& text, const std::string& name) {
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || value < 1 || value > kLargestSide) {
+    throw InputError(
+        fmt::format("YUV4MPEG2 header: {} '{}' is not a number from 1 to {}", name, text, kLargestSide));
+  }
+  return value;
+}
+
+/// Chroma samples per frame, in addition to width × height luma samples, and the sample depth.
+struct Format {
+  std::int64_t chroma_samples;
+  int bits;
+};
+
+Format parse_format(std::string tag, std::int64_t width, std::int64_t height) {
+  const std::string whole = tag;
+  Format format{0, 8};
+  // A trailing depth: 420p10, 444p16, mono12 (but not 420paldv, 420mpeg2, 420jpeg).
+  const std::size_t mark = tag.rfind("mono", 0) == 0 ? 3 : tag.rfind('p');
+  if (mark != std::string::npos && mark + 1 < tag.size()) {
+    int bits = 0;
+    const auto [end, code] = std::from_chars(tag.data() + mark + 1, tag.data() + tag.size(), bits);
+    if (code == std::errc() && end == tag.data() + tag.size()) {
+      if (bits < 9 || bits > 16)
+        throw InputError(fmt::format("YUV4MPEG2 header: chroma '{}' has an unsupported depth", whole));
+      format.bits = bits;
+      tag.resize(tag.rfind("mono", 0) == 0 ? 4 : mark);
+    }
+  }
+  const std::int64_t half_width = (width + 1) / 2;
+  const std::int64_t half_height = (height + 1) / 2;
+  if (tag == "mono") return format;
+  if (tag.rfind("420", 0) == 0)
+    format.chroma_samples = 2 * half_width * half_height;
+  else if (tag.rfind("422", 0) == 0)
+    format.chroma_samples = 2 * half_width * height;
+  else if (tag == "444alpha")
+    format.chroma_samples = 3 * width * height;
+  else if (tag.rfind("444", 0) == 0)
+    format.chroma_samples = 2 * width * height;
+  else if (tag.rfind("411", 0) == 0)
+    format.chroma_samples = 2 * ((width + 3) / 4) * height;
+  else if (tag.rfind("440", 0) == 0)
+    format.chroma_samples = 2 * width * half_height;
+  else
+    throw InputError(fmt::format("YUV4MPEG2 header: chroma '{}' is not supported", whole));
+  return format;
+}
+
+class Y4mSource final : public FrameSource {
+ public:
+  Y4mSource(std::istream& stream, const std::string& name, std::int64_t bytes) : stream_(stream) {
+    std::string line;
+    if (!read_line(stream_, line))
+      throw InputError(fmt::format("{} is empty: a YUV4MPEG2 stream was expected", name));
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (word != "YUV4MPEG2") throw InputError(fmt::format("{} is not a YUV4MPEG2 stream", name));
+    info_.path = name;
+    std::string chroma = "420jpeg";
+    while (words >> word) {
+      const std::string value = word.substr(1);
+      if (word[0] == 'W') info_.width = parse_side(value, "width");
+      if (word[0] == 'H') info_.height = parse_side(value, "height");
+      if (word[0] == 'C') chroma = value;
+      if (word[0] == 'F') parse_rate(value);
+    }
+    if (info_.width == 0 || info_.height == 0)
+      throw InputError(fmt::format("{}: the YUV4MPEG2 header gives no width or height", name));
+    const Format format = parse_format(chroma, info_.width, info_.height);
+    bits_ = format.bits;
+    luma_bytes_ = static_cast<std::size_t>(info_.width * info_.height) * (bits_ > 8 ? 2 : 1);
+    chroma_bytes_ = static_cast<std::int64_t>(format.chroma_samples) * (bits_ > 8 ? 2 : 1);
+    const std::int64_t frame_bytes = static_cast<std::int64_t>(luma_bytes_) + chroma_bytes_;
+    if (frame_bytes > bytes)
+      throw InputError(
+          fmt::format("{}: its header promises frames of {}x{}, {} bytes each, but it holds {} bytes in all: "
+                      "it is truncated or damaged",
+                      name, info_.width, info_.height, frame_bytes, bytes));
+  }
+
+  const SourceInfo& info() const noexcept override { return info_; }
+
+  bool next(Frame& frame) override {
+    std::string line;
+    if (!read_line(stream_, line)) return false;
+    if (line.rfind("FRAME", 0) != 0) {
+      throw InputError(
+          fmt::format("{}: frame {} does not begin with FRAME: the stream is damaged", info_.path, count_));
+    }
+    frame.width = info_.width;
+    frame.height = info_.height;
+    frame.bit_depth16 = bits_ > 8;
+    const bool luma = read_luma(frame.samples);
+    if (luma && chroma_bytes_ > 0) stream_.ignore(chroma_bytes_);
+    if (!luma || (chroma_bytes_ > 0 && stream_.gcount() != chroma_bytes_)) {
+      throw InputError(fmt::format("{}: the stream ends inside frame {}", info_.path, count_));
+    }
+    ++count_;
+    return true;
+  }
+
+ private:
+  /// Allocates as data arrives: a header of a few bytes must not cost the memory that it claims.
+  bool read_luma(std::vector<std::byte>& samples) {
+    constexpr std::size_t kFirst = std::size_t{1} << 22;
+    if (samples.size() > luma_bytes_) samples.resize(luma_bytes_);
+    for (std::size_t got = 0; got < luma_bytes_;) {
+      if (got == samples.size()) samples.resize(std::min(luma_bytes_, std::max(kFirst, 2 * got)));
+      const std::size_t asked = samples.size() - got;
+      stream_.read(reinterpret_cast<char*>(samples.data() + got), static_cast<std::streamsize>(asked));
+      if (stream_.gcount() != static_cast<std::streamsize>(asked)) return false;
+      got += asked;
+    }
+    return true;
+  }
+
+  void parse_rate(const std::string& text) {
+    long numerator = 0;
+    long denominator = 0;
+    if (std::sscanf(text.c_str(), "%ld:%ld", &numerator, &denominator) == 2 && numerator > 0 &&
+        denominator > 0) {
+      info_.fps = static_cast<double>(numerator) / static_cast<double>(denominator);
+    }
+  }
+
+  std::istream& stream_;
+  SourceInfo info_;
+  int bits_ = 8;
+  std::size_t luma_bytes_ = 0;
+  std::int64_t chroma_bytes_ = 0;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_y4m(std::istream& stream, const std::string& name, std::int64_t bytes) {
+  return std::make_unique<Y4mSource>(stream, name, bytes);
+}
+
+}  // namespace sfft::video
