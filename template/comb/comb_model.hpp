@@ -6,84 +6,90 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "kernels/base/comb_data.hpp"
-#include "template/data/support_set.hpp"
+#include "template/comb/bucket_lanes.hpp"
+#include "template/comb/folding.hpp"
 
 namespace sfft::detail {
 
-using Delay = std::array<std::int64_t, 3>;
-
-struct BucketSolution;
-
 class CombModel {
  public:
-  static constexpr std::int64_t kMaxDelays = 24;
+  static constexpr std::int64_t kMaxDelays = cpu::kSystemMost;
 
   /// `buckets` divide the shape. Cheap; the aliases are worked out when they are first needed.
   CombModel(const SupportSet& support, const SpectralPrior& prior,
             const std::array<std::int64_t, 3>& buckets);
+  /// The same with a folding that is prepared for these buckets.
+  CombModel(std::shared_ptr<const Folding> folding, const std::array<std::int64_t, 3>& buckets);
 
   const std::array<std::int64_t, 3>& buckets() const noexcept { return buckets_; }
   std::int64_t bucket_count() const noexcept { return buckets_[0] * buckets_[1] * buckets_[2]; }
   std::int64_t largest_group() const noexcept { return largest_group_; }
-  std::int64_t occupied() const noexcept { return static_cast<std::int64_t>(groups_.size()); }
 
-  /// A bound on Σ E|error|² with r delays at random, without looking at phases: what the search sorts by.
-  double proxy_error(std::int64_t delay_count);
-
+  /// How well coefficients are estimated; weights and errors are for unit scale.
   struct Quality {
     bool solvable = true;
-    double error = 0;     ///< Σ E|X̂ − X|² over the groups looked at, without f = 0 (unit scale)
-    double power = 0;     ///< Σ prior E|X|² over the same (0 for least squares)
-    double gain_rms = 0;  ///< RMS of ‖row‖ sqrt(r): 1 where a frequency is alone
+    double error = 0;  ///< Σ E|X̂ − X|² over the groups looked at, without f = 0
+    double power = 0;  ///< Σ prior E|X|² over the same (0 for least squares)
+    double gain_rms =
+        0;  ///< RMS of ‖row‖ sqrt(r): 1 where a frequency is alone; least squares and build() only
     double gain_max = 0;
   };
-  /// Looks at `max_groups` of the groups (0: all): the most crowded ones for least squares, otherwise a fair
-  /// sample.
+  /// Looks at `max_groups` of the groups (0: all): half of them the most crowded ones for least squares,
+  /// otherwise those with the largest tails, the rest a fair sample.
   Quality assess(std::span<const Delay> delays, std::size_t max_groups);
-  /// The whole plan for these delays.
-  CombData build(std::span<const Delay> delays);
+  /// The whole plan for delays that assess() found solvable.
+  struct Built {
+    CombData data;
+    Quality quality;
+  };
+  Built build(std::span<const Delay> delays);
 
  private:
-  struct Alias {
-    std::array<std::int64_t, 3> steps;  ///< f = bucket + steps∘B, signed
-    double power;
-  };
   struct Group {
     std::int64_t bucket;
     std::size_t first, count;  ///< in order_
     bool own;                  ///< holds a frequency of S itself, not only conjugates
     double tail;               ///< Σ power of what aliases here, without the template
-    bool aliases_known;
-    double far_tail;  ///< the part of `tail` that `aliases` leaves out; treated as white
-    std::vector<Alias> aliases;
   };
-  struct StepPhases;
+  /// Groups that are looked at together.
+  struct Sample {
+    struct Pick {
+      std::size_t group;
+      double weight;  ///< groups that it stands for
+    };
+    std::vector<Pick> picks;  ///< those packed into lanes, in their order
+    /// Groups with one member, which least squares solves at once, and members without f = 0 of these.
+    std::size_t alone = 0, alone_counted = 0;
+    std::unique_ptr<BucketLanes> lanes;
+    std::size_t largest = 0;
+  };
 
   /// N/B, the frequencies that share a bucket.
   double aliases() const noexcept { return static_cast<double>(strides_[0] * strides_[1] * strides_[2]); }
-  void find_tails();
-  void find_aliases(Group& group);
+  const SupportMember& member(const Group& group, std::size_t i) const {
+    return folding_->support().members[order_[group.first + i]];
+  }
+  Sample& sample(std::size_t max_groups);
+  LaneBucket describe(const Group& group) const;
+  void find_aliases(const Group& group, LaneBucket& bucket) const;
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;
-  std::complex<double> phase_of(const std::array<std::int64_t, 3>& f, const Delay& delay) const;
-  void find_covariance(const Group& group, std::span<const Delay> delays, const StepPhases& steps);
-  bool solve(const Group& group, std::span<const Delay> delays, const StepPhases& steps,
-             BucketSolution& solution);
+  std::vector<std::complex<double>> own_phases(std::int64_t bucket, std::span<const Delay> delays) const;
+  void weigh_empty_buckets(CombData& data) const;
 
-  const SupportSet& support_;
-  const SpectralPrior& prior_;
-  std::array<std::int64_t, 3> buckets_, strides_;
-  std::vector<std::int64_t> order_;   ///< members sorted by bucket
+  std::shared_ptr<const Folding> folding_;
+  std::array<std::int64_t, 3> buckets_, strides_{};
+  bool least_squares_;
+  std::vector<std::size_t> order_;    ///< members sorted by bucket
   std::vector<Group> groups_;         ///< ascending bucket
   std::vector<std::size_t> ranking_;  ///< own groups: the most crowded, or those with the largest tail, first
   std::int64_t largest_group_ = 0;
-  bool white_ = true;
-  bool tails_known_ = false;
-  std::vector<std::complex<double>> response_, covariance_;  ///< of the problem being solved
-  std::vector<double> bucket_tail_;  ///< Σ power aliasing into each bucket, without the template
+  std::map<std::size_t, Sample> samples_;  ///< by max_groups
 };
 
 }  // namespace sfft::detail

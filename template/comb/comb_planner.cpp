@@ -10,6 +10,9 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <map>
+#include <memory>
+#include <span>
 
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
@@ -54,7 +57,11 @@ class Planner {
  public:
   Planner(const SupportSet& support, const SpectralPrior& prior, const CombRequest& request,
           std::vector<Rejection>& rejected)
-      : support_(support), prior_(prior), request_(request), rejected_(rejected) {
+      : support_(support),
+        prior_(prior),
+        request_(request),
+        rejected_(rejected),
+        folding_(std::make_shared<Folding>(support, prior)) {
     for (std::int64_t i = 0; i < support.k && !prior.least_squares(); ++i) {
       if (i != support.mean_coefficient) power_ += prior.support_power[static_cast<std::size_t>(i)];
     }
@@ -75,7 +82,7 @@ class Planner {
     std::array<std::int64_t, 3> buckets;
     std::int64_t delays;
     double us;
-    double proxy;  ///< relative error by CombModel::proxy_error; 0 for least squares
+    double proxy;  ///< relative error by Crowding::proxy_error; 0 for least squares
   };
 
   void list_candidates() {
@@ -116,30 +123,89 @@ class Planner {
 
   void add_grid(const std::array<std::int64_t, 3>& grid, std::int64_t most) {
     if (misshapen(grid)) return;
-    CombModel model(support_, prior_, grid);
-    const std::int64_t buckets = model.bucket_count();
-    const std::int64_t empty = buckets - model.occupied();
+    folding_->prepare(grid);
+    const Crowding crowding = look_at(grid);
+    const std::int64_t buckets = grid[0] * grid[1] * grid[2];
+    const std::int64_t empty = buckets - crowding.occupied;
     if (empty < std::max(kMinEmpty, buckets / 8)) return;
     const std::int64_t room = support_.shape.points() / buckets;
     const std::int64_t step = support_.real ? 2 : 1;
     // Least squares needs a delay for each frequency of a bucket; with a prior a crowded bucket only shrinks.
-    const std::int64_t crowd = prior_.least_squares() ? model.largest_group() : 1;
+    const std::int64_t crowd = prior_.least_squares() ? crowding.largest : 1;
     const std::int64_t first = (crowd + step - 1) / step * step;
     const std::int64_t last = std::min({CombModel::kMaxDelays, room, most / buckets});
     for (std::int64_t r = first; r <= last; r += step) {
       if (prior_.least_squares() && r > first + 2 * step) break;
-      const double us = predicted_us(model, r);
+      const double us = predicted_us(buckets, r);
       if (us > request_.limit_us) break;
-      const double proxy =
-          prior_.least_squares() ? 0 : std::sqrt(model.proxy_error(r) / std::max(power_, 1e-300));
-      candidates_.push_back({grid, r, us, proxy});
+      candidates_.push_back({grid, r, us, std::sqrt(crowding.proxy_error(r) / std::max(power_, 1e-300))});
     }
   }
 
-  double predicted_us(const CombModel& model, std::int64_t delays, bool clustered = false) const {
+  /// The members of a grid's buckets, and the tail that aliases onto each coefficient.
+  struct Crowding {
+    std::int64_t occupied = 0, largest = 0;
+    struct Own {
+      double tail, power;
+      std::int64_t members;  ///< of its bucket
+    };
+    std::vector<Own> own;  ///< coefficients without f = 0; empty for least squares
+
+    /// A bound on Σ E|error|² with r delays at random, without looking at phases: what the search sorts by.
+    double proxy_error(std::int64_t delays) const {
+      double sum = 0;
+      std::array<double, CombModel::kMaxDelays + 1> share;
+      for (std::int64_t n = 0; n <= CombModel::kMaxDelays; ++n)
+        share[static_cast<std::size_t>(n)] =
+            1 / static_cast<double>(std::max<std::int64_t>(1, delays + 1 - n));
+      for (const Own& of : own) {
+        const auto members = static_cast<std::size_t>(std::min(of.members, CombModel::kMaxDelays));
+        sum += std::min(of.tail * share[members], of.power);
+      }
+      return sum;
+    }
+  };
+
+  Crowding look_at(const std::array<std::int64_t, 3>& grid) {
+    Crowding crowding;
+    const std::vector<std::int64_t> bucket = folding_->buckets_of_members(grid);
+    const auto buckets = static_cast<std::size_t>(grid[0] * grid[1] * grid[2]);
+    if (members_in_.size() < buckets) members_in_.resize(buckets, 0);
+    for (const std::int64_t b : bucket) {
+      std::int32_t& members = members_in_[static_cast<std::size_t>(b)];
+      crowding.occupied += members == 0;
+      crowding.largest = std::max<std::int64_t>(crowding.largest, ++members);
+    }
+    if (prior_.least_squares()) {
+      for (const std::int64_t b : bucket) members_in_[static_cast<std::size_t>(b)] = 0;
+      return crowding;
+    }
+    const std::span<const double> tail = folding_->tail_at_members();
+    if (template_in_.size() < buckets) template_in_.resize(buckets, 0);
+    for (std::size_t i = 0; i < bucket.size(); ++i)
+      template_in_[static_cast<std::size_t>(bucket[i])] += tail[i];
+    std::vector<std::int64_t> at;
+    for (std::size_t i = 0; i < bucket.size(); ++i) {
+      const SupportMember& member = support_.members[i];
+      if (member.conjugate || member.coefficient == support_.mean_coefficient) continue;
+      at.push_back(bucket[i]);
+      crowding.own.push_back({0, prior_.support_power[static_cast<std::size_t>(member.coefficient)],
+                              members_in_[static_cast<std::size_t>(bucket[i])]});
+    }
+    const std::vector<double> tails = folding_->tails_of(at, grid);
+    for (std::size_t i = 0; i < at.size(); ++i)
+      crowding.own[i].tail = std::max(0.0, tails[i] - template_in_[static_cast<std::size_t>(at[i])]);
+    for (const std::int64_t b : bucket) {
+      members_in_[static_cast<std::size_t>(b)] = 0;
+      template_in_[static_cast<std::size_t>(b)] = 0;
+    }
+    return crowding;
+  }
+
+  double predicted_us(std::int64_t buckets, std::int64_t delays, bool clustered = false) const {
     CombCost cost{};
     cost.points = support_.shape.points();
-    cost.buckets = model.bucket_count();
+    cost.buckets = buckets;
     cost.delays = delays;
     cost.samples = cost.buckets * delays;
     cost.lines = clustered ? cost.buckets : cost.samples;
@@ -175,14 +241,14 @@ class Planner {
     return std::sqrt(quality.error / std::max(quality.power, 1e-300));
   }
 
-  CombPlan finish(CombModel& model, const DelayChoice& choice, double us) const {
+  CombPlan finish(CombModel& model, const std::vector<Delay>& delays, double us) const {
     CombPlan plan;
-    plan.data = model.build(choice.delays);
+    CombModel::Built built = model.build(delays);
+    plan.data = std::move(built.data);
     plan.predicted_us = us;
-    plan.noise_gain = choice.quality.gain_max;
-    plan.predicted_error = prior_.least_squares()
-                               ? choice.quality.gain_rms * request_.epsilon
-                               : std::sqrt(choice.quality.error / std::max(choice.quality.power, 1e-300));
+    plan.noise_gain = built.quality.gain_max;
+    plan.predicted_error =
+        prior_.least_squares() ? built.quality.gain_rms * request_.epsilon : relative_error(built.quality);
     return plan;
   }
 
@@ -198,7 +264,7 @@ class Planner {
     constexpr std::size_t kTries = 10;
     for (std::size_t i = 0; i < std::min(kTries, candidates_.size()); ++i) {
       const Candidate& candidate = candidates_[i];
-      CombModel model(support_, prior_, candidate.buckets);
+      CombModel model(folding_, candidate.buckets);
       for (const bool clustered : {true, false}) {
         const std::int64_t reach = std::max<std::int64_t>(8, 2 * candidate.delays);
         const auto choice =
@@ -206,7 +272,8 @@ class Planner {
                           {.count = candidate.delays, .reach = clustered ? reach : 0, .seed = request_.seed});
         if (!choice) continue;
         if (choice->quality.gain_rms <= kMaxGainRms && choice->quality.gain_max <= kMaxGain) {
-          return finish(model, *choice, predicted_us(model, candidate.delays, clustered));
+          return finish(model, choice->delays,
+                        predicted_us(model.bucket_count(), candidate.delays, clustered));
         }
       }
       reject(candidate, "no delays found that separate the frequencies sharing a bucket");
@@ -232,17 +299,26 @@ class Planner {
       double error;
     };
     constexpr std::size_t kLook = 20;
+    // Candidates with the same grid share its model, which one thread at a time may use.
     std::vector<std::optional<double>> errors(std::min(kLook, candidates_.size()));
-    for_each(errors.size(), [&](std::size_t i) {
-      CombModel model(support_, prior_, candidates_[i].buckets);
-      const auto choice = search_delays(model, support_.shape,
-                                        {.count = candidates_[i].delays,
-                                         .draws = 6,
-                                         .sweeps = 0,
-                                         .groups = 24,
-                                         .final_groups = 96,
-                                         .seed = request_.seed});
-      if (choice) errors[i] = relative_error(choice->quality);
+    std::map<std::array<std::int64_t, 3>, std::unique_ptr<CombModel>> models;
+    for (std::size_t i = 0; i < errors.size(); ++i) models[candidates_[i].buckets];
+    std::vector<std::array<std::int64_t, 3>> grids;
+    for (const auto& [grid, model] : models) grids.push_back(grid);
+    for_each(grids.size(), [&](std::size_t g) {
+      std::unique_ptr<CombModel>& model = models.at(grids[g]);
+      model = std::make_unique<CombModel>(folding_, grids[g]);
+      for (std::size_t i = 0; i < errors.size(); ++i) {
+        if (candidates_[i].buckets != grids[g]) continue;
+        const auto choice = search_delays(*model, support_.shape,
+                                          {.count = candidates_[i].delays,
+                                           .draws = 6,
+                                           .sweeps = 0,
+                                           .groups = 24,
+                                           .final_groups = 96,
+                                           .seed = request_.seed});
+        if (choice) errors[i] = relative_error(choice->quality);
+      }
     });
     std::vector<Looked> looked;
     for (std::size_t i = 0; i < errors.size(); ++i) {
@@ -261,25 +337,30 @@ class Planner {
     });
     // The first look is coarse: search the finalists' delays properly, and keep the one that predicts best.
     constexpr std::size_t kFinalists = 2;
-    std::vector<std::optional<CombPlan>> finalists(std::min(kFinalists, looked.size()));
-    for_each(finalists.size(), [&](std::size_t i) {
+    std::vector<std::optional<DelayChoice>> finalists(std::min(kFinalists, looked.size()));
+    const bool apart = finalists.size() > 1 && looked[0].candidate.buckets != looked[1].candidate.buckets;
+    const auto finish_search = [&](std::size_t i) {
       if (i > 0 && looked[i].error > bar) return;
-      CombModel model(support_, prior_, looked[i].candidate.buckets);
-      const auto choice = search_delays(model, support_.shape,
-                                        {.count = looked[i].candidate.delays,
-                                         .draws = 16,
-                                         .sweeps = 2,
-                                         .groups = 32,
-                                         .seed = request_.seed});
-      if (choice) finalists[i] = finish(model, *choice, looked[i].candidate.us);
-    });
-    std::optional<CombPlan> best;
-    std::size_t winner = 0;
+      finalists[i] = search_delays(*models.at(looked[i].candidate.buckets), support_.shape,
+                                   {.count = looked[i].candidate.delays,
+                                    .draws = 16,
+                                    .sweeps = 2,
+                                    .groups = 32,
+                                    .seed = request_.seed});
+    };
+    if (apart) {
+      for_each(finalists.size(), finish_search);
+    } else {
+      for (std::size_t i = 0; i < finalists.size(); ++i) finish_search(i);
+    }
+    std::size_t winner = finalists.size();
+    double best = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < finalists.size(); ++i) {
-      if (!finalists[i] || (best && finalists[i]->predicted_error >= best->predicted_error)) continue;
-      best = std::move(finalists[i]);
+      if (!finalists[i] || !(relative_error(finalists[i]->quality) < best)) continue;
+      best = relative_error(finalists[i]->quality);
       winner = i;
     }
+    if (winner == finalists.size()) return std::nullopt;
     for (std::size_t i = 0; i < looked.size(); ++i) {
       if (i == winner) continue;
       const Looked& other = looked[i];
@@ -287,7 +368,8 @@ class Planner {
                                   ? fmt::format("predicted error {:.3g} > {:.3g}", other.error, bar)
                                   : fmt::format("no better, {:.1f} us", other.candidate.us));
     }
-    return best;
+    const Candidate& chosen = looked[winner].candidate;
+    return finish(*models.at(chosen.buckets), finalists[winner]->delays, chosen.us);
   }
 
   const SupportSet& support_;
@@ -296,6 +378,10 @@ class Planner {
   std::vector<Rejection>& rejected_;
   std::vector<Candidate> candidates_;
   double power_ = 0;
+  std::shared_ptr<Folding> folding_;
+  std::vector<std::int32_t>
+      members_in_;                   ///< members per bucket of the grid being looked at; all 0 in between
+  std::vector<double> template_in_;  ///< what the tail's model says at these
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "template/data/envelope.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "kernels/base/log_cells.hpp"
 
@@ -16,33 +18,31 @@ CellAxis::CellAxis(std::int64_t extent) : extent_(extent) {
 }
 
 int CellAxis::cell(std::int64_t f) const noexcept {
-  const std::int64_t magnitude = std::min(f, extent_ - f);
-  return static_cast<int>(std::upper_bound(first_.begin(), first_.end() - 1, magnitude) - first_.begin()) - 1;
+  return log_cell(std::min(f, extent_ - f));
 }
 
-namespace {
-
-/// How many x in [low, high] have x ≡ residue (mod modulus); 0 <= residue < modulus, low >= 0.
-std::int64_t congruent(std::int64_t low, std::int64_t high, std::int64_t residue, std::int64_t modulus) {
-  if (high < low) return 0;
-  const auto below = [&](std::int64_t x) {  // in [0, x)
-    return x <= residue ? 0 : (x - residue - 1) / modulus + 1;
+void CellAxis::counts(std::int64_t residue, std::int64_t modulus, double* counts) const noexcept {
+  // How many x in [0, end) have x ≡ residue, for two ends per cell. The division is exact in double as long
+  // as half a modulus is more than the rounding of the quotient.
+  const double inverse = 1 / static_cast<double>(modulus);
+  const auto below = [&](std::int64_t end) {
+    const std::int64_t sum = end - residue + modulus - 1;
+    return extent_ < std::int64_t{1} << 50 ? std::floor((static_cast<double>(sum) + 0.5) * inverse)
+                                           : static_cast<double>(sum / modulus);
   };
-  return below(high + 1) - below(low);
-}
-
-}  // namespace
-
-std::int64_t CellAxis::count(int cell, std::int64_t residue, std::int64_t modulus) const noexcept {
-  const auto i = static_cast<std::size_t>(cell);
-  const std::int64_t low = first_[i];
-  const std::int64_t high = first_[i + 1] - 1;
-  if (low == 0) return residue == 0 ? 1 : 0;
-  std::int64_t total = congruent(low, high, residue, modulus);
-  // The negative half, without counting n/2 twice.
-  const std::int64_t negative_low = std::max(extent_ - high, extent_ / 2 + 1);
-  total += congruent(negative_low, extent_ - low, residue, modulus);
-  return total;
+  const int last = cells() - 1;
+  counts[0] = residue == 0 ? 1 : 0;
+  if (last == 0) return;
+  double low = below(first_[1]), high = below(extent_ - first_[1] + 1);
+  for (int c = 1; c <= last; ++c) {
+    const std::int64_t next = first_[static_cast<std::size_t>(c) + 1];
+    const double above = below(next);
+    // The negative half, without counting n/2 twice.
+    const double under = below(c == last ? extent_ / 2 + 1 : extent_ - next + 1);
+    counts[c] = above - low + high - under;
+    low = above;
+    high = under;
+  }
 }
 
 bool Envelope::zero() const noexcept {
@@ -71,10 +71,13 @@ std::size_t CellGrid::cell(const std::array<std::int64_t, 3>& f) const noexcept 
 std::vector<double> CellGrid::counts() const {
   std::vector<double> result{1.0};
   for (const CellAxis& axis : axes_) {
+    std::array<double, CellAxis::kMostCells> counts{};
+    axis.counts(0, 1, counts.data());
     std::vector<double> next;
     next.reserve(result.size() * static_cast<std::size_t>(axis.cells()));
     for (const double outer : result) {
-      for (int c = 0; c < axis.cells(); ++c) next.push_back(outer * static_cast<double>(axis.count(c, 0, 1)));
+      for (std::size_t c = 0; c < static_cast<std::size_t>(axis.cells()); ++c)
+        next.push_back(outer * counts[c]);
     }
     result = std::move(next);
   }
@@ -82,20 +85,21 @@ std::vector<double> CellGrid::counts() const {
 }
 
 std::vector<double> CellGrid::bucket_sums(const Envelope& envelope,
-                                          const std::array<std::int64_t, 3>& buckets) const {
+                                          const std::array<std::int64_t, 3>& buckets, int first) const {
   // One small matrix product per dimension, last first: (outer, cells_d, inner) -> (outer, buckets_d, inner).
   std::vector<double> sums = envelope.power;
   std::size_t inner = 1;
-  for (std::size_t d = axes_.size(); d-- > 0;) {
+  for (std::size_t d = axes_.size(); d-- > static_cast<std::size_t>(first);) {
     const CellAxis& axis = axes_[d];
     const auto cells = static_cast<std::size_t>(axis.cells());
     const auto extent = static_cast<std::size_t>(buckets[d]);
     const std::size_t outer = sums.size() / (cells * inner);
     std::vector<double> next(outer * extent * inner, 0.0);
+    std::array<double, CellAxis::kMostCells> counts{};
     for (std::size_t b = 0; b < extent; ++b) {
+      axis.counts(static_cast<std::int64_t>(b), static_cast<std::int64_t>(extent), counts.data());
       for (std::size_t c = 0; c < cells; ++c) {
-        const auto n = static_cast<double>(
-            axis.count(static_cast<int>(c), static_cast<std::int64_t>(b), static_cast<std::int64_t>(extent)));
+        const double n = counts[c];
         if (n == 0) continue;
         for (std::size_t o = 0; o < outer; ++o) {
           const double* from = &sums[(o * cells + c) * inner];

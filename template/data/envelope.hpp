@@ -15,13 +15,15 @@ namespace sfft::detail {
 /// One axis, cut into the cells of kernels/base/log_cells.hpp.
 class CellAxis {
  public:
+  static constexpr int kMostCells = 126;  ///< of any extent below 2^63
   explicit CellAxis(std::int64_t extent);
   std::int64_t extent() const noexcept { return extent_; }
   int cells() const noexcept { return static_cast<int>(first_.size()) - 1; }
   /// Cell of frequency f in [0, extent), by |f| = min(f, extent - f).
   int cell(std::int64_t f) const noexcept;
-  /// How many f in [0, extent) with f ≡ residue (mod modulus) lie in the cell; modulus divides the extent.
-  std::int64_t count(int cell, std::int64_t residue, std::int64_t modulus) const noexcept;
+  /// counts[c] = how many f in [0, extent) with f ≡ residue (mod modulus) lie in cell c; modulus divides the
+  /// extent.
+  void counts(std::int64_t residue, std::int64_t modulus, double* counts) const noexcept;
 
  private:
   std::int64_t extent_;
@@ -47,7 +49,9 @@ class CellGrid {
   /// Frequencies of the whole grid in each cell.
   std::vector<double> counts() const;
   /// For every bucket b of a comb: Σ power(f) over all f ≡ b (mod buckets), row-major over ∏buckets.
-  std::vector<double> bucket_sums(const Envelope& envelope, const std::array<std::int64_t, 3>& buckets) const;
+  /// Dimensions before `first` stay cells.
+  std::vector<double> bucket_sums(const Envelope& envelope, const std::array<std::int64_t, 3>& buckets,
+                                  int first = 0) const;
 
  private:
   std::vector<CellAxis> axes_;

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/roots.hpp"
 
 namespace sfft::detail {
 
@@ -35,6 +35,29 @@ std::vector<std::int64_t> scatter(std::int64_t extent, std::int64_t count, std::
   return out;
 }
 
+/// product_m *= exp(2πi f_d t/n_d) for dimension d of every member that is not a conjugate.
+void multiply_by_phases(const SupportSet& support, int d, const Roots& roots, std::int64_t t,
+                        std::vector<std::complex<double>>& product) {
+  const std::int64_t n = support.shape[d];
+  const auto axis = static_cast<std::size_t>(d);
+  const bool tabulate = n <= 4 * support.k;
+  std::vector<std::complex<double>> table;
+  if (tabulate) {
+    table.reserve(static_cast<std::size_t>(n));
+    for (std::int64_t f = 0, turn = 0; f < n; ++f) {
+      table.push_back(roots(turn));
+      turn += t;
+      if (turn >= n) turn -= n;
+    }
+  }
+  for (std::size_t m = 0; m < product.size(); ++m) {
+    const SupportMember& member = support.members[m];
+    if (member.conjugate) continue;
+    product[m] = times(product[m],
+                       tabulate ? table[static_cast<std::size_t>(member.f[axis])] : roots(member.f[axis], t));
+  }
+}
+
 }  // namespace
 
 WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed) {
@@ -45,26 +68,31 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
   std::mt19937_64 random(seed ^ 0x5f3759df9e3779b9u);
   std::array<std::vector<std::int64_t>, 3> at;
   for (int d = 0; d < shape.rank(); ++d) at[static_cast<std::size_t>(d)] = scatter(shape[d], count, random);
-  const double scale = 1 / static_cast<double>(shape.points());
   const auto reals = static_cast<std::size_t>(2 * support.k);
   data.rows.assign(static_cast<std::size_t>(kWitnessReals) * reals, 0.0);
+  const std::array<Roots, 3> roots{Roots(shape[0]), Roots(shape[1]), Roots(shape[2])};
+  std::vector<std::complex<double>> product;
   for (std::int64_t s = 0; s < count; ++s) {
     std::int64_t flat = 0;
-    for (int d = 0; d < shape.rank(); ++d)
-      flat = flat * shape[d] + at[static_cast<std::size_t>(d)][static_cast<std::size_t>(s)];
+    product.assign(support.members.size(), 1 / static_cast<double>(shape.points()));
+    for (int d = 0; d < shape.rank(); ++d) {
+      const std::int64_t position = at[static_cast<std::size_t>(d)][static_cast<std::size_t>(s)];
+      flat = flat * shape[d] + position;
+      multiply_by_phases(support, d, roots[static_cast<std::size_t>(d)], position, product);
+    }
     data.samples.push_back(flat);
     double* const re = &data.rows[static_cast<std::size_t>(s) * reals];
-    for (const SupportMember& member : support.members) {
-      std::complex<double> root = scale;
-      for (int d = 0; d < shape.rank(); ++d) {
-        const auto i = static_cast<std::size_t>(d);
-        root *= phase(member.f[i], at[i][static_cast<std::size_t>(s)], shape[d]);
-      }
+    for (std::size_t m = 0; m < support.members.size(); ++m) {
+      const SupportMember& member = support.members[m];
+      if (member.conjugate) continue;
+      const std::complex<double> root = product[m];
       const auto j = static_cast<std::size_t>(2 * member.coefficient);
       if (support.real) {
         // f contributes X times the root, −f the conjugate of that: real parts add.
-        re[j] += root.real();
-        re[j + 1] -= member.conjugate ? -root.imag() : root.imag();
+        const bool paired = m + 1 < support.members.size() && support.members[m + 1].conjugate;
+        const double halves = paired ? 2 : 1;
+        re[j] = halves * root.real();
+        re[j + 1] = -halves * root.imag();
       } else {
         double* const im = re + static_cast<std::size_t>(count) * reals;
         re[j] = root.real();

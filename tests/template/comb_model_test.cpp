@@ -52,7 +52,7 @@ TEST(CombModel, LeastSquaresRowsSeeTheirOwnFrequencyOnly) {
       for (std::int64_t b = 0; b < 3; ++b) delays.push_back({a, b, 0});
     }
     ASSERT_TRUE(model.assess(delays, 0).solvable);
-    const CombData plan = model.build(delays);
+    const CombData plan = model.build(delays).data;
     for (std::size_t i = 0; i < signal.support.size(); ++i) {
       for (const SupportMember& member : support.members) {
         const bool same_bucket = (member.f[0] % 8) * 12 + member.f[1] % 12 == plan.bucket[i];
@@ -76,7 +76,7 @@ TEST(CombModel, PredictsTheErrorThatWhiteTailsCause) {
   CombModel model(support, prior, {30, 1, 1});
   const std::vector<Delay> delays{{0, 0, 0}, {1, 0, 0}, {3, 0, 0}};
   ASSERT_TRUE(model.assess(delays, 0).solvable);
-  const CombData plan = model.build(delays);
+  const CombData plan = model.build(delays).data;
 
   std::mt19937 random(1);
   std::normal_distribution<double> normal(0, std::sqrt(0.5));
@@ -108,6 +108,78 @@ TEST(CombModel, PredictsTheErrorThatWhiteTailsCause) {
   EXPECT_NEAR(plan.tail_energy_per_scale, 120 - 12, 1e-6);
   for (std::size_t i = 0; i < 12; ++i)
     EXPECT_NEAR(squares[i] / plan.noise_gain[i], 1, 0.12) << "coefficient " << i;
+}
+
+TEST(CombModel, PredictsTheErrorThatColouredTailsCause) {
+  // The error of a linear estimate from uncorrelated frequencies is a sum over all of them.
+  const struct {
+    Shape shape;
+    std::array<std::int64_t, 3> buckets;
+  } cases[] = {{Shape{768}, {96, 1, 1}}, {Shape{48, 64}, {12, 16, 1}}, {Shape{12, 16, 20}, {6, 8, 10}}};
+  std::mt19937_64 random(9);
+  for (const auto& kind : cases) {
+    for (const bool real : {false, true}) {
+      const test::SparseSignal signal = test::SparseSignal::random(kind.shape, real, 25, 8);
+      TemplateData data;
+      data.shape = kind.shape;
+      data.real = real;
+      data.support = std::make_shared<std::vector<std::int64_t>>(signal.support);
+      const SupportSet support(data);
+      const CellGrid cells(kind.shape);
+      SpectralPrior prior;
+      prior.tail.power.assign(cells.cells(), 0);
+      for (std::int64_t flat = 0; flat < kind.shape.points(); ++flat) {
+        const auto f = coordinates(kind.shape, flat);
+        double squares = 1;
+        for (int d = 0; d < kind.shape.rank(); ++d) {
+          const auto at = static_cast<std::size_t>(d);
+          const double turns = static_cast<double>(std::min(f[at], kind.shape[d] - f[at])) /
+                               static_cast<double>(kind.shape[d]);
+          squares += 400 * turns * turns;
+        }
+        prior.tail.power[cells.cell(f)] = 1 / squares;
+      }
+      for (std::size_t i = 0; i < 25; ++i)
+        prior.support_power.push_back(std::exp2(static_cast<double>(random() % 8)));
+      CombModel model(support, prior, kind.buckets);
+      std::set<Delay> drawn;
+      while (drawn.size() < 4) {
+        Delay delay{};
+        for (int d = 0; d < kind.shape.rank(); ++d) {
+          const auto at = static_cast<std::size_t>(d);
+          delay[at] = static_cast<std::int64_t>(random() %
+                                                static_cast<std::uint64_t>(kind.shape[d] / kind.buckets[at]));
+        }
+        drawn.insert(delay);
+      }
+      const std::vector<Delay> delays(drawn.begin(), drawn.end());
+      const CombModel::Quality looked = model.assess(delays, 0);
+      const auto [plan, quality] = model.build(delays);
+      EXPECT_NEAR(looked.error, quality.error, 1e-9 * quality.error);
+      EXPECT_NEAR(looked.power, quality.power, 1e-9 * quality.power);
+      double measured = 0, predicted = 0;
+      for (std::size_t i = 0; i < 25; ++i) {
+        if (static_cast<std::int64_t>(i) == support.mean_coefficient) continue;
+        predicted += plan.noise_gain[i] + plan.bias[i];
+        for (std::int64_t flat = 0; flat < kind.shape.points(); ++flat) {
+          const auto f = coordinates(kind.shape, flat);
+          std::int64_t bucket = 0;
+          for (std::size_t d = 0; d < 3; ++d) bucket = bucket * kind.buckets[d] + f[d] % kind.buckets[d];
+          if (bucket != plan.bucket[i]) continue;
+          double power = prior.tail.power[cells.cell(f)];
+          double wanted = 0;
+          for (const SupportMember& member : support.members) {
+            if (member.f != f) continue;
+            power = prior.support_power[static_cast<std::size_t>(member.coefficient)];
+            wanted = member.coefficient == static_cast<std::int64_t>(i) && !member.conjugate ? 1 : 0;
+          }
+          measured += power * std::norm(response(plan, i, f) - wanted);
+        }
+      }
+      EXPECT_NEAR(predicted / quality.error, 1, 1e-9);
+      EXPECT_NEAR(measured / predicted, 1, 0.15) << kind.shape.to_string() << (real ? " real" : " complex");
+    }
+  }
 }
 
 TEST(CombPlanner, KeepsItsPromises) {

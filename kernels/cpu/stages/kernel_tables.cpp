@@ -3,6 +3,7 @@
 #include "kernels/cpu/platform/isa.hpp"
 #include "kernels/cpu/stages/account_kernels.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"
+#include "kernels/cpu/stages/bucket_systems.hpp"
 #include "kernels/cpu/stages/flat_recover.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/cpu/stages/locate.hpp"
@@ -33,6 +34,7 @@ namespace sfft::detail::cpu {
   const WaveKernels<double>& wave_table_double() noexcept;                \
   const LayoutKernels<float>& layout_table_float() noexcept;              \
   const LayoutKernels<double>& layout_table_double() noexcept;            \
+  const BucketSystemKernels& bucket_system_table() noexcept;              \
   }
 SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
 #undef SFFT_DECLARE
@@ -46,5 +48,8 @@ SFFT_DEFINE_KERNELS(BucketPowerKernels, bucket_power)
 SFFT_DEFINE_KERNELS(LocateKernels, locate)
 SFFT_DEFINE_KERNELS(WaveKernels, wave)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
+const BucketSystemKernels& bucket_system_kernels() noexcept {
+  SFFT_DISPATCH(bucket_system_table())
+}
 
 }  // namespace sfft::detail::cpu

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage "recover" at plan time: the best linear estimates of the frequencies that share a bucket, for eight
+// buckets side by side. Same results on every instruction set.
+#pragma once
+
+namespace sfft::detail::cpu {
+
+inline constexpr int kSystemLanes = 8;  ///< buckets side by side
+inline constexpr int kSystemMost = 24;  ///< delays or members at most
+inline constexpr int kPair =
+    2 * kSystemLanes;  ///< doubles of a complex number per lane: real parts, then imaginary
+/// Near aliases of a bucket along its dimensions, the last one contiguous.
+inline constexpr int kSystemAliases = 64;
+
+/// In every lane y_j = Σ_i a_ij X_i + tail_j, for `delays` values of j; lanes with fewer than `members`
+/// frequencies are filled with absent ones. Complex arrays hold pairs of kPair doubles.
+struct BucketSystems {
+  int delays, members;
+  const double* responses;  ///< a_ij: pair [response_at[j]*members + i]
+  const int* response_at;   ///< per delay
+  const double* tails;  ///< E[tail_i conj(tail_j)]: pair [tail_at[i*(i−1)/2 + j]] for i > j; null: all zero
+  const int* tail_at;   ///< per pair of delays
+  const double* tail_power;     ///< E|tail_j|² per lane
+  const double* inverse_power;  ///< 1/E|X_i|² at [i][lane]; 0 for absent ones and for least squares
+  const double* present;        ///< 1 or 0 at [i][lane]
+  bool least_squares;           ///< then the tail is white, of power 1
+};
+
+/// Near aliases of eight buckets: their power at [alias][lane] over a box of extents[0] × extents[1] ×
+/// extents[2] <= kSystemAliases steps.
+struct NearAliases {
+  const double* power;
+  int extents[3];
+};
+
+/// What systems are solved with; about 200 kB.
+struct BucketScratch {
+  double factor[kSystemMost * kSystemMost * kPair];   ///< Cholesky factor of the tail's covariance
+  double white[kSystemMost * kSystemMost * kPair];    ///< whitened responses, member by member
+  double gram[kSystemMost * kSystemMost * kPair];     ///< their products, then the factor of these
+  double inverse[kSystemMost * kSystemMost * kPair];  ///< the inverse of that factor, then of the products
+};
+
+struct BucketSystemKernels {
+  /// variance[i][lane] = E|X̂_i − X_i|² of the best estimate; for least squares the squared norm of its row,
+  /// where the tail has power 1. False where least squares cannot tell members apart.
+  bool (*variances)(const BucketSystems& systems, BucketScratch& scratch, double* variance);
+  /// After variances(): the rows w of X̂_i = Σ_j w_ij y_j as pairs [i*delays + j], and per [i][lane] the error
+  /// from the tail, the error from shrinking and from other members, and E|X̂_i|² from the members.
+  void (*rows)(const BucketSystems& systems, BucketScratch& scratch, double* weights, double* noise,
+               double* bias, double* response);
+  /// tail = Σ_q power_q Π_d phase_d[q_d], a pair; phases are complex, real part first.
+  void (*tail)(const NearAliases& aliases, const double* const phases[3], double* tail);
+};
+
+const BucketSystemKernels& bucket_system_kernels() noexcept;
+
+}  // namespace sfft::detail::cpu

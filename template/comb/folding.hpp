@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What folding a template's spectrum into buckets takes, whatever the grid: residues of its frequencies and
+// sums of its tail, each worked out once per divisor.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "template/data/support_set.hpp"
+
+namespace sfft::detail {
+
+class Folding {
+ public:
+  using Grid = std::array<std::int64_t, 3>;  ///< buckets along each dimension; they divide the shape
+
+  Folding(const SupportSet& support, const SpectralPrior& prior);
+
+  /// Works out what the other functions need for a grid. They can then be called from several threads.
+  void prepare(const Grid& buckets);
+  /// The flat bucket of each member of the support.
+  std::vector<std::int64_t> buckets_of_members(const Grid& buckets) const;
+  /// Power of the tail that folds into each of these flat buckets, the template's own cells included:
+  /// Σ tail(f) over f ≡ b.
+  std::vector<double> tails_of(std::span<const std::int64_t> flat, const Grid& buckets) const;
+
+  const SupportSet& support() const noexcept { return support_; }
+  const SpectralPrior& prior() const noexcept { return prior_; }
+  const CellGrid& cells() const noexcept { return cells_; }
+  bool white() const noexcept { return white_; }  ///< the tail has power 1 everywhere, at an unknown scale
+  /// What the tail's model says at each member's own frequency.
+  std::span<const double> tail_at_members() const noexcept { return tail_at_members_; }
+
+ private:
+  const SupportSet& support_;
+  const SpectralPrior& prior_;
+  CellGrid cells_;
+  bool white_;
+  std::vector<double> tail_at_members_;
+  std::array<std::map<std::int64_t, std::vector<std::int64_t>>, 3> residues_;  ///< by dimension and divisor
+  /// Frequencies per [residue][cell] of the first of several dimensions, by divisor.
+  std::map<std::int64_t, std::vector<double>> counts_;
+  /// The tail folded along all dimensions but the first: [bucket of these][cell of the first], by divisors.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> folded_;
+};
+
+}  // namespace sfft::detail

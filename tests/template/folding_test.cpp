@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests what folding a spectrum into buckets gives against folding every frequency.
+#include "template/comb/folding.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "bench/known_signals.hpp"
+#include "kernels/base/index.hpp"
+#include "kernels/base/region.hpp"
+#include "kernels/base/roots.hpp"
+
+namespace sfft::detail {
+namespace {
+
+TEST(Folding, BucketsAndTailsEqualBruteForce) {
+  const struct {
+    Shape shape;
+    std::array<std::int64_t, 3> grids[2];
+  } cases[] = {{Shape{360}, {{12, 1, 1}, {45, 1, 1}}},
+               {Shape{24, 40}, {{6, 8, 1}, {24, 5, 1}}},
+               {Shape{12, 8, 30}, {{3, 4, 10}, {12, 1, 6}}}};
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> uniform(0.1, 3);
+  for (const auto& kind : cases) {
+    TemplateData data;
+    data.shape = kind.shape;
+    data.real = true;
+    data.support = std::make_shared<std::vector<std::int64_t>>(
+        test::SparseSignal::random(kind.shape, true, 20, 4).support);
+    const SupportSet support(data);
+    const CellGrid cells(kind.shape);
+    SpectralPrior prior;
+    prior.support_power.assign(20, 1.0);
+    for (std::size_t c = 0; c < cells.cells(); ++c) prior.tail.power.push_back(uniform(random));
+    Folding folding(support, prior);
+    for (const auto& grid : kind.grids) folding.prepare(grid);
+    for (const auto& grid : kind.grids) {
+      const std::int64_t buckets = grid[0] * grid[1] * grid[2];
+      std::vector<double> sums(static_cast<std::size_t>(buckets), 0.0);
+      for (std::int64_t flat = 0; flat < kind.shape.points(); ++flat) {
+        const auto f = coordinates(kind.shape, flat);
+        const std::int64_t b = (f[0] % grid[0] * grid[1] + f[1] % grid[1]) * grid[2] + f[2] % grid[2];
+        sums[static_cast<std::size_t>(b)] += prior.tail.power[cells.cell(f)];
+      }
+      std::vector<std::int64_t> all(sums.size());
+      for (std::size_t b = 0; b < all.size(); ++b) all[b] = static_cast<std::int64_t>(b);
+      const std::vector<double> tails = folding.tails_of(all, grid);
+      for (std::size_t b = 0; b < all.size(); ++b) EXPECT_NEAR(tails[b], sums[b], 1e-12 * sums[b]) << b;
+      const std::vector<std::int64_t> members = folding.buckets_of_members(grid);
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const auto& f = support.members[i].f;
+        EXPECT_EQ(members[i], (f[0] % grid[0] * grid[1] + f[1] % grid[1]) * grid[2] + f[2] % grid[2]);
+        EXPECT_EQ(folding.tail_at_members()[i], prior.tail.power[cells.cell(f)]);
+      }
+    }
+  }
+}
+
+TEST(Roots, TablesAndFormulasAreRootsOfUnity) {
+  std::mt19937_64 random(1);
+  for (const std::int64_t n : {1, 2, 3, 7, 64, 360, 4096, 4097, 1000003, 1 << 24}) {
+    const Roots roots(n);
+    for (int i = 0; i < 200; ++i) {
+      const auto a = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+      const auto b = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+      EXPECT_LT(std::abs(roots(a) - unit_root(a, n)), 1e-15) << n;
+      EXPECT_LT(std::abs(roots(a, b) - phase(a, b, n)), 1e-15) << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::detail
