@@ -170,6 +170,13 @@ enum class Path : std::uint8_t {
   dense,        ///< a full FFT, then the template's frequencies are picked
 };
 
+/// How long a planner searches (docs/tuning.md has what each costs and gains).
+enum class PlanEffort : std::uint8_t {
+  quick,     ///< under half of the time, for a plan whose error is some per cent larger
+  normal,    ///< milliseconds for a thousand coefficients
+  thorough,  ///< four times as long, for a plan whose error is often some per cent smaller
+};
+
 /// What to do when discovery cannot vouch for its answer.
 enum class Fallback : std::uint8_t {
   dense,  ///< transform the signal densely

@@ -185,6 +185,7 @@ class Designer {
     request.limit_us = limit_us;
     request.seed = options_.seed;
     request.threads = design_->threads;
+    request.effort = options_.effort;
     if (on_device_) {
       const int multiprocessors = device_traits(options_.device).multiprocessors;
       request.cost = [multiprocessors, batch = options_.batch](const CombCost& cost) {

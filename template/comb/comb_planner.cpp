@@ -15,6 +15,7 @@
 #include <span>
 
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "template/comb/comb_candidates.hpp"
 #include "template/comb/comb_model.hpp"
 #include "template/comb/delay_search.hpp"
 
@@ -26,31 +27,30 @@ namespace {
 /// included.
 constexpr double kMaxGainRms = 3;
 constexpr double kMaxGain = 60;
-/// Fewer empty buckets than this say too little about the tail.
-constexpr std::int64_t kMinEmpty = 8;
-
-bool smooth(std::int64_t n) {
-  for (const std::int64_t prime : {2, 3, 5, 7}) {
-    while (n % prime == 0) n /= prime;
-  }
-  return n == 1;
-}
-
-std::vector<std::int64_t> smooth_divisors(std::int64_t n, std::int64_t largest) {
-  std::vector<std::int64_t> divisors;
-  for (std::int64_t d = 1; d <= std::min(n / d, largest); ++d) {
-    if (n % d != 0) continue;
-    if (smooth(d)) divisors.push_back(d);
-    if (d != n / d && n / d <= largest && smooth(n / d)) divisors.push_back(n / d);
-  }
-  std::sort(divisors.begin(), divisors.end());
-  return divisors;
-}
-
 std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buckets, std::int64_t delays) {
   std::string grid = fmt::format("{}", buckets[0]);
   for (int d = 1; d < shape.rank(); ++d) grid += fmt::format("x{}", buckets[static_cast<std::size_t>(d)]);
   return fmt::format("comb {}, {} delays", grid, delays);
+}
+
+/// How far a search with a known tail goes.
+struct Effort {
+  std::size_t looks;        ///< candidates looked at
+  int look_draws;           ///< random sets of delays per look
+  std::size_t look_groups;  ///< buckets that a look is judged by; 0: all
+  std::size_t finalists;    ///< candidates whose delays are searched properly
+  int draws, sweeps;        ///< of that search
+};
+
+Effort effort_of(PlanEffort effort) {
+  switch (effort) {
+    case PlanEffort::quick:
+      return {5, 2, 96, 1, 6, 0};
+    case PlanEffort::thorough:
+      return {60, 10, 0, 6, 32, 4};
+    default:
+      return {20, 6, 96, 2, 16, 2};
+  }
 }
 
 class Planner {
@@ -61,14 +61,10 @@ class Planner {
         prior_(prior),
         request_(request),
         rejected_(rejected),
-        folding_(std::make_shared<Folding>(support, prior)) {
-    for (std::int64_t i = 0; i < support.k && !prior.least_squares(); ++i) {
-      if (i != support.mean_coefficient) power_ += prior.support_power[static_cast<std::size_t>(i)];
-    }
-  }
+        folding_(std::make_shared<Folding>(support, prior)) {}
 
   std::optional<CombPlan> plan() {
-    list_candidates();
+    candidates_ = list_comb_candidates(*folding_, request_);
     if (candidates_.empty()) {
       rejected_.push_back(
           {"comb", "no divisors of the shape leave enough empty buckets within the sample budget"});
@@ -78,142 +74,6 @@ class Planner {
   }
 
  private:
-  struct Candidate {
-    std::array<std::int64_t, 3> buckets;
-    std::int64_t delays;
-    double us;
-    double proxy;  ///< relative error by Crowding::proxy_error; 0 for least squares
-  };
-
-  void list_candidates() {
-    const Shape& shape = support_.shape;
-    const auto members = static_cast<std::int64_t>(support_.members.size());
-    const std::int64_t most = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096});
-    // Fewer buckets than this would leave almost none empty, or hold more frequencies than delays resolve.
-    const std::int64_t least = prior_.least_squares() ? std::max<std::int64_t>(kMinEmpty, members / 12)
-                                                      : std::max<std::int64_t>(kMinEmpty, members);
-    std::array<std::vector<std::int64_t>, 3> sides;
-    for (int d = 0; d < 3; ++d) sides[static_cast<std::size_t>(d)] = smooth_divisors(shape[d], most);
-    std::vector<std::array<std::int64_t, 3>> grids;
-    for (const std::int64_t b0 : sides[0]) {
-      for (const std::int64_t b1 : sides[1]) {
-        if (b0 * b1 > most) break;
-        for (const std::int64_t b2 : sides[2]) {
-          const std::int64_t buckets = b0 * b1 * b2;
-          if (buckets > most) break;
-          if (buckets >= least) grids.push_back({b0, b1, b2});
-        }
-      }
-    }
-    for (const auto& grid : grids) add_grid(grid, most);
-  }
-
-  /// Natural spectra alias least when the grid's sides follow the frame's; very long grids are skipped.
-  bool misshapen(const std::array<std::int64_t, 3>& grid) const {
-    double low = std::numeric_limits<double>::infinity();
-    double high = 0;
-    for (int d = 0; d < support_.shape.rank(); ++d) {
-      const double stride =
-          static_cast<double>(support_.shape[d]) / static_cast<double>(grid[static_cast<std::size_t>(d)]);
-      low = std::min(low, stride);
-      high = std::max(high, stride);
-    }
-    return high > 6 * low && !prior_.least_squares();
-  }
-
-  void add_grid(const std::array<std::int64_t, 3>& grid, std::int64_t most) {
-    if (misshapen(grid)) return;
-    folding_->prepare(grid);
-    const Crowding crowding = look_at(grid);
-    const std::int64_t buckets = grid[0] * grid[1] * grid[2];
-    const std::int64_t empty = buckets - crowding.occupied;
-    if (empty < std::max(kMinEmpty, buckets / 8)) return;
-    const std::int64_t room = support_.shape.points() / buckets;
-    const std::int64_t step = support_.real ? 2 : 1;
-    // Least squares needs a delay for each frequency of a bucket; with a prior a crowded bucket only shrinks.
-    const std::int64_t crowd = prior_.least_squares() ? crowding.largest : 1;
-    const std::int64_t first = (crowd + step - 1) / step * step;
-    const std::int64_t last = std::min({CombModel::kMaxDelays, room, most / buckets});
-    for (std::int64_t r = first; r <= last; r += step) {
-      if (prior_.least_squares() && r > first + 2 * step) break;
-      const double us = predicted_us(buckets, r);
-      if (us > request_.limit_us) break;
-      candidates_.push_back({grid, r, us, std::sqrt(crowding.proxy_error(r) / std::max(power_, 1e-300))});
-    }
-  }
-
-  /// The members of a grid's buckets, and the tail that aliases onto each coefficient.
-  struct Crowding {
-    std::int64_t occupied = 0, largest = 0;
-    struct Own {
-      double tail, power;
-      std::int64_t members;  ///< of its bucket
-    };
-    std::vector<Own> own;  ///< coefficients without f = 0; empty for least squares
-
-    /// A bound on Σ E|error|² with r delays at random, without looking at phases: what the search sorts by.
-    double proxy_error(std::int64_t delays) const {
-      double sum = 0;
-      std::array<double, CombModel::kMaxDelays + 1> share;
-      for (std::int64_t n = 0; n <= CombModel::kMaxDelays; ++n)
-        share[static_cast<std::size_t>(n)] =
-            1 / static_cast<double>(std::max<std::int64_t>(1, delays + 1 - n));
-      for (const Own& of : own) {
-        const auto members = static_cast<std::size_t>(std::min(of.members, CombModel::kMaxDelays));
-        sum += std::min(of.tail * share[members], of.power);
-      }
-      return sum;
-    }
-  };
-
-  Crowding look_at(const std::array<std::int64_t, 3>& grid) {
-    Crowding crowding;
-    const std::vector<std::int64_t> bucket = folding_->buckets_of_members(grid);
-    const auto buckets = static_cast<std::size_t>(grid[0] * grid[1] * grid[2]);
-    if (members_in_.size() < buckets) members_in_.resize(buckets, 0);
-    for (const std::int64_t b : bucket) {
-      std::int32_t& members = members_in_[static_cast<std::size_t>(b)];
-      crowding.occupied += members == 0;
-      crowding.largest = std::max<std::int64_t>(crowding.largest, ++members);
-    }
-    if (prior_.least_squares()) {
-      for (const std::int64_t b : bucket) members_in_[static_cast<std::size_t>(b)] = 0;
-      return crowding;
-    }
-    const std::span<const double> tail = folding_->tail_at_members();
-    if (template_in_.size() < buckets) template_in_.resize(buckets, 0);
-    for (std::size_t i = 0; i < bucket.size(); ++i)
-      template_in_[static_cast<std::size_t>(bucket[i])] += tail[i];
-    std::vector<std::int64_t> at;
-    for (std::size_t i = 0; i < bucket.size(); ++i) {
-      const SupportMember& member = support_.members[i];
-      if (member.conjugate || member.coefficient == support_.mean_coefficient) continue;
-      at.push_back(bucket[i]);
-      crowding.own.push_back({0, prior_.support_power[static_cast<std::size_t>(member.coefficient)],
-                              members_in_[static_cast<std::size_t>(bucket[i])]});
-    }
-    const std::vector<double> tails = folding_->tails_of(at, grid);
-    for (std::size_t i = 0; i < at.size(); ++i)
-      crowding.own[i].tail = std::max(0.0, tails[i] - template_in_[static_cast<std::size_t>(at[i])]);
-    for (const std::int64_t b : bucket) {
-      members_in_[static_cast<std::size_t>(b)] = 0;
-      template_in_[static_cast<std::size_t>(b)] = 0;
-    }
-    return crowding;
-  }
-
-  double predicted_us(std::int64_t buckets, std::int64_t delays, bool clustered = false) const {
-    CombCost cost{};
-    cost.points = support_.shape.points();
-    cost.buckets = buckets;
-    cost.delays = delays;
-    cost.samples = cost.buckets * delays;
-    cost.lines = clustered ? cost.buckets : cost.samples;
-    cost.k = support_.k;
-    cost.real = support_.real;
-    return request_.cost(cost);
-  }
-
   /// Runs job(i) for i < count on the requested number of threads; an exception from a job is rethrown here.
   template <class Job>
   void for_each(std::size_t count, const Job& job) const {
@@ -252,18 +112,15 @@ class Planner {
     return plan;
   }
 
-  void reject(const Candidate& candidate, const std::string& reason) {
+  void reject(const CombCandidate& candidate, const std::string& reason) {
     if (rejected_.size() < 16)
       rejected_.push_back({describe(support_.shape, candidate.buckets, candidate.delays), reason});
   }
 
   /// The tail is zero or unknown: any solvable plan is exact, so the cheapest well-conditioned one wins.
   std::optional<CombPlan> cheapest_exact() {
-    std::sort(candidates_.begin(), candidates_.end(),
-              [](const Candidate& a, const Candidate& b) { return a.us < b.us; });
-    constexpr std::size_t kTries = 10;
-    for (std::size_t i = 0; i < std::min(kTries, candidates_.size()); ++i) {
-      const Candidate& candidate = candidates_[i];
+    for (std::size_t i = 0; i < std::min(kCombTries, candidates_.size()); ++i) {
+      const CombCandidate& candidate = candidates_[i];
       CombModel model(folding_, candidate.buckets);
       for (const bool clustered : {true, false}) {
         const std::int64_t reach = std::max<std::int64_t>(8, 2 * candidate.delays);
@@ -273,7 +130,7 @@ class Planner {
         if (!choice) continue;
         if (choice->quality.gain_rms <= kMaxGainRms && choice->quality.gain_max <= kMaxGain) {
           return finish(model, choice->delays,
-                        predicted_us(model.bucket_count(), candidate.delays, clustered));
+                        predict_us(support_, request_, model.bucket_count(), candidate.delays, clustered));
         }
       }
       reject(candidate, "no delays found that separate the frequencies sharing a bucket");
@@ -284,7 +141,7 @@ class Planner {
   /// The tail is known: the least predicted error, or the cheapest plan within the accuracy asked for.
   std::optional<CombPlan> best_estimate() {
     const bool good_enough = request_.accuracy > 0;
-    std::sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) {
+    std::sort(candidates_.begin(), candidates_.end(), [&](const CombCandidate& a, const CombCandidate& b) {
       // The proxy ignores phases and is pessimistic by up to about 3.
       if (good_enough) {
         const bool ok_a = a.proxy <= 2 * request_.accuracy;
@@ -295,12 +152,12 @@ class Planner {
       return a.proxy < b.proxy;
     });
     struct Looked {
-      Candidate candidate;
+      CombCandidate candidate;
       double error;
     };
-    constexpr std::size_t kLook = 20;
+    const Effort effort = effort_of(request_.effort);
     // Candidates with the same grid share its model, which one thread at a time may use.
-    std::vector<std::optional<double>> errors(std::min(kLook, candidates_.size()));
+    std::vector<std::optional<double>> errors(std::min(effort.looks, candidates_.size()));
     std::map<std::array<std::int64_t, 3>, std::unique_ptr<CombModel>> models;
     for (std::size_t i = 0; i < errors.size(); ++i) models[candidates_[i].buckets];
     std::vector<std::array<std::int64_t, 3>> grids;
@@ -312,10 +169,10 @@ class Planner {
         if (candidates_[i].buckets != grids[g]) continue;
         const auto choice = search_delays(*model, support_.shape,
                                           {.count = candidates_[i].delays,
-                                           .draws = 6,
+                                           .draws = effort.look_draws,
                                            .sweeps = 0,
                                            .groups = 24,
-                                           .final_groups = 96,
+                                           .final_groups = effort.look_groups,
                                            .seed = request_.seed});
         if (choice) errors[i] = relative_error(choice->quality);
       }
@@ -336,23 +193,30 @@ class Planner {
       return ok_a ? a.candidate.us < b.candidate.us : a.error < b.error;
     });
     // The first look is coarse: search the finalists' delays properly, and keep the one that predicts best.
-    constexpr std::size_t kFinalists = 2;
-    std::vector<std::optional<DelayChoice>> finalists(std::min(kFinalists, looked.size()));
-    const bool apart = finalists.size() > 1 && looked[0].candidate.buckets != looked[1].candidate.buckets;
-    const auto finish_search = [&](std::size_t i) {
-      if (i > 0 && looked[i].error > bar) return;
-      finalists[i] = search_delays(*models.at(looked[i].candidate.buckets), support_.shape,
-                                   {.count = looked[i].candidate.delays,
-                                    .draws = 16,
-                                    .sweeps = 2,
-                                    .groups = 32,
-                                    .seed = request_.seed});
-    };
-    if (apart) {
-      for_each(finalists.size(), finish_search);
-    } else {
-      for (std::size_t i = 0; i < finalists.size(); ++i) finish_search(i);
+    std::vector<std::optional<DelayChoice>> finalists(std::min(effort.finalists, looked.size()));
+    // Finalists with the same grid come one after the other, too.
+    std::vector<std::vector<std::size_t>> turns;
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+      const auto same = std::find_if(turns.begin(), turns.end(), [&](const auto& turn) {
+        return looked[turn[0]].candidate.buckets == looked[i].candidate.buckets;
+      });
+      if (same == turns.end()) {
+        turns.push_back({i});
+      } else {
+        same->push_back(i);
+      }
     }
+    for_each(turns.size(), [&](std::size_t t) {
+      for (const std::size_t i : turns[t]) {
+        if (i > 0 && looked[i].error > bar) continue;
+        finalists[i] = search_delays(*models.at(looked[i].candidate.buckets), support_.shape,
+                                     {.count = looked[i].candidate.delays,
+                                      .draws = effort.draws,
+                                      .sweeps = effort.sweeps,
+                                      .groups = 32,
+                                      .seed = request_.seed});
+      }
+    });
     std::size_t winner = finalists.size();
     double best = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < finalists.size(); ++i) {
@@ -368,7 +232,7 @@ class Planner {
                                   ? fmt::format("predicted error {:.3g} > {:.3g}", other.error, bar)
                                   : fmt::format("no better, {:.1f} us", other.candidate.us));
     }
-    const Candidate& chosen = looked[winner].candidate;
+    const CombCandidate& chosen = looked[winner].candidate;
     return finish(*models.at(chosen.buckets), finalists[winner]->delays, chosen.us);
   }
 
@@ -376,12 +240,8 @@ class Planner {
   const SpectralPrior& prior_;
   const CombRequest& request_;
   std::vector<Rejection>& rejected_;
-  std::vector<Candidate> candidates_;
-  double power_ = 0;
+  std::vector<CombCandidate> candidates_;
   std::shared_ptr<Folding> folding_;
-  std::vector<std::int32_t>
-      members_in_;                   ///< members per bucket of the grid being looked at; all 0 in between
-  std::vector<double> template_in_;  ///< what the tail's model says at these
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct CombRequest {
   double epsilon = 0;            ///< epsilon of the arithmetic that will execute
   double limit_us = 0;           ///< plans predicted to be slower than this are rejected
   std::uint64_t seed = 1;
+  PlanEffort effort = PlanEffort::normal;
   int threads = 1;  ///< threads of the search; the plan is the same for any number
   std::function<double(const CombCost&)> cost =
       predict_comb_us;  ///< microseconds on the backend that executes
