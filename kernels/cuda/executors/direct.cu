@@ -3,13 +3,12 @@
 // frame.
 #include "kernels/cuda/executors/direct.hpp"
 
+#include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/finish.cuh"
 
 namespace sfft::detail::cuda {
 
 namespace {
-
-constexpr int kThreads = 256;
 
 template <class Real, class T>
 __global__ void direct_kernel(const __grid_constant__ Binning<Real> plan, std::int64_t points,

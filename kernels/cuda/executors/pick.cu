@@ -3,13 +3,12 @@
 // the parts.
 #include "kernels/cuda/executors/pick.hpp"
 
+#include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/finish.cuh"
 
 namespace sfft::detail::cuda {
 
 namespace {
-
-constexpr int kThreads = 256;
 
 /// Picks the template's coefficients and sums Σ|X|² over both halves; each block takes a part of every
 /// spectrum.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launch shapes for kernels whose threads stride over an array.
+// Launch shapes: threads of a block, and blocks for kernels whose threads stride over an array.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 namespace sfft::detail::cuda {
 
+/// Threads of a block, for kernels that need no number of their own.
 constexpr int kThreads = 256;
 
 /// Blocks of kThreads for `count` elements: enough to fill any GPU, no more.

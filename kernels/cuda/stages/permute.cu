@@ -2,13 +2,12 @@
 // One thread per tap of a lane, looping over frames; one block per frame also reads the witness's samples.
 #include "kernels/cuda/stages/permute.hpp"
 
+#include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/witness.cuh"
 
 namespace sfft::detail::cuda {
 
 namespace {
-
-constexpr int kThreads = 256;
 
 template <class Real, class T>
 __global__ void permute_kernel(const __grid_constant__ Binning<Real> plan,

@@ -9,7 +9,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 256;  // the launch bounds of recover() are for blocks of this size
 
 template <bool kReal, class Real>
 __device__ __forceinline__ Complex<Real> row_sum(const Binning<Real>& plan, const Complex<Real>* z, int i) {

@@ -2,11 +2,11 @@
 // One thread per bucket sums its taps over the folds, looping over lines.
 #include "kernels/cuda/stages/subsample.hpp"
 
+#include "kernels/cuda/runtime/launch.hpp"
+
 namespace sfft::detail::cuda {
 
 namespace {
-
-constexpr int kThreads = 256;
 
 template <class Real>
 __global__ void subsample_kernel(const Complex<Real>* __restrict__ taps, const Real* __restrict__ window,
