@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "template/discovery/fit.hpp"
+#include "template/discovery/grid_point.hpp"
 #include "template/discovery/pattern.hpp"
 #include "template/discovery/round.hpp"
 #include "template/discovery/sampler.hpp"

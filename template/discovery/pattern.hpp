@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "template/discovery/grid_point.hpp"
 #include "template/discovery/random.hpp"
 #include "template/discovery/sampler.hpp"
 

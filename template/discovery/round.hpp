@@ -3,13 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/base/types.hpp"
+#include "template/discovery/grid_point.hpp"
 #include "template/discovery/sampler.hpp"
 
 namespace sfft::detail {

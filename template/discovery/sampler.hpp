@@ -3,7 +3,6 @@
 // sampling patterns that are drawn anew for every round and so are not worth a plan.
 #pragma once
 
-#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,7 @@
 
 #include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
+#include "template/discovery/grid_point.hpp"
 #include "template/discovery/sample_reader.hpp"
 
 namespace sfft::detail {

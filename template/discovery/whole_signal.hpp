@@ -4,18 +4,15 @@
 // transform.
 #pragma once
 
-#include <array>
 #include <complex>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/base/types.hpp"
+#include "template/discovery/grid_point.hpp"
 #include "template/discovery/random.hpp"
 
 namespace sfft::detail {
-
-/// Coordinates of a sample or a frequency; 0 beyond the rank.
-using GridPoint = std::array<std::int64_t, 3>;
 
 /// w(t) = exp(-2 pi i Σ_d g_d t_d / n_d) at a frequency g drawn at random, each g_d at least a quarter away
 /// from the integers.

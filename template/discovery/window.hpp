@@ -12,6 +12,7 @@
 #include "kernels/base/filter.hpp"
 #include "kernels/cpu/stages/flat_hash.hpp"
 #include "template/discovery/fit.hpp"
+#include "template/discovery/grid_point.hpp"
 #include "template/discovery/pattern.hpp"
 #include "template/discovery/round.hpp"
 #include "template/discovery/sampler.hpp"
