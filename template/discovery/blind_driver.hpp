@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides each round from what the last one saw: which grid and delays to read, when to peel, check or change
+// to windows, and when to give up because a dense transform would be cheaper.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "template/discovery/comb.hpp"
+#include "template/discovery/pattern.hpp"
+#include "template/discovery/round.hpp"
+#include "template/discovery/sampler.hpp"
+
+namespace sfft::detail {
+
+/// One discovery: discover_blindly() makes one and runs it.
+template <class Real>
+class BlindDriver {
+ public:
+  BlindDriver(SampleReader& signal, const Shape& shape, const BlindRequest& request)
+      : request_(request),
+        shape_(shape),
+        signal_(signal),
+        sampler_(signal, shape),
+        random_(request.seed),
+        // The positions of the witness are independent of where the rounds looked.
+        scatter_(~request.seed),
+        comb_(sampler_) {}
+
+  BlindResult run();
+
+ private:
+  /// Rounds of one kind; each doubles the buckets or finds something, so a few suffice or none will.
+  static constexpr int kMostRounds = 10;
+  static constexpr std::int64_t kFewestBuckets = 32;
+  /// A frequency of just the limit's power is as likely to hide in the noise as to show.
+  static constexpr double kMargin = 1.5;
+  /// False alarms and pairs counted twice, on top of the frequencies expected.
+  static constexpr std::int64_t kSpare = 16;
+  static constexpr const char* kNotFinite = "samples that were read are NaN, infinite or too large";
+
+  // driver.cpp
+  bool affordable(const CombGrid& grid, std::int64_t delays, bool progress);
+  /// The first round is always affordable; refining what has been found may cost as much as it saves.
+  bool afford(double us, double reads, bool progress);
+  /// Under noise, more significant frequencies than were asked for mark a spectrum that is not sparse. `open`
+  /// is roughly the number of frequencies that are seen but not found.
+  void judge_prospects(const BlindRound& round, std::int64_t open);
+  /// Records what a round saw; false when discovery cannot go on.
+  bool accept(const BlindRound& round, double tail_per_noise);
+  std::int64_t most_seen() const { return expected_ + expected_ / 2 + kSpare; }
+  /// Bound of what is missed when nothing is known but the energy of the samples read.
+  double everything() const { return kMargin * std::sqrt(total_energy_); }
+
+  // comb_rounds.cpp
+  /// What the next round of combs will be like.
+  struct CombSearch {
+    std::int64_t target = 0;  ///< buckets
+    bool ladder = false;      ///< delays for locating under noise, or in several dimensions
+    bool spread = false;      ///< runs of delays with a step, not next to each other
+    std::int64_t least_unresolved = -1;
+    int stalled = 0;  ///< rounds in a row that brought nothing
+    std::optional<CombGrid> previous;
+  };
+  void run_combs();
+  void adapt_to_noise(const BlindRound& round, const CombGrid& grid, CombSearch& search);
+  /// After a round that was not the last: what the next one does differently. False when combs will not do.
+  bool go_on(const BlindRound& round, const CombGrid& grid, CombSearch& search);
+  /// A small round on the residual of the frequencies found so far, for the few that met in a bucket and
+  /// could not be told apart there. Returns how many buckets still cannot be explained.
+  std::int64_t peel(const CombGrids& grids, const BlindRound& last, const CombGrid& used);
+
+  // window_rounds.cpp
+  void run_windows();
+
+  // confirm.cpp
+  enum class Verdict { clean, unclean, none };
+  /// Reads as many fresh samples as the accuracy needs and says whether they contradict the components;
+  /// `none` when the shape or the limits allow no check.
+  Verdict check(const CombGrids& grids, const CombGrid* used);
+  Verdict check_once(const CombGrid& grid, const CheckReads& reads);
+  /// The rounds agree; decides whether they are to be believed.
+  void confirm();
+  /// Even in pure noise some frequency stands out in every round of a short signal, because its samples are
+  /// read again and again. Its value is then mostly error, and larger than its standard error because it was
+  /// chosen.
+  void drop_doubtful();
+  /// Compares what the rounds agree on with scattered samples; clears `verified` where these disagree.
+  void hear_witness();
+  /// What was found explains the samples; decides whether it is also what was asked for.
+  void judge_count();
+
+  const BlindRequest& request_;
+  const Shape& shape_;
+  SampleReader& signal_;
+  BlindSampler<Real> sampler_;
+  BlindRandom random_, scatter_;
+  BlindComb<Real> comb_;
+  BlindResult result_;
+  std::int64_t expected_ = 0;
+  double spent_us_ = 0;
+  double work_us_ = 0;       ///< spent_us_ without the cost of reading, which depends on where the signal is
+  double total_energy_ = 0;  ///< of the last round
+  bool hopeless_ = false;
+  bool promising_ = false;  ///< what was found so far looks like the answer
+  bool noisy_ = false;
+};
+
+}  // namespace sfft::detail

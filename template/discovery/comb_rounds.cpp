@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounds of combs: which grid and delays the next one reads, and when to peel off what a round left
+// unresolved.
+#include <algorithm>
+#include <cmath>
+
+#include "template/discovery/blind_driver.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Buckets per expected frequency: with fewer, frequencies meet in pairs too often; more cost time.
+constexpr std::int64_t kBucketsPerFrequency = 4;
+/// The same in several dimensions, where only another grid parts frequencies that meet.
+constexpr std::int64_t kGridBucketsPerFrequency = 16;
+constexpr std::int64_t kLadderBucketsPerFrequency = 32;
+/// Power of the weakest frequency over a bucket's noise at which a ladder of delays is climbed safely.
+constexpr double kSafePower = 60;
+
+/// Whether a run of neighbouring delays, under this noise, points to one of the bucket's candidates.
+bool precise(const BlindRound& round, const CombGrid& grid) {
+  const double turns = std::sqrt(round.noise / std::max(round.weakest, 1e-300)) / 16;
+  return 8 * turns * static_cast<double>(grid.strides[0]) < 1;
+}
+
+}  // namespace
+
+template <class Real>
+void BlindDriver<Real>::run_combs() {
+  const CombGrids grids(shape_);
+  CombSearch search;
+  search.ladder = shape_.rank() > 1;
+  search.target =
+      std::max(kFewestBuckets, (search.ladder ? kGridBucketsPerFrequency : kBucketsPerFrequency) * expected_);
+  if (request_.k > 0) comb_.expect_at_most(most_seen());
+  result_.path = Path::comb;
+  while (result_.rounds < kMostRounds) {
+    const auto grid = grids.near(search.target, search.previous ? &*search.previous : nullptr, random_);
+    if (!grid || !affordable(*grid, 8, promising_)) return;
+    const DelayPattern pattern = search.ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
+                                               : run_of_delays(*grid, search.spread, random_);
+    const BlindRound round = comb_.solve(*grid, pattern, result_.components);
+    ++result_.rounds;
+    search.previous = grid;
+    if (!accept(round, static_cast<double>(grid->count))) return;
+    judge_prospects(round, 3 * round.unresolved);
+    if (hopeless_) return;
+    if (round.crowded || (round.significant == 0 && result_.components.empty())) {
+      // Too few buckets to part the frequencies from each other, or from the noise.
+      result_.reason =
+          round.crowded ? "nearly all of the spectrum is occupied" : "no frequency stands out of the noise";
+      search.target = (round.crowded ? 8 : 4) * grid->count;
+      continue;
+    }
+    if (noisy_) adapt_to_noise(round, *grid, search);
+    std::int64_t unresolved = round.unresolved;
+    const bool few = unresolved > 0 && 8 * unresolved <= round.significant && !result_.components.empty();
+    if (!noisy_ && few) unresolved = peel(grids, round, *grid);
+    if (unresolved == 0 && !result_.components.empty()) {
+      result_.verified = check(grids, &*grid) == Verdict::clean;
+      if (result_.verified) return;
+    }
+    if (!result_.finite || hopeless_ || !go_on(round, *grid, search)) return;
+  }
+}
+
+template <class Real>
+void BlindDriver<Real>::adapt_to_noise(const BlindRound& round, const CombGrid& grid, CombSearch& search) {
+  if (!search.ladder && !precise(round, grid)) {
+    // Neighbouring delays cannot tell neighbouring candidates apart: nothing found can be trusted.
+    result_.components.clear();
+    search.ladder = true;
+    // A ladder explains lone frequencies and pairs: fewer should meet.
+    search.target = std::max(search.target, kLadderBucketsPerFrequency * expected_);
+  }
+  if (round.weakest < kSafePower * round.noise) {
+    const double more = std::min(64.0, kSafePower * round.noise / round.weakest);
+    search.target =
+        std::max(search.target, static_cast<std::int64_t>(more * static_cast<double>(grid.count)));
+  }
+}
+
+template <class Real>
+bool BlindDriver<Real>::go_on(const BlindRound& round, const CombGrid& grid, CombSearch& search) {
+  // Frequencies that meet in one residue class meet in its multiples too: combs never part them.
+  const bool stalled = search.least_unresolved >= 0 && round.unresolved >= search.least_unresolved;
+  search.stalled = stalled && round.added == 0 ? search.stalled + 1 : 0;
+  if (search.stalled > 0 && shape_.rank() > 1) comb_.be_stubborn();
+  if (search.stalled >= (8 * round.unresolved > round.significant ? 2 : 5)) return false;
+  search.least_unresolved = round.unresolved;
+  search.spread = true;
+  result_.reason = "some frequencies could not be told apart";
+  if (round.unresolved > 0 && (shape_.rank() == 1 || search.stalled > 0))
+    search.target = std::max(search.target, (search.stalled > 0 ? 4 : 2) * grid.count);
+  return true;
+}
+
+template <class Real>
+std::int64_t BlindDriver<Real>::peel(const CombGrids& grids, const BlindRound& last, const CombGrid& used) {
+  const std::int64_t target = std::max({used.count / 16, 16 * last.unresolved, std::int64_t{128}});
+  const auto grid = grids.near(target, &used, random_);
+  if (!grid || 2 * grid->count > used.count) return last.unresolved;
+  if (!affordable(*grid, kBlindDelays, true)) return last.unresolved;
+  const int rank = shape_.rank();
+  // Along one dimension the same frequencies meet again: more of them than before must be told apart.
+  const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_, kBlindDelays)
+                               : comb_.stubborn() ? random_delays(grid->strides, rank, 8, random_)
+                                                  : ladder_of_delays(grid->strides, rank, 8, random_);
+  const BlindRound round = comb_.peel(*grid, pattern, result_.components);
+  ++result_.rounds;
+  if (!accept(round, static_cast<double>(grid->count))) return last.unresolved;
+  return round.unresolved;
+}
+
+template void BlindDriver<float>::run_combs();
+template void BlindDriver<double>::run_combs();
+
+}  // namespace sfft::detail
