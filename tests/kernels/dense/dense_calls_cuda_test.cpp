@@ -12,25 +12,16 @@
 #include "tests/support/strided.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::test {
 namespace {
 
 using dense::Engine;
 using dense::Options;
 using dense::Plan;
 using dense::Planning;
-using test::as_samples;
-using test::code_of;
-using test::expected_spectra;
-using test::gpu_bound;
-using test::gpu_engines;
-using test::OnDevice;
-using test::plan_if_possible;
-using test::random_signal;
-using test::relative_l2;
 using C = std::complex<float>;
 
-class DenseCallsCuda : public test::GpuTest {};
+class DenseCallsCuda : public GpuTest {};
 
 TEST_F(DenseCallsCuda, StreamsOfSeveralThreads) {
   const Shape shape({60, 64});
@@ -47,7 +38,7 @@ TEST_F(DenseCallsCuda, StreamsOfSeveralThreads) {
               as_samples<float>(random_signal(plan->signal_points(), 40 + static_cast<unsigned>(t)));
           const OnDevice<float> input(x);
           const OnDevice<C> output(plan->spectrum_points());
-          const test::Workspace workspace(plan->device_workspace_bytes());
+          const Workspace workspace(plan->device_workspace_bytes());
           const detail::cuda::OwnedStream stream;
           for (int i = 0; i < kRepeats; ++i)
             plan->enqueue_forward(input.get(), ElementType::f32, output.get(), workspace.get(), stream.get());
@@ -72,7 +63,7 @@ TEST_F(DenseCallsCuda, GraphsRepeatForwardAndInverse) {
       const OnDevice<std::uint8_t> input(std::vector<std::uint8_t>(count, 0));
       const OnDevice<C> spectra(plan->spectrum_points());
       const OnDevice<float> output(count);
-      const test::Workspace workspace(plan->device_workspace_bytes());
+      const Workspace workspace(plan->device_workspace_bytes());
       const detail::cuda::OwnedStream stream;
       const std::int64_t held = detail::cuda::allocated_bytes();
       cudaGraph_t graph = nullptr;
@@ -128,10 +119,10 @@ TEST_F(DenseCallsCuda, HostMemoryIsCopiedInParts) {
 
 TEST_F(DenseCallsCuda, HostMemoryInStridesAndInPlace) {
   const Shape shape({40, 50});
-  for (const auto& [name, strides] : test::strided_cases(shape, 3)) {
+  for (const auto& [name, strides] : strided_cases(shape, 3)) {
     const Plan<float> plan(shape, false, {.engine = Engine::cufft, .batch = 3, .signal = strides});
     const auto packed = as_samples<C>(random_signal(plan.signal_points(), 51));
-    const auto x = test::spread(packed, shape, strides, 3, C(-77));
+    const auto x = spread(packed, shape, strides, 3, C(-77));
     std::vector<C> spectra(plan.spectrum_points()), back(x.size(), C(-77));
     plan.forward(x.data(), ElementType::c64, spectra);
     EXPECT_LE(relative_l2(spectra, expected_spectra(packed, shape, false)),
@@ -174,7 +165,7 @@ TEST_F(DenseCallsCuda, CallsThatDoNotFitThePlan) {
       complex(shape, false, {.engine = Engine::cufft});
   const OnDevice<float> signal(256);
   const OnDevice<C> spectrum(256);
-  const test::Workspace memory(plan.device_workspace_bytes() + complex.device_workspace_bytes() + 256);
+  const Workspace memory(plan.device_workspace_bytes() + complex.device_workspace_bytes() + 256);
   const std::span<std::byte> good = memory.get();
   ASSERT_GT(plan.device_workspace_bytes(), 0u);
   const auto forward = [&](const Plan<float>& p, const void* x, ElementType type, C* out,
@@ -231,7 +222,7 @@ TEST_F(DenseCallsCuda, CufftMayCompileItsKernels) {
   EXPECT_EQ(plan.engine(), Engine::cufft);
   EXPECT_NE(plan.engine_name().find("compiled"), std::string::npos) << plan.engine_name();
   const auto x = as_samples<std::complex<float>>(random_signal(plan.signal_points(), 9));
-  EXPECT_LE(relative_l2(test::forward_on_device(plan, x), expected_spectra(x, shape, false)),
+  EXPECT_LE(relative_l2(forward_on_device(plan, x), expected_spectra(x, shape, false)),
             gpu_bound<float>(Engine::cufft, 5000.0));
   dense::forget_wisdom();
 }
@@ -264,4 +255,4 @@ TEST_F(DenseCallsCuda, WithoutNvrtcPlansUseCufft) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::test

@@ -9,25 +9,15 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/strided.hpp"
 
-namespace sfft {
+namespace sfft::test {
 namespace {
 
 using dense::Engine;
 using dense::Options;
 using dense::Plan;
-using test::as_samples;
-using test::ComplexSignal;
-using test::expected_spectra;
-using test::forward_on_device;
-using test::gpu_bound;
-using test::gpu_engines;
-using test::inverse_on_device;
-using test::plan_if_possible;
-using test::random_signal;
-using test::relative_l2;
 
 template <class Real>
-class DenseCuda : public test::GpuTest {};
+class DenseCuda : public GpuTest {};
 using Reals = testing::Types<float, double>;
 TYPED_TEST_SUITE(DenseCuda, Reals);
 
@@ -111,7 +101,7 @@ void check_type(const Shape& shape, bool real, const Options& options, const den
   ComplexSignal noise = random_signal(plan->signal_points(), 23);
   for (auto& value : noise) value = {std::abs(50 * value.real()), 50 * value.imag()};  // fits u8
   const auto packed = as_samples<T>(noise);
-  const auto x = test::spread(packed, shape, layout, options.batch, T(99));
+  const auto x = spread(packed, shape, layout, options.batch, T(99));
   EXPECT_LE(relative_l2(forward_on_device(*plan, x), expected_spectra(packed, shape, real)),
             gpu_bound<Real>(options.engine, static_cast<double>(shape.points())));
 }
@@ -131,7 +121,7 @@ void check_types(const Shape& shape, const Options& options, const dense::Stride
 TYPED_TEST(DenseCuda, EveryElementType) {
   for (const Engine engine : gpu_engines()) {
     for (const Shape& shape : {Shape(35), Shape({6, 35}), Shape({4, 5, 6})}) {
-      dense::Strides layout = test::strided_cases(shape, 1)[1].strides;  // one channel: contiguous
+      dense::Strides layout = strided_cases(shape, 1)[1].strides;  // one channel: contiguous
       layout.batch = shape.points();
       check_types<TypeParam>(shape, {.engine = engine, .batch = 2}, layout);
     }
@@ -141,7 +131,7 @@ TYPED_TEST(DenseCuda, EveryElementType) {
 TYPED_TEST(DenseCuda, StridesOfEveryKind) {
   for (const Engine engine : gpu_engines()) {
     for (const Shape& shape : {Shape(20), Shape({6, 10}), Shape({7, 1}), Shape({3, 4, 5})}) {
-      for (const auto& [name, strides] : test::strided_cases(shape, 3)) {
+      for (const auto& [name, strides] : strided_cases(shape, 3)) {
         SCOPED_TRACE(shape.to_string() + " " + name);
         const Options options{.engine = engine, .batch = 3, .signal = strides};
         check_types<TypeParam>(shape, options, strides);
@@ -150,7 +140,7 @@ TYPED_TEST(DenseCuda, StridesOfEveryKind) {
           const auto plan = plan_if_possible<TypeParam>(shape, std::is_same_v<T, TypeParam>, options);
           if (!plan) return;
           const auto packed = as_samples<T>(random_signal(plan->signal_points(), 24));
-          const auto placed = test::spread(packed, shape, strides, 3, gap);
+          const auto placed = spread(packed, shape, strides, 3, gap);
           const auto result =
               inverse_on_device(*plan, forward_on_device(*plan, placed), std::vector<T>(placed.size(), gap));
           EXPECT_LE(relative_l2(result, placed), 2 * gpu_bound<TypeParam>(engine, 60))
@@ -172,8 +162,8 @@ TYPED_TEST(DenseCuda, InPlace) {
       if (!plan) continue;
       const auto x = as_samples<C>(random_signal(plan->signal_points(), 25));
       const auto apart = forward_on_device(*plan, x);
-      const test::OnDevice<C> values(x);
-      const test::Workspace workspace(plan->device_workspace_bytes());
+      const OnDevice<C> values(x);
+      const Workspace workspace(plan->device_workspace_bytes());
       plan->enqueue_forward(values.get(), element_type_of<C>::value, values.get(), workspace.get(), nullptr);
       const double bound = gpu_bound<TypeParam>(engine, static_cast<double>(shape.points()));
       EXPECT_LE(relative_l2(values.read(), apart), bound) << plan->engine_name() << " " << shape.to_string();
@@ -190,9 +180,9 @@ TYPED_TEST(DenseCuda, UnalignedRealSignals) {
   for (const Engine engine : gpu_engines()) {
     const auto plan = plan_if_possible<TypeParam>(shape, true, {.engine = engine});
     if (!plan) continue;
-    const test::OnDevice<TypeParam> input(x), output(121);
-    const test::OnDevice<std::complex<TypeParam>> spectrum(plan->spectrum_points());
-    const test::Workspace workspace(plan->device_workspace_bytes());
+    const OnDevice<TypeParam> input(x), output(121);
+    const OnDevice<std::complex<TypeParam>> spectrum(plan->spectrum_points());
+    const Workspace workspace(plan->device_workspace_bytes());
     plan->enqueue_forward(input.get() + 1, element_type_of<TypeParam>::value, spectrum.get(), workspace.get(),
                           nullptr);
     plan->enqueue_inverse(spectrum.get(), output.get() + 1, workspace.get(), nullptr);
@@ -206,4 +196,4 @@ TYPED_TEST(DenseCuda, UnalignedRealSignals) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::test

@@ -8,22 +8,14 @@
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"
 
-namespace sfft {
+namespace sfft::test {
 namespace {
 
 using dense::Engine;
 using dense::Normalization;
-using test::as_samples;
-using test::forward_on_device;
-using test::gpu_bound;
-using test::gpu_engines;
-using test::inverse_on_device;
-using test::plan_if_possible;
-using test::random_signal;
-using test::relative_l2;
 
 template <class Real>
-class DenseIdentitiesCuda : public test::GpuTest {};
+class DenseIdentitiesCuda : public GpuTest {};
 using Reals = testing::Types<float, double>;
 TYPED_TEST_SUITE(DenseIdentitiesCuda, Reals);
 
@@ -90,9 +82,9 @@ TYPED_TEST(DenseIdentitiesCuda, RealSymmetry) {
       const auto x = as_samples<TypeParam>(random_signal(whole->signal_points(), 34));
       const auto spectrum = forward_on_device(*whole, x);
       const double bound = 3 * gpu_bound<TypeParam>(engine, static_cast<double>(shape.points()));
-      EXPECT_LE(relative_l2(forward_on_device(*half, x),
-                            test::half_spectrum({spectrum.begin(), spectrum.end()}, shape)),
-                bound)
+      EXPECT_LE(
+          relative_l2(forward_on_device(*half, x), half_spectrum({spectrum.begin(), spectrum.end()}, shape)),
+          bound)
           << half->engine_name() << " " << shape.to_string();
       std::vector<C> mirrored(spectrum.size());
       for (std::int64_t i = 0; i < shape.points(); ++i) {
@@ -122,7 +114,7 @@ TYPED_TEST(DenseIdentitiesCuda, Normalizations) {
     using T = decltype(sample);
     const bool real = std::is_same_v<T, TypeParam>;
     const auto x = as_samples<T>(random_signal(static_cast<std::size_t>(2 * n), 35));
-    const auto sums = test::expected_spectra(x, Shape({12, 35}), real);
+    const auto sums = expected_spectra(x, Shape({12, 35}), real);
     for (const Engine engine : gpu_engines()) {
       for (const auto& [kind, forward, round_trip] : cases) {
         const auto plan = plan_if_possible<TypeParam>(Shape({12, 35}), real,
@@ -145,4 +137,4 @@ TYPED_TEST(DenseIdentitiesCuda, Normalizations) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::test

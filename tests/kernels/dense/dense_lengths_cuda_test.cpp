@@ -8,14 +8,11 @@
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"
 
-namespace sfft {
+namespace sfft::test {
 namespace {
 
 using dense::Engine;
 using dense::Plan;
-using test::as_samples;
-using test::random_signal;
-using test::relative_l2;
 
 constexpr std::int64_t kLengths = 4096, kBlock = 64;
 
@@ -25,21 +22,21 @@ std::int64_t step_of_lengths() {
   return step < 1 ? 1 : step;
 }
 
-class DenseLengthsCuda : public test::GpuTest, public testing::WithParamInterface<std::int64_t> {};
+class DenseLengthsCuda : public GpuTest, public testing::WithParamInterface<std::int64_t> {};
 
 template <class Real, class T>
 void check(std::int64_t n, Engine engine) {
   const bool real = std::is_same_v<T, Real>;
-  const auto plan = test::plan_if_possible<Real>(Shape(n), real, {.engine = engine, .batch = 3});
+  const auto plan = plan_if_possible<Real>(Shape(n), real, {.engine = engine, .batch = 3});
   if (!plan) return;
   const auto x = as_samples<T>(random_signal(plan->signal_points(), static_cast<unsigned>(n)));
   const Plan<double> exact(Shape(n), real, {.engine = Engine::built_in, .batch = 3});
   std::vector<std::complex<double>> expected(exact.spectrum_points());
   exact.forward(x.data(), element_type_of<T>::value, expected);
-  const auto spectra = test::forward_on_device(*plan, x);
-  const double bound = test::gpu_bound<Real>(engine, static_cast<double>(n));
+  const auto spectra = forward_on_device(*plan, x);
+  const double bound = gpu_bound<Real>(engine, static_cast<double>(n));
   EXPECT_LE(relative_l2(spectra, expected), bound) << plan->engine_name() << " " << n;
-  EXPECT_LE(relative_l2(test::inverse_on_device(*plan, spectra, std::vector<T>(x.size())), x), 2 * bound)
+  EXPECT_LE(relative_l2(inverse_on_device(*plan, spectra, std::vector<T>(x.size())), x), 2 * bound)
       << plan->engine_name() << " " << n;
 }
 
@@ -48,7 +45,7 @@ TEST_P(DenseLengthsCuda, ThereAndBack) {
   const std::int64_t step = step_of_lengths();
   for (std::int64_t n = GetParam(); n < GetParam() + kBlock; ++n) {
     if ((n - 1) % step != 0) continue;  // primes are among them
-    for (const Engine engine : test::gpu_engines()) {
+    for (const Engine engine : gpu_engines()) {
       if (engine == Engine::vkfft && n % 31 != 0) continue;  // not part of this library, and slow to plan
       check<float, std::complex<float>>(n, engine);
       if (n % 29 == 0) check<double, std::complex<double>>(n, engine);
@@ -60,4 +57,4 @@ TEST_P(DenseLengthsCuda, ThereAndBack) {
 INSTANTIATE_TEST_SUITE_P(To4096, DenseLengthsCuda, testing::Range<std::int64_t>(1, kLengths + 1, kBlock));
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::test

@@ -9,18 +9,14 @@
 #include "tests/support/strided.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::test {
 namespace {
 
 using dense::Engine;
 using dense::Options;
 using dense::SelectivePlan;
-using test::code_of;
-using test::expect_selects;
-using test::gpu_engines;
-using test::OnDevice;
 
-class DenseSelectiveCuda : public test::GpuTest {};
+class DenseSelectiveCuda : public GpuTest {};
 
 TEST_F(DenseSelectiveCuda, KeepsWhatSumsSay) {
   for (const Engine engine : gpu_engines()) {
@@ -43,7 +39,7 @@ TEST_F(DenseSelectiveCuda, LongLinesByOneTransformAfterTheOther) {
   // Direct sums of these lengths take too long, so this compares with the CPU's engine, which other tests
   // check by direct sums.
   constexpr std::int64_t kPoints = 1 << 16, kBatch = 2;
-  const auto x = test::as_samples<std::complex<float>>(test::random_signal(kBatch * kPoints, 4));
+  const auto x = as_samples<std::complex<float>>(random_signal(kBatch * kPoints, 4));
   const dense::Plan<double> exact(Shape(kPoints), false, {.engine = Engine::built_in, .batch = kBatch});
   std::vector<std::complex<double>> spectra(exact.spectrum_points());
   exact.forward(x.data(), ElementType::c64, spectra);
@@ -60,17 +56,16 @@ TEST_F(DenseSelectiveCuda, LongLinesByOneTransformAfterTheOther) {
       for (const std::int64_t element : support)
         expected.push_back(spectra[static_cast<std::size_t>(b * kPoints + element)]);
     }
-    EXPECT_LE(test::relative_l2(values, expected), test::gpu_bound<float>(engine, kPoints))
-        << plan.engine_name();
+    EXPECT_LE(relative_l2(values, expected), gpu_bound<float>(engine, kPoints)) << plan.engine_name();
   }
 }
 
 TEST_F(DenseSelectiveCuda, MoreThanTheCapacityIsCountedAndNotWritten) {
-  const test::SelectiveCase<float> c(Shape({32, 32}), 2);
+  const SelectiveCase<float> c(Shape({32, 32}), 2);
   const OnDevice<float> input(c.samples);
   for (const Engine engine : gpu_engines()) {
     const auto plan = SelectivePlan<float>::above(Shape({32, 32}), true, {.engine = engine, .batch = 2});
-    const test::Workspace workspace(plan.device_workspace_bytes());
+    const Workspace workspace(plan.device_workspace_bytes());
     constexpr std::int64_t kCapacity = 10;
     const OnDevice<std::int64_t> indices(kCapacity + 1);
     const OnDevice<std::complex<float>> values(kCapacity + 1);
@@ -91,14 +86,14 @@ TEST_F(DenseSelectiveCuda, MoreThanTheCapacityIsCountedAndNotWritten) {
 }
 
 TEST_F(DenseSelectiveCuda, GraphsRepeat) {
-  const test::SelectiveCase<float> c(Shape({32, 48}), 2);
+  const SelectiveCase<float> c(Shape({32, 48}), 2);
   const OnDevice<float> input(c.samples);
   const auto support = c.support();
   for (const Engine engine : gpu_engines()) {
     if (engine == Engine::vkfft) continue;
     const auto plan =
         SelectivePlan<float>::at(Shape({32, 48}), true, support, {.engine = engine, .batch = 2});
-    const test::Workspace workspace(plan.device_workspace_bytes());
+    const Workspace workspace(plan.device_workspace_bytes());
     const OnDevice<std::complex<float>> values(2 * support.size());
     const detail::cuda::OwnedStream stream;
     cudaGraph_t graph{};
@@ -122,7 +117,7 @@ TEST_F(DenseSelectiveCuda, CallsThatDoNotFitAreRefused) {
   const OnDevice<float> x(65);
   const OnDevice<std::complex<float>> values(2);
   const OnDevice<std::uint64_t> count(1);
-  const test::Workspace workspace(std::max(at.device_workspace_bytes(), above.device_workspace_bytes()));
+  const Workspace workspace(std::max(at.device_workspace_bytes(), above.device_workspace_bytes()));
   const auto f32 = ElementType::f32;
   const auto enqueue = [&](const float* from, std::complex<float>* to, std::span<std::byte> work) {
     return code_of([&] { at.enqueue_at(from, f32, to, work, nullptr); });
@@ -144,4 +139,4 @@ TEST_F(DenseSelectiveCuda, CallsThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::test
