@@ -53,6 +53,13 @@ inline detail::tuned::TransformPolicy rule_policy(const detail::DenseProblem& pr
   return policy;
 }
 
+/// A transform of one kernel.
+inline detail::tuned::TransformPolicy policy_of(const detail::tuned::KernelPolicy& kernel) {
+  detail::tuned::TransformPolicy policy;
+  policy.kernels = {kernel};
+  return policy;
+}
+
 /// One execution that is interpreted.
 struct TunedRun {
   detail::DenseProblem problem;
