@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests calls of learning on the GPU: what it refuses, repeatability, failed allocations, large signals.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/learning.hpp"
+#include "tests/support/throws.hpp"
+
+namespace sfft::test {
+namespace {
+
+class LearnGpu : public GpuTest {};
+
+TEST_F(LearnGpu, RefusesWhatTheCpuRefuses) {
+  const Shape shape{24, 10};
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    for (std::size_t which = 0; which < 3; ++which) {
+      std::vector<std::vector<double>> samples;
+      std::vector<SignalView> frames;
+      for (unsigned t = 0; t < 3; ++t) samples.push_back(random_samples<double>(shape.points(), t));
+      samples[which][37] = bad;
+      for (const auto& frame : samples) frames.emplace_back(frame, shape);
+      SCOPED_TRACE(which);
+      EXPECT_EQ(code_of([&] { learn(frames, {.k = 4, .backend = Backend::cuda}); }),
+                ErrorCode::invalid_argument);
+      compare(frames, {.k = 4});
+    }
+  }
+  const Signal signal = random_signal(ElementType::f32, shape, 1);
+  compare(signal.view(), {});
+  compare(signal.view(), {.k = 5000});
+  compare(signal.view(), {.threshold_sigma = 1e6});
+}
+
+TEST_F(LearnGpu, RefusesADeviceThatIsNotThere) {
+  const std::vector<double> x(32, 1.0);
+  for (const int device : {-1, 99}) {
+    EXPECT_EQ(
+        code_of([&] { learn(SignalView::line(x), {.k = 2, .backend = Backend::cuda, .device = device}); }),
+        ErrorCode::backend_unavailable);
+  }
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+TEST_F(LearnGpu, TheSameFramesGiveTheSameBits) {
+  for (const Shape& shape : {Shape{1 << 20}, Shape{99991}, Shape{540, 961}, Shape{40, 50, 60}}) {
+    const Signal a = random_signal(ElementType::f32, shape, 1);
+    const Signal b = random_signal(ElementType::f32, shape, 2);
+    const std::vector<SignalView> frames{a.view(), b.view()};
+    const Template first = learn(frames, {.k = 500, .backend = Backend::cuda});
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      const Template again = learn(frames, {.k = 500, .backend = Backend::cuda});
+      EXPECT_EQ(*again.data()->support, *first.data()->support);
+      EXPECT_TRUE(same_bits(again.data()->power, first.data()->power));
+      EXPECT_EQ(again.data()->values, first.data()->values);
+      EXPECT_TRUE(same_bits(again.data()->tail_envelope.power, first.data()->tail_envelope.power));
+      EXPECT_TRUE(same_bits(again.data()->change_envelope.power, first.data()->change_envelope.power));
+      EXPECT_EQ(again.tail_energy(), first.tail_energy());
+    }
+  }
+}
+
+TEST_F(LearnGpu, EveryFailedAllocationLeavesNothingBehind) {
+  namespace cuda = detail::cuda;
+  const Shape shape{64, 50};
+  const Signal a = random_signal(ElementType::u8, shape, 1);
+  const Signal b = random_signal(ElementType::u8, shape, 2);
+  const std::vector<SignalView> frames{a.view(), b.view()};
+  for (const LearnOptions& criterion :
+       {LearnOptions{.k = 20}, LearnOptions{.energy = 0.5}, LearnOptions{.threshold_sigma = 2}}) {
+    LearnOptions options = criterion;
+    options.backend = Backend::cuda;
+    const Template expected = learn(frames, options);
+    const std::int64_t held = cuda::allocated_bytes();
+    bool learned = false;
+    int failures = 0;
+    for (std::int64_t n = 1; !learned && n < 1000; ++n) {
+      cuda::fail_allocation(n);
+      try {
+        learn(frames, options);
+        learned = true;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+        ++failures;
+      }
+      cuda::fail_allocation(0);
+      EXPECT_EQ(cuda::allocated_bytes(), held) << "allocation " << n;
+      EXPECT_EQ(*learn(frames, options).data()->support, *expected.data()->support);
+    }
+    EXPECT_TRUE(learned);
+    EXPECT_GE(failures, 10);
+  }
+}
+
+TEST_F(LearnGpu, OffsetsPast31Bits) {
+  constexpr std::int64_t kMemory = std::int64_t{100} << 30;
+  if (static_cast<std::int64_t>(detail::cuda::device_info(0).memory_bytes) < kMemory)
+    GTEST_SKIP() << "needs a GPU with 100 GiB of memory";
+  const std::int64_t points = (std::int64_t{1} << 21) * 1025;
+  std::vector<std::uint8_t> train(static_cast<std::size_t>(points), 0);
+  for (std::size_t i = 0; i < train.size(); i += 5) train[i] = 200;  // X at multiples of N/5 alone
+  const Template tmpl = learn(SignalView::line(train), {.k = 3, .backend = Backend::cuda});
+  EXPECT_EQ(*tmpl.data()->support, (std::vector<std::int64_t>{0, points / 5, 2 * (points / 5)}));
+  const double peak = 200 * static_cast<double>(points / 5);
+  for (const std::complex<double>& value : tmpl.values()) EXPECT_LE(std::abs(value - peak), 1e-11 * peak);
+  EXPECT_NEAR(tmpl.energy_captured(), 1, 1e-12);
+}
+
+TEST(LearnWithoutGpu, SaysWhy) {
+  const std::string problem = detail::cuda::unavailable();
+  if (problem.empty()) return;
+  const std::vector<double> x(32, 1.0);
+  try {
+    learn(SignalView::line(x), {.k = 2, .backend = Backend::cuda});
+    FAIL() << "learned without a GPU";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);
+    EXPECT_EQ(error.what(), problem);
+  }
+}
+
+}  // namespace
+}  // namespace sfft::test
