@@ -17,14 +17,8 @@ namespace sfft {
 namespace {
 
 using test::code_of;
+using test::plan_bound;
 using test::SparseSignal;
-
-/// Rounding of float input or arithmetic, times what recovery rows may amplify; the planner keeps their
-/// root-mean-square gain below 3.
-template <class Real>
-double plan_bound(const Shape& shape) {
-  return 8 * test::fft_bound<Real>(static_cast<double>(shape.points())) + (sizeof(Real) == 8 ? 1e-13 : 0);
-}
 
 struct Case {
   Shape shape;

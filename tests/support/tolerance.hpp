@@ -7,6 +7,8 @@
 #include <iterator>
 #include <limits>
 
+#include "sfft/types.hpp"
+
 namespace sfft::test {
 
 /// ‖a − b‖₂ / ‖b‖₂ for ranges of real or complex numbers, b the reference; infinite for different lengths,
@@ -34,6 +36,13 @@ double relative_l2(const RangeA& a, const RangeB& b) {
 template <class Real>
 double fft_bound(double points) {
   return std::numeric_limits<Real>::epsilon() * (1.0 + 0.6 * std::log2(points));
+}
+
+/// Relative L2 error of a sparse plan on a signal that has no tail: rounding of float input or arithmetic,
+/// times what recovery rows may amplify; the planner keeps their root-mean-square gain below 3.
+template <class Real>
+double plan_bound(const Shape& shape) {
+  return 8 * fft_bound<Real>(static_cast<double>(shape.points())) + (sizeof(Real) == 8 ? 1e-13 : 0);
 }
 
 }  // namespace sfft::test
