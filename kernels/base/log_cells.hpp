@@ -3,7 +3,6 @@
 // [1,1], [2,2], [3,3], [4,5], [6,7], [8,11], … up to n/2.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "kernels/base/portable.hpp"
@@ -13,13 +12,6 @@ namespace sfft::detail {
 /// Smallest |f| of a cell.
 SFFT_HOST_DEVICE std::int64_t log_cell_first(int cell) noexcept {
   return cell < 2 ? cell : std::int64_t{2 + (cell & 1)} << (cell / 2 - 1);
-}
-
-/// The cell of |f|.
-inline int log_cell(std::int64_t magnitude) noexcept {
-  if (magnitude < 2) return static_cast<int>(magnitude);
-  const int octave = std::bit_width(static_cast<std::uint64_t>(magnitude)) - 1;
-  return 2 * octave + static_cast<int>(magnitude >> (octave - 1) & 1);
 }
 
 /// Number of cells of an axis.

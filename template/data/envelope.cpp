@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "kernels/base/log_cells.hpp"
@@ -18,7 +19,11 @@ CellAxis::CellAxis(std::int64_t extent) : extent_(extent) {
 }
 
 int CellAxis::cell(std::int64_t f) const noexcept {
-  return log_cell(std::min(f, extent_ - f));
+  // The inverse of log_cell_first().
+  const std::int64_t magnitude = std::min(f, extent_ - f);
+  if (magnitude < 2) return static_cast<int>(magnitude);
+  const int octave = std::bit_width(static_cast<std::uint64_t>(magnitude)) - 1;
+  return 2 * octave + static_cast<int>(magnitude >> (octave - 1) & 1);
 }
 
 void CellAxis::counts(std::int64_t residue, std::int64_t modulus, double* counts) const noexcept {
