@@ -11,6 +11,8 @@ namespace {
 
 constexpr auto kLanes = static_cast<std::size_t>(cpu::kSystemLanes);
 constexpr auto kPair = static_cast<std::size_t>(cpu::kPair);
+/// Doubles of the phases of one dimension, and of a difference of delays.
+constexpr std::size_t kAxis = 16, kPhases = 3 * kAxis;
 
 }  // namespace
 
@@ -74,6 +76,7 @@ void BucketLanes::number(std::span<const Delay> delays) {
       tail_at_.push_back(differences_.find(difference, strides_));
     }
   }
+  add_phases();
 }
 
 void BucketLanes::add_responses(Batch& batch) {
@@ -104,27 +107,34 @@ void BucketLanes::add_tails(Batch& batch) {
   cpu::NearAliases near{batch.near_power.data(), {1, 1, 1}};
   for (int d = 3 - rank_; d < 3; ++d) near.extents[d] = side;
   for (; known < differences_.delays.size(); ++known) {
+    const double* const phases = &phases_[known * kPhases];
+    const double* const axes[3] = {phases, phases + kAxis, phases + 2 * kAxis};
+    cpu::bucket_system_kernels().tail(near, axes, &batch.tails[known * kPair]);
+  }
+}
+
+void BucketLanes::add_phases() {
+  const auto side = 2 * reach(rank_);
+  for (std::size_t known = phases_.size() / kPhases; known < differences_.delays.size(); ++known) {
     // The box is laid out for the last dimensions, so that it is contiguous for any rank.
-    std::array<std::array<double, 16>, 3> phases{};
     for (int d = 0; d < 3; ++d) {
-      auto& phase = phases[static_cast<std::size_t>(d)];
       const int axis = d - (3 - rank_);
+      phases_.resize(phases_.size() + kAxis, 0.0);
+      double* const phase = &phases_[phases_.size() - kAxis];
       if (axis < 0) {
         phase[0] = 1;
         continue;
       }
       const auto a = static_cast<std::size_t>(axis);
       const std::int64_t n = strides_[a];
-      const std::int64_t delta = differences_.delays[known][a];
-      const std::int64_t lowest = floor_mod(-reach(rank_), n);
-      for (int q = 0; q < side; ++q) {
-        const std::complex<double> root = roots_[a]((lowest + q) % n, delta);
-        phase[static_cast<std::size_t>(2 * q)] = root.real();
-        phase[static_cast<std::size_t>(2 * q + 1)] = root.imag();
+      std::int64_t step = floor_mod(-reach(rank_), n);
+      for (std::int64_t q = 0; q < side; ++q) {
+        const std::complex<double> root = roots_[a](step, differences_.delays[known][a]);
+        phase[2 * q] = root.real();
+        phase[2 * q + 1] = root.imag();
+        if (++step == n) step = 0;
       }
     }
-    const double* const pointers[3] = {phases[0].data(), phases[1].data(), phases[2].data()};
-    cpu::bucket_system_kernels().tail(near, pointers, &batch.tails[known * kPair]);
   }
 }
 

@@ -83,6 +83,7 @@ class BucketLanes {
   cpu::BucketSystems prepare(Batch& batch, std::size_t delays);
   void add_responses(Batch& batch);
   void add_tails(Batch& batch);
+  void add_phases();
 
   std::array<std::int64_t, 3> strides_;
   int rank_;
@@ -91,6 +92,7 @@ class BucketLanes {
   std::array<Roots, 3> roots_;
   std::vector<Batch> batches_;
   Numbers delays_, differences_;
+  std::vector<double> phases_;              ///< of the near aliases, per difference
   std::vector<int> response_at_, tail_at_;  ///< of the delays being looked at
   std::unique_ptr<cpu::BucketScratch> scratch_;
 };

@@ -44,8 +44,12 @@ class Lister {
         request_(request),
         least_squares_(prior_.least_squares()),
         step_(support_.real ? 2 : 1) {
-    for (std::int64_t i = 0; i < support_.k && !least_squares_; ++i) {
-      if (i != support_.mean_coefficient) power_ += prior_.support_power[static_cast<std::size_t>(i)];
+    for (std::size_t i = 0; i < support_.members.size() && !least_squares_; ++i) {
+      const SupportMember& member = support_.members[i];
+      if (member.conjugate || member.coefficient == support_.mean_coefficient) continue;
+      own_.push_back(i);
+      own_power_.push_back(prior_.support_power[static_cast<std::size_t>(member.coefficient)]);
+      power_ += own_power_.back();
     }
   }
 
@@ -112,63 +116,50 @@ class Lister {
     return high > 6 * low && !least_squares_;
   }
 
-  /// The members of a grid's buckets, and the tail that aliases onto each coefficient.
+  /// The members of a grid's buckets; for each coefficient but f = 0 those in its own bucket, and the tail
+  /// that aliases onto it. The last two are empty for least squares.
   struct Crowding {
     std::int64_t occupied = 0, largest = 0;
-    struct Own {
-      double tail, power;
-      std::int64_t members;  ///< of its bucket
-    };
-    std::vector<Own> own;  ///< coefficients without f = 0; empty for least squares
-
-    /// A bound on Σ E|error|² with r delays at random, without looking at phases: what the search sorts by.
-    double proxy_error(std::int64_t delays) const {
-      double sum = 0;
-      std::array<double, CombModel::kMaxDelays + 1> share;
-      for (std::int64_t n = 0; n <= CombModel::kMaxDelays; ++n)
-        share[static_cast<std::size_t>(n)] =
-            1 / static_cast<double>(std::max<std::int64_t>(1, delays + 1 - n));
-      for (const Own& of : own) {
-        const auto members = static_cast<std::size_t>(std::min(of.members, CombModel::kMaxDelays));
-        sum += std::min(of.tail * share[members], of.power);
-      }
-      return sum;
-    }
+    std::vector<std::int32_t> members;
+    std::vector<double> tail;
   };
+
+  /// A bound on Σ E|error|² with r delays at random, without looking at phases: what the search sorts by.
+  double proxy_error(const Crowding& crowding, std::int64_t delays) const {
+    double sum = 0;
+    std::array<double, CombModel::kMaxDelays + 1> share;
+    for (std::int64_t n = 0; n <= CombModel::kMaxDelays; ++n)
+      share[static_cast<std::size_t>(n)] = 1 / static_cast<double>(std::max<std::int64_t>(1, delays + 1 - n));
+    for (std::size_t i = 0; i < crowding.tail.size(); ++i)
+      sum += std::min(crowding.tail[i] * share[static_cast<std::size_t>(crowding.members[i])], own_power_[i]);
+    return sum;
+  }
 
   Crowding look_at(const std::array<std::int64_t, 3>& grid) {
     Crowding crowding;
     const std::vector<std::int64_t> bucket = folding_.buckets_of_members(grid);
     const auto buckets = static_cast<std::size_t>(grid[0] * grid[1] * grid[2]);
-    if (members_in_.size() < buckets) members_in_.resize(buckets, 0);
-    for (const std::int64_t b : bucket) {
-      std::int32_t& members = members_in_[static_cast<std::size_t>(b)];
-      crowding.occupied += members == 0;
-      crowding.largest = std::max<std::int64_t>(crowding.largest, ++members);
-    }
-    if (least_squares_) {
-      for (const std::int64_t b : bucket) members_in_[static_cast<std::size_t>(b)] = 0;
-      return crowding;
-    }
+    if (in_bucket_.size() < buckets) in_bucket_.resize(buckets);
     const std::span<const double> tail = folding_.tail_at_members();
-    if (template_in_.size() < buckets) template_in_.resize(buckets, 0);
-    for (std::size_t i = 0; i < bucket.size(); ++i)
-      template_in_[static_cast<std::size_t>(bucket[i])] += tail[i];
-    std::vector<std::int64_t> at;
     for (std::size_t i = 0; i < bucket.size(); ++i) {
-      const SupportMember& member = support_.members[i];
-      if (member.conjugate || member.coefficient == support_.mean_coefficient) continue;
-      at.push_back(bucket[i]);
-      crowding.own.push_back({0, prior_.support_power[static_cast<std::size_t>(member.coefficient)],
-                              members_in_[static_cast<std::size_t>(bucket[i])]});
+      Content& content = in_bucket_[static_cast<std::size_t>(bucket[i])];
+      crowding.occupied += content.members == 0;
+      crowding.largest = std::max<std::int64_t>(crowding.largest, ++content.members);
+      content.tail += tail[i];
     }
-    const std::vector<double> tails = folding_.tails_of(at, grid);
-    for (std::size_t i = 0; i < at.size(); ++i)
-      crowding.own[i].tail = std::max(0.0, tails[i] - template_in_[static_cast<std::size_t>(at[i])]);
-    for (const std::int64_t b : bucket) {
-      members_in_[static_cast<std::size_t>(b)] = 0;
-      template_in_[static_cast<std::size_t>(b)] = 0;
+    if (!least_squares_) {
+      std::vector<std::int64_t> at(own_.size());
+      crowding.members.resize(own_.size());
+      for (std::size_t i = 0; i < own_.size(); ++i) {
+        at[i] = bucket[own_[i]];
+        crowding.members[i] = std::min(in_bucket_[static_cast<std::size_t>(at[i])].members,
+                                       static_cast<std::int32_t>(CombModel::kMaxDelays));
+      }
+      crowding.tail = folding_.tails_of(at, grid);
+      for (std::size_t i = 0; i < at.size(); ++i)
+        crowding.tail[i] = std::max(0.0, crowding.tail[i] - in_bucket_[static_cast<std::size_t>(at[i])].tail);
     }
+    for (const std::int64_t b : bucket) in_bucket_[static_cast<std::size_t>(b)] = {};
     return crowding;
   }
 
@@ -187,7 +178,7 @@ class Lister {
       if (least_squares_ && r > first + 2 * step_) break;
       const double us = predict_us(support_, request_, buckets, r);
       if (us > request_.limit_us) break;
-      candidates_.push_back({grid, r, us, std::sqrt(crowding.proxy_error(r) / std::max(power_, 1e-300))});
+      candidates_.push_back({grid, r, us, std::sqrt(proxy_error(crowding, r) / std::max(power_, 1e-300))});
     }
   }
 
@@ -199,10 +190,14 @@ class Lister {
   std::int64_t step_;  ///< delays come in pairs for real signals
   double power_ = 0;
   std::vector<CombCandidate> candidates_;
-  /// Members per bucket of the grid being looked at, and what the tail's model says at these; all 0 in
-  /// between.
-  std::vector<std::int32_t> members_in_;
-  std::vector<double> template_in_;
+  std::vector<std::size_t> own_;  ///< members that are coefficients other than f = 0
+  std::vector<double> own_power_;
+  /// What the template has in a bucket of the grid being looked at; nothing in between.
+  struct Content {
+    std::int32_t members = 0;
+    double tail = 0;  ///< what the tail's model says at these
+  };
+  std::vector<Content> in_bucket_;
 };
 
 }  // namespace

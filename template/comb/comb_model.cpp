@@ -38,22 +38,31 @@ CombModel::CombModel(std::shared_ptr<const Folding> folding, const std::array<st
     strides_[static_cast<std::size_t>(d)] = support.shape[d] / buckets[static_cast<std::size_t>(d)];
   }
   const std::vector<std::int64_t> bucket = folding_->buckets_of_members(buckets);
-  std::vector<std::pair<std::int64_t, std::size_t>> places(bucket.size());
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = {bucket[i], i};
-  std::sort(places.begin(), places.end());
-  order_.reserve(places.size());
+  // Groups in the order in which their buckets come up, then members group by group.
+  std::vector<std::int32_t> group_of(static_cast<std::size_t>(bucket_count()), -1);
   std::vector<std::int64_t> flat;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto [at, index] = places[i];
-    order_.push_back(index);
-    if (groups_.empty() || groups_.back().bucket != at) {
-      groups_.push_back({at, i, 0, false, 0});
-      flat.push_back(at);
+  for (std::size_t i = 0; i < bucket.size(); ++i) {
+    std::int32_t& g = group_of[static_cast<std::size_t>(bucket[i])];
+    if (g < 0) {
+      g = static_cast<std::int32_t>(groups_.size());
+      groups_.push_back({bucket[i], 0, 0, false, 0});
+      flat.push_back(bucket[i]);
     }
-    Group& group = groups_.back();
+    Group& group = groups_[static_cast<std::size_t>(g)];
     ++group.count;
-    group.own |= !support.members[index].conjugate;
-    group.tail += folding_->tail_at_members()[index];
+    group.own |= !support.members[i].conjugate;
+    group.tail += folding_->tail_at_members()[i];
+  }
+  std::size_t placed = 0;
+  for (Group& group : groups_) {
+    group.first = placed;
+    placed += group.count;
+  }
+  order_.resize(bucket.size());
+  std::vector<std::size_t> filled(groups_.size(), 0);
+  for (std::size_t i = 0; i < bucket.size(); ++i) {
+    const auto g = static_cast<std::size_t>(group_of[static_cast<std::size_t>(bucket[i])]);
+    order_[groups_[g].first + filled[g]++] = i;
   }
   const std::vector<double> tails = folding_->tails_of(flat, buckets);
   // Least squares fails first where many frequencies share a bucket; with a prior the error follows the tail.
@@ -85,40 +94,36 @@ void CombModel::find_aliases(const Group& group, LaneBucket& bucket) const {
   const auto rank = static_cast<std::size_t>(shape.rank());
   const std::int64_t reach = BucketLanes::reach(shape.rank());
   const auto side = static_cast<std::size_t>(2 * reach);
-  // Per dimension the cell of every step, or -1 for steps that are not near.
+  // Per dimension the steps that are near, and their cells. Dimensions beyond the rank have one of each.
   std::array<std::array<std::int64_t, 8>, 3> cells{};
-  std::array<std::int64_t, 3> lowest{}, highest{};
+  std::array<std::int64_t, 3> lowest{}, highest{}, cell_count{1, 1, 1};
   for (std::size_t d = 0; d < rank; ++d) {
     const std::int64_t near = kNear[rank];
+    const CellAxis& axis = grid.axis(static_cast<int>(d));
     // Aliases are counted from the bucket's own frequency nearest to zero.
     const std::int64_t shift = 2 * base[d] > buckets_[d] ? -1 : 0;
-    const std::int64_t low = lowest[d] = std::max(-near, -((strides_[d] - 1) / 2)) + shift;
-    const std::int64_t high = highest[d] = std::min(near, strides_[d] / 2) + shift;
-    for (std::size_t q = 0; q < side; ++q) {
-      const std::int64_t step = static_cast<std::int64_t>(q) - reach;
-      cells[d][q] = step < low || step > high
-                        ? -1
-                        : grid.axis(static_cast<int>(d))
-                              .cell(floor_mod(base[d] + step * buckets_[d], shape[static_cast<int>(d)]));
+    lowest[d] = std::max(-near, -((strides_[d] - 1) / 2)) + shift;
+    highest[d] = std::min(near, strides_[d] / 2) + shift;
+    cell_count[d] = axis.cells();
+    for (std::int64_t step = lowest[d]; step <= highest[d]; ++step) {
+      const std::int64_t f = base[d] + step * buckets_[d];
+      cells[d][static_cast<std::size_t>(step + reach)] =
+          axis.cell(f < 0 ? f + shape[static_cast<int>(d)] : f);
     }
   }
-  std::size_t size = 1;
-  for (std::size_t d = 0; d < rank; ++d) size *= side;
-  bucket.near.assign(size, 0.0);
-  double sum = 0;
-  // Dimensions beyond the rank have one cell and one step.
-  const auto axis_cells = [&](std::size_t d) {
-    return d < rank ? grid.axis(static_cast<int>(d)).cells() : 1;
+  const auto at = [&](std::size_t d, std::int64_t step) {
+    return d < rank ? static_cast<std::size_t>(step + reach) : std::size_t{0};
   };
   const std::size_t sides[3] = {side, rank > 1 ? side : 1, rank > 2 ? side : 1};
+  bucket.near.assign(sides[0] * sides[1] * sides[2], 0.0);
+  double sum = 0;
   const double* const tail = folding_->prior().tail.power.data();
-  for (std::size_t q0 = 0, n = 0; q0 < sides[0]; ++q0) {
-    for (std::size_t q1 = 0; q1 < sides[1]; ++q1) {
-      const std::int64_t row = cells[0][q0] * axis_cells(1) + cells[1][q1];
-      const bool near = cells[0][q0] >= 0 && cells[1][q1] >= 0;
-      for (std::size_t q2 = 0; q2 < sides[2]; ++q2, ++n) {
-        if (near && cells[2][q2] >= 0) bucket.near[n] = tail[row * axis_cells(2) + cells[2][q2]];
-      }
+  for (std::int64_t q0 = lowest[0]; q0 <= highest[0]; ++q0) {
+    for (std::int64_t q1 = lowest[1]; q1 <= highest[1]; ++q1) {
+      const std::int64_t row = cells[0][at(0, q0)] * cell_count[1] + cells[1][at(1, q1)];
+      double* const to = &bucket.near[(at(0, q0) * sides[1] + at(1, q1)) * sides[2]];
+      for (std::int64_t q2 = lowest[2]; q2 <= highest[2]; ++q2)
+        to[at(2, q2)] = tail[row * cell_count[2] + cells[2][at(2, q2)]];
     }
   }
   for (const LaneBucket::Member& member : bucket.members) {
@@ -197,6 +202,26 @@ CombModel::Sample& CombModel::sample(std::size_t max_groups) {
   return sample;
 }
 
+double CombModel::error_bound(const Group& group, const SupportMember& of, std::size_t delays) const {
+  const std::size_t spread = delays + 1 > group.count ? delays + 1 - group.count : 1;
+  return std::min(group.tail / static_cast<double>(spread),
+                  folding_->prior().support_power[static_cast<std::size_t>(of.coefficient)]);
+}
+
+const CombModel::Bounds& CombModel::bounds(std::size_t delays) {
+  const auto [at, is_new] = bounds_.try_emplace(delays);
+  if (!is_new) return at->second;
+  for (const std::size_t g : ranking_) {
+    for (std::size_t i = 0; i < groups_[g].count; ++i) {
+      const SupportMember& of = member(groups_[g], i);
+      if (of.conjugate || of.coefficient == folding_->support().mean_coefficient) continue;
+      at->second.error += error_bound(groups_[g], of, delays);
+      at->second.power += folding_->prior().support_power[static_cast<std::size_t>(of.coefficient)];
+    }
+  }
+  return at->second;
+}
+
 CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t max_groups) {
   Sample& looked = sample(max_groups);
   Quality quality;
@@ -207,6 +232,7 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
   }
   const auto delay_count = static_cast<double>(r);
   double gains = static_cast<double>(looked.alone);
+  double bound = 0;
   std::size_t rows = looked.alone;
   if (looked.alone > 0) {
     quality.gain_max = 1;
@@ -229,11 +255,17 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
         quality.error += std::max(0.0, aliases() * of_row - 1);
       } else {
         quality.error += pick.weight * of_row;
-        quality.power +=
-            pick.weight * folding_->prior().support_power[static_cast<std::size_t>(of.coefficient)];
+        bound += pick.weight * error_bound(group, of, r);
       }
     }
   });
+  if (!least_squares_) {
+    // A sample of the groups tells how far errors stay below their bounds, not how large these are on the
+    // whole.
+    const Bounds& all = bounds(r);
+    quality.power = all.power;
+    if (looked.picks.size() < ranking_.size() && bound > 0) quality.error *= all.error / bound;
+  }
   quality.gain_rms = rows > 0 ? std::sqrt(gains / static_cast<double>(rows)) : 0;
   return quality;
 }

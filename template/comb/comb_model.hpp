@@ -76,6 +76,13 @@ class CombModel {
     return folding_->support().members[order_[group.first + i]];
   }
   Sample& sample(std::size_t max_groups);
+  /// A bound on E|X̂ − X|² with delays at random, without looking at phases.
+  double error_bound(const Group& group, const SupportMember& of, std::size_t delays) const;
+  struct Bounds {
+    double error = 0, power = 0;
+  };
+  /// Sums of these and of the prior over all coefficients but f = 0.
+  const Bounds& bounds(std::size_t delays);
   LaneBucket describe(const Group& group) const;
   void find_aliases(const Group& group, LaneBucket& bucket) const;
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;
@@ -85,11 +92,12 @@ class CombModel {
   std::shared_ptr<const Folding> folding_;
   std::array<std::int64_t, 3> buckets_, strides_{};
   bool least_squares_;
-  std::vector<std::size_t> order_;    ///< members sorted by bucket
-  std::vector<Group> groups_;         ///< ascending bucket
+  std::vector<std::size_t> order_;  ///< members, group by group
+  std::vector<Group> groups_;
   std::vector<std::size_t> ranking_;  ///< own groups: the most crowded, or those with the largest tail, first
   std::int64_t largest_group_ = 0;
   std::map<std::size_t, Sample> samples_;  ///< by max_groups
+  std::map<std::size_t, Bounds> bounds_;   ///< by delays
 };
 
 }  // namespace sfft::detail

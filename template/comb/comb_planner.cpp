@@ -35,21 +35,22 @@ std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buck
 
 /// How far a search with a known tail goes.
 struct Effort {
-  std::size_t looks;        ///< candidates looked at
-  int look_draws;           ///< random sets of delays per look
-  std::size_t look_groups;  ///< buckets that a look is judged by; 0: all
-  std::size_t finalists;    ///< candidates whose delays are searched properly
-  int draws, sweeps;        ///< of that search
+  std::size_t looks;         ///< candidates looked at
+  int look_draws;            ///< random sets of delays per look
+  std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
+  std::size_t finalists;     ///< candidates whose delays are searched properly
+  int draws, sweeps;         ///< of that search
+  std::size_t final_groups;  ///< buckets that finalists are judged by; 0: all
 };
 
 Effort effort_of(PlanEffort effort) {
   switch (effort) {
     case PlanEffort::quick:
-      return {5, 2, 96, 1, 6, 0};
+      return {6, 1, 32, 2, 2, 0, 64};
     case PlanEffort::thorough:
-      return {60, 10, 0, 6, 32, 4};
+      return {60, 6, 128, 8, 32, 4, 0};
     default:
-      return {20, 6, 96, 2, 16, 2};
+      return {20, 2, 32, 4, 8, 1, 128};
   }
 }
 
@@ -214,6 +215,7 @@ class Planner {
                                       .draws = effort.draws,
                                       .sweeps = effort.sweeps,
                                       .groups = 32,
+                                      .final_groups = effort.final_groups,
                                       .seed = request_.seed});
       }
     });

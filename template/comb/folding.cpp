@@ -4,13 +4,28 @@
 
 #include <array>
 
+#include "kernels/cpu/stages/bucket_systems.hpp"
+
 namespace sfft::detail {
+
+namespace {
+
+/// Cells of a row, filled up for the kernels.
+int padded(int cells) {
+  return (cells + cpu::kSystemLanes - 1) / cpu::kSystemLanes * cpu::kSystemLanes;
+}
+
+}  // namespace
 
 Folding::Folding(const SupportSet& support, const SpectralPrior& prior)
     : support_(support), prior_(prior), cells_(support.shape), white_(prior.tail.zero()) {
   tail_at_members_.reserve(support.members.size());
   for (const SupportMember& member : support.members)
     tail_at_members_.push_back(white_ ? 1 : prior.tail.power[cells_.cell(member.f)]);
+  if (cells_.rank() == 1) {
+    tail_ = prior.tail.power;
+    tail_.resize(static_cast<std::size_t>(padded(cells_.axis(0).cells())));
+  }
 }
 
 void Folding::prepare(const Grid& buckets) {
@@ -30,19 +45,20 @@ void Folding::prepare(const Grid& buckets) {
 
   const CellAxis& first = cells_.axis(0);
   const auto first_cells = static_cast<std::size_t>(first.cells());
+  const auto row = static_cast<std::size_t>(padded(first.cells()));
   std::vector<double>& counts = counts_[buckets[0]];
   if (counts.empty()) {
-    counts.resize(static_cast<std::size_t>(buckets[0]) * first_cells);
+    counts.resize(static_cast<std::size_t>(buckets[0]) * row);
     for (std::int64_t b = 0; b < buckets[0]; ++b)
-      first.counts(b, buckets[0], &counts[static_cast<std::size_t>(b) * first_cells]);
+      first.counts(b, buckets[0], &counts[static_cast<std::size_t>(b) * row]);
   }
   std::vector<double>& folded = folded_[{buckets[1], buckets[2]}];
   if (!folded.empty()) return;
   const std::vector<double> sums = cells_.bucket_sums(prior_.tail, buckets, 1);
   const auto outer = static_cast<std::size_t>(buckets[1] * buckets[2]);
-  folded.resize(sums.size());
+  folded.resize(outer * row);
   for (std::size_t c = 0; c < first_cells; ++c) {
-    for (std::size_t b = 0; b < outer; ++b) folded[b * first_cells + c] = sums[c * outer + b];
+    for (std::size_t b = 0; b < outer; ++b) folded[b * row + c] = sums[c * outer + b];
   }
 }
 
@@ -63,30 +79,27 @@ std::vector<double> Folding::tails_of(std::span<const std::int64_t> flat, const 
     tails.assign(flat.size(), static_cast<double>(aliases));
     return tails;
   }
-  const auto cells = static_cast<std::size_t>(cells_.axis(0).cells());
-  const auto product = [cells](const double* counts, const double* power) {
-    double even = 0, odd = 0;  // two sums, because additions wait for each other
-    for (std::size_t c = 0; c + 1 < cells; c += 2) {
-      even += counts[c] * power[c];
-      odd += counts[c + 1] * power[c + 1];
-    }
-    return cells % 2 != 0 ? even + counts[cells - 1] * power[cells - 1] + odd : even + odd;
-  };
+  const auto cells = padded(cells_.axis(0).cells());
+  tails.resize(flat.size());
   if (cells_.rank() == 1) {
-    std::array<double, CellAxis::kMostCells> counts{};
-    for (const std::int64_t bucket : flat) {
-      cells_.axis(0).counts(bucket, buckets[0], counts.data());
-      tails.push_back(product(counts.data(), prior_.tail.power.data()));
+    std::array<double, CellAxis::kMostCells + 8> counts{};
+    const int zero = 0;
+    for (std::size_t n = 0; n < flat.size(); ++n) {
+      cells_.axis(0).counts(flat[n], buckets[0], counts.data());
+      cpu::bucket_system_kernels().products(counts.data(), &zero, tail_.data(), &zero, cells, 1, &tails[n]);
     }
     return tails;
   }
-  const std::int64_t outer = buckets[1] * buckets[2];
-  const std::vector<double>& counts = counts_.at(buckets[0]);
-  const std::vector<double>& folded = folded_.at({buckets[1], buckets[2]});
-  for (const std::int64_t bucket : flat) {
-    tails.push_back(product(&counts[static_cast<std::size_t>(bucket / outer) * cells],
-                            &folded[static_cast<std::size_t>(bucket % outer) * cells]));
+  const auto outer = static_cast<std::uint64_t>(buckets[1] * buckets[2]);
+  std::vector<int> first(flat.size()), others(flat.size());
+  for (std::size_t n = 0; n < flat.size(); ++n) {
+    const auto bucket = static_cast<std::uint64_t>(flat[n]);
+    first[n] = static_cast<int>(bucket / outer);
+    others[n] = static_cast<int>(bucket % outer);
   }
+  cpu::bucket_system_kernels().products(counts_.at(buckets[0]).data(), first.data(),
+                                        folded_.at({buckets[1], buckets[2]}).data(), others.data(), cells,
+                                        static_cast<int>(flat.size()), tails.data());
   return tails;
 }
 

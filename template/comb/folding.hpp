@@ -41,8 +41,9 @@ class Folding {
   CellGrid cells_;
   bool white_;
   std::vector<double> tail_at_members_;
+  std::vector<double> tail_;  ///< of one dimension, its row filled up
   std::array<std::map<std::int64_t, std::vector<std::int64_t>>, 3> residues_;  ///< by dimension and divisor
-  /// Frequencies per [residue][cell] of the first of several dimensions, by divisor.
+  /// Frequencies per [residue][cell] of the first of several dimensions, by divisor; rows are filled up.
   std::map<std::int64_t, std::vector<double>> counts_;
   /// The tail folded along all dimensions but the first: [bucket of these][cell of the first], by divisors.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> folded_;

@@ -49,6 +49,10 @@ struct BucketSystemKernels {
   /// from the tail, the error from shrinking and from other members, and E|X̂_i|² from the members.
   void (*rows)(const BucketSystems& systems, BucketScratch& scratch, double* weights, double* noise,
                double* bias, double* response);
+  /// out[n] = Σ_c first[first_at[n]*cells + c] · second[second_at[n]*cells + c] for n < count; `cells` is a
+  /// multiple of kSystemLanes.
+  void (*products)(const double* first, const int* first_at, const double* second, const int* second_at,
+                   int cells, int count, double* out);
   /// tail = Σ_q power_q Π_d phase_d[q_d], a pair; phases are complex, real part first.
   void (*tail)(const NearAliases& aliases, const double* const phases[3], double* tail);
 };

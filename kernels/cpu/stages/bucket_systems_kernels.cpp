@@ -261,6 +261,20 @@ void rows(const BucketSystems& s, BucketScratch& scratch, double* weights, doubl
   if (s.least_squares) refine(s, scratch, weights);
 }
 
+void products(const double* first, const int* first_at, const double* second, const int* second_at, int cells,
+              int count, double* out) {
+  for (int n = 0; n < count; ++n) {
+    const double* a = first + static_cast<long>(first_at[n]) * cells;
+    const double* b = second + static_cast<long>(second_at[n]) * cells;
+    Lanes sum = lanes(a) * lanes(b);
+    for (int c = kSystemLanes; c < cells; c += kSystemLanes) sum += lanes(a + c) * lanes(b + c);
+    double parts[kSystemLanes];
+    put(parts, sum);
+    out[n] =
+        ((parts[0] + parts[4]) + (parts[2] + parts[6])) + ((parts[1] + parts[5]) + (parts[3] + parts[7]));
+  }
+}
+
 void tail(const NearAliases& near, const double* const phases[3], double* out) {
   Complex total = zero();
   const double* power = near.power;
@@ -283,7 +297,7 @@ void tail(const NearAliases& near, const double* const phases[3], double* out) {
 }  // namespace
 
 const BucketSystemKernels& bucket_system_table() noexcept {
-  static const BucketSystemKernels table{variances, rows, tail};
+  static const BucketSystemKernels table{variances, rows, products, tail};
   return table;
 }
 
