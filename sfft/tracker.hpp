@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "kernels/base/export.hpp"
@@ -28,6 +30,26 @@ enum class TrackAction : std::uint8_t {
   calibrated,
 };
 SFFT_EXPORT const char* to_string(TrackAction action) noexcept;
+
+/// How much a frame's spectrum is like the template that was in force before it. Chen and Li (LCPC 2014)
+/// learn from one frame because the spectra of a recording are similar; they give no measure of that, so
+/// these three are this library's. With S the old support, k its size, L the k largest coefficients of the
+/// new frame (as learn() chooses them for a given k), X_new the exact spectrum of the new frame, and X_old
+/// that of the frame which the template or its reference was last renewed from, at S, and 0 elsewhere:
+///
+///     overlap     = |S ∩ L| / k
+///     correlation = |Σ X_old[f] conj(X_new[f])| / sqrt(Σ |X_old[f]|² · Σ |X_new[f]|²), f in S ∪ L, f ≠ 0
+///     energy      = Σ_{f in S, f ≠ 0} |X_new[f]|² / Σ_{f ≠ 0} |X_new[f]|²
+///
+/// Sums over a real signal's spectrum take both of each conjugate pair, and S ∩ L counts the pair once. All
+/// three lie in [0, 1]. A scene that moves keeps its overlap and its energy, and loses its correlation. NaN
+/// where undefined: the correlation of a template without values, and both shares of a constant frame.
+struct Similarity {
+  double overlap = std::numeric_limits<double>::quiet_NaN();
+  double correlation = std::numeric_limits<double>::quiet_NaN();
+  double energy = std::numeric_limits<double>::quiet_NaN();
+  double us = 0;  ///< microseconds spent on this beyond what the frame needed anyway
+};
 
 struct TrackerOptions {
   PlanOptions plan{};
@@ -54,6 +76,9 @@ struct TrackerOptions {
   /// Frames after a refresh before the next one is considered (hysteresis); doubles while refreshes do not
   /// help, so a signal that is not sparse settles on dense transforms.
   int hold = 8;
+  /// Work out the similarity of every frame, not of renewals alone. Each frame is then also transformed
+  /// densely, which takes longer than all the rest (Similarity::us).
+  bool similarity = false;
 };
 
 template <class Real>
@@ -64,6 +89,9 @@ struct TrackedFrame {
   bool differencing = false;  ///< the following frames are transformed as differences to a reference
   double calibration = 1;     ///< factor by which reported errors of sparse frames are multiplied
   std::int64_t index = 0;     ///< frames pushed before this one
+  /// To the template before this frame: of frames that are refreshed or relearned, and of all when
+  /// TrackerOptions::similarity is set; none for a frame that holds NaN or infinities.
+  std::optional<Similarity> similarity;
 };
 
 /// Takes frames in order. Not thread-safe: use one tracker per stream. Blocks; may allocate when it relearns.

@@ -113,6 +113,8 @@ void add_run(CLI::App& app, RunCommand& command) {
       ->capture_default_str();
   run->add_flag("--no-reference", command.no_reference,
                 "Transform frames themselves, not their difference to a reference frame");
+  run->add_flag("--similarity", command.options.similarity,
+                "Say for every frame how similar it is to the template; each is transformed densely, too");
   run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
   run->add_option("--csv", command.csv, "Write a line per frame; - for standard output");
   run->add_option("--spectra", command.spectra, "Write every frame's coefficients as HDF5");

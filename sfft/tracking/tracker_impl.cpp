@@ -82,6 +82,9 @@ PlanOptions TrackerImpl<Real>::dense_options() const {
 
 template <class Real>
 void TrackerImpl<Real>::install(Plan<Real> plan) {
+  // A plan for the same template is no renewal: what was remembered of the last one stays.
+  if (frames_ == 0 || plan.source().data() != plan_.source().data())
+    renewed_values_ = {plan.source().values().begin(), plan.source().values().end()};
   plan_ = std::move(plan);
   workspace_ = plan_.make_workspace();
   dense_.reset();
@@ -204,6 +207,7 @@ void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& f
 /// Frames repeat: this one, just transformed densely, becomes what the following ones are compared with.
 template <class Real>
 void TrackerImpl<Real>::take_reference(const SignalView& frame) {
+  note_similarity(frame);
   auto data = std::make_shared<TemplateData>(*plan_.source().data());
   data->reference_type = frame.type();
   data->reference.resize(frame.bytes());
@@ -219,9 +223,11 @@ void TrackerImpl<Real>::take_reference(const SignalView& frame) {
 /// A frame that has just been transformed densely becomes the reference of the same plan.
 template <class Real>
 void TrackerImpl<Real>::refresh(const SignalView& frame) {
+  if (options_.similarity) note_similarity(frame);
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
   plan_ = plan_.with_reference(frame, values);
   memory_.keep(frame, values);
+  renewed_values_ = values;
 }
 
 /// Learns afresh from a frame just transformed densely; keeps the old support when it holds nearly as much.
@@ -234,11 +240,13 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   learn_options.reference = differencing();
   learn_options.threads = options_.plan.threads;
   const Template fresh = learn(frame, learn_options);
+  if (learn_options.k == source.k() && learn_options.method == LearnMethod::dense) largest_ = fresh;
   const double held = held_energy(source, in_double(result_.spectrum));
   const double fresh_held = held_energy(fresh, fresh.values());
   if (!(held < options_.relearn_below * fresh_held)) return false;
   result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", staleness_.reason(),
                                100 * held / fresh_held);
+  note_similarity(frame);
   install(Plan<Real>(fresh, plan_options(differencing())));
   remember_reference();
   transform_densely(frame);  // the result is on the template in force after this frame
@@ -258,11 +266,13 @@ void TrackerImpl<Real>::renew(const SignalView& frame) {
     auto data = std::make_shared<TemplateData>(*plan_.source().data());
     data->values = in_double(result_.spectrum);
     learn_amplitudes(*data, frame);
+    if (options_.similarity) note_similarity(frame);
     install(Plan<Real>(Template(std::move(data)), plan_options(false)));
   } else if (staleness_.may_learn() && relearn_if_better(frame)) {
     result_.action = TrackAction::relearned;
     ++relearned_count;
   } else if (differencing() && !reconsider_reference(frame, 1)) {
+    note_similarity(frame);
     refresh(frame);
     staleness_.forget_level();
     result_.action = TrackAction::refreshed;
@@ -305,6 +315,8 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
   result_.index = frames_;
   result_.action = TrackAction::sparse;
   result_.reason.clear();
+  result_.similarity.reset();
+  largest_.reset();
   if (skip_sparse_ > 0) {
     --skip_sparse_;
     transform_densely(frame);
@@ -318,6 +330,7 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
   } else {
     transform_sparsely(frame);
   }
+  if (options_.similarity) note_similarity_of_any(frame);
   result_.differencing = differencing();
   ++frames_;
   return result_;

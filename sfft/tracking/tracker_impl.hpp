@@ -4,8 +4,10 @@
 #pragma once
 
 #include <atomic>
+#include <complex>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "sfft/tracker.hpp"
 #include "sfft/tracking/calibration.hpp"
@@ -48,13 +50,17 @@ class TrackerImpl {
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
   bool relearn_if_better(const SignalView& frame);
   void renew(const SignalView& frame);
+  void note_similarity(const SignalView& frame);
+  void note_similarity_of_any(const SignalView& frame);
 
   TrackerOptions options_;
   Plan<Real> plan_;
   std::optional<Plan<Real>> dense_;  ///< the same template, transformed densely
   Workspace<Real> workspace_, dense_workspace_;
   TrackedFrame<Real> result_;
-  Spectrum<Real> sparse_;  ///< of a frame that is compared
+  Spectrum<Real> sparse_;                             ///< of a frame that is compared
+  std::vector<std::complex<double>> renewed_values_;  ///< X of the last renewal at the support; or empty
+  std::optional<Template> largest_;                   ///< the k largest of this frame, if they were learned
   std::int64_t frames_ = 0;
 
   Calibration calibration_;

@@ -25,6 +25,7 @@ KEYS = {
     "dense": {"engine", "median_us"},
     "pipeline": {"decode_us", "copy_us", "transform_us", "bytes_per_frame", "bottleneck"},
     "verified": {"frames", "relative_error", "standard_error_coverage"},
+    "similarity": {"every_frame", "frames", "overlap", "correlation", "energy", "median_us"},
 }
 
 
@@ -79,6 +80,24 @@ class ProgramTest(unittest.TestCase):
         self.assertIn(b"sets the pace", done.stdout)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["report.csv", "report.html", "report.json"])
         self.assertIn(b"frequencies", done.stdout)
+
+    def test_similarity_of_every_frame(self):
+        names = {kind: self.path("report." + kind) for kind in ("json", "csv", "html")}
+        done = run("run", "-", "--k", "20", "--similarity", "--json", names["json"], "--csv", names["csv"], "--html", names["html"],
+                   stdin=film(7))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, rb"similarity +[0-9.]+ % of the support overlap.*6 frames")
+        with open(names["json"], encoding="utf-8") as file:
+            found = json.load(file)["similarity"]
+        self.assertEqual((found["every_frame"], found["frames"]), (True, 6))
+        for share in ("overlap", "correlation", "energy"):
+            self.assertTrue(0 <= found[share]["least"] <= found[share]["median"] <= 1, found)
+        with open(names["csv"], encoding="utf-8") as file:
+            rows = [line.rstrip("\n").split(",") for line in file]
+        self.assertEqual(rows[0][-3:], ["overlap", "correlation", "energy"])
+        self.assertTrue(all(0 <= float(value) <= 1 for row in rows[1:] for value in row[-3:]), rows)
+        with open(names["html"], encoding="utf-8") as file:
+            self.assertIn("spectral correlation", file.read())
 
     def test_json_on_standard_output_is_alone_there(self):
         done = run("run", "-", "--k", "20", "--json", "-", stdin=film(5))

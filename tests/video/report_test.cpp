@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <random>
 #include <sstream>
 #include <utility>
@@ -108,11 +109,54 @@ TEST(Reports, EscapeAndStayWellFormedWhereNothingWasMeasured) {
     std::string line;
     int count = 0;
     while (std::getline(lines, line)) {
-      EXPECT_EQ(std::count(line.begin(), line.end(), ','), 7) << line;
+      EXPECT_EQ(std::count(line.begin(), line.end(), ','), 10) << line;
       ++count;
     }
     EXPECT_EQ(count, std::max(1, frames));
   }
+}
+
+TEST(Run, SimilarityOfEveryFrameIsReportedWithItsCost) {
+  RunOptions options;
+  options.similarity = true;
+  std::vector<FrameRecord> seen;
+  options.on_frame = [&](const FrameRecord& frame) { seen.push_back(frame); };
+  const RunReport report = run_film(FilmSource(13), options);
+  ASSERT_EQ(seen.size(), 12u);
+  for (const FrameRecord& frame : seen) {
+    ASSERT_TRUE(frame.similarity.has_value()) << frame.index;
+    EXPECT_GT(frame.similarity->energy, 0.5);
+    EXPECT_GT(frame.similarity->us, 0);
+    EXPECT_GT(frame.us, 0) << "the cost is taken off the time of the frame, once";
+  }
+  const std::string json = json_report(report);
+  EXPECT_NE(json.find("\"every_frame\": true"), std::string::npos);
+  EXPECT_NE(json.find("\"frames\": 12,\n    \"overlap\""), std::string::npos) << json;
+  EXPECT_NE(summary(report).find("us more per frame"), std::string::npos);
+  EXPECT_NE(html_report(report).find("spectral correlation"), std::string::npos);
+}
+
+TEST(Reports, ListRenewalsWithTheirSimilarity) {
+  RunReport report = run_film(FilmSource(3));
+  EXPECT_NE(json_report(report).find("\"renewals\": []"), std::string::npos);
+  EXPECT_EQ(html_report(report).find("How similar"), std::string::npos) << "nothing is known of it";
+  FrameRecord cut;
+  cut.index = 7;
+  cut.action = TrackAction::relearned;
+  cut.reason = "a <cut>";
+  cut.similarity = Similarity{0.25, 0.125, 0.5, 3.0};
+  report.frames.push_back(cut);
+  cut.index = 9;
+  cut.similarity->correlation = std::numeric_limits<double>::quiet_NaN();
+  report.frames.push_back(cut);
+  const std::string json = json_report(report);
+  EXPECT_NE(json.find("\"frame\": 7"), std::string::npos);
+  EXPECT_NE(json.find("\"overlap\": 0.25"), std::string::npos);
+  EXPECT_NE(json.find("\"correlation\": null"), std::string::npos) << "unknown of a bare support";
+  const std::string html = html_report(report);
+  EXPECT_NE(html.find("<td>25.00 %</td><td>12.50 %</td><td>50.00 %</td>"), std::string::npos);
+  EXPECT_EQ(html.find("a <cut>"), std::string::npos) << "reasons are escaped";
+  EXPECT_EQ(csv_row(cut).substr(csv_row(cut).size() - 11), ",0.25,,0.5\n");
 }
 
 TEST(Reports, NamesThatAreNoTextAreShownAsText) {

@@ -3,6 +3,7 @@
 // that memory stays constant and peaks survive.
 #include "video/pipeline/frame_log.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace sfft::video {
@@ -49,6 +50,13 @@ void FrameLog::push_back(const FrameRecord& record) {
     true_error.push_back(*record.true_error);
     covered += *record.covered;
     verified_.add(record, *record.true_error);
+  }
+  if (record.similarity) {
+    const Similarity& found = *record.similarity;
+    if (std::isfinite(found.overlap)) overlap.push_back(found.overlap);
+    if (std::isfinite(found.correlation)) correlation.push_back(found.correlation);
+    if (std::isfinite(found.energy)) old_energy.push_back(found.energy);
+    similarity_us.push_back(found.us);
   }
   if (record.action == TrackAction::refreshed || record.action == TrackAction::relearned)
     renewals_.add(record, record.relative_error);

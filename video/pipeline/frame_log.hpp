@@ -17,7 +17,7 @@ namespace sfft::video {
 struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
-  double us = 0;                       ///< in the tracker, copying included
+  double us = 0;                       ///< in the tracker, copying included, --similarity excluded
   double copy_us = 0;                  ///< the part of `us` in which bytes were copied to the GPU
   std::int64_t transferred_bytes = 0;  ///< bytes copied to the GPU
   double relative_error = 0;           ///< reported
@@ -27,6 +27,7 @@ struct FrameRecord {
   std::optional<bool> covered;       ///< true L2 error <= 2 × reported
   bool finite = true;
   std::string reason;
+  std::optional<Similarity> similarity;  ///< to the template before this frame, where known
 };
 
 /// One record per stretch of frames: stretches double in length whenever there are too many.
@@ -52,6 +53,8 @@ class FrameLog {
   Distribution us, copy_us, transform_us, transferred_bytes, relative_error;
   Distribution true_error;  ///< true relative errors of the verified frames
   std::int64_t covered = 0;
+  /// Of the frames whose similarity is known, and the time that it took.
+  Distribution overlap, correlation, old_energy, similarity_us;
 
   /// For charts: at most about 2000 of each.
   const std::vector<FrameRecord>& frames() const noexcept { return frames_.records(); }

@@ -191,6 +191,7 @@ class Run {
     tracking.plan.max_samples = options_.max_samples;
     tracking.reference = options_.reference;
     tracking.accuracy = options_.accuracy;
+    tracking.similarity = options_.similarity;
     tracker_.emplace(tmpl, tracking);
     dense_.emplace(view.shape(), options_.threads);
     note_plan();
@@ -222,6 +223,9 @@ class Run {
     record.residual = tracked.spectrum.residual;
     record.finite = tracked.spectrum.finite;
     record.reason = tracked.reason;
+    record.similarity = tracked.similarity;
+    // Asked for beside the transform, and reported beside it.
+    if (options_.similarity && tracked.similarity) record.us -= tracked.similarity->us;
     report_.calibration = tracked.calibration;
     report_.differencing = tracked.differencing;
     if (options_.verify > 0 && index % options_.verify == 0) dense_->verify(view, tracked.spectrum, record);
@@ -276,6 +280,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   report.threads = options.threads;
   report.backend = options.backend;
   report.device = options.device;
+  report.similarity = options.similarity;
   Run pipeline(options, sink, report);
   // Frames to learn the template from; with a given template only the first is needed to start.
   const std::int64_t wanted = options.tmpl ? 1 : options.learn_frames;

@@ -28,7 +28,8 @@ struct RunOptions {
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend
   bool reference = true;
-  std::optional<Template> tmpl;                      ///< given instead of learned
+  bool similarity = false;       ///< of every frame to the template, which takes a dense transform of each
+  std::optional<Template> tmpl;  ///< given instead of learned
   std::function<void(const FrameRecord&)> on_frame;  ///< called for every transformed frame; may be empty
 };
 
@@ -55,6 +56,7 @@ struct RunReport {
   std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0;
   double calibration = 1;     ///< factor on reported errors at the end
   bool differencing = false;  ///< whether the last frame was transformed as a difference to a reference
+  bool similarity = false;    ///< the similarity of every frame was asked for
 
   /// Dense transforms of sampled frames by every CPU engine in the build, each the faster of integer and
   /// float input. The fastest engine comes first: speedups are quoted against it.

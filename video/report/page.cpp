@@ -8,6 +8,7 @@
 
 #include "video/pipeline/statistics.hpp"
 #include "video/report/page_chart.hpp"
+#include "video/report/page_similarity.hpp"
 #include "video/report/png.hpp"
 #include "video/report/report.hpp"
 #include "video/report/text.hpp"
@@ -29,38 +30,13 @@ figcaption{font-weight:600;margin:0 0 8px;font-size:.95rem}figure img,figure svg
 .grid{stroke:var(--rule)}.tick{fill:var(--soft);font-size:12px}.line{fill:none;stroke:var(--accent);stroke-width:1.6;stroke-linejoin:round}.band{fill:var(--band)}.dot{fill:var(--dot)}
 .mark{stroke-width:1.4;stroke-dasharray:5 3}.refreshed{stroke:var(--ok)}.relearned{stroke:var(--warn)}.key{display:inline-block;width:18px;height:10px;margin:0 6px 0 14px;vertical-align:middle}
 .key:first-child{margin-left:0}.line-key{height:2px;background:var(--accent)}.band-key{background:var(--band)}.dot-key{width:8px;height:8px;border-radius:50%;background:var(--dot)}
+.second{stroke:var(--ok)}.third{stroke:var(--dot)}.second-key{background:var(--ok)}.third-key{background:var(--dot)}
 .refreshed-key{height:0;border-top:2px dashed var(--ok)}.relearned-key{height:0;border-top:2px dashed var(--warn)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;background:var(--card);border:1px solid var(--rule);border-radius:10px;font-variant-numeric:tabular-nums}
 th,td{text-align:right;padding:8px 12px;border-bottom:1px solid var(--rule)}th:first-child,td:first-child{text-align:left}tr:last-child td{border-bottom:0}th{color:var(--soft);font-weight:600;font-size:.86rem}
 pre{background:var(--card);border:1px solid var(--rule);border-radius:10px;padding:12px 14px;overflow-x:auto;font-size:.82rem;line-height:1.45}.spectrum image{image-rendering:pixelated}
 .hit{fill:none;stroke:#fff;stroke-width:.9;opacity:.85}
 )css";
-
-std::string escape(const std::string& raw) {
-  std::string out;
-  for (const char c : printable(raw)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string escape_lines(const std::string& raw) {
   std::string out;
@@ -211,10 +187,6 @@ std::string tile(const std::string& value, const std::string& label) {
   return fmt::format("<div class='tile'><b>{}</b><span>{}</span></div>", value, label);
 }
 
-std::string percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.2f} %", 100 * share) : "–";
-}
-
 std::string charts(const RunReport& report) {
   Chart error{"Relative error of the template's coefficients",
               "reported",
@@ -311,8 +283,8 @@ std::string html_report(const RunReport& report) {
     body += spectrum_figure(report) + "</div>";
   }
   if (!report.frames.empty()) {
-    body += "<h2>How wrong, frame by frame</h2>" + charts(report) + "<h2>Time</h2>" +
-            timing_table(report, numbers);
+    body += "<h2>How wrong, frame by frame</h2>" + charts(report) + similarity_section(report) +
+            "<h2>Time</h2>" + timing_table(report, numbers);
   }
   if (!report.explanation.empty())
     body += "<h2>The plan explains itself</h2><pre>" + escape_lines(report.explanation) + "</pre>";

@@ -40,7 +40,9 @@ std::vector<ChartPoint> thin(const std::vector<ChartPoint>& points, std::size_t 
 class Axes {
  public:
   explicit Axes(const Chart& chart) {
-    for (const auto* points : {&chart.line, &chart.dots}) {
+    std::vector<const std::vector<ChartPoint>*> all{&chart.line, &chart.dots};
+    for (const ChartLine& other : chart.more_lines) all.push_back(&other.points);
+    for (const auto* points : all) {
       for (const ChartPoint& p : *points) {
         x_most_ = std::max(x_most_, p.x);
         if (std::isfinite(p.y))
@@ -76,6 +78,16 @@ class Axes {
   double x_most_ = 1, y_most_ = 0;
 };
 
+/// The points of a polyline.
+std::string polyline(const Axes& axes, const std::vector<ChartPoint>& line) {
+  std::string path;
+  for (const ChartPoint& p : line) {
+    if (std::isfinite(p.y))
+      path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", axes.x(p.x), axes.y(p.y));
+  }
+  return path;
+}
+
 }  // namespace
 
 std::string svg(const Chart& chart) {
@@ -85,11 +97,6 @@ std::string svg(const Chart& chart) {
       "<figure class='chart'><figcaption>{}</figcaption><svg viewBox='0 0 {} {}' role='img' aria-label='{}'>",
       chart.title, kWidth, kHeight, chart.title);
   text += axes.grid();
-  std::string path;
-  for (const ChartPoint& p : line) {
-    if (std::isfinite(p.y))
-      path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", axes.x(p.x), axes.y(p.y));
-  }
   if (chart.band && !line.empty()) {
     std::string upper;
     for (const ChartPoint& p : line) upper += fmt::format("{:.1f},{:.1f} ", axes.x(p.x), axes.y(2 * p.y));
@@ -101,7 +108,10 @@ std::string svg(const Chart& chart) {
         fmt::format("<line class='mark {}' x1='{:.1f}' x2='{:.1f}' y1='{}' y2='{}'><title>{}</title></line>",
                     mark.css_class, axes.x(mark.x), axes.x(mark.x), kTop, kHeight - kBottom, mark.label);
   }
-  text += fmt::format("<polyline class='line' points='{}'/>", path);
+  text += fmt::format("<polyline class='line' points='{}'/>", polyline(axes, line));
+  for (const ChartLine& other : chart.more_lines)
+    text += fmt::format("<polyline class='line {}' points='{}'/>", other.css_class,
+                        polyline(axes, thin(other.points, 1200)));
   for (const ChartPoint& p : thin(chart.dots, 600)) {
     text += fmt::format(
         "<circle class='dot' cx='{:.1f}' cy='{:.1f}' r='3'><title>frame {:.0f}: {:.2f} %</title></circle>",
@@ -109,6 +119,8 @@ std::string svg(const Chart& chart) {
   }
   text += "</svg><p class='legend'>";
   text += fmt::format("<span class='key line-key'></span>{} ", chart.line_label);
+  for (const ChartLine& other : chart.more_lines)
+    text += fmt::format("<span class='key line-key {}-key'></span>{} ", other.css_class, other.label);
   if (chart.band) text += "<span class='key band-key'></span>up to twice that ";
   if (!chart.dots.empty()) text += fmt::format("<span class='key dot-key'></span>{} ", chart.dots_label);
   if (!chart.marks.empty()) {

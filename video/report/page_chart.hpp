@@ -16,13 +16,19 @@ struct ChartMark {
   std::string css_class, label;
 };
 
-/// One chart against frame number: a band from 0 to twice the line, the line itself, dots, and vertical
-/// marks. y is in per cent.
+struct ChartLine {
+  std::string css_class, label;
+  std::vector<ChartPoint> points;
+};
+
+/// One chart against frame number: a band from 0 to twice the line, the line itself, further lines, dots, and
+/// vertical marks. y is in per cent.
 struct Chart {
   std::string title, line_label, dots_label;
   std::vector<ChartPoint> line, dots;
   std::vector<ChartMark> marks;
   bool band = false;
+  std::vector<ChartLine> more_lines{};
 };
 
 std::string svg(const Chart& chart);

@@ -32,6 +32,25 @@ nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
+/// Median and least of shares, 1 being the best.
+nlohmann::ordered_json shares(const Distribution& values) {
+  return {{"median", number_or_null(values.quantile(0.5))}, {"least", number_or_null(values.quantile(0))}};
+}
+
+nlohmann::ordered_json renewals(const RunReport& report) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const FrameRecord& frame : report.frames.renewals()) {
+    const Similarity known = frame.similarity.value_or(Similarity{});
+    list.push_back({{"frame", frame.index},
+                    {"action", to_string(frame.action)},
+                    {"reason", frame.reason},
+                    {"overlap", number_or_null(known.overlap)},
+                    {"correlation", number_or_null(known.correlation)},
+                    {"energy", number_or_null(known.energy)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string json_report(const RunReport& report) {
@@ -102,19 +121,31 @@ std::string json_report(const RunReport& report) {
   json["reported"] = {{"relative_error_median", number_or_null(numbers.reported_median)},
                       {"calibration", number_or_null(report.calibration)},
                       {"differencing", report.differencing}};
+  json["renewals"] = renewals(report);
+  const FrameLog& frames = report.frames;
+  json["similarity"] = {{"every_frame", report.similarity},
+                        {"frames", frames.similarity_us.size()},
+                        {"overlap", shares(frames.overlap)},
+                        {"correlation", shares(frames.correlation)},
+                        {"energy", shares(frames.old_energy)},
+                        {"median_us", number_or_null(quantile(frames.similarity_us, 0.5))}};
   json["warnings"] = numbers.warnings;
   json["version"] = version();
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string csv_header() {
-  return "frame,action,us,relative_error,error_l2,residual,true_relative_error,finite\n";
+  return "frame,action,us,relative_error,error_l2,residual,true_relative_error,finite,overlap,correlation,"
+         "energy\n";
 }
 
 std::string csv_row(const FrameRecord& frame) {
-  return fmt::format("{},{},{:.3f},{:.6g},{:.6g},{:.6g},{},{}\n", frame.index, to_string(frame.action),
-                     frame.us, frame.relative_error, frame.error_l2, frame.residual,
-                     frame.true_error ? fmt::format("{:.6g}", *frame.true_error) : "", frame.finite ? 1 : 0);
+  const Similarity known = frame.similarity.value_or(Similarity{});
+  const auto share = [](double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; };
+  return fmt::format("{},{},{:.3f},{:.6g},{:.6g},{:.6g},{},{},{},{},{}\n", frame.index,
+                     to_string(frame.action), frame.us, frame.relative_error, frame.error_l2, frame.residual,
+                     frame.true_error ? fmt::format("{:.6g}", *frame.true_error) : "", frame.finite ? 1 : 0,
+                     share(known.overlap), share(known.correlation), share(known.energy));
 }
 
 std::string summary(const RunReport& report) {
@@ -161,6 +192,18 @@ std::string summary(const RunReport& report) {
   }
   text += fmt::format("renewals    {} refreshed, {} relearned, {} frames transformed densely\n",
                       report.refreshed, report.relearned, report.dense_fallbacks);
+  const FrameLog& frames = report.frames;
+  if (frames.similarity_us.size() > 0) {
+    text += fmt::format(
+        "similarity  {:.1f} % of the support overlap, correlation {:.3f}, {:.1f} % of the energy held "
+        "(medians of {} {})\n",
+        100 * quantile(frames.overlap, 0.5), quantile(frames.correlation, 0.5),
+        100 * quantile(frames.old_energy, 0.5), frames.similarity_us.size(),
+        report.similarity ? "frames" : "renewals");
+    if (report.similarity)
+      text += fmt::format("            it took {:.1f} us more per frame, which the times above leave out\n",
+                          quantile(frames.similarity_us, 0.5));
+  }
   if (report.calibrated > 0) {
     text += fmt::format(
         "calibrated  on {} frames by dense transforms: reported errors are {:.2f} times the model's\n",

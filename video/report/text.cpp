@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 
 namespace sfft::video {
@@ -46,6 +47,36 @@ std::string printable(std::string_view text) {
     text.remove_prefix(length > 0 ? length : 1);
   }
   return shown;
+}
+
+std::string escape(const std::string& raw) {
+  std::string out;
+  for (const char c : printable(raw)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.2f} %", 100 * share) : "–";
 }
 
 }  // namespace sfft::video

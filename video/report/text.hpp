@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes names and messages from outside safe to show.
+// Makes names and messages from outside safe to show, and writes numbers.
 #pragma once
 
 #include <string>
@@ -10,5 +10,11 @@ namespace sfft::video {
 /// Valid UTF-8 without control characters: these, and bytes that are not UTF-8, become \xNN. Thus a
 /// recording's header or name reaches a terminal or a page only as text.
 std::string printable(std::string_view text);
+
+/// The same as HTML.
+std::string escape(const std::string& raw);
+
+/// A share in per cent; a dash where it is unknown.
+std::string percent(double share);
 
 }  // namespace sfft::video
