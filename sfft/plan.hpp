@@ -64,6 +64,11 @@ struct PlanOptions {
   int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
   std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
+  /// Start from the plan that the template keeps for these options, without a search (Plan::keep_in). It is
+  /// used only where accuracy, max_samples, path, batch, seed, use_reference, backend, GPU, Real and the
+  /// version of the library are those that it was made with, and the effort no less; otherwise the plan is
+  /// made anew, and PlanInfo::kept_note says why.
+  bool use_kept = true;
 };
 
 /// A candidate that the planner did not take.
@@ -93,7 +98,11 @@ struct PlanInfo {
   std::string engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads
                        ///< per frame"
   std::string reason;  ///< why this path
-  std::vector<RejectedCandidate> rejected;  ///< best first, at most 16
+  std::vector<RejectedCandidate> rejected;  ///< best first, at most 16; none of a kept plan
+  bool kept = false;  ///< the decisions were taken from the template; only tables were built
+  /// Why a plan that the template keeps was not used, or its file's plans could not be read; empty where it
+  /// was used or none is kept.
+  std::string kept_note;
 };
 
 /// Consecutive frames in device memory (or in page-locked host memory, at its device address).
@@ -179,6 +188,15 @@ class SFFT_EXPORT Plan {
   /// reads and no planning, and a copy of a frame that is a region.
   Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
   Plan without_reference() const;
+
+  /// A copy of `tmpl` that keeps this plan: a Plan made from the copy, or from the file that it is saved to,
+  /// with the same options does not search. Kept are the decisions that took a search (path, buckets,
+  /// delays), some hundred bytes. Weights and errors are built from the template again, so the plan is the
+  /// same to the bit on the same machine, and no number of a file is believed. A template keeps plans for any
+  /// number of options and backends, up to 64; one for the same options is replaced. With Backend::automatic
+  /// the CPU's plan is kept beside that of a GPU. Throws invalid_argument when `tmpl` is not the template
+  /// that the plan was made from, apart from its reference frame and its kept plans.
+  Template keep_in(const Template& tmpl) const;
 
   const Template& source() const noexcept;
   const PlanInfo& info() const noexcept;

@@ -64,5 +64,13 @@ bool Template::has_reference() const noexcept {
 double Template::learn_seconds() const noexcept {
   return data_->learn_seconds;
 }
+std::vector<std::string> Template::kept_plans() const {
+  std::vector<std::string> lines;
+  for (const detail::KeptPlan& plan : data_->plans) lines.push_back(detail::describe(plan, data_->shape));
+  return lines;
+}
+const std::string& Template::kept_plans_problem() const noexcept {
+  return data_->plans_problem;
+}
 
 }  // namespace sfft

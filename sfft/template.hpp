@@ -58,7 +58,8 @@ class SFFT_EXPORT Template {
   static Template from_support(const Shape& shape, bool real, std::span<const std::int64_t> support);
 
   /// Reads a template file. Every damaged, truncated or foreign file is an Error (file_unreadable,
-  /// file_corrupt, file_version); format: docs/file-formats.md.
+  /// file_corrupt, file_version), but for damage to the plans kept in it: these are then left out, and
+  /// kept_plans_problem() says why. Format: docs/file-formats.md.
   static Template load(const std::string& path);
   /// Writes beside `path` and renames: an existing file is replaced whole or not at all.
   void save(const std::string& path) const;
@@ -76,6 +77,12 @@ class SFFT_EXPORT Template {
   double tail_energy() const noexcept;  ///< Σ|X[f]|² outside S (both halves), mean over frames; 0 if unknown
   bool has_reference() const noexcept;
   double learn_seconds() const noexcept;  ///< wall time that learning took; not saved
+  /// The plans that are kept with the template (Plan::keep_in), a line each: "float on the cpu: comb 24x32,
+  /// 6 delays".
+  std::vector<std::string> kept_plans() const;
+  /// Why plans of the file that this was loaded from could not be read; empty if they could, or there were
+  /// none. The template is whole all the same.
+  const std::string& kept_plans_problem() const noexcept;
 
   const std::shared_ptr<const detail::TemplateData>& data() const noexcept { return data_; }
   explicit Template(std::shared_ptr<const detail::TemplateData> data) : data_(std::move(data)) {}

@@ -13,8 +13,10 @@
 #include "kernels/cpu/executors/flat_executor.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "sfft/plan/dense_path.hpp"
+#include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "template/comb/comb_planner.hpp"
+#include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
 #include "template/flat/flat_planner.hpp"
 #include "template/planning/cost_model.hpp"
@@ -69,7 +71,9 @@ class Designer {
     info.predicted_dense_us = on_device_ ? predict_dense_device_us(data_.shape, data_.real, options_.batch)
                                          : predict_dense_us(data_.shape, data_.real);
     prior_ = make_prior(data_, support_, info.reference);
-    choose();
+    const PlanKey key = plan_key<Real>(options_, info.reference);
+    if (!use_kept(key)) choose();
+    design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
     finish_errors();
     info.bucket_count = info.buckets[0] * info.buckets[1] * info.buckets[2];
@@ -119,9 +123,84 @@ class Designer {
 
   bool forced(Path path) const { return options_.path == path; }
 
+  /// Builds the plan that the template keeps for this request. False: there is none, or it does not work.
+  bool use_kept(const PlanKey& key) {
+    if (!options_.use_kept) return false;
+    PlanInfo& info = design_->info;
+    const KeptMatch match = find_kept(data_, key);
+    info.kept_note = match.why_not;
+    if (match.plan == nullptr) return false;
+    info.kept_note = rebuild(*match.plan);
+    info.kept = info.kept_note.empty();
+    return info.kept;
+  }
+
+  /// Why it cannot be built; empty if it was.
+  std::string rebuild(const KeptPlan& plan) {
+    const auto reason = [&](double us) {
+      return options_.path == Path::automatic ? reason_against_dense(us) : "asked for";
+    };
+    std::string why;
+    switch (plan.path) {
+      case Path::comb:
+        comb_ = rebuild_comb(support_, prior_, plan.buckets, plan.delays, comb_request(0), why);
+        if (comb_ && !acceptable(comb_->predicted_error)) comb_.reset();
+        if (!comb_) break;
+        comb_->predicted_us = plan.predicted_us;
+        use_comb(reason(plan.predicted_us));
+        return "";
+      case Path::flat_window: {
+        FlatPlanResult result =
+            rebuild_flat_windows(data_.shape, data_.real, *data_.support, flat_options(),
+                                 {plan.sigma, plan.delays, plan.buckets[2], plan.full_period});
+        why = result.reason;
+        if (!result.ok) break;
+        measure_flat(result.data);
+        if (!acceptable(flat_error_)) break;
+        flat_ = std::move(result.data);
+        use_flat(reason(flat_us_));
+        return "";
+      }
+      case Path::direct:
+        if (data_.shape.points() > kDirectProducts / support_.k) break;
+        use_direct(reason(direct_us()), direct_us());
+        return "";
+      default:
+        use_dense(options_.path == Path::automatic
+                      ? "decided when the template was saved: no sparse plan is faster and accurate enough"
+                      : "asked for");
+        return "";
+    }
+    return fmt::format("it does not work for this template: {}",
+                       why.empty() ? "its error is larger than accepted" : why);
+  }
+
+  /// What a search decided, for the template to keep.
+  KeptPlan decision(const PlanKey& key) const {
+    const PlanInfo& info = design_->info;
+    KeptPlan plan;
+    plan.key = key;
+    plan.path = info.path;
+    plan.predicted_us = info.predicted_us;
+    if (info.path == Path::comb) {
+      plan.buckets = comb_->data.buckets;
+      plan.delays = comb_->data.delays;
+    } else if (info.path == Path::flat_window) {
+      plan.buckets = info.buckets;
+      plan.delays = flat_->delays;
+      plan.sigma = flat_->sigma;
+      plan.full_period = flat_->taps() == flat_->buckets;
+    }
+    return plan;
+  }
+
+  double direct_us() const {
+    return on_device_ ? predict_direct_device_us(data_.shape.points(), support_.k)
+                      : predict_direct_us(data_.shape.points(), support_.k, data_.real);
+  }
+
   void choose() {
-    const double direct_us = on_device_ ? predict_direct_device_us(data_.shape.points(), support_.k)
-                                        : predict_direct_us(data_.shape.points(), support_.k, data_.real);
+    const double direct_us = this->direct_us();
     const double dense_us = design_->info.predicted_dense_us;
     const bool small = data_.shape.points() <= kDirectProducts / support_.k;
     if (forced(Path::dense)) return use_dense("asked for");
@@ -177,7 +256,7 @@ class Designer {
     return std::max<std::int64_t>(1, std::min(points / kBudgetDivisor, kSamplesPerCoefficient * support_.k));
   }
 
-  void find_comb(double limit_us) {
+  CombRequest comb_request(double limit_us) const {
     CombRequest request;
     request.accuracy = prior_.common_scale ? 0 : options_.accuracy;
     request.max_samples = max_samples();
@@ -192,10 +271,12 @@ class Designer {
         return predict_comb_device_us(cost, multiprocessors, batch);
       };
     }
-    comb_ = plan_comb(support_, prior_, request, rejected_);
+    return request;
   }
 
-  void find_flat(double limit_us) {
+  void find_comb(double limit_us) { comb_ = plan_comb(support_, prior_, comb_request(limit_us), rejected_); }
+
+  FlatOptions flat_options() const {
     FlatOptions flat;
     flat.leakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
     flat.max_samples = max_samples();
@@ -205,15 +286,22 @@ class Designer {
       const double accuracy = options_.accuracy > 0 ? options_.accuracy : kUselessError;
       flat.total_gain = accuracy * accuracy * power / tail;
     }
-    FlatPlanResult result = plan_flat_windows(data_.shape, data_.real, *data_.support, flat);
+    return flat;
+  }
+
+  void measure_flat(const FlatPlanData& flat) {
+    flat_us_ = on_device_ ? predict_flat_device_us(flat.taps() * flat.delay_count(), flat.rows())
+                          : predicted_us(flat);
+    flat_error_ = flat_error(flat);
+  }
+
+  void find_flat(double limit_us) {
+    FlatPlanResult result = plan_flat_windows(data_.shape, data_.real, *data_.support, flat_options());
     if (!result.ok) {
       rejected_.push_back({"flat window", result.reason});
       return;
     }
-    flat_us_ = on_device_ ? predict_flat_device_us(result.data.taps() * result.data.delay_count(),
-                                                   result.data.rows())
-                          : predicted_us(result.data);
-    flat_error_ = flat_error(result.data);
+    measure_flat(result.data);
     if (options_.path == Path::automatic && !acceptable(flat_error_)) {
       rejected_.push_back(
           {fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
@@ -368,7 +456,10 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
     const auto on_gpu = Designer<Real>(tmpl, options).design();
     const double gpu_us =
         on_gpu->info.predicted_us + host_path_us(on_gpu->info, options.batch, tmpl.is_real());
-    if (gpu_us < on_cpu->info.predicted_us) return on_gpu;
+    if (gpu_us < on_cpu->info.predicted_us) {
+      on_gpu->decisions.push_back(on_cpu->decisions[0]);
+      return on_gpu;
+    }
     on_cpu->info.rejected.push_back(
         {on_gpu->info.engine, fmt::format("{:.1f} us with the way there and back", gpu_us)});
   } catch (const Error& error) {

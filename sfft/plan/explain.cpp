@@ -30,6 +30,9 @@ std::string explain(const PlanInfo& info, const Template& source) {
   text += fmt::format("time       {:.1f} us predicted, dense {:.1f} us; planned in {:.1f} ms\n",
                       info.predicted_us, info.predicted_dense_us, 1e3 * info.plan_seconds);
   text += fmt::format("engine     {}\n", info.engine);
+  if (info.kept) text += "kept       taken from the template, without a search\n";
+  if (!info.kept_note.empty())
+    text += fmt::format("kept       the template's plan is not used: {}\n", info.kept_note);
   for (const RejectedCandidate& other : info.rejected) {
     text += fmt::format("rejected   {}: {}\n", other.description, other.reason);
   }

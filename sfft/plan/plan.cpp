@@ -8,6 +8,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/exclusive.hpp"
+#include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
 
 namespace sfft {
@@ -151,6 +152,16 @@ Plan<Real> Plan<Real>::without_reference() const {
   auto impl = std::make_shared<detail::PlanImpl<Real>>();
   impl->design = impl_->design;
   return Plan(std::move(impl));
+}
+
+template <class Real>
+Template Plan<Real>::keep_in(const Template& tmpl) const {
+  if (!detail::same_to_a_planner(*tmpl.data(), *source().data()))
+    throw Error(ErrorCode::invalid_argument,
+                "the plan was made from another template: keep it in the one that it was made from");
+  auto data = std::make_shared<detail::TemplateData>(*tmpl.data());
+  for (const detail::KeptPlan& decision : impl_->design->decisions) detail::keep(*data, decision);
+  return Template(std::move(data));
 }
 
 template <class Real>

@@ -74,6 +74,7 @@ struct PlanDesign {
   std::unique_ptr<const cpu::Executor<Real>> executor;  ///< of the cpu backend
   std::unique_ptr<const DevicePlan<Real>> device;       ///< of the cuda backend
   int batch = 1;
+  std::vector<KeptPlan> decisions;  ///< this plan's, and the CPU's beside a GPU's that was chosen over it
 };
 
 /// Chooses the path and builds the executor. Throws as Plan's constructor does.

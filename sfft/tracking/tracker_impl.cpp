@@ -202,6 +202,7 @@ void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& f
   data.change_envelope = learned.data()->change_envelope;
   data.tail_energy = result_.spectrum.tail_energy;
   for (const std::complex<double>& value : data.values) data.power.push_back(std::norm(value));
+  data.plans.clear();  // they were made knowing less
 }
 
 /// Frames repeat: this one, just transformed densely, becomes what the following ones are compared with.

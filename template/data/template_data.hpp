@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kernels/base/types.hpp"
 #include "template/data/envelope.hpp"
+#include "template/data/kept_plan.hpp"
 
 namespace sfft::detail {
 
@@ -32,6 +34,9 @@ struct TemplateData {
   ElementType reference_type = ElementType::u8;
   std::vector<std::byte> reference;  ///< the first frame's samples; empty: none
   double learn_seconds = 0;          ///< not saved
+
+  std::vector<KeptPlan> plans;  ///< what planning decided for this template
+  std::string plans_problem;    ///< why a file's plans are not among them; not saved
 
   std::int64_t k() const noexcept { return static_cast<std::int64_t>(support->size()); }
 };

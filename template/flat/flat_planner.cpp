@@ -105,13 +105,7 @@ class FlatSearch {
       const int attempts = k_ < 100 ? 4 : 2;
       for (int attempt = 0; attempt < attempts && rows_left > 0; ++attempt) {
         ++lines_tried;
-        FlatRecovery recovery(shape_, members_, kaiser_, draw(candidate));
-        if (!quiet(recovery, candidate, rows_left)) continue;
-        result.data = build(recovery, candidate);
-        if (result.data.probes() < min_probes()) continue;
-        result.data.samples = count_samples(shape_, recovery.lines());
-        result.ok = true;
-        return result;
+        if (take(draw(candidate), candidate, rows_left, result)) return result;
       }
     }
     result.reason = fmt::format("no line among {} separates the {} frequencies within {} samples",
@@ -119,7 +113,41 @@ class FlatSearch {
     return result;
   }
 
+  FlatPlanResult rebuild(const FlatDecision& decision) {
+    FlatPlanResult result;
+    const std::int64_t taps = decision.full_period ? period_ : decision.buckets * kAliasing;
+    const Candidate candidate{static_cast<std::int64_t>(decision.delays.size()), decision.buckets,     taps,
+                              decision.full_period ? 1 : row_buckets_,           decision.full_period, 0};
+    const bool fits = decision.full_period ? decision.buckets == period_ && period_ <= kLongestPeriod
+                                           : decision.buckets >= least_buckets() && taps < period_;
+    if (!fits || candidate.delays < 1 || candidate.delays > max_samples() / taps) {
+      result.reason = "its lines are too long or too short";
+      return result;
+    }
+    std::int64_t rows_left = k_;
+    const FlatLines lines{decision.sigma, decision.delays,       candidate.buckets,
+                          candidate.taps, candidate.row_buckets, candidate.full_period};
+    if (!take(lines, candidate, rows_left, result))
+      result.reason = "its lines do not separate the frequencies";
+    return result;
+  }
+
  private:
+  /// Whether these lines make a plan; if so, `result` holds it.
+  bool take(const FlatLines& lines, const Candidate& candidate, std::int64_t& rows_left,
+            FlatPlanResult& result) const {
+    FlatRecovery recovery(shape_, members_, kaiser_, lines);
+    if (!quiet(recovery, candidate, rows_left)) return false;
+    result.data = build(recovery, candidate);
+    if (result.data.probes() < min_probes()) return false;
+    result.data.samples = count_samples(shape_, recovery.lines());
+    result.ok = true;
+    return true;
+  }
+
+  std::int64_t least_buckets() const {
+    return std::max(row_buckets_ + 2, static_cast<std::int64_t>(1.25 * kaiser_.half_width));
+  }
   std::int64_t member_count() const { return static_cast<std::int64_t>(members_.size()); }
   std::int64_t max_samples() const {
     return options_.max_samples > 0 ? options_.max_samples : std::numeric_limits<std::int64_t>::max();
@@ -144,8 +172,7 @@ class FlatSearch {
 
   void list_candidates() {
     const auto present = static_cast<double>(member_count());
-    const std::int64_t least =
-        std::max(row_buckets_ + 2, static_cast<std::int64_t>(1.25 * kaiser_.half_width));
+    const std::int64_t least = least_buckets();
     const double zone = static_cast<double>((row_buckets_ - 1) * kAliasing) + 2 * kaiser_.half_width;
     const bool long_enough = 12 * member_count() < kMaxWindowedDelays * period_;
     for (const std::int64_t delays : kDelays) {
@@ -236,10 +263,8 @@ class FlatSearch {
   std::vector<Candidate> candidates_;
 };
 
-}  // namespace
-
-FlatPlanResult plan_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
-                                 const FlatOptions& options) {
+/// A result with a reason for arguments that no plan can serve; one without a reason for others.
+FlatPlanResult refuse(const Shape& shape, std::span<const std::int64_t> support, const FlatOptions& options) {
   FlatPlanResult result;
   for (const std::int64_t flat : support) {
     if (flat >= 0 && flat < shape.points()) continue;
@@ -252,9 +277,22 @@ FlatPlanResult plan_flat_windows(const Shape& shape, bool real, std::span<const 
   }
   if (!(options.leakage >= 1e-16 && options.leakage <= 0.1)) {
     result.reason = fmt::format("leakage = {} is not between 1e-16 and 0.1", options.leakage);
-    return result;
   }
-  return FlatSearch(shape, real, support, options).plan();
+  return result;
+}
+
+}  // namespace
+
+FlatPlanResult plan_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
+                                 const FlatOptions& options) {
+  const FlatPlanResult refused = refuse(shape, support, options);
+  return refused.reason.empty() ? FlatSearch(shape, real, support, options).plan() : refused;
+}
+
+FlatPlanResult rebuild_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
+                                    const FlatOptions& options, const FlatDecision& decision) {
+  const FlatPlanResult refused = refuse(shape, support, options);
+  return refused.reason.empty() ? FlatSearch(shape, real, support, options).rebuild(decision) : refused;
 }
 
 double predicted_us(const FlatPlanData& data) noexcept {

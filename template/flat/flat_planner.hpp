@@ -2,9 +2,11 @@
 // The search over flat-window plans: lines, delays, buckets.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/base/flat_data.hpp"
 #include "kernels/base/types.hpp"
@@ -31,6 +33,19 @@ struct FlatPlanResult {
 /// that cannot be planned: `ok` is then false.
 FlatPlanResult plan_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
                                  const FlatOptions& options);
+
+/// What plan_flat_windows() decided by drawing lines.
+struct FlatDecision {
+  std::array<std::int64_t, 3> sigma{0, 0, 0};       ///< coprime to the extents
+  std::vector<std::array<std::int64_t, 3>> delays;  ///< starts of the lines, within the grid
+  std::int64_t buckets = 1;
+  bool full_period = false;
+};
+
+/// The plan of a decision for the same arguments; `ok` is false for lines that plan_flat_windows() would not
+/// have taken.
+FlatPlanResult rebuild_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
+                                    const FlatOptions& options, const FlatDecision& decision);
 
 /// Predicted execution time on one core, in microseconds.
 double predicted_us(const FlatPlanData& data) noexcept;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the plan that a template keeps for a request.
+#pragma once
+
+#include <string>
+
+#include "sfft/plan.hpp"
+#include "template/data/template_data.hpp"
+
+namespace sfft::detail {
+
+/// The request that options make; `options.backend` is cpu or cuda.
+template <class Real>
+PlanKey plan_key(const PlanOptions& options, bool reference);
+
+struct KeptMatch {
+  const KeptPlan* plan = nullptr;  ///< of the template's data
+  std::string why_not;  ///< where there is none, and the template keeps plans or could not read them
+};
+KeptMatch find_kept(const TemplateData& data, const PlanKey& key);
+
+/// Copies of a template's data with one more plan, which replaces one of the same key. Of very many plans the
+/// oldest is left out.
+void keep(TemplateData& data, const KeptPlan& plan);
+
+/// Whether planning finds the same for both: their supports, and what they know of amplitudes.
+bool same_to_a_planner(const TemplateData& a, const TemplateData& b);
+
+}  // namespace sfft::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Has the model build the tables, and judges them as a planner judges a winner.
+#include "template/comb/rebuild.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/stages/hash.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Least squares amplifies noise more than this only for delays that no planner chooses.
+constexpr double kMaxGain = 64;
+/// Fewer empty buckets than this say too little about the tail.
+constexpr std::int64_t kMinEmpty = 8;
+
+std::int64_t occupied_buckets(const SupportSet& support, const std::array<std::int64_t, 3>& buckets) {
+  std::vector<std::int64_t> occupied;
+  for (const SupportMember& member : support.members) occupied.push_back(cpu::hash(member.f, buckets));
+  std::sort(occupied.begin(), occupied.end());
+  return std::unique(occupied.begin(), occupied.end()) - occupied.begin();
+}
+
+}  // namespace
+
+std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPrior& prior,
+                                     const std::array<std::int64_t, 3>& buckets,
+                                     std::span<const Delay> delays, const CombRequest& request,
+                                     std::string& why) {
+  const std::int64_t count = buckets[0] * buckets[1] * buckets[2];  // at most N
+  const auto r = static_cast<std::int64_t>(delays.size());
+  // A planner considers no more buckets than this.
+  const auto members = static_cast<std::int64_t>(support.members.size());
+  const std::int64_t most = std::min({request.max_samples, support.shape.points(), 64 * members + 4096});
+  if (count > most / r) {
+    why = fmt::format("it reads {} times {} samples, more than the {} allowed", r, count, most);
+    return std::nullopt;
+  }
+  if (support.real && r % 2 != 0) {
+    why = "a real signal's delays come in pairs";
+    return std::nullopt;
+  }
+  if (count - occupied_buckets(support, buckets) < std::max(kMinEmpty, count / 8)) {
+    why = "it leaves too few buckets empty to tell its errors from them";
+    return std::nullopt;
+  }
+  CombModel model(support, prior, buckets);
+  if (std::max(r, model.largest_group()) > CombModel::kMaxDelays) {
+    why = "too many frequencies share a bucket";
+    return std::nullopt;
+  }
+  CombModel::Built built = model.build(delays);
+  const CombModel::Quality& quality = built.quality;
+  if (!quality.solvable || (prior.least_squares() && !(quality.gain_max <= kMaxGain))) {
+    why = "its delays do not separate the template's frequencies";
+    return std::nullopt;
+  }
+  CombPlan plan;
+  plan.data = std::move(built.data);
+  plan.noise_gain = quality.gain_max;
+  plan.predicted_error = prior.least_squares() ? quality.gain_rms * request.epsilon
+                                               : std::sqrt(quality.error / std::max(quality.power, 1e-300));
+  return plan;
+}
+
+}  // namespace sfft::detail

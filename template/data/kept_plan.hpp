@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a planner decided for a template, small enough to keep with it: everything that takes a search, and
+// nothing that the template determines. The tables of a plan are rebuilt from it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+/// The request that a plan was made for. A plan serves the same request only, or one that asks for less
+/// effort.
+struct PlanKey {
+  std::string library;             ///< version of sfft
+  bool single = true;              ///< float arithmetic, else double
+  Backend backend = Backend::cpu;  ///< cpu or cuda
+  std::string device;              ///< name of the GPU; empty for the CPU
+  bool reference = false;          ///< of differences to a reference frame
+  Path path = Path::automatic;     ///< asked for
+  PlanEffort effort = PlanEffort::normal;
+  double accuracy = 0, max_samples = 0;
+  std::int64_t batch = 1;
+  std::uint64_t seed = 1;
+
+  friend bool operator==(const PlanKey&, const PlanKey&) = default;
+};
+
+struct KeptPlan {
+  PlanKey key;
+  Path path = Path::dense;  ///< decided
+  double predicted_us = 0;
+  /// Comb: B_d, and r delays in [0, n_d/B_d). Flat window: {1, 1, B} and the starts of the lines.
+  std::array<std::int64_t, 3> buckets{1, 1, 1};
+  std::vector<std::array<std::int64_t, 3>> delays;
+  std::array<std::int64_t, 3> sigma{0, 0, 0};  ///< flat window: the step of the lines
+  bool full_period = false;                    ///< flat window: the lines run once around
+
+  friend bool operator==(const KeptPlan&, const KeptPlan&) = default;
+};
+
+/// Why this cannot be a plan for signals of a shape, whatever the support; empty if it can.
+std::string impossible(const KeptPlan& plan, const Shape& shape);
+
+/// "float on the cpu: comb 24x32, 6 delays".
+std::string describe(const KeptPlan& plan, const Shape& shape);
+
+}  // namespace sfft::detail
