@@ -34,6 +34,15 @@ void templates(const fs::path& folder) {
     sfft::Template::from_support(shape, false, support)
         .save((folder / fmt::format("given{}", number++)).string());
   }
+  for (const sfft::Shape& shape : {sfft::Shape{480}, sfft::Shape{48, 64}, sfft::Shape{509}}) {
+    const std::vector<std::int64_t> support{0, 1, 5, 300};
+    const auto tmpl = sfft::Template::from_support(shape, false, support);
+    for (const auto path : {sfft::Path::comb, sfft::Path::flat_window, sfft::Path::dense}) {
+      if (path == sfft::Path::comb && shape == sfft::Shape{509}) continue;
+      const sfft::Plan<float> asked_for(tmpl, {.path = path}), automatic(tmpl);
+      automatic.keep_in(asked_for.keep_in(tmpl)).save((folder / fmt::format("kept{}", number++)).string());
+    }
+  }
 }
 
 void wisdom(const fs::path& folder) {
@@ -98,7 +107,8 @@ void command_lines(const fs::path& folder) {
   const char* const lines[] = {
       "run\nin.mp4\n--k\n10\n--json\n-\n--verify\n5\n--threads\n2",
       "run\n-\n--energy\n0.9\n--quiet",
-      "learn\nx.y4m\n-o\nout.sfft\n--frames\n20\n--no-reference",
+      "learn\nx.y4m\n-o\nout.sfft\n--frames\n20\n--no-reference\n--no-plan",
+      "run\n-\n--similarity\n--save-template\nout.sfft",
       "info\nx",
       "--help",
       "--version",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes template files: whatever they hold, they are loaded or refused, and a loaded one can be saved,
-// planned and used.
+// planned, with the plans that it keeps, and used.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,9 +27,42 @@ std::uint64_t crc64(const std::uint8_t* bytes, std::size_t count) {
   return ~crc;
 }
 
+void put_crc(std::vector<char>& file, std::size_t first, std::size_t at) {
+  const std::uint64_t crc = crc64(reinterpret_cast<const std::uint8_t*>(file.data()) + first, at - first);
+  std::memcpy(file.data() + at, &crc, 8);
+}
+
+/// Corrects the checksums of a template, of the section behind it and of the whole file.
+void mend(std::vector<char>& file) {
+  constexpr std::size_t kVersionAt = 8, kLengthAt = 12, kSectionHeader = 16;
+  const std::size_t last = file.size() - 8;
+  std::uint64_t end = 0, contents = 0;
+  if (file.size() > 40 && file[kVersionAt] == 2) {
+    std::memcpy(&end, file.data() + kLengthAt, 8);
+    if (end >= kLengthAt + 16 && end <= last) {
+      put_crc(file, 0, end - 8);
+      if (last - end >= kSectionHeader + 8) std::memcpy(&contents, file.data() + end + 8, 8);
+      if (contents >= 8 && contents <= last - end - kSectionHeader - 8) {
+        std::memcpy(file.data() + end + kSectionHeader, file.data() + end - 8, 8);  // of this template
+        put_crc(file, end, end + kSectionHeader + contents);
+      }
+    }
+  }
+  put_crc(file, 0, last);
+}
+
 void use(const sfft::Template& tmpl) {
   if (tmpl.shape().points() > 4096 || tmpl.k() > 256) return;
-  const sfft::Plan<float> plan(tmpl);
+  // As the plan in the file asks for, so that it is used.
+  sfft::PlanOptions options;
+  if (!tmpl.data()->plans.empty()) {
+    const sfft::detail::PlanKey& key = tmpl.data()->plans[0].key;
+    options.accuracy = key.accuracy;
+    options.max_samples = key.max_samples;
+    options.seed = key.seed;
+    options.path = key.path;
+  }
+  const sfft::Plan<float> plan(tmpl, options);
   auto workspace = plan.make_workspace();
   auto spectrum = plan.make_spectrum();
   const auto points = static_cast<std::size_t>(tmpl.shape().points());
@@ -54,11 +87,7 @@ void save_and_load(const sfft::Template& tmpl) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   std::vector<char> file(bytes, bytes + count);
-  const bool mended = count >= 9 && (bytes[count - 1] & 3) != 0;
-  if (mended) {
-    const std::uint64_t crc = crc64(bytes, count - 8);
-    std::memcpy(file.data() + count - 8, &crc, 8);
-  }
+  if (count >= 9 && (bytes[count - 1] & 3) != 0) mend(file);
   try {
     const auto data =
         std::make_shared<sfft::detail::TemplateData>(sfft::detail::parse_template(file, "fuzz"));

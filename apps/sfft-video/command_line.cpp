@@ -118,6 +118,9 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
   run->add_option("--csv", command.csv, "Write a line per frame; - for standard output");
   run->add_option("--spectra", command.spectra, "Write every frame's coefficients as HDF5");
+  run->add_option("--save-template", command.save_template,
+                  "Write the template as it is at the end, with the plans that were used: the next run with "
+                  "--template and the same options starts without a search");
   run->add_option("--html", command.html, "Write a page with pictures; - for standard output");
   run->add_flag("--quiet", command.quiet, "No progress and no summary");
 }
@@ -146,6 +149,8 @@ void add_learn(CLI::App& app, LearnCommand& command) {
       ->capture_default_str();
   add_backend(learn, command.backend, command.device);
   learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");
+  learn->add_flag("--no-plan", command.no_plan,
+                  "Leave out the plan with which 'run' and its default options start at once");
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ bool is_template_file(const std::string& path) {
 int run_command(RunCommand command, const std::atomic<bool>& stop) {
   Outputs outputs(command);
   command.options.reference = !command.no_reference;
+  command.options.keep_template = !command.save_template.empty();
   if (!command.template_path.empty()) command.options.tmpl = Template::load(command.template_path);
   command.options.on_frame = [&outputs](const video::FrameRecord& frame) { outputs.add(frame); };
 
@@ -104,7 +105,14 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   options.backend = command.backend;
   options.device = command.device;
   options.threads = command.threads;
-  const Template tmpl = learn(views, options);
+  Template tmpl = learn(views, options);
+  if (!command.no_plan) {
+    video::RunOptions run;
+    run.backend = command.backend;
+    run.device = command.device;
+    run.threads = command.threads;
+    tmpl = video::with_plan(tmpl, run);
+  }
   try {
     tmpl.save(path);
   } catch (const Error& error) {
@@ -114,6 +122,8 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
         "{}: {} frequencies of {} frames, {:.1f} % of the energy without the mean, from {} frame{}\n",
         video::printable(command.output), tmpl.k(), tmpl.shape().to_string(), 100 * tmpl.energy_captured(),
         frames.size(), frames.size() == 1 ? "" : "s");
+  for (const std::string& plan : tmpl.kept_plans())
+    print(on_standard_output ? stderr : stdout, "plan kept: {}\n", plan);
   return kFine;
 }
 
@@ -124,9 +134,12 @@ int info_command(const std::string& path) {
           tmpl.shape().to_string(), tmpl.is_real() ? "real" : "complex", tmpl.k());
     if (std::isfinite(tmpl.energy_captured()))
       print(stdout, "energy       {:.2f} % without the mean\n", 100 * tmpl.energy_captured());
-    print(stdout, "reference    {}\n\n{}",
-          tmpl.has_reference() ? "yes: frames are transformed as differences to it" : "no",
-          Plan<float>(tmpl).explain());
+    print(stdout, "reference    {}\n",
+          tmpl.has_reference() ? "yes: frames are transformed as differences to it" : "no");
+    for (const std::string& plan : tmpl.kept_plans()) print(stdout, "plan kept    {}\n", plan);
+    if (!tmpl.kept_plans_problem().empty())
+      print(stdout, "plans        not read: {}\n", tmpl.kept_plans_problem());
+    print(stdout, "\n{}", Plan<float>(tmpl).explain());
     return kFine;
   }
   try {

@@ -15,6 +15,7 @@ enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kDevice =
 struct RunCommand {
   std::string input, template_path;
   std::string json, csv, spectra, html;  ///< empty: not written; "-": standard output
+  std::string save_template;             ///< the same
   video::RunOptions options;
   bool no_reference = false;
   bool quiet = false;
@@ -28,6 +29,7 @@ struct LearnCommand {
   double energy = 0, threshold = 0;
   std::int64_t frames = 1;
   bool no_reference = false;
+  bool no_plan = false;
   int threads = 1;
 };
 

@@ -35,6 +35,7 @@ Outputs::Outputs(const RunCommand& command) {
     open(csv_, command.csv);
     open(html_, command.html);
     open(spectra_file_, command.spectra);
+    open(template_, command.save_template);
     const auto outputs = all();
     for (const auto* output : outputs)
       on_standard_output_ = on_standard_output_ || output->kind() == detail::OutputKind::descriptor;
@@ -57,7 +58,7 @@ Outputs::Outputs(const RunCommand& command) {
 
 std::vector<const detail::OutputFile*> Outputs::all() const {
   std::vector<const detail::OutputFile*> outputs;
-  for (const Output* output : {&json_, &csv_, &html_, &spectra_file_}) {
+  for (const Output* output : {&json_, &csv_, &html_, &spectra_file_, &template_}) {
     if (*output) outputs.push_back(&**output);
   }
   return outputs;
@@ -117,6 +118,11 @@ void Outputs::save(const video::RunReport& report) {
   save_text(json_, [&] { return video::json_report(report); });
   save_csv();
   save_text(html_, [&] { return video::html_report(report); });
+  if (template_ && report.last_template) {
+    const std::string path = template_->path();
+    template_.reset();  // it kept the place; the library writes the file
+    guarded([&] { report.last_template->save(path); });
+  }
   if (spectra_.file && report.frames_read > 0) guarded([&] { spectra_.file->commit(report.input); });
 }
 

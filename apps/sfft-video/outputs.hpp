@@ -64,7 +64,7 @@ class Outputs {
   void save_text(Output& output, const std::function<std::string()>& text) noexcept;
   std::vector<const detail::OutputFile*> all() const;
 
-  Output json_, csv_, html_, spectra_file_;
+  Output json_, csv_, html_, spectra_file_, template_;
   Spectra spectra_{*this};
   std::string csv_lines_ = video::csv_header();  ///< not written yet
   bool on_standard_output_ = false;

@@ -123,6 +123,48 @@ class ProgramTest(unittest.TestCase):
             damaged.write(b"\xff")
         self.assertEqual(run("run", "-", "--template", file, stdin=film(3)).returncode, 3)
 
+    def test_plans_are_kept_with_the_template(self):
+        def plan_of(*arguments, code=0):
+            done = run("run", "-", "--json", "-", *arguments, stdin=film(8))
+            self.assertEqual(done.returncode, code, done.stderr)
+            report = json.loads(done.stdout)
+            return report["plan"] | {"warnings": report["warnings"], "summary": done.stderr}
+
+        file, other = self.path("film.sfft"), self.path("other.sfft")
+        learned = run("learn", "-", "-o", file, "--k", "30", stdin=film(1))
+        self.assertEqual(learned.returncode, 0, learned.stderr)
+        self.assertIn(b"plan kept: float on the cpu: ", learned.stdout)
+        self.assertIn(b"plan kept    float on the cpu: ", run("info", file).stdout)
+        kept = plan_of("--template", file)
+        self.assertEqual((kept["kept"], kept["kept_note"], kept["warnings"]), (True, None, []))
+        self.assertIn(b"kept in the template file", kept["summary"])
+        asked = plan_of("--template", file, "--samples", "0.3")
+        self.assertFalse(asked["kept"])
+        self.assertEqual(asked["kept_note"], "it was made with max_samples = 0, not 0.3")
+        # What was used is saved, and used again: in a file, or on standard output.
+        plan_of("--template", file, "--samples", "0.3", "--save-template", other)
+        self.assertTrue(plan_of("--template", other, "--samples", "0.3")["kept"])
+        self.assertTrue(plan_of("--template", other)["kept"], "the other plan was in the file already")
+        done = run("run", "-", "--k", "20", "--save-template", "-", "--quiet", stdin=film(5))
+        self.assertEqual(done.stdout[:8], b"SFFTTMPL")
+        # A damaged plan is left out, and the template works.
+        with open(file, "r+b") as damaged:
+            damaged.seek(-30, os.SEEK_END)
+            damaged.write(b"\xff\xfe")
+        anew = plan_of("--template", file)
+        self.assertFalse(anew["kept"])
+        self.assertIn("checksum does not match", anew["kept_note"])
+        self.assertTrue(any("template file are not used" in text for text in anew["warnings"]), anew)
+        self.assertEqual(anew["bucket_grid"], kept["bucket_grid"])
+        self.assertIn(b"not read: ", run("info", file).stdout)
+        # Without a plan it is the format that older programs read.
+        self.assertEqual(run("learn", "-", "-o", file, "--k", "30", "--no-plan", stdin=film(1)).returncode, 0)
+        with open(file, "rb") as plain:
+            self.assertEqual(plain.read(12), b"SFFTTMPL\x01\0\0\0")
+        self.assertEqual(plan_of("--template", file)["kept_note"], None)
+        refused = run("run", "-", "--template", file, "--save-template", file, stdin=film(3))
+        self.assertEqual(refused.returncode, 2, "it would write over the template that is read")
+
     def test_wrong_usage(self):
         for arguments in ((), ("run",), ("frob",), ("run", "-", "--k", "0"), ("run", "-", "--k", "many"), ("run", "-", "--energy", "2"),
                           ("run", "-", "--k", "5", "--energy", "0.5"), ("run", "-", "--backend", "tpu"), ("run", "-", "--threads", "-1"),

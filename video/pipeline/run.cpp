@@ -182,17 +182,8 @@ class Run {
     const Template tmpl = given ? *options_.tmpl : learn(views, learn_options(options_, view.shape()));
     report_.first_template = tmpl;
     report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
-    TrackerOptions tracking;
-    tracking.plan.backend = options_.backend;
-    tracking.plan.device = options_.device;
-    tracking.learn.backend = options_.backend;
-    tracking.learn.device = options_.device;
-    tracking.plan.threads = options_.threads;
-    tracking.plan.max_samples = options_.max_samples;
-    tracking.reference = options_.reference;
-    tracking.accuracy = options_.accuracy;
-    tracking.similarity = options_.similarity;
-    tracker_.emplace(tmpl, tracking);
+    tracker_.emplace(tmpl, tracker_options(options_));
+    if (options_.keep_template) first_plan_ = tracker_->plan();
     dense_.emplace(view.shape(), options_.threads);
     note_plan();
     if (given) {
@@ -242,6 +233,7 @@ class Run {
     report_.relearned = tracker_->relearned();
     report_.dense_fallbacks = tracker_->dense_fallbacks();
     report_.calibrated = tracker_->calibrated();
+    if (options_.keep_template) keep_template();
     std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
   }
 
@@ -251,10 +243,19 @@ class Run {
     report_.explanation = tracker_->plan().explain();
   }
 
+  /// The last template has its last plan, and the first one if it is still the first template.
+  void keep_template() {
+    const Plan<float>& last = tracker_->plan();
+    Template tmpl = last.source();
+    if (first_plan_->source().data() == tmpl.data()) tmpl = first_plan_->keep_in(tmpl);
+    report_.last_template = last.keep_in(tmpl);
+  }
+
   const RunOptions& options_;
   SpectrumSink* sink_;
   RunReport& report_;
   std::optional<Tracker<float>> tracker_;
+  std::optional<Plan<float>> first_plan_;
   std::optional<DenseCheck> dense_;
 };
 
@@ -268,6 +269,24 @@ void check_size(const Frame& frame, const Frame& first, std::int64_t index) {
 }
 
 }  // namespace
+
+TrackerOptions tracker_options(const RunOptions& options) {
+  TrackerOptions tracking;
+  tracking.plan.backend = options.backend;
+  tracking.plan.device = options.device;
+  tracking.learn.backend = options.backend;
+  tracking.learn.device = options.device;
+  tracking.plan.threads = options.threads;
+  tracking.plan.max_samples = options.max_samples;
+  tracking.reference = options.reference;
+  tracking.accuracy = options.accuracy;
+  tracking.similarity = options.similarity;
+  return tracking;
+}
+
+Template with_plan(const Template& tmpl, const RunOptions& options) {
+  return Tracker<float>(tmpl, tracker_options(options)).plan().keep_in(tmpl);
+}
 
 std::int64_t default_k(const Shape& shape) noexcept {
   return std::clamp<std::int64_t>(shape.points() / 64, 1, 1000);
@@ -336,6 +355,9 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     report.input.height = report.first_frame.height;
   }
   report.warnings = source.warnings();
+  if (options.tmpl && !options.tmpl->kept_plans_problem().empty())
+    report.warnings.push_back(
+        fmt::format("Plans in the template file are not used: {}.", options.tmpl->kept_plans_problem()));
   pipeline.finish();
   return report;
 }

@@ -30,6 +30,7 @@ struct RunOptions {
   bool reference = true;
   bool similarity = false;       ///< of every frame to the template, which takes a dense transform of each
   std::optional<Template> tmpl;  ///< given instead of learned
+  bool keep_template = false;    ///< hand RunReport::last_template to the caller
   std::function<void(const FrameRecord&)> on_frame;  ///< called for every transformed frame; may be empty
 };
 
@@ -49,7 +50,8 @@ struct RunReport {
   Distribution decode_us;  ///< time to decode each frame read
 
   std::optional<Template> first_template;
-  double learn_ms = 0;  ///< 0 when the template was given
+  std::optional<Template> last_template;  ///< in force at the end, with the plans that were used for it
+  double learn_ms = 0;                    ///< 0 when the template was given
   PlanInfo plan;
   std::string explanation;
   FrameLog frames;  ///< records of the frames that went through the tracker
@@ -83,6 +85,11 @@ using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expe
 /// Throws Error (wrong template, bad options) before the first frame is transformed.
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
+
+/// What a run asks of its tracker and of the planner.
+TrackerOptions tracker_options(const RunOptions& options);
+/// The template with the plan that a run starts with, so that a run with these options need not search.
+Template with_plan(const Template& tmpl, const RunOptions& options);
 
 /// The k that is used when none is given: 1000, but no more than one frequency in 64 pixels.
 std::int64_t default_k(const Shape& shape) noexcept;

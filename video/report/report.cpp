@@ -74,18 +74,21 @@ std::string json_report(const RunReport& report) {
       {"energy_captured", learned ? number_or_null(report.first_template->energy_captured()) : nullptr},
       {"learn_ms", report.learn_ms}};
   const PlanInfo& plan = report.plan;
-  json["plan"] = {{"path", learned ? to_string(plan.path) : ""},
-                  {"backend", to_string(plan.backend)},
-                  {"buckets", plan.bucket_count},
-                  {"bucket_grid", plan.buckets},
-                  {"delays", plan.delays},
-                  {"samples", plan.samples},
-                  {"samples_fraction", plan.samples_fraction},
-                  {"witness_samples", plan.witness_samples},
-                  {"reference", plan.reference},
-                  {"plan_ms", 1e3 * plan.plan_seconds},
-                  {"engine", plan.engine},
-                  {"reason", plan.reason}};
+  json["plan"] = {
+      {"path", learned ? to_string(plan.path) : ""},
+      {"backend", to_string(plan.backend)},
+      {"buckets", plan.bucket_count},
+      {"bucket_grid", plan.buckets},
+      {"delays", plan.delays},
+      {"samples", plan.samples},
+      {"samples_fraction", plan.samples_fraction},
+      {"witness_samples", plan.witness_samples},
+      {"reference", plan.reference},
+      {"plan_ms", 1e3 * plan.plan_seconds},
+      {"engine", plan.engine},
+      {"reason", plan.reason},
+      {"kept", plan.kept},
+      {"kept_note", plan.kept_note.empty() ? ordered_json(nullptr) : ordered_json(plan.kept_note)}};
   json["frames"] = {{"transformed", report.frames.size()},
                     {"relearned", report.relearned},
                     {"refreshed", report.refreshed},
@@ -165,6 +168,9 @@ std::string summary(const RunReport& report) {
                       to_string(report.plan.path), 100 * report.plan.samples_fraction,
                       report.plan.bucket_count, report.plan.delays,
                       report.plan.reference ? ", as the difference to a reference frame" : "");
+  if (report.plan.kept) text += "            kept in the template file, not searched for\n";
+  if (!report.plan.kept_note.empty())
+    text += fmt::format("            the plan in the template file is not used: {}\n", report.plan.kept_note);
   text += fmt::format("runs on     {}", report.plan.engine);
   const std::string no_gpu = unavailable(Backend::cuda, report.device);
   text +=
