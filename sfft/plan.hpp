@@ -59,7 +59,7 @@ struct PlanOptions {
   double max_samples = 0;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
-  Witness witness = Witness::scattered;  ///< for comb and flat-window plans; the others read every sample
+  Witness witness = Witness::scattered;    ///< for comb and flat-window plans; the others read every sample
   PlanEffort effort = PlanEffort::normal;  ///< of the search for comb plans of templates with a known tail
   int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
