@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// dense: the built-in engine against FFTW, in one, two and three dimensions.
+// dense: the built-in engine against FFTW at every setting, in one, two and three dimensions.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <random>
@@ -52,18 +53,15 @@ double relative_error(std::span<const std::complex<float>> a, std::span<const st
 }
 
 /// `execute` runs an engine on the CPU; its result is in `spectrum`.
-DenseRun cpu_run(std::string name, std::string detail, double plan_seconds, std::function<void()> execute,
+void set_cpu_run(DenseRun& run, std::function<void()> execute,
                  std::span<const std::complex<float>> spectrum) {
-  const auto cold = [execute] {
+  run.cold = [execute] {
     execute();
     evict_caches();
     return seconds_of(execute);
   };
-  const auto warm = [execute] { return warm_seconds(execute, kWarmSeconds); };
-  const auto output = [spectrum] {
-    return std::vector<std::complex<float>>(spectrum.begin(), spectrum.end());
-  };
-  return {std::move(name), "cpu", std::move(detail), plan_seconds, cold, warm, output, {}, {}};
+  run.warm = [execute] { return warm_seconds(execute, kWarmSeconds); };
+  run.output = [spectrum] { return std::vector<std::complex<float>>(spectrum.begin(), spectrum.end()); };
 }
 
 /// The built-in engine's plan and memory.
@@ -72,8 +70,8 @@ struct BuiltIn {
   LineVector<std::complex<float>> spectrum;
   LineVector<std::byte> workspace;
 
-  BuiltIn(const Shape& shape, bool real) {
-    plan.emplace(shape, real, dense::Options{.engine = dense::Engine::built_in});
+  BuiltIn(const Shape& shape, bool real, int threads) {
+    plan.emplace(shape, real, dense::Options{.engine = dense::Engine::built_in, .threads = threads});
     spectrum.resize(plan->spectrum_points());
     workspace.resize(plan->workspace_bytes());
   }
@@ -86,6 +84,11 @@ Row row_of(const DenseRun& run, const SignalView& signal, std::span<const std::c
   row.device = run.device;
   row.shape = signal.shape().to_string() + (is_complex(signal.type()) ? "" : " real");
   row.points = row.nominal_points = signal.shape().points();
+  row.threads = run.threads;
+  row.planner = run.planner;
+  row.note = thread_note(run.threads);
+  row.skipped = run.skipped;
+  if (!run.skipped.empty()) return row;
   row.signals = static_cast<std::int64_t>(run.warm_times.size());
   row.missed = 0;
   row.relative_l2 = row.worst_l2 = relative_error(run.output(), reference);
@@ -111,20 +114,37 @@ void measure(const Shape& shape, bool real, int rounds, const CommonOptions& com
 
   std::vector<DenseRun> runs;
 #if SFFT_BENCH_FFTW
-  std::optional<FftwPlan> fftw;
-  if (common.cpu()) {
-    progress.show(shape.to_string() + ": planning FFTW");
-    const double seconds = seconds_of([&] { fftw.emplace(shape, real); });
-    runs.push_back(cpu_run(
-        "FFTW", "float, FFTW_MEASURE", seconds, [&] { fftw->execute(samples.data()); }, fftw->output()));
+  std::deque<FftwPlan> fftw;
+  for (const FftwSetting& setting : common.cpu() ? common.lineup.fftw() : std::vector<FftwSetting>{}) {
+    progress.show(shape.to_string() + ": planning " + setting.name());
+    DenseRun run;
+    run.name = setting.name();
+    run.threads = setting.threads;
+    run.planner = setting.planner_name();
+    run.detail = FftwPlan::describe(setting);
+    try {
+      run.plan_seconds = seconds_of([&] { fftw.emplace_back(shape, real, setting); });
+      const FftwPlan& plan = fftw.back();
+      set_cpu_run(
+          run, [&plan, &samples] { plan.execute(samples.data()); }, plan.output());
+    } catch (const Error& error) {
+      run.skipped = error.what();
+    }
+    runs.push_back(std::move(run));
   }
 #endif
-  std::optional<BuiltIn> built_in;
-  if (common.cpu()) {
-    const double seconds = seconds_of([&] { built_in.emplace(shape, real); });
-    const auto execute = [&] { built_in->plan->forward(view, built_in->spectrum, built_in->workspace); };
-    runs.push_back(cpu_run("sfft dense", "float, " + built_in->plan->engine_name(), seconds, execute,
-                           built_in->spectrum));
+  std::deque<BuiltIn> built_in;
+  for (const int threads : common.cpu() ? common.lineup.threads : std::vector<int>{}) {
+    DenseRun run;
+    run.name = with_threads("sfft dense", threads);
+    run.threads = threads;
+    run.plan_seconds = seconds_of([&] { built_in.emplace_back(shape, real, threads); });
+    BuiltIn& engine = built_in.back();
+    run.detail = "float, " + engine.plan->engine_name();
+    set_cpu_run(
+        run, [&engine, &view] { engine.plan->forward(view, engine.spectrum, engine.workspace); },
+        engine.spectrum);
+    runs.push_back(std::move(run));
   }
 #if SFFT_BENCH_CUDA
   if (common.gpu) runs.push_back(cuda_dense_run(view));
@@ -132,6 +152,7 @@ void measure(const Shape& shape, bool real, int rounds, const CommonOptions& com
   for (int round = 0; round < rounds; ++round) {
     for (DenseRun& run : runs) {
       check_interrupt();
+      if (!run.skipped.empty()) continue;
       progress.show(shape.to_string() + ": " + run.name);
       run.cold_times.push_back(run.cold());
       run.warm_times.push_back(run.warm());
@@ -157,11 +178,12 @@ void run_dense(const DenseOptions& options, const CommonOptions& common, Results
       }
     }
   }
+  const auto engines = static_cast<std::int64_t>(common.lineup.fftw().size() + common.lineup.threads.size());
   std::vector<Shape> shapes;
   for (const std::string& name : names) {
     shapes.push_back(parse(name));
-    // Room for the samples, a spectrum and scratch per engine, and the spectrum in double precision.
-    require_memory(64 * std::min(shapes.back().points(), std::int64_t{1} << 50), name);
+    // Room for the samples, a spectrum and scratch per contender, and the spectrum in double precision.
+    require_memory((64 + 16 * engines) * std::min(shapes.back().points(), std::int64_t{1} << 50), name);
   }
   const int rounds = common.signals > 0 ? common.signals : common.quick ? 3 : 7;
   ProgressBar progress(rounds * static_cast<int>(shapes.size()), common.quiet);

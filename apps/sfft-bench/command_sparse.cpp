@@ -10,10 +10,10 @@ namespace {
 
 void measure_all(const std::vector<SparseGroup>& groups, const std::vector<std::string>& only,
                  const CommonOptions& common, Results& results) {
-  auto contenders = make_contenders(only, common.cpu(), common.gpu);
+  auto contenders = make_contenders(only, common.lineup, common.cpu(), common.gpu);
   int steps = 0;
   for (const SparseGroup& group : groups) {
-    check(group);
+    check(group, contenders.size());
     steps += group.signals;
   }
   ProgressBar progress(steps, common.quiet);
@@ -40,19 +40,29 @@ std::vector<T> or_default(const std::vector<T>& given, bool use_quick, std::vect
 void run_sparse(const SparseOptions& options, const CommonOptions& common, Results& results) {
   const int signals = signals_of(common, 3, 11);
   std::vector<SparseGroup> groups;
-  if (options.sweep != "k") {
-    std::vector<std::int64_t> sizes = options.sizes;
-    const int last = common.quick ? 20 : 24;
-    for (int bits = 12; sizes.size() < 64 && options.sizes.empty() && bits <= last; bits += 2) {
-      sizes.push_back(std::int64_t{1} << bits);
-    }
+  std::vector<std::int64_t> sizes = options.sizes;
+  const int last = common.quick ? 20 : 24;
+  for (int bits = 12; options.sizes.empty() && bits <= last; bits += 2) {
+    sizes.push_back(std::int64_t{1} << bits);
+  }
+  const bool all = options.sweep == "all";
+  if (all || options.sweep == "n") {
     for (const std::int64_t points : sizes) {
       for (const std::int64_t k : or_default<std::int64_t>(options.k, false, {}, {50, 64})) {
         groups.push_back({"time_vs_n", points, k, kUnknown, signals});
       }
     }
   }
-  if (options.sweep != "n") {
+  if ((all && !options.snr_db.empty()) || options.sweep == "noise") {
+    for (const double snr_db : or_default<double>(options.snr_db, false, {}, {20})) {
+      for (const std::int64_t k : or_default<std::int64_t>(options.k, false, {}, {64})) {
+        for (const std::int64_t points : sizes) {
+          groups.push_back({"time_vs_n_noise", points, k, snr_db, signals});
+        }
+      }
+    }
+  }
+  if (all || options.sweep == "k") {
     const std::int64_t points =
         options.points > 0 ? options.points : std::int64_t{1} << (common.quick ? 20 : 22);
     for (const std::int64_t k : or_default<std::int64_t>(options.k_sweep, common.quick, {50, 500, 2000},

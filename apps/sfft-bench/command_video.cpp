@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommand video: learning and transforming a recording, against transforming every frame densely.
+// The subcommand video: learning and transforming recordings, against transforming every frame densely.
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
+#include <map>
 
+#include "batches.hpp"
 #include "commands.hpp"
 #include "frame_transform.hpp"
 #include "progress.hpp"
 #include "run_control.hpp"
-#include "sfft/sfft.hpp"
-#include "timing.hpp"
+#include "sfft/dense.hpp"
+#include "sfft/error.hpp"
+#include "stream_tally.hpp"
 
 namespace sfft::apps {
 
 namespace {
-
-struct FrameTally {
-  double preparation = 0, total = 0;
-  std::vector<double> warm, cold, errors;
-};
 
 /// Whether totals are reported after this many frames: 1, 2, 5, 10, 20, 50 … and the last.
 bool is_mark(std::int64_t frames, bool last) {
@@ -27,147 +25,174 @@ bool is_mark(std::int64_t frames, bool last) {
   return last || frames == decade || frames == 2 * decade || frames == 5 * decade;
 }
 
-/// The work of one transform on one frame. `exact`: null for a frame that is not checked.
-void transform_frame(FrameTransform& transform, const FrameBuffer& buffer, bool first,
-                     const std::vector<std::complex<double>>* exact, FrameTally& tally) {
-  constexpr std::size_t kColdFrames = 11;
-  transform.load(buffer);
-  if (first) {
-    tally.preparation = seconds_of([&] { transform.prepare(buffer); });
-    if (transform.counts_preparation()) tally.total = tally.preparation;
-  }
-  tally.warm.push_back(seconds_of([&] { transform.push(buffer); }));
-  tally.total += tally.warm.back();
-  if (exact != nullptr) tally.errors.push_back(transform.error(*exact));
-  if (tally.cold.size() < kColdFrames) {
-    transform.make_cold();
-    tally.cold.push_back(seconds_of([&] { transform.repeat(buffer); }));
-  }
-}
-
-Row row_of(const Shape& shape, std::int64_t frames, const FrameTransform& transform,
-           const FrameTally& tally) {
-  Row row;
-  row.figure = "video";
-  row.contender = transform.name();
-  row.device = transform.device();
-  row.shape = shape.to_string() + " real";
-  row.points = row.nominal_points = shape.points();
-  row.k = transform.k();
-  row.frames = frames;
-  row.signals = static_cast<std::int64_t>(tally.errors.size());
-  row.relative_l2 = median(tally.errors);
-  row.worst_l2 = *std::max_element(tally.errors.begin(), tally.errors.end());
-  row.samples_read = transform.samples_read();
-  row.plan_ms = 1e3 * tally.preparation;
-  row.warm_us = 1e6 * median(tally.warm);
-  row.cold_us = 1e6 * median(tally.cold);
-  row.total_ms = 1e3 * tally.total;
-  row.detail = transform.detail();
-  return row;
-}
-
-std::vector<std::unique_ptr<FrameTransform>> make_transforms(const Shape& shape, const VideoOptions& options,
-                                                             const CommonOptions& common) {
-  std::vector<std::int64_t> ks = options.k;
-  if (ks.empty()) {
-    ks = {std::clamp<std::int64_t>(shape.points() / 50, 1, 500),
+std::vector<std::int64_t> numbers_of_coefficients(const Shape& shape, const VideoOptions& options) {
+  if (!options.k.empty()) return options.k;
+  return {std::clamp<std::int64_t>(shape.points() / 50, 1, 500),
           std::clamp<std::int64_t>(shape.points() / 25, 1, 1000)};
-  }
-  std::vector<std::unique_ptr<FrameTransform>> all;
+}
+
+FrameTransforms make_transforms(const Shape& shape, const VideoOptions& options,
+                                const CommonOptions& common) {
+  const std::vector<std::int64_t> ks = numbers_of_coefficients(shape, options);
+  FrameTransforms all;
   if (common.cpu()) {
-    add_dense_frames(shape, all);
-    for (const std::int64_t k : ks) all.push_back(make_tracked_frames(shape, k));
+    add_dense_frames(shape, common.lineup, all);
+    add_sfft_frames(shape, ks, common.lineup, all);
   }
 #if SFFT_BENCH_CUDA
   if (common.gpu) add_cuda_frames(shape, ks, all);
 #endif
-  return all;
+  std::vector<std::string> names;
+  for (const auto& transform : all) names.push_back(transform->name());
+  FrameTransforms chosen;
+  for (const std::size_t i : selected(names, options.only)) chosen.push_back(std::move(all[i]));
+  return chosen;
 }
 
-/// Reads one frame ahead, so that the last one is known as such.
-class Frames {
+/// One recording, streamed through all contenders. They take turns at blocks of frames: each has the machine
+/// for itself for a while, as it would in a program, and a disturbance affects all of them.
+class Stream {
  public:
-  Frames(const std::string& input, std::int64_t most, bool loop)
-      : input_(input), source_(video::open_source(input)), most_(most), loop_(loop) {
-    if (!source_->next(ahead_)) {
-      throw video::InputError(fmt::format("'{}' holds no frames", input));
+  Stream(const InputName& name, std::int64_t most, const VideoOptions& options, const CommonOptions& common)
+      : frames_(name, most, options.loop),
+        context_{frames_.label(), Shape{frames_.first().height, frames_.first().width}, 0},
+        transforms_(make_transforms(context_.shape, options, common)),
+        tallies_(transforms_.size()),
+        exact_plan_(context_.shape, true),
+        progress_(static_cast<int>(frames_.expected()), common.quiet) {}
+
+  const Shape& shape() const { return context_.shape; }
+
+  void run(Results& results) {
+    while (!frames_.last()) {
+      read_block();
+      for (std::size_t i = 0; i < transforms_.size() && !interrupt_requested(); ++i) push_block(i);
+      context_.frames = frames_.count();
+      for (std::size_t i = 0; i < block_.size(); ++i) progress_.step();
+      report(results);
+      check_interrupt();
     }
-  }
-  const video::Frame& next() {
-    std::swap(frame_, ahead_);
-    try {
-      last_ = ++count_ == most_ || !read_ahead();
-    } catch (const video::InputError& error) {
-      damage_ = error.what();
-      last_ = true;
-    }
-    return frame_;
-  }
-  const video::Frame& first() const { return ahead_; }
-  bool last() const { return last_; }
-  /// Throws the error that ended the recording, if it is damaged.
-  void check_end() const {
-    if (!damage_.empty()) throw video::InputError(damage_);
-  }
-  std::int64_t count() const { return count_; }
-  /// For the progress bar.
-  std::int64_t expected() const {
-    const std::int64_t said = source_->info().frames_expected;
-    return said > 0 && !loop_ ? std::min(said, most_) : most_;
+    frames_.check_end();
   }
 
  private:
-  bool read_ahead() {
-    if (source_->next(ahead_)) return true;
-    if (!loop_) return false;
-    source_ = video::open_source(input_);
-    return source_->next(ahead_);
+  /// Up to the next frame that totals are reported after.
+  void read_block() {
+    constexpr std::size_t kMost = 32;
+    block_.clear();
+    exact_.clear();
+    do {
+      block_.push_back(frames_.next());
+      ring_.keep(block_.back());
+      if (frames_.count() % 5 == 1) {
+        exact_.emplace(block_.size() - 1, exact_plan_.spectrum_points());
+        exact_plan_.forward(block_.back().view(), exact_.rbegin()->second);
+      }
+    } while (!is_mark(frames_.count(), frames_.last()) && block_.size() < kMost);
   }
 
-  std::string input_;
-  std::unique_ptr<video::FrameSource> source_;
-  std::int64_t most_, count_ = 0;
-  bool loop_;
-  video::Frame frame_, ahead_;
-  std::string damage_;
-  bool last_ = false;
+  void push_block(std::size_t which) {
+    FrameTransform& transform = *transforms_[which];
+    StreamTally& tally = tallies_[which];
+    if (!tally.skipped.empty()) return;
+    for (std::size_t i = 0; i < block_.size(); ++i) {
+      progress_.show(
+          fmt::format("{}, frame {}: {}", context_.recording, context_.frames + 1, transform.name()));
+      buffer_.load(block_[i]);
+      transform.load(buffer_);
+      if (context_.frames + static_cast<std::int64_t>(i) == 0) {
+        try {
+          measure_preparation(transform, buffer_, tally);
+        } catch (const std::runtime_error& error) {  // Error too
+          tally.skipped = error.what();
+          return;
+        }
+      } else {
+        measure_frame(transform, buffer_, tally);
+      }
+      const auto exact = exact_.find(i);
+      if (exact != exact_.end()) tally.errors.push_back(transform.error(exact->second));
+    }
+    time_cold(transform, tally);
+  }
+
+  void time_cold(FrameTransform& transform, StreamTally& tally) {
+    constexpr std::size_t kColdFrames = 11;
+    transform.settle();
+    for (int i = 0; i < 2 && tally.cold.size() < kColdFrames; ++i) {
+      transform.make_cold();
+      tally.cold.push_back(seconds_of([&] { transform.repeat(buffer_); }));
+    }
+  }
+
+  /// Frames that were decoded a while ago, each in memory of its own.
+  void time_distinct() {
+    for (std::size_t i = 0; i < transforms_.size(); ++i) {
+      if (transforms_[i]->device() != "cpu" || !tallies_[i].skipped.empty()) continue;
+      progress_.show(fmt::format("{}, frames in turn: {}", context_.recording, transforms_[i]->name()));
+      transforms_[i]->settle();
+      for (const FrameBuffer& frame : ring_.frames()) {
+        tallies_[i].distinct.push_back(seconds_of([&] { transforms_[i]->repeat(frame); }));
+      }
+    }
+  }
+
+  void report(Results& results) {
+    const bool over = frames_.last() || interrupt_requested();
+    if (!is_mark(context_.frames, over)) return;
+    if (over && !interrupt_requested()) time_distinct();
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < transforms_.size(); ++i) {
+      rows.push_back(stream_row(context_, *transforms_[i], tallies_[i]));
+    }
+    progress_.clear();
+    results.add(rows, over);
+    if (over) results.add(break_even_rows(rows, transforms_, tallies_));
+  }
+
+  Frames frames_;
+  StreamContext context_;
+  FrameTransforms transforms_;
+  std::vector<StreamTally> tallies_;
+  dense::Plan<double> exact_plan_;
+  std::vector<video::Frame> block_;
+  std::map<std::size_t, std::vector<std::complex<double>>> exact_;  ///< of some frames of the block
+  FrameBuffer buffer_;
+  FrameRing ring_;
+  ProgressBar progress_;
 };
 
 }  // namespace
 
 void run_video(const VideoOptions& options, const CommonOptions& common, Results& results) {
-  const std::int64_t most = options.frames > 0 ? options.frames : common.quick ? 40 : 500;
-  Frames frames(options.input, most, options.loop);
-  const Shape shape{frames.first().height, frames.first().width};
-  const auto all = make_transforms(shape, options, common);
-  std::vector<FrameTally> tallies(all.size());
-  const dense::Plan<double> exact_plan(shape, true);
-  std::vector<std::complex<double>> exact(exact_plan.spectrum_points());
-  FrameBuffer buffer;
-  ProgressBar progress(static_cast<int>(frames.expected()), common.quiet);
-  while (!frames.last()) {
-    const video::Frame& stored = frames.next();
-    const bool first = frames.count() == 1, checked = frames.count() % 5 == 1;
-    if (checked) exact_plan.forward(stored.view(), exact);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      progress.show(fmt::format("frame {}: {}", frames.count(), all[i]->name()));
-      buffer.load(stored);
-      transform_frame(*all[i], buffer, first, checked ? &exact : nullptr, tallies[i]);
-    }
-    progress.step();
-    const bool interrupted = interrupt_requested();
-    if (is_mark(frames.count(), frames.last() || interrupted)) {
-      std::vector<Row> group;
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        group.push_back(row_of(shape, frames.count(), *all[i], tallies[i]));
-      }
-      progress.clear();
-      results.add(group);
-    }
-    if (interrupted) throw Interrupted();
+  const std::size_t inputs = options.inputs.size();
+  if (options.frames.size() > 1 && options.frames.size() != inputs) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--frames has {} numbers for {} recordings: give one for all or one for each",
+                            options.frames.size(), inputs));
   }
-  frames.check_end();
+  if (std::count_if(options.inputs.begin(), options.inputs.end(),
+                    [](const std::string& input) { return InputName(input).input == "-"; }) > 1) {
+    throw Error(ErrorCode::invalid_argument,
+                "standard input (-) can be read once: name files for the others");
+  }
+  // The last recording is looked for before the first is measured.
+  for (const std::string& input : options.inputs) {
+    const std::string path = InputName(input).input;
+    if (!video::input_files(path).empty()) video::open_source(path);
+  }
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const InputName name(options.inputs[i]);
+    const std::int64_t most = options.frames.empty() ? (common.quick ? 40 : 500)
+                                                     : options.frames[options.frames.size() == 1 ? 0 : i];
+    Stream stream(name, most, options, common);
+    stream.run(results);
+#if SFFT_BENCH_CUDA
+    VideoOptions known = options;
+    known.k = numbers_of_coefficients(stream.shape(), options);
+    if (common.gpu) run_batches(name, most, known, common, results);
+#endif
+  }
 }
 
 }  // namespace sfft::apps

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "results.hpp"
+#include "setting.hpp"
 
 namespace sfft::apps {
 
@@ -16,14 +17,16 @@ struct CommonOptions {
   bool gpu = false;            ///< a GPU takes part; decided from `device` and the machine
   bool quick = false, quiet = false;
   int signals = 0;  ///< 0: the default, which --quick lowers
+  Lineup lineup;
 
   bool cpu() const { return device != "cuda"; }
 };
 
 struct SparseOptions {
-  std::string sweep = "all";                    ///< "n", "k", "all"
+  std::string sweep = "all";                    ///< "n", "k", "noise", "all"
   std::vector<std::int64_t> sizes, k, k_sweep;  ///< empty: the defaults
   std::int64_t points = 0;                      ///< length of the signals in the sweep over k; 0: the default
+  std::vector<double> snr_db;  ///< of the sweep over n under noise, part of "all" where this is not empty
   std::vector<std::string> only;
 };
 
@@ -40,10 +43,13 @@ struct DenseOptions {
 };
 
 struct VideoOptions {
-  std::string input;
+  std::vector<std::string> inputs;  ///< "[LABEL=]INPUT"
   std::vector<std::int64_t> k;
-  std::int64_t frames = 0;  ///< 0: the default, which --quick lowers
-  bool loop = false;        ///< start again from the first frame until there were that many
+  std::vector<std::int64_t>
+      frames;         ///< one for all or one per input; empty: the default, which --quick lowers
+  bool loop = false;  ///< start again from the first frame until there were that many
+  std::vector<std::int64_t> batch{1, 128};  ///< frames per call of a GPU, from its own memory; 0: not timed
+  std::vector<std::string> only;
 };
 
 void run_sparse(const SparseOptions& options, const CommonOptions& common, Results& results);

@@ -13,6 +13,8 @@
 
 #include "bench/peers/peer.hpp"
 #include "bench/signals.hpp"
+#include "row.hpp"
+#include "setting.hpp"
 #include "sfft/template.hpp"
 
 namespace sfft::apps {
@@ -37,6 +39,8 @@ class Contender {
   virtual ~Contender() = default;
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
+  virtual int threads() const { return 1; }           ///< of the host
+  virtual std::string planner() const { return {}; }  ///< "FFTW_MEASURE", where there is a choice
   std::string label() const { return device() == "cpu" ? name() : name() + " (" + device() + ")"; }
   /// The length nearest to `points` that it can transform.
   virtual std::int64_t length(std::int64_t points, std::int64_t /*k*/) const { return points; }
@@ -47,8 +51,10 @@ class Contender {
   virtual void plan(const SparseCase& problem) = 0;
   /// plan(), timed.
   void plan_timed(const SparseCase& problem);
-  /// Time to make the plan in use; 0 for a contender without plans.
+  /// Time to make the plan in use, learning included; 0 for a contender without plans.
   double plan_seconds() const { return plan_seconds_; }
+  /// The part of it that was learning; NaN for a contender that does not learn.
+  virtual double learn_seconds() const { return kUnknown; }
   /// Converts or copies a new signal to where execute() reads it, such as another device. Not timed.
   virtual void load(const SparseCase& /*problem*/) {}
   /// The timed work. Returns when the result is in the device's memory.
@@ -64,19 +70,19 @@ class Contender {
   double plan_seconds_ = 0;
 };
 
-/// All contenders in the order of the tables. `only`: names or parts of names, ignoring case; empty for all.
-std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only, bool cpu,
-                                                        bool gpu);
+/// Contenders in the order of the tables. `only`: as for selected().
+std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only,
+                                                        const Lineup& lineup, bool cpu, bool gpu);
 
 /// The known support as a template. With noise, a template has to know its level, so it is learned from the
 /// earlier signal, as it would be in a stream.
-Template known_template(const SparseCase& problem, Backend backend);
+Template known_template(const SparseCase& problem, Backend backend, int threads = 1);
 
 // The kinds of contenders, each in a file of its own.
-void add_dense_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
+void add_dense_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders);
 void add_published_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 void add_original_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
-void add_sfft_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
+void add_sfft_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders);
 void add_cuda_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 
 }  // namespace sfft::apps

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full FFTs: FFTW at its best setting, and the library's own dense engine. They do not search for a support,
-// so their rows give the error at the true one.
+// Full FFTs: FFTW at every setting of the run, and the library's own dense engine. They do not search for a
+// support, so their rows give the error at the true one.
 #include <optional>
 
 #include "contender.hpp"
@@ -25,32 +25,39 @@ Answer values_at_support(const SparseCase& problem, const Values& values, std::s
 #if SFFT_BENCH_FFTW
 class FftwContender final : public Contender {
  public:
-  std::string name() const override { return "FFTW"; }
+  explicit FftwContender(const FftwSetting& setting) : setting_(setting) {}
+  std::string name() const override { return setting_.name(); }
+  int threads() const override { return setting_.threads; }
+  std::string planner() const override { return setting_.planner_name(); }
   bool ready(const SparseCase& problem) const override {
     return plan_ && plan_->output().size() == static_cast<std::size_t>(problem.points);
   }
   void plan(const SparseCase& problem) override {
     plan_.reset();
-    plan_.emplace(Shape{problem.points}, false);
+    plan_.emplace(Shape{problem.points}, false, setting_);
   }
   void execute(const SparseCase& problem) override { plan_->execute(problem.signal.data()); }
   Answer answer(const SparseCase& problem) const override {
-    return values_at_support(problem, plan_->output(), "float, FFTW_MEASURE");
+    return values_at_support(problem, plan_->output(), FftwPlan::describe(setting_));
   }
 
  private:
+  FftwSetting setting_;
   std::optional<FftwPlan> plan_;
 };
 #endif
 
 class DenseContender final : public Contender {
  public:
-  std::string name() const override { return "sfft dense"; }
+  explicit DenseContender(int threads) : threads_(threads) {}
+  std::string name() const override { return with_threads("sfft dense", threads_); }
+  int threads() const override { return threads_; }
   bool ready(const SparseCase& problem) const override {
     return plan_ && spectrum_.size() == static_cast<std::size_t>(problem.points);
   }
   void plan(const SparseCase& problem) override {
-    plan_.emplace(Shape{problem.points}, false, dense::Options{.engine = dense::Engine::built_in});
+    plan_.emplace(Shape{problem.points}, false,
+                  dense::Options{.engine = dense::Engine::built_in, .threads = threads_});
     spectrum_.assign(static_cast<std::size_t>(problem.points), {});
     workspace_.assign(plan_->workspace_bytes() / sizeof(Line) + 1, {});
   }
@@ -66,6 +73,7 @@ class DenseContender final : public Contender {
   struct alignas(64) Line {
     std::byte bytes[64];
   };
+  int threads_;
   std::optional<dense::Plan<float>> plan_;
   std::vector<std::complex<float>> spectrum_;
   std::vector<Line> workspace_;
@@ -73,11 +81,13 @@ class DenseContender final : public Contender {
 
 }  // namespace
 
-void add_dense_contenders(std::vector<std::unique_ptr<Contender>>& contenders) {
+void add_dense_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders) {
 #if SFFT_BENCH_FFTW
-  contenders.push_back(std::make_unique<FftwContender>());
+  for (const FftwSetting& setting : lineup.fftw()) {
+    contenders.push_back(std::make_unique<FftwContender>(setting));
+  }
 #endif
-  contenders.push_back(std::make_unique<DenseContender>());
+  for (const int threads : lineup.threads) contenders.push_back(std::make_unique<DenseContender>(threads));
 }
 
 }  // namespace sfft::apps

@@ -22,21 +22,28 @@ Answer answer_of(const Spectrum<Real>& spectrum, std::int64_t samples, std::stri
 
 class KnownSupport final : public Contender {
  public:
-  std::string name() const override { return "sfft known support"; }
+  explicit KnownSupport(int threads) : threads_(threads) {}
+  std::string name() const override { return with_threads("sfft known support", threads_); }
+  int threads() const override { return threads_; }
   bool ready(const SparseCase&) const override { return false; }  // every signal has its own support
   void plan(const SparseCase& problem) override {
-    plan_.emplace(known_template(problem, Backend::cpu));
+    const Template known = known_template(problem, Backend::cpu, threads_);
+    learn_seconds_ = problem.earlier.empty() ? kUnknown : known.learn_seconds();
+    plan_.emplace(known, PlanOptions{.backend = Backend::cpu, .threads = threads_});
     workspace_ = plan_->make_workspace();
     spectrum_ = plan_->make_spectrum();
   }
   void execute(const SparseCase& problem) override {
     plan_->execute(SignalView(problem.signal, Shape{problem.points}), spectrum_, workspace_);
   }
+  double learn_seconds() const override { return learn_seconds_; }
   Answer answer(const SparseCase&) const override {
     return answer_of(spectrum_, plan_->info().samples, to_string(plan_->info().path));
   }
 
  private:
+  int threads_;
+  double learn_seconds_ = kUnknown;
   std::optional<Plan<float>> plan_;
   Workspace<float> workspace_;
   Spectrum<float> spectrum_;
@@ -61,14 +68,14 @@ class Blind final : public Contender {
 
 }  // namespace
 
-Template known_template(const SparseCase& problem, Backend backend) {
+Template known_template(const SparseCase& problem, Backend backend, int threads) {
   const Shape shape{problem.points};
   if (problem.earlier.empty()) return Template::from_support(shape, false, problem.truth.support);
-  return learn(SignalView(problem.earlier, shape), {.k = problem.k, .backend = backend});
+  return learn(SignalView(problem.earlier, shape), {.k = problem.k, .backend = backend, .threads = threads});
 }
 
-void add_sfft_contenders(std::vector<std::unique_ptr<Contender>>& contenders) {
-  contenders.push_back(std::make_unique<KnownSupport>());
+void add_sfft_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders) {
+  for (const int threads : lineup.threads) contenders.push_back(std::make_unique<KnownSupport>(threads));
   contenders.push_back(std::make_unique<Blind>());
 }
 

@@ -12,7 +12,9 @@
 namespace sfft::apps {
 
 struct DenseRun {
-  std::string name, device, detail;
+  std::string name, device = "cpu", detail;
+  int threads = 1;
+  std::string planner, skipped;  ///< as in Row
   double plan_seconds = 0;
   std::function<double()> cold, warm;  ///< times of one execution and of several, in seconds
   std::function<std::vector<std::complex<float>>()> output;

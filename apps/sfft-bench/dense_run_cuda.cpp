@@ -27,7 +27,10 @@ DenseRun cuda_dense_run(const SignalView& signal) {
   run->samples = bench::DeviceBuffer(signal.bytes());
   bench::gpu(cudaMemcpy(run->samples.data(), signal.data(), signal.bytes(), cudaMemcpyHostToDevice));
   run->repetitions = problem.points() > (1 << 22) ? 2 : 20;
-  DenseRun dense{"cuFFT", "cuda", "float", 0, {}, {}, {}, {}, {}};
+  DenseRun dense;
+  dense.name = "cuFFT";
+  dense.device = "cuda";
+  dense.detail = "float";
   dense.plan_seconds = seconds_of([&] { run->peer = bench::make_cufft(problem); });
   run->peer->load(run->samples.data(), run->timer.stream());
   const bench::Work work = [run](cudaStream_t stream) { run->peer->enqueue(stream); };

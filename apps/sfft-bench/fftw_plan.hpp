@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW at its best setting for the comparison: FFTW_MEASURE, one thread, aligned, out of place, straight from
-// the caller's samples.
+// FFTW at a setting of the comparison: aligned, out of place, straight from the caller's samples.
 #pragma once
 
 #if SFFT_BENCH_FFTW
@@ -8,18 +7,22 @@
 #include <fftw3.h>
 
 #include <complex>
-#include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "setting.hpp"
+#include "sfft/error.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::apps {
 
 class FftwPlan {
  public:
-  FftwPlan(const Shape& shape, bool real)
+  /// Throws backend_unavailable for threads that this build's FFTW does not have.
+  FftwPlan(const Shape& shape, bool real, const FftwSetting& setting)
       : real_(real), points_(static_cast<std::size_t>(shape.points())), bins_(points_) {
+    use_threads(setting.threads);
     std::vector<int> extents(shape.extents().begin(), shape.extents().end());
     if (real) {
       const auto last = static_cast<std::size_t>(extents.back());
@@ -29,9 +32,10 @@ class FftwPlan {
     output_ = fftwf_alloc_complex(bins_);
     // Planning overwrites its arrays; executions bring their own input.
     fftwf_complex* scratch = fftwf_alloc_complex(points_);
+    const unsigned flags = flags_of(setting.planner);
     plan_ = real ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), reinterpret_cast<float*>(scratch),
-                                      output_, FFTW_MEASURE)
-                 : fftwf_plan_dft(shape.rank(), extents.data(), scratch, output_, FFTW_FORWARD, FFTW_MEASURE);
+                                      output_, flags)
+                 : fftwf_plan_dft(shape.rank(), extents.data(), scratch, output_, FFTW_FORWARD, flags);
     fftwf_free(scratch);
   }
   ~FftwPlan() {
@@ -40,6 +44,12 @@ class FftwPlan {
   }
   FftwPlan(const FftwPlan&) = delete;
   FftwPlan& operator=(const FftwPlan&) = delete;
+
+  /// "float, FFTW_MEASURE, OpenMP".
+  static std::string describe(const FftwSetting& setting) {
+    return "float, " + setting.planner_name() +
+           (setting.threads > 1 ? std::string(", ") + SFFT_BENCH_FFTW_THREADS : std::string());
+  }
 
   /// `signal` is aligned to 64 bytes and kept; complex samples, or real ones for a real plan.
   void execute(const void* signal) const {
@@ -55,6 +65,27 @@ class FftwPlan {
   }
 
  private:
+  static unsigned flags_of(FftwPlanner planner) {
+    return planner == FftwPlanner::estimate  ? FFTW_ESTIMATE
+           : planner == FftwPlanner::measure ? FFTW_MEASURE
+                                             : FFTW_PATIENT;
+  }
+  /// For the plans made next: FFTW keeps the number until it is told another.
+  static void use_threads([[maybe_unused]] int threads) {
+#if SFFT_BENCH_FFTW_THREADED
+    static const bool ready = fftwf_init_threads() != 0;
+    if (!ready) throw Error(ErrorCode::backend_unavailable, "FFTW cannot start its threads");
+    fftwf_plan_with_nthreads(threads);
+#else
+    if (threads > 1) {
+      throw Error(
+          ErrorCode::backend_unavailable,
+          "this build's FFTW has one thread: install libfftw3f_omp or libfftw3f_threads (they come with "
+          "libfftw3-dev) and configure again");
+    }
+#endif
+  }
+
   bool real_;
   std::size_t points_, bins_;
   fftwf_complex* output_;

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to transform the frames of a recording in order: dense engines, and this library tracking a template.
+// Ways to transform the frames of a recording in order: dense engines, and this library with a plan or
+// tracking a template.
 #pragma once
 
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "frames.hpp"
+#include "row.hpp"
+#include "setting.hpp"
+#include "sfft/template.hpp"
 #include "sfft/types.hpp"
 #include "timing.hpp"
-#include "video/sources/source.hpp"
 
 namespace sfft::apps {
 
-/// The current frame as the contenders get it: just written, as a decoder would leave it.
-struct FrameBuffer {
-  video::Frame frame;
-  LineVector<float> samples;  ///< the same for the dense engines, converted before timing starts
-
-  void load(const video::Frame& stored);
+/// Seconds before the first frame is transformed.
+struct Preparation {
+  double learn = kUnknown;  ///< NaN for what does not learn
+  double plan = 0;
 };
 
 class FrameTransform {
@@ -27,22 +30,29 @@ class FrameTransform {
   virtual ~FrameTransform() = default;
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
-  virtual std::int64_t k() const { return 0; }
+  virtual std::string frames_in() const { return "memory"; }
+  virtual int threads() const { return 1; }           ///< of the host
+  virtual std::string planner() const { return {}; }  ///< "FFTW_MEASURE", where there is a choice
+  virtual std::int64_t k() const { return 0; }  ///< 0: a dense transform, which others are compared with
   /// Copies the frame to where a user would have it, for example page-locked memory. Not timed.
   virtual void load(const FrameBuffer& /*frame*/) {}
-  /// Learns and plans from the first frame.
-  virtual void prepare(const FrameBuffer& first) = 0;
+  /// Learns and plans from the first frame, anew at every call.
+  virtual Preparation prepare(const FrameBuffer& first) = 0;
   virtual void push(const FrameBuffer& frame) = 0;
-  /// The same work without advancing, for timing with cold caches.
+  /// Whether the latest push() was like most; renewals and comparisons of a tracker are not.
+  virtual bool routine() const { return true; }
+  /// Before a series of repeat(). Not timed.
+  virtual void settle() {}
+  /// The same work without advancing.
   virtual void repeat(const FrameBuffer& frame) = 0;
   virtual void make_cold() { evict_caches(); }
   /// Relative L2 error of the latest frame over the requested frequencies; `exact` is its half spectrum.
   virtual double error(const std::vector<std::complex<double>>& exact) const = 0;
   virtual double samples_read() const = 0;
   virtual std::string detail() const = 0;
-  /// False if other programs keep such planning between runs: it is then reported but not part of the total.
-  virtual bool counts_preparation() const { return true; }
 };
+
+using FrameTransforms = std::vector<std::unique_ptr<FrameTransform>>;
 
 /// Where a tracker on another device reads a frame from, when not from the frame itself.
 class FrameStore {
@@ -55,13 +65,19 @@ class FrameStore {
 
 /// ‖a − b‖/‖b‖ without f = 0.
 double relative_error(std::span<const std::complex<float>> a, const std::vector<std::complex<double>>& b);
+/// The same over a template's support; `values` in its order, `exact` the half spectrum of a 2D frame.
+double support_error(const Template& tmpl, std::span<const std::complex<float>> values,
+                     const std::vector<std::complex<double>>& exact);
 
-/// `store`: null for frames in ordinary memory, transformed on the CPU; otherwise on the GPU.
+/// FFTW at every setting and the built-in engine at every number of threads.
+void add_dense_frames(const Shape& shape, const Lineup& lineup, FrameTransforms& all);
+/// A tracker, and a plan alone, for every k and number of threads.
+void add_sfft_frames(const Shape& shape, const std::vector<std::int64_t>& ks, const Lineup& lineup,
+                     FrameTransforms& all);
+/// A tracker whose frames lie in `store`, on the GPU.
 std::unique_ptr<FrameTransform> make_tracked_frames(const Shape& shape, std::int64_t k,
-                                                    std::unique_ptr<FrameStore> store = nullptr);
-void add_dense_frames(const Shape& shape, std::vector<std::unique_ptr<FrameTransform>>& all);
-/// cuFFT, and a tracker on the GPU for every k.
-void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks,
-                     std::vector<std::unique_ptr<FrameTransform>>& all);
+                                                    std::unique_ptr<FrameStore> store);
+/// On the GPU, with frames in page-locked memory: trackers, cuFFT, VkFFT and the library's dense engine.
+void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks, FrameTransforms& all);
 
 }  // namespace sfft::apps

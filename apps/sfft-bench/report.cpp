@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One list of a row's fields serves JSON and CSV; tables pick columns and units for reading.
+// One list of a row's fields serves JSON and CSV.
 #include "report.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +44,26 @@ Json fields(const Row& row) {
           {"warm_us", number(row.warm_us)},
           {"total_ms", number(row.total_ms)},
           {"detail", row.detail},
-          {"skipped", row.skipped}};
+          {"skipped", row.skipped},
+          {"threads", row.threads},
+          {"planner", row.planner},
+          {"note", row.note},
+          {"learn_ms", number(row.learn_ms)},
+          {"distinct_us", number(row.distinct_us)},
+          {"recording", row.recording},
+          {"frames_in", row.frames_in},
+          {"batch", row.batch},
+          {"prepare_ms", number(row.prepare_ms)},
+          {"first_use_ms", number(row.first_use_ms)},
+          {"frame_us", number(row.frame_us)},
+          {"peer", row.peer},
+          {"peer_prepare_ms", number(row.peer_prepare_ms)},
+          {"peer_first_use_ms", number(row.peer_first_use_ms)},
+          {"peer_frame_us", number(row.peer_frame_us)},
+          {"break_even_frames", number(row.break_even_frames)},
+          {"break_even_first_use_frames", number(row.break_even_first_use_frames)},
+          {"ahead_until_frames", number(row.ahead_until_frames)},
+          {"crossed_frames", number(row.crossed_frames)}};
 }
 
 std::string csv_field(const Json& value) {
@@ -54,31 +73,6 @@ std::string csv_field(const Json& value) {
   for (const char c : value.get<std::string>()) quoted.append(c == '"' ? 2 : 1, c);
   quoted.push_back('"');
   return quoted;
-}
-
-std::string duration(double us) {
-  if (!std::isfinite(us)) return "-";
-  if (us >= 1e6) return fmt::format("{:.3g} s", us / 1e6);
-  if (us >= 1e3) return fmt::format("{:.3g} ms", us / 1e3);
-  return fmt::format("{:.3g} us", us);
-}
-
-std::string share(double value) {
-  return std::isfinite(value) ? fmt::format("{:.3g} %", 100 * value) : "-";
-}
-
-std::string scientific(double value) {
-  return std::isfinite(value) ? fmt::format("{:.1e}", value) : "-";
-}
-
-std::string heading(const Row& row) {
-  if (row.figure == "video") return fmt::format("after frame {} of {}", row.frames, row.shape);
-  std::string text = row.figure == "dense" ? row.shape : fmt::format("N = {}", row.nominal_points);
-  if (row.k > 0) text += fmt::format(", k = {}", row.k);
-  if (std::isfinite(row.snr_db)) {
-    text += fmt::format(", SNR {} dB, error of a full FFT {:.1e}", row.snr_db, row.noise_floor);
-  }
-  return text;
 }
 
 }  // namespace
@@ -110,27 +104,6 @@ std::string csv_text(const std::vector<Row>& rows) {
     text += line + "\n";
   }
   return text;
-}
-
-void Table::print(const std::vector<Row>& group) const {
-  if (quiet_ || group.empty()) return;
-  const bool video = group.front().figure == "video";
-  fmt::print("\n{}\n", heading(group.front()));
-  fmt::print("  {:<20} {:>8} {:>9} {:>9} {:>10} {:>9} {:>9} {:>9}{}  {}\n", "", "missed", "rel. L2", "error",
-             "samples", "plan", "cold", "warm", video ? fmt::format(" {:>9}", "total") : "", "");
-  for (const Row& row : group) {
-    if (!row.skipped.empty()) {
-      fmt::print("  {:<20} left out: {}\n", row.contender, row.skipped);
-      continue;
-    }
-    const std::string total = video ? fmt::format(" {:>9}", duration(1e3 * row.total_ms)) : "";
-    fmt::print(
-        "  {:<20} {:>8} {:>9} {:>9} {:>10.0f} {:>9} {:>9} {:>9}{}  {}\n", row.contender, share(row.missed),
-        scientific(row.relative_l2), scientific(row.mean_error), row.samples_read,
-        duration(1e3 * row.plan_ms), duration(row.cold_us), duration(row.warm_us), total,
-        row.points == row.nominal_points ? row.detail : fmt::format("N = {}, {}", row.points, row.detail));
-  }
-  std::fflush(stdout);
 }
 
 }  // namespace sfft::apps

@@ -15,9 +15,9 @@ Results::Results(RunContext context, std::string json, std::string csv, bool qui
   }
 }
 
-void Results::add(const std::vector<Row>& group) {
+void Results::add(const std::vector<Row>& group, bool shown) {
   if (group.empty()) return;
-  table_.print(group);
+  if (shown) table_.print(group);
   rows_.insert(rows_.end(), group.begin(), group.end());
   write();
 }

@@ -16,8 +16,8 @@ class Results {
   /// Throws Error(file_unreadable) when a file cannot be written. `json`, `csv`: empty for none.
   Results(RunContext context, std::string json, std::string csv, bool quiet);
 
-  /// Adds rows that a table shows together.
-  void add(const std::vector<Row>& group);
+  /// Adds rows that a table shows together, unless it is not `shown` and is for the files alone.
+  void add(const std::vector<Row>& group, bool shown = true);
   /// Records how the run ended in the files: "complete", "interrupted", or what went wrong. Until then they
   /// say "running".
   void finish(const std::string& status);

@@ -12,7 +12,9 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// NaN where a number does not apply: null in JSON, empty in CSV, a dash in the table.
 struct Row {
-  std::string figure;  ///< "time_vs_n", "time_vs_k", "error_vs_snr", "dense", "video"
+  /// "time_vs_n", "time_vs_n_noise", "time_vs_k", "error_vs_snr", "dense", "video", "video_batched",
+  /// "break_even"
+  std::string figure;
   std::string contender, device = "cpu";
   std::string shape;  ///< "4194304", "1080x1920"
   std::int64_t points = 0;
@@ -27,12 +29,31 @@ struct Row {
   double mean_error = kUnknown;   ///< mean of |X̂ − X|/N, coefficients being N
   double noise_floor = kUnknown;  ///< mean_error of a full FFT: √(π/4)·√(k/(SNR·N))
   double samples_read = kUnknown;
-  double plan_ms = kUnknown;
+  double plan_ms = kUnknown;   ///< learning included
   double cold_us = kUnknown;   ///< with caches evicted before
   double warm_us = kUnknown;   ///< with the same signal again
   double total_ms = kUnknown;  ///< total for `frames` frames with learning and planning
   std::string detail;
   std::string skipped;  ///< why there are no numbers
+  int threads = 1;      ///< of the host
+  std::string planner;  ///< "FFTW_MEASURE"
+  std::string note;     ///< what a reader has to know: fewer cores than threads, why a break-even is missing
+  double learn_ms = kUnknown;     ///< the part of plan_ms that is learning
+  double distinct_us = kUnknown;  ///< with a different signal each time, caches as they are
+
+  // Recordings.
+  std::string recording;           ///< its label
+  std::string frames_in;           ///< "memory", "page-locked", "device"
+  std::int64_t batch = 0;          ///< frames per call
+  double prepare_ms = kUnknown;    ///< time to the first spectrum less that of one frame; a median
+  double first_use_ms = kUnknown;  ///< the same, the first time in the process
+  double frame_us = kUnknown;      ///< per frame, after preparation
+  std::string peer;                ///< break_even: the contender that is compared with
+  double peer_prepare_ms = kUnknown, peer_first_use_ms = kUnknown, peer_frame_us = kUnknown;
+  double break_even_frames = kUnknown;            ///< NaN: never
+  double break_even_first_use_frames = kUnknown;  ///< with first_use_ms on both sides
+  double ahead_until_frames = kUnknown;           ///< where slower frames use up a head start
+  double crossed_frames = kUnknown;               ///< where the running totals of this run crossed
 };
 
 }  // namespace sfft::apps

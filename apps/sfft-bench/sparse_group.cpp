@@ -40,7 +40,7 @@ struct Signal {
 
 /// The measurements of one contender so far.
 struct Tally {
-  std::vector<double> plan, cold, warm, errors, samples;
+  std::vector<double> plan, learn, cold, warm, errors, samples;
   double missed = 0, mean_error = 0;
   int signals = 0;
   std::string detail, skipped;
@@ -67,6 +67,7 @@ void compare(const SparseCase& problem, const Answer& answer, Tally& tally) {
 void run(Contender& contender, const SparseCase& problem, Tally& tally) {
   if (!contender.ready(problem)) contender.plan_timed(problem);
   tally.plan.push_back(contender.plan_seconds());
+  tally.learn.push_back(contender.learn_seconds());
   contender.load(problem);
   contender.execute(problem);  // grows its vectors
   tally.cold.push_back(contender.cold_seconds(problem));
@@ -106,6 +107,9 @@ Row row_of(const SparseGroup& group, const Contender& contender, const Tally& ta
   row.k = group.k;
   row.snr_db = group.snr_db;
   if (std::isfinite(group.snr_db)) row.noise_floor = full_fft_floor(row.points, group.k, group.snr_db);
+  row.threads = contender.threads();
+  row.planner = contender.planner();
+  row.note = thread_note(contender.threads());
   row.skipped = tally.skipped;
   if (!tally.skipped.empty()) return row;
   row.signals = tally.signals;
@@ -115,6 +119,7 @@ Row row_of(const SparseGroup& group, const Contender& contender, const Tally& ta
   row.worst_l2 = *std::max_element(tally.errors.begin(), tally.errors.end());
   row.samples_read = median(tally.samples);
   row.plan_ms = 1e3 * median(tally.plan);
+  if (std::isfinite(tally.learn.front())) row.learn_ms = 1e3 * median(tally.learn);
   row.cold_us = 1e6 * median(tally.cold);
   row.warm_us = 1e6 * median(tally.warm);
   row.detail = tally.detail;
@@ -123,14 +128,15 @@ Row row_of(const SparseGroup& group, const Contender& contender, const Tally& ta
 
 }  // namespace
 
-void check(const SparseGroup& group) {
+void check(const SparseGroup& group, std::size_t contenders) {
   if (group.k > group.points) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("k = {} exceeds the {} frequencies of a signal of {} points", group.k,
                             group.points, group.points));
   }
-  // The signal is made in double precision and kept in single; contenders hold it and its spectrum.
-  require_memory(64 * group.points, fmt::format("N = {}", group.points));
+  // The signal is made in double precision and kept in single; every full FFT keeps its spectrum.
+  require_memory((64 + 8 * static_cast<std::int64_t>(contenders)) * group.points,
+                 fmt::format("N = {}", group.points));
 }
 
 double full_fft_floor(std::int64_t points, std::int64_t k, double snr_db) {

@@ -20,7 +20,7 @@ struct SparseGroup {
 };
 
 /// Throws invalid_argument for a group that no signal can satisfy, out_of_memory for one too large to make.
-void check(const SparseGroup& group);
+void check(const SparseGroup& group, std::size_t contenders);
 
 /// One row per contender. Every signal is one round: each contender in turn is planned if necessary, timed
 /// once with cold caches, checked, and timed warm; medians are over the signals. After a Ctrl-C the rows

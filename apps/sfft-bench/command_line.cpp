@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of the subcommands, with the examples that their help shows.
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "sfft/sfft.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 28;
+
+constexpr const char* kDescription =
+    "Times sparse and dense transforms beside FFTW and the published sparse FFT algorithms: one process, the "
+    "same data,\n"
+    "contenders in turn, medians, cold and warm caches apart, accuracy beside time.";
+
+constexpr const char* kExamples = R"(Examples:
+  sfft-bench sparse --quick                              in a minute: who wins for which N and k
+  sfft-bench sparse --json sparse.json --csv sparse.csv  everything, for bench/plot.py and for spreadsheets
+  sfft-bench sparse --sweep n --sizes 16384,262144 --k 50 --only fftw --only sfft-3
+  sfft-bench sparse --sweep noise --snr 20,0             time against N under noise, with the errors
+  sfft-bench noise --snr 0,20,40                         error against the signal-to-noise ratio
+  sfft-bench dense --shape 1080x1920 --real --threads 1,4   the built-in dense engine against FFTW
+  sfft-bench video street.mp4 --k 1000                   when learning and planning are paid back
+  bench/plot.py sparse.json -o figures                   the figures, as SVG
+
+Exit codes: 0 fine, 2 wrong usage, 3 a file unreadable or not writable, 4 no usable GPU (with --device cuda),
+130 interrupted, 1 anything else. Files hold what was measured before the run ended, however it ended.)";
+
+constexpr const char* kSparseExamples = R"(Examples:
+  sfft-bench sparse --sweep n --k 64 --threads 1         run time against N on one thread
+  sfft-bench sparse --sweep noise --snr 20 --k 64        the same where signals are noisy: every row has its error
+  sfft-bench sparse --snr 20                             all three sweeps
+  sfft-bench sparse --sweep n --only "sfft known" --only fftw --threads 1,4 --fftw-planner measure,estimate
+
+"FFTW" plans with FFTW_MEASURE on one thread; "FFTW estimate, 4 threads" is the name of another setting. Plan
+time is a column of its own. A row says so where it ran on fewer cores than threads.)";
+
+constexpr const char* kVideoExamples = R"(Examples:
+  sfft-bench video street.mp4 --k 1000                   one recording
+  sfft-bench video wide=a.y4m road=b.mp4 belt=c.mp4 --frames 260,377,400 --k 1000
+                                                         three segments, as in the paper of Chen and Li
+  sfft-bench video road=b.mp4 --threads 1 --only "k = 1000" --only fftw --only "fftw estimate"
+  sfft-bench video road=b.mp4 --device cuda --batch 1,128   against cuFFT and VkFFT
+
+Break-even is the smallest number of frames n for which
+    preparation + n x (time per frame)  is no more than a dense transform's.
+Preparation is everything before the first spectrum, less one frame's time: learning and planning here, plan
+creation there. "sfft" is a tracker, whose renewals and comparisons are in its time per frame; "sfft plan" has one
+template for all frames. "never" comes with its reason. "first use" is the first preparation in the process, which
+also loads libraries and kernels; what the process pays once for the GPU is on this library's account.)";
+
+constexpr const char* kOnlyHelp =
+    "Only the contender of this name, or else those whose name contains it; may be repeated";
+
+/// What becomes the lineup once the subcommand is known.
+struct Settings {
+  std::vector<int> threads;
+  std::vector<std::string> planners;
+};
+
+void add_common(CLI::App& command, CommonOptions& common, Settings& settings) {
+  command.add_option("--json", common.json, "Write the rows for bench/plot.py and scripts");
+  command.add_option("--csv", common.csv, "Write the rows as comma-separated values");
+  command.add_option("--signals", common.signals, "Different signals, or rounds, that medians are over")
+      ->check(CLI::Range(1, 100000));
+  command.add_option("--device", common.device, "Contenders on the cpu, on the GPU (cuda), or all")
+      ->check(CLI::IsMember({"cpu", "cuda", "all"}))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--threads", settings.threads,
+          "Threads of FFTW and of sfft, each number a contender of its own (default: 1,4; for noise 1)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024));
+  command
+      .add_option("--fftw-planner", settings.planners,
+                  "How FFTW plans: estimate, measure, patient (default: measure,estimate; for noise measure)")
+      ->delimiter(',');
+  command.add_flag("--quick", common.quick, "Smaller and fewer: about a minute");
+  command.add_flag("--quiet", common.quiet, "No progress and no table");
+}
+
+void add_sparse(CLI::App& app, CommandLine& line, Settings& settings) {
+  SparseOptions& sparse = line.sparse;
+  CLI::App* command =
+      app.add_subcommand("sparse", "Run time against N and against k, exactly sparse signals or noisy ones");
+  command->footer(kSparseExamples);
+  command
+      ->add_option("--sweep", sparse.sweep,
+                   "Over n, over k, over n under noise (noise), or all: n and k, and noise if there is --snr")
+      ->check(CLI::IsMember({"n", "k", "noise", "all"}))
+      ->capture_default_str();
+  command->add_option("--sizes", sparse.sizes, "Lengths N of the sweeps over n (default: 2^12 … 2^24)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{16}, kMost));
+  command
+      ->add_option("--k", sparse.k,
+                   "Numbers of coefficients of the sweeps over n (default: 50,64; under noise 64)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  command
+      ->add_option("--snr", sparse.snr_db,
+                   "Total signal power over total noise power, in dB, of the sweep under noise (default: 20)")
+      ->delimiter(',')
+      ->check(CLI::Range(-60.0, 200.0));
+  command
+      ->add_option("--k-sweep", sparse.k_sweep,
+                   "Numbers of coefficients of the sweep over k (default: 50 … 4000)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  command->add_option("--points", sparse.points, "Length N of the sweep over k (default: 2^22)")
+      ->check(CLI::Range(std::int64_t{16}, kMost));
+  command->add_option("--only", sparse.only, kOnlyHelp);
+  add_common(*command, line.common, settings);
+}
+
+void add_noise(CLI::App& app, CommandLine& line, Settings& settings) {
+  CLI::App* command = app.add_subcommand("noise", "Error against the signal-to-noise ratio");
+  command->add_option("--snr", line.noise.snr_db, "Total signal power over total noise power, in dB")
+      ->delimiter(',')
+      ->check(CLI::Range(-60.0, 200.0));
+  command->add_option("--sizes", line.noise.sizes, "Lengths N (default: 2^18 and 2^22)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{16}, kMost));
+  command->add_option("--k", line.noise.k, "Number of coefficients")
+      ->check(CLI::Range(std::int64_t{1}, kMost))
+      ->capture_default_str();
+  command->add_option("--only", line.noise.only, kOnlyHelp);
+  add_common(*command, line.common, settings);
+}
+
+void add_dense(CLI::App& app, CommandLine& line, Settings& settings) {
+  CLI::App* command = app.add_subcommand("dense", "The built-in dense engine against FFTW, 1D to 3D");
+  command->add_option("--shape", line.dense.shapes, "4096, 1080x1920 or 64x64x64; may be repeated");
+  command->add_flag("--real", line.dense.real, "Real samples, half spectra");
+  add_common(*command, line.common, settings);
+}
+
+void add_video(CLI::App& app, CommandLine& line, Settings& settings) {
+  VideoOptions& video = line.video;
+  CLI::App* command = app.add_subcommand(
+      "video", "Learning and transforming recordings, frame by frame, and when that is paid back");
+  command->footer(kVideoExamples);
+  command
+      ->add_option("INPUT", video.inputs,
+                   "Recordings, or any other INPUT of sfft-video run, each optionally as LABEL=INPUT")
+      ->required();
+  command->add_option("--k", video.k, "Frequencies to keep (default: 500,1000)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  command
+      ->add_option(
+          "--frames", video.frames,
+          "Stop after so many (default: 500, with --quick 40): one number for all recordings, or one "
+          "for each")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  command->add_flag("--loop", video.loop, "Start a recording again where it is shorter than --frames");
+  command
+      ->add_option("--batch", video.batch,
+                   "Frames per call of a GPU, from its own memory; 0 leaves this out (default: 1,128)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 16));
+  command->add_option("--only", video.only, kOnlyHelp);
+  add_common(*command, line.common, settings);
+}
+
+template <class T>
+std::vector<T> distinct(const std::vector<T>& given, std::vector<T> otherwise) {
+  std::vector<T> once;
+  for (const T& value : given) {
+    if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
+  }
+  return once.empty() ? std::move(otherwise) : once;
+}
+
+Lineup lineup_of(const Settings& settings, const std::string& subcommand) {
+  const bool noise = subcommand == "noise";
+  const Lineup usual;
+  Lineup lineup;
+  std::vector<FftwPlanner> planners;
+  for (const std::string& name : settings.planners) planners.push_back(fftw_planner(name));
+  lineup.threads = distinct(settings.threads, noise ? std::vector<int>{1} : usual.threads);
+  lineup.planners =
+      distinct(planners, noise ? std::vector<FftwPlanner>{FftwPlanner::measure} : usual.planners);
+  return lineup;
+}
+
+}  // namespace
+
+std::optional<int> parse(int argc, char** argv, CommandLine& line) {
+  CLI::App app{kDescription, "sfft-bench"};
+  app.footer(kExamples);
+  app.set_version_flag("--version", fmt::format("sfft-bench {}\n{}", sfft::version(), sfft::build_info()));
+  app.require_subcommand(1);
+  Settings settings;
+  add_sparse(app, line, settings);
+  add_noise(app, line, settings);
+  add_dense(app, line, settings);
+  add_video(app, line, settings);
+  try {
+    app.parse(argc, argv);
+    line.subcommand = app.get_subcommands().front()->get_name();
+    line.common.lineup = lineup_of(settings, line.subcommand);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kFine : kUsage;
+  } catch (const Error& error) {
+    fmt::print(stderr, "sfft-bench: {}\n", error.what());
+    return kUsage;
+  }
+  return {};
+}
+
+}  // namespace sfft::apps

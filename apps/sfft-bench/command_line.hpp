@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user asked for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "commands.hpp"
+
+namespace sfft::apps {
+
+enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kGpu = 4, kInterrupted = 130 };
+
+struct CommandLine {
+  std::string subcommand;
+  CommonOptions common;
+  SparseOptions sparse;
+  NoiseOptions noise;
+  DenseOptions dense;
+  VideoOptions video;
+};
+
+/// Fills `line`. Returns an exit code when there is nothing to run: after --help, or for wrong usage, of
+/// which it has told the user.
+std::optional<int> parse(int argc, char** argv, CommandLine& line);
+
+}  // namespace sfft::apps

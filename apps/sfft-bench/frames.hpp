@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frames of a recording: read one after the other, and the latest of them kept for timing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "timing.hpp"
+#include "video/sources/source.hpp"
+
+namespace sfft::apps {
+
+/// The current frame as the contenders get it: just written, as a decoder would leave it.
+struct FrameBuffer {
+  video::Frame frame;
+  LineVector<float> samples;  ///< the same for the dense engines, converted before timing starts
+
+  void load(const video::Frame& stored);
+};
+
+/// "[LABEL=]INPUT", where INPUT is what sfft-video reads. Without a label the file's name is taken.
+struct InputName {
+  std::string label, input;
+
+  explicit InputName(const std::string& argument);
+};
+
+/// Reads one frame ahead, so that the last one is known as such.
+class Frames {
+ public:
+  /// Throws video::InputError for what cannot be opened or holds no frame.
+  Frames(const InputName& name, std::int64_t most, bool loop);
+
+  const video::Frame& next();
+  const video::Frame& first() const { return ahead_; }
+  const std::string& label() const { return label_; }
+  bool last() const { return last_; }
+  /// Throws the error that ended the recording, if it is damaged.
+  void check_end() const;
+  std::int64_t count() const { return count_; }
+  /// For the progress bar.
+  std::int64_t expected() const;
+
+ private:
+  bool read_ahead();
+
+  std::string label_, input_;
+  std::unique_ptr<video::FrameSource> source_;
+  std::int64_t most_, count_ = 0;
+  bool loop_;
+  video::Frame frame_, ahead_;
+  std::string damage_;
+  bool last_ = false;
+};
+
+/// Keeps the latest frames, as many as together exceed the caches, each in memory of its own.
+class FrameRing {
+ public:
+  void keep(const video::Frame& frame);
+  const std::vector<FrameBuffer>& frames() const { return frames_; }
+
+ private:
+  std::vector<FrameBuffer> frames_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace sfft::apps

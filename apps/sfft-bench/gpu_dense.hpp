@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dense engines of a GPU that recordings are transformed with: cuFFT in two ways, VkFFT, the library's
+// own.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sfft/types.hpp"
+
+namespace sfft::apps {
+
+/// Transforms batches of real frames, floats in the GPU's memory.
+class GpuDense {
+ public:
+  virtual ~GpuDense() = default;
+  virtual std::string name() const = 0;
+  virtual std::string detail() const = 0;
+  /// Makes the plan anew. Throws std::runtime_error where the engine is missing or cannot do it.
+  virtual void plan(const Shape& shape, std::int64_t batch) = 0;
+  virtual void enqueue(const float* frames, cudaStream_t stream) = 0;
+  virtual const std::complex<float>* spectra() const = 0;  ///< of the latest batch
+};
+
+/// Those that this build has.
+std::vector<std::unique_ptr<GpuDense>> make_gpu_dense();
+
+}  // namespace sfft::apps
