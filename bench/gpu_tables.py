@@ -103,11 +103,13 @@ def table_stages():
 
 def table_adaptive():
     _, rows = load()
-    lines = ["| recording | frames | learning | planning | sfft per frame | cuFFT per frame | time so far, sfft / cuFFT, after | break-even |", "|---|---:|---:|---:|---:|---:|---|---:|"]
+    lines = ["| recording | frames | learning | planning | sfft per frame | cuFFT planning | cuFFT per frame | time so far, sfft / cuFFT, after | break-even |", "|---|---:|---:|---:|---:|---:|---:|---|---:|"]
     for row in of_group(rows, "adaptive"):
         after = "; ".join(f"{at['frames']}: {at['sfft_ms']:.3g} / {at['cufft_ms']:.2g} ms" for at in row["after"])
+        planning = f"{row['cufft_plan_ms']:.2g} ms" if "cufft_plan_ms" in row else "not counted"
+        even = "never" if row["break_even_frames"] is None else f"{row['break_even_frames']:,.0f} frames"
         lines.append(f"| {row['name']} {row['shape']} | {row['frames']} | {row['learn_ms']:.2g} ms | {row['plan_ms']:.3g} ms | {row['sfft_us_per_frame']:.2g} µs | "
-                     f"{row['cufft_us_per_frame']:.3g} µs | {after} | {row['break_even_frames']:,.0f} frames |")
+                     f"{planning} | {row['cufft_us_per_frame']:.3g} µs | {after} | {even} |")
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the figures of sfft-bench: run time against N and k, error against SNR, recordings. Needs Matplotlib.
+"""Draws the figures of sfft-bench: run time against N (also under noise) and k, error against SNR, recordings. Needs Matplotlib.
 
 usage: bench/plot.py RESULT.json [RESULT.json ...] [-o FOLDER] [--format svg|png] [--cold]
 
@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import pathlib
+import re
 import sys
 
 import matplotlib
@@ -23,8 +24,11 @@ from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
 # One colour and marker a contender, in every figure (Okabe and Ito's palette, told apart by most eyes).
 STYLES = {
     "FFTW": ("#000000", "s"),
+    "FFTW estimate": ("#999999", "s"),
     "sfft dense": ("#777777", "D"),
     "cuFFT": ("#5b3a8e", "X"),
+    "cuFFT patient": ("#9b82c4", "X"),
+    "VkFFT": ("#b03060", "X"),
     "sFFT-1.0": ("#e69f00", "^"),
     "sFFT-2.0": ("#b8860b", "v"),
     "sFFT-3.0": ("#d55e00", "<"),
@@ -80,15 +84,23 @@ def curves(rows, x, y):
     return {label: sorted(values.items()) for label, values in found.items()}
 
 
+FULL = ("FFTW", "FFTW estimate", "FFTW patient", "sfft dense", "cuFFT", "cuFFT patient", "VkFFT")
+
+
+def threads_of(row):
+    return row.get("threads", 1)  # results from before there were any have one
+
+
 def style(label):
-    """Full transforms are dashed, this library is thick, a GPU has hollow markers."""
+    """Full transforms are dashed, this library is thick, a GPU has hollow markers; more threads are dotted."""
     base, _, device = label.partition(" (")
+    base, threads = re.fullmatch(r"(.*?)(, \d+ threads)?", base).groups()
     if base not in STYLES:
         STYLES[base] = next(SPARE)
     colour, marker = STYLES[base]
-    full = base in ("FFTW", "sfft dense", "cuFFT")
+    full = base in FULL
     return {"color": colour, "marker": marker, "linewidth": 2.4 if base.startswith("sfft") and not full else 1.4, "markersize": 5,
-            "linestyle": "--" if full else "-", "markerfacecolor": "white" if device else colour}
+            "linestyle": ":" if threads else "--" if full else "-", "markerfacecolor": "white" if device else colour}
 
 
 def label_ends(axes, ends):
@@ -148,7 +160,9 @@ def save(figure, path):
 
 def conditions(rows, clock):
     moved = sorted({row["contender"] for row in rows if row["points"] != row["nominal_points"]})
-    text = f"exactly sparse signals, {clock[1]}; one core unless a device is named"
+    noisy = {row["snr_db"] for row in rows} - {None}
+    signals = f"SNR {min(noisy):g} dB" if noisy else "exactly sparse signals"
+    text = f"{signals}, {clock[1]}; one thread unless a device is named" + (" or threads are" if any(threads_of(row) > 1 for row in rows) else "")
     return text + (f"; {', '.join(moved)} at the nearest N it takes" if moved else "")
 
 
@@ -157,17 +171,33 @@ def ticks(axes, values, text):
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def run_time(rows, clock, folder, figure, fixed, axis, title, tick):
-    """One figure of run time against `axis` for each value of the `fixed` field."""
+def run_time(rows, clock, folder, figure, fixed, axis, title, tick, name=None):
+    """One figure of run time against `axis` for each value of the `fixed` field, and one more for each number of threads."""
+    name = name or figure
     for value in sorted({row[fixed] for row in rows if row["figure"] == figure}):
-        chosen = [row for row in rows if row["figure"] == figure and row[fixed] == value]
-        drawing, axes, ends = draw(curves(chosen, axis, clock[0]), (title(value), conditions(chosen, clock)), "k" if axis == "k" else "N", "time")
-        ticks(axes, sorted({row[axis] for row in chosen}), tick)
-        finish(drawing, axes, ends, folder / f"{figure}_{'k' if fixed == 'k' else 'n'}{value}")
+        of_value = [row for row in rows if row["figure"] == figure and row[fixed] == value]
+        compared = {re.sub(r", \d+ threads$", "", row["contender"]) for row in of_value if threads_of(row) > 1}
+        for threads in sorted({threads_of(row) for row in of_value}):
+            chosen = [row for row in of_value if threads_of(row) == threads or (threads_of(row) == 1 and row["contender"] in compared)]
+            drawing, axes, ends = draw(curves(chosen, axis, clock[0]), (title(value), conditions(chosen, clock)), "k" if axis == "k" else "N", "time")
+            ticks(axes, sorted({row[axis] for row in chosen}), tick)
+            finish(drawing, axes, ends, folder / (f"{name}_{'k' if fixed == 'k' else 'n'}{value}" + (f"_threads{threads}" if threads > 1 else "")))
 
 
 def time_vs_n(rows, clock, folder):
     run_time(rows, clock, folder, "time_vs_n", "k", "nominal_points", lambda k: f"Run time against signal length, k = {k}", points_text)
+
+
+def time_vs_n_noise(rows, clock, folder):
+    """Only what finds the support has a time to compare: the others are named."""
+    noisy = [row for row in rows if row["figure"] == "time_vs_n_noise"]
+    for snr in sorted({row["snr_db"] for row in noisy}):
+        found = [row for row in noisy if row["snr_db"] == snr and row["missed"] <= 0.5]
+        lost = dict.fromkeys(row["contender"] for row in noisy if row["snr_db"] == snr)
+        for row in found:
+            lost.pop(row["contender"], None)
+        title = "Run time against N under noise, k = {}" + (f" ({', '.join(lost)}: lost)" if lost else "")
+        run_time(found, clock, folder, "time_vs_n_noise", "k", "nominal_points", title.format, points_text, f"time_vs_n_snr{snr:g}")
 
 
 def time_vs_k(rows, clock, folder):
@@ -191,21 +221,23 @@ def error_vs_snr(rows, _, folder):
 
 
 def video(rows, _, folder):
-    chosen = [row for row in rows if row["figure"] == "video"]
+    chosen = [row for row in rows if row["figure"] == "video" and (threads_of(row) == 1 or row["device"] != "cpu")]
     for row in chosen:
         row["total_us"] = 1e3 * row["total_ms"]
-    for shape in sorted({row["shape"] for row in chosen}):
-        part = [row for row in chosen if row["shape"] == shape]
+    films = sorted({(row["shape"], row.get("recording", "")) for row in chosen})
+    for shape, recording in films:
+        part = [row for row in chosen if (row["shape"], row.get("recording", "")) == (shape, recording)]
         size = shape.split()[0]
         figure, axes, ends = draw(curves(part, "frames", "total_us"), (f"Learning and transforming frames of {size.replace('x', ' × ')}",
-                                  "all frames so far, learning and planning included (FFTW's planning is not)"), "frames", "time so far")
+                                  "all frames so far, learning, planning and plan creation included"), "frames", "time so far")
         axes.set_xscale("log")
         ticks(axes, sorted({row["frames"] for row in part}), str)
-        finish(figure, axes, ends, folder / f"video_{size}")
+        alone = sum(other == shape for other, _ in films) == 1
+        finish(figure, axes, ends, folder / (f"video_{size}" if alone else f"video_{size}_{re.sub('[^0-9A-Za-z-]', '_', recording)}"))
 
 
 def dense(rows, clock, folder):
-    chosen = [row for row in rows if row["figure"] == "dense"]
+    chosen = [row for row in rows if row["figure"] == "dense" and threads_of(row) == 1]
     if not chosen:
         return
     shapes = sorted({(row["shape"].count("x"), row["points"], row["shape"]) for row in chosen})
@@ -255,7 +287,7 @@ def main():
     clock = ("cold_us", "cold caches") if arguments.cold else ("warm_us", "warm caches")
     rows = load(arguments.results)
     plt.rcParams["savefig.format"] = arguments.format
-    for figure in (time_vs_n, time_vs_k, error_vs_snr, dense, video):
+    for figure in (time_vs_n, time_vs_n_noise, time_vs_k, error_vs_snr, dense, video):
         figure(rows, clock, folder)
     return 0
 

@@ -13,6 +13,7 @@ import sys
 
 import dense_tables
 import gpu_tables
+import sfft_bench_tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "cpu"
@@ -160,7 +161,7 @@ def table_context():
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
           "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "context": table_context, **gpu_tables.TABLES,
-          **dense_tables.TABLES}
+          **dense_tables.TABLES, **sfft_bench_tables.TABLES}
 
 
 def table(name):

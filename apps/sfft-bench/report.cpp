@@ -62,6 +62,7 @@ Json fields(const Row& row) {
           {"peer_frame_us", number(row.peer_frame_us)},
           {"break_even_frames", number(row.break_even_frames)},
           {"break_even_first_use_frames", number(row.break_even_first_use_frames)},
+          {"break_even_kept_frames", number(row.break_even_kept_frames)},
           {"ahead_until_frames", number(row.ahead_until_frames)},
           {"crossed_frames", number(row.crossed_frames)}};
 }

@@ -52,6 +52,7 @@ struct Row {
   double peer_prepare_ms = kUnknown, peer_first_use_ms = kUnknown, peer_frame_us = kUnknown;
   double break_even_frames = kUnknown;            ///< NaN: never
   double break_even_first_use_frames = kUnknown;  ///< with first_use_ms on both sides
+  double break_even_kept_frames = kUnknown;       ///< with a peer whose plan was kept from before
   double ahead_until_frames = kUnknown;           ///< where slower frames use up a head start
   double crossed_frames = kUnknown;               ///< where the running totals of this run crossed
 };

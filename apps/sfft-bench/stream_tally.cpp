@@ -133,6 +133,8 @@ Row break_even_row(Row ours, const Row& peer) {
   ours.break_even_frames = as_number(even.frames);
   ours.ahead_until_frames = as_number(even.until);
   append(ours.note, even.reason);
+  ours.break_even_kept_frames =
+      as_number(bench::break_even(cost(ours.prepare_ms, ours.frame_us), cost(0, peer.frame_us)).frames);
   ours.break_even_first_use_frames = as_number(
       bench::break_even(cost(ours.first_use_ms, ours.frame_us), cost(peer.first_use_ms, peer.frame_us))
           .frames);

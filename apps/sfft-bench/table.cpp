@@ -83,13 +83,13 @@ void print_break_even(const std::vector<Row>& group) {
       fmt::print("  {}: {} learning, {} planning; ready after {}, on first use {}; then {} per frame\n",
                  contender, duration(1e3 * row.learn_ms), duration(1e3 * (row.plan_ms - row.learn_ms)),
                  duration(1e3 * row.prepare_ms), duration(1e3 * row.first_use_ms), duration(row.frame_us));
-      fmt::print("    {:<30} {:>9} {:>9} {:>9} {:>11} {:>10} {:>9}\n", "against", "ready", "first use",
-                 "per frame", "break-even", "first use", "this run");
+      fmt::print("    {:<30} {:>9} {:>9} {:>9} {:>11} {:>10} {:>10} {:>9}\n", "against", "ready", "first use",
+                 "per frame", "break-even", "first use", "plan kept", "this run");
     }
-    fmt::print("    {:<30} {:>9} {:>9} {:>9} {:>11} {:>10} {:>9}  {}\n", row.peer,
+    fmt::print("    {:<30} {:>9} {:>9} {:>9} {:>11} {:>10} {:>10} {:>9}  {}\n", row.peer,
                duration(1e3 * row.peer_prepare_ms), duration(1e3 * row.peer_first_use_ms),
                duration(row.peer_frame_us), frames(row.break_even_frames),
-               frames(row.break_even_first_use_frames),
+               frames(row.break_even_first_use_frames), frames(row.break_even_kept_frames),
                std::isfinite(row.crossed_frames) ? fmt::format("{:.0f}", row.crossed_frames) : "-",
                std::isfinite(row.ahead_until_frames)
                    ? fmt::format("ahead until {:.0f} frames: {}", row.ahead_until_frames, row.note)

@@ -20,7 +20,7 @@ PROGRAM, PLOT = sys.argv[1], sys.argv[2]
 KEYS = {"figure", "contender", "device", "shape", "points", "nominal_points", "k", "snr_db", "frames", "signals", "missed", "relative_l2",
         "worst_l2", "mean_error", "noise_floor", "samples_read", "plan_ms", "cold_us", "warm_us", "total_ms", "detail", "skipped",
         "threads", "planner", "note", "learn_ms", "distinct_us", "recording", "frames_in", "batch", "prepare_ms", "first_use_ms", "frame_us",
-        "peer", "peer_prepare_ms", "peer_first_use_ms", "peer_frame_us", "break_even_frames", "break_even_first_use_frames",
+        "peer", "peer_prepare_ms", "peer_first_use_ms", "peer_frame_us", "break_even_frames", "break_even_first_use_frames", "break_even_kept_frames",
         "ahead_until_frames", "crossed_frames"}
 SPARSE = {"sfft dense", "sFFT-1.0", "sFFT-2.0", "sFFT-3.0", "AAFFT 0.9", "FFAST", "sfft known support", "sfft blind"}
 
@@ -89,6 +89,21 @@ class ProgramTest(unittest.TestCase):
                                check=False)
         self.assertEqual(drawn.returncode, 0, drawn.stderr)
         self.assertEqual(sorted(os.listdir(self.path("figures"))), ["time_vs_k_n8192.svg", "time_vs_n_k20.svg"])
+
+    def test_figures_of_threads_noise_and_recordings(self):
+        if importlib.util.find_spec("matplotlib") is None:
+            self.skipTest("no Matplotlib: the figures are not drawn")
+        names = self.path("film.y4m"), self.path("result.json"), self.path("figures")
+        with open(names[0], "wb") as file:
+            file.write(film(4))
+        for arguments, drawn in ((("sparse", "--sweep", "noise", "--snr", "15", "--sizes", "4096,8192", "--k", "5", "--threads", "1,2"),
+                                  {"time_vs_n_snr15_k5.svg", "time_vs_n_snr15_k5_threads2.svg"}),
+                                 (("video", names[0], f"again={names[0]}", "--k", "40", "--threads", "1"),
+                                  {"video_64x96_again.svg", "video_64x96_film_y4m.svg"})):
+            self.result(*arguments)
+            done = subprocess.run([sys.executable, PLOT, names[1], "-o", names[2]], capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertLessEqual(drawn, set(os.listdir(names[2])))
 
     def test_what_a_contender_cannot_do_is_said_in_its_row(self):
         rows = self.result("sparse", "--sweep", "n", "--sizes", "5000", "--k", "4", "--only", "sfft")
@@ -164,6 +179,11 @@ class ProgramTest(unittest.TestCase):
         """Every row's count of frames, worked out once more from the times in it."""
         for row in rows:
             own, gain = row["prepare_ms"] * 1e3 - row["peer_prepare_ms"] * 1e3, row["peer_frame_us"] - row["frame_us"]
+            kept = row["break_even_kept_frames"]
+            self.assertEqual(kept is None, row["prepare_ms"] > 0 and gain <= 0)
+            if kept:
+                self.assertGreaterEqual(kept * gain, row["prepare_ms"] * 1e3 * (1 - 1e-9))
+                self.assertLess((kept - 1) * gain, row["prepare_ms"] * 1e3 * (1 + 1e-9))
             frames = row["break_even_frames"]
             if frames is None:
                 self.assertTrue(own > 0 and gain <= 0, row)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learns once on the GPU and transforms chunks of frames by one plan, against batched cuFFT on the same
-// frames; the break-even number of frames follows from times per frame.
+// frames; the break-even number of frames follows from times per frame and the preparation of both.
 #include <cuda_runtime.h>
 
 #include <chrono>
 #include <functional>
 #include <optional>
 
+#include "bench/break_even.hpp"
 #include "bench/cuda/device_signals.hpp"
 #include "bench/cuda/peers.hpp"
 #include "bench/cuda/sparse/groups.hpp"
@@ -74,7 +75,11 @@ json time_adaptive(const Recording& recording, double max_samples) {
     transform(last);
   };
   const DeviceBuffer floats(static_cast<std::size_t>(kChunk * points) * 4);
-  const auto peer = make_cufft({{shape[0], shape[1]}, true, kChunk});
+  // Once before, for what the process pays at first use.
+  const PeerProblem problem{{shape[0], shape[1]}, true, kChunk};
+  const double first_use_s = seconds_of([&] { make_cufft(problem); });
+  const double cufft_plan_s = median_seconds([&] { make_cufft(problem); });
+  const auto peer = make_cufft(problem);
   const auto single = make_cufft({{shape[0], shape[1]}, true, 1});
   peer->load(floats.data(), nullptr);
   single->load(floats.data(), nullptr);
@@ -108,8 +113,12 @@ json time_adaptive(const Recording& recording, double max_samples) {
   const double cufft_ms = 1e3 * median_seconds([&] { dense(whole); }) / static_cast<double>(whole);
   row["sfft_us_per_frame"] = 1e3 * sfft_ms;
   row["cufft_us_per_frame"] = 1e3 * cufft_ms;
-  row["break_even_frames"] =
-      (row["learn_ms"].get<double>() + row["plan_ms"].get<double>()) / (cufft_ms - sfft_ms);
+  row["cufft_plan_ms"] = 1e3 * cufft_plan_s;
+  row["cufft_first_use_ms"] = 1e3 * first_use_s;
+  const BreakEven even = break_even({row["learn_ms"].get<double>() + row["plan_ms"].get<double>(), sfft_ms},
+                                    {row["cufft_plan_ms"].get<double>(), cufft_ms});
+  row["break_even_frames"] = even.frames ? json(*even.frames) : json(nullptr);
+  row["break_even_note"] = even.reason;
   return row;
 }
 
