@@ -226,14 +226,10 @@ std::vector<std::unique_ptr<Batches>> make_batches(const DeviceRecording& record
   for (auto& engine : make_gpu_dense()) {
     all.push_back(std::make_unique<DenseBatches>(recording, batch, std::move(engine)));
   }
-  for (auto& way : all) {
-    const std::string name = lower_case(way->name());
-    if (options.only.empty() ||
-        std::any_of(options.only.begin(), options.only.end(),
-                    [&](const auto& wanted) { return name.find(lower_case(wanted)) != std::string::npos; })) {
-      chosen.push_back(std::move(way));
-    }
-  }
+  std::vector<std::string> names;
+  for (const auto& way : all) names.push_back(way->name());
+  constexpr bool kOthers = true;  // the CPU's
+  for (const std::size_t i : selected(names, options.only, kOthers)) chosen.push_back(std::move(all[i]));
   return chosen;
 }
 

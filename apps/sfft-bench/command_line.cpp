@@ -20,7 +20,7 @@ constexpr const char* kDescription =
     "contenders in turn, medians, cold and warm caches apart, accuracy beside time.";
 
 constexpr const char* kExamples = R"(Examples:
-  sfft-bench sparse --quick                              in a minute: who wins for which N and k
+  sfft-bench sparse --quick                              under a minute: who wins for which N and k
   sfft-bench sparse --json sparse.json --csv sparse.csv  everything, for bench/plot.py and for spreadsheets
   sfft-bench sparse --sweep n --sizes 16384,262144 --k 50 --only fftw --only sfft-3
   sfft-bench sparse --sweep noise --snr 20,0             time against N under noise, with the errors
@@ -74,16 +74,18 @@ void add_common(CLI::App& command, CommonOptions& common, Settings& settings) {
       ->check(CLI::IsMember({"cpu", "cuda", "all"}))
       ->capture_default_str();
   command
-      .add_option(
-          "--threads", settings.threads,
-          "Threads of FFTW and of sfft, each number a contender of its own (default: 1,4; for noise 1)")
+      .add_option("--threads", settings.threads,
+                  "Threads of FFTW and of sfft, each number a contender of its own (default: 1,4; with "
+                  "--quick and for noise 1)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 1024));
   command
       .add_option("--fftw-planner", settings.planners,
                   "How FFTW plans: estimate, measure, patient (default: measure,estimate; for noise measure)")
-      ->delimiter(',');
-  command.add_flag("--quick", common.quick, "Smaller and fewer: about a minute");
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_flag("--quick", common.quick, "Smaller and fewer: under a minute");
   command.add_flag("--quiet", common.quiet, "No progress and no table");
 }
 
@@ -161,14 +163,16 @@ void add_video(CLI::App& app, CommandLine& line, Settings& settings) {
           "Stop after so many (default: 500, with --quick 40): one number for all recordings, or one "
           "for each")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(std::int64_t{1}, kMost));
   command->add_flag("--loop", video.loop, "Start a recording again where it is shorter than --frames");
   command
       ->add_option("--batch", video.batch,
                    "Frames per call of a GPU, from its own memory; 0 leaves this out (default: 1,128)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 16));
-  command->add_option("--only", video.only, kOnlyHelp);
+  command->add_option("--only", video.only, kOnlyHelp)->allow_extra_args(false);
   add_common(*command, line.common, settings);
 }
 
@@ -181,13 +185,13 @@ std::vector<T> distinct(const std::vector<T>& given, std::vector<T> otherwise) {
   return once.empty() ? std::move(otherwise) : once;
 }
 
-Lineup lineup_of(const Settings& settings, const std::string& subcommand) {
+Lineup lineup_of(const Settings& settings, const std::string& subcommand, bool quick) {
   const bool noise = subcommand == "noise";
   const Lineup usual;
   Lineup lineup;
   std::vector<FftwPlanner> planners;
   for (const std::string& name : settings.planners) planners.push_back(fftw_planner(name));
-  lineup.threads = distinct(settings.threads, noise ? std::vector<int>{1} : usual.threads);
+  lineup.threads = distinct(settings.threads, noise || quick ? std::vector<int>{1} : usual.threads);
   lineup.planners =
       distinct(planners, noise ? std::vector<FftwPlanner>{FftwPlanner::measure} : usual.planners);
   return lineup;
@@ -208,7 +212,7 @@ std::optional<int> parse(int argc, char** argv, CommandLine& line) {
   try {
     app.parse(argc, argv);
     line.subcommand = app.get_subcommands().front()->get_name();
-    line.common.lineup = lineup_of(settings, line.subcommand);
+    line.common.lineup = lineup_of(settings, line.subcommand, line.common.quick);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kFine : kUsage;
   } catch (const Error& error) {

@@ -72,8 +72,8 @@ std::string thread_note(int threads) {
   return fmt::format("{} threads on {} core{}", threads, cores, cores == 1 ? "" : "s");
 }
 
-std::vector<std::size_t> selected(const std::vector<std::string>& names,
-                                  const std::vector<std::string>& only) {
+std::vector<std::size_t> selected(const std::vector<std::string>& names, const std::vector<std::string>& only,
+                                  bool others) {
   std::vector<bool> taken(names.size(), only.empty());
   for (const std::string& wanted : only) {
     const bool exact = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -85,7 +85,7 @@ std::vector<std::size_t> selected(const std::vector<std::string>& names,
       if (exact ? name != lower_case(wanted) : name.find(lower_case(wanted)) == std::string::npos) continue;
       taken[i] = found = true;
     }
-    if (!found) {
+    if (!found && !others) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("--only {}: no such contender; there are {}", wanted, fmt::join(names, "; ")));
     }

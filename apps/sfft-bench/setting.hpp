@@ -38,8 +38,8 @@ std::string thread_note(int threads);
 
 /// Indices of the names that `only` asks for, ascending: the name itself where there is one, otherwise every
 /// name that contains it, ignoring case. All for an empty `only`. Throws invalid_argument for what names
-/// nothing.
-std::vector<std::size_t> selected(const std::vector<std::string>& names,
-                                  const std::vector<std::string>& only);
+/// nothing, unless others may have that name.
+std::vector<std::size_t> selected(const std::vector<std::string>& names, const std::vector<std::string>& only,
+                                  bool others = false);
 
 }  // namespace sfft::apps

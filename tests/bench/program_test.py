@@ -201,8 +201,9 @@ class ProgramTest(unittest.TestCase):
             names.append(self.path(f"film{i}.y4m"))
             with open(names[-1], "wb") as file:
                 file.write(film(4 + i, *size))
-        rows = self.result("video", f"wide={names[0]}", f"high={names[1]}", names[2], "--k", "30,40", "--threads", "1,2", "--fftw-planner", "estimate",
-                           "--frames", "3,5,6")
+        # Options and recordings in any order.
+        rows = self.result("video", "--frames", "3,5,6", f"wide={names[0]}", "--threads", "1,2", f"high={names[1]}", "--fftw-planner", "estimate",
+                           names[2], "--k", "30,40")
         self.assertEqual({(row["recording"], row["shape"]) for row in rows},
                          {("wide", "64x96 real"), ("high", "96x64 real"), ("film2.y4m", "80x80 real")})
         even = [row for row in rows if row["figure"] == "break_even"]
