@@ -60,6 +60,7 @@ class Batches {
   virtual ~Batches() = default;
   virtual std::string name() const = 0;
   virtual std::string detail() const = 0;
+  virtual std::string planner() const { return {}; }
   virtual std::int64_t k() const { return 0; }
   virtual Preparation prepare() = 0;
   /// Transforms a batch of frames from `first` on.
@@ -96,9 +97,12 @@ class DenseBatches final : public Batches {
 
 class PlannedBatches final : public Batches {
  public:
-  PlannedBatches(const DeviceRecording& recording, std::int64_t batch, std::int64_t k)
-      : Batches(recording, batch), k_(k) {}
-  std::string name() const override { return fmt::format("sfft plan, k = {}", k_); }
+  PlannedBatches(const DeviceRecording& recording, std::int64_t batch, std::int64_t k, PlanEffort effort)
+      : Batches(recording, batch), k_(k), effort_(effort) {}
+  std::string name() const override {
+    return fmt::format("{}, k = {}", with_effort("sfft plan", effort_), k_);
+  }
+  std::string planner() const override { return word(effort_); }
   std::string detail() const override {
     return fmt::format("{}, {}", to_string(plan_->info().path), plan_->info().engine);
   }
@@ -111,8 +115,10 @@ class PlannedBatches final : public Batches {
                       {.k = k_, .reference = true, .backend = Backend::cuda, .threads = 0});
     });
     spent.plan = seconds_of([&] {
-      plan_.emplace(*learned,
-                    PlanOptions{.backend = Backend::cuda, .batch = static_cast<int>(batch_), .threads = 0});
+      plan_.emplace(
+          *learned,
+          PlanOptions{
+              .backend = Backend::cuda, .batch = static_cast<int>(batch_), .effort = effort_, .threads = 0});
       workspace_.emplace(plan_->make_workspace());
       spectra_.emplace(k_, batch_);
     });
@@ -132,6 +138,7 @@ class PlannedBatches final : public Batches {
 
  private:
   std::int64_t k_;
+  PlanEffort effort_;
   std::optional<Plan<float>> plan_;
   std::optional<Workspace<float>> workspace_;
   std::optional<bench::SpectrumBuffers> spectra_;
@@ -220,9 +227,13 @@ void measure(Batches& way, const DeviceRecording& recording, std::int64_t batch,
 }
 
 std::vector<std::unique_ptr<Batches>> make_batches(const DeviceRecording& recording, std::int64_t batch,
-                                                   const VideoOptions& options) {
+                                                   const VideoOptions& options, const Lineup& lineup) {
   std::vector<std::unique_ptr<Batches>> all, chosen;
-  for (const std::int64_t k : options.k) all.push_back(std::make_unique<PlannedBatches>(recording, batch, k));
+  for (const PlanEffort effort : lineup.efforts) {
+    for (const std::int64_t k : options.k) {
+      all.push_back(std::make_unique<PlannedBatches>(recording, batch, k, effort));
+    }
+  }
   for (auto& engine : make_gpu_dense()) {
     all.push_back(std::make_unique<DenseBatches>(recording, batch, std::move(engine)));
   }
@@ -235,7 +246,7 @@ std::vector<std::unique_ptr<Batches>> make_batches(const DeviceRecording& record
 
 void run_batch(const DeviceRecording& recording, std::int64_t batch, const VideoOptions& options,
                const CommonOptions& common, Results& results) {
-  const auto ways = make_batches(recording, batch, options);
+  const auto ways = make_batches(recording, batch, options, common.lineup);
   ProgressBar progress(static_cast<int>(ways.size()), common.quiet);
   std::vector<Row> rows, even;
   for (const auto& way : ways) {
@@ -249,6 +260,7 @@ void run_batch(const DeviceRecording& recording, std::int64_t batch, const Video
     row.shape = recording.shape.to_string() + " real";
     row.points = row.nominal_points = recording.shape.points();
     row.k = way->k();
+    row.planner = way->planner();
     row.frames = recording.count();
     row.batch = batch;
     try {

@@ -62,7 +62,7 @@ constexpr const char* kOnlyHelp =
 /// What becomes the lineup once the subcommand is known.
 struct Settings {
   std::vector<int> threads;
-  std::vector<std::string> planners;
+  std::vector<std::string> planners, efforts;
 };
 
 void add_common(CLI::App& command, CommonOptions& common, Settings& settings) {
@@ -83,6 +83,11 @@ void add_common(CLI::App& command, CommonOptions& common, Settings& settings) {
   command
       .add_option("--fftw-planner", settings.planners,
                   "How FFTW plans: estimate, measure, patient (default: measure,estimate; for noise measure)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--effort", settings.efforts,
+                  "How sfft plans: quick, normal, thorough, each a contender of its own (default: normal)")
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_flag("--quick", common.quick, "Smaller and fewer: under a minute");
@@ -191,6 +196,9 @@ Lineup lineup_of(const Settings& settings, const std::string& subcommand, bool q
   Lineup lineup;
   std::vector<FftwPlanner> planners;
   for (const std::string& name : settings.planners) planners.push_back(fftw_planner(name));
+  std::vector<PlanEffort> efforts;
+  for (const std::string& name : settings.efforts) efforts.push_back(plan_effort(name));
+  lineup.efforts = distinct(efforts, usual.efforts);
   lineup.threads = distinct(settings.threads, noise || quick ? std::vector<int>{1} : usual.threads);
   lineup.planners =
       distinct(planners, noise ? std::vector<FftwPlanner>{FftwPlanner::measure} : usual.planners);

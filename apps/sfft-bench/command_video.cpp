@@ -37,10 +37,10 @@ FrameTransforms make_transforms(const Shape& shape, const VideoOptions& options,
   FrameTransforms all;
   if (common.cpu()) {
     add_dense_frames(shape, common.lineup, all);
-    add_sfft_frames(shape, ks, common.lineup, all);
+    add_sfft_frames(ks, common.lineup, all);
   }
 #if SFFT_BENCH_CUDA
-  if (common.gpu) add_cuda_frames(shape, ks, all);
+  if (common.gpu) add_cuda_frames(shape, ks, common.lineup, all);
 #endif
   std::vector<std::string> names;
   for (const auto& transform : all) names.push_back(transform->name());

@@ -22,14 +22,17 @@ Answer answer_of(const Spectrum<Real>& spectrum, std::int64_t samples, std::stri
 
 class KnownSupport final : public Contender {
  public:
-  explicit KnownSupport(int threads) : threads_(threads) {}
-  std::string name() const override { return with_threads("sfft known support", threads_); }
+  KnownSupport(PlanEffort effort, int threads) : effort_(effort), threads_(threads) {}
+  std::string name() const override {
+    return with_threads(with_effort("sfft known support", effort_), threads_);
+  }
+  std::string planner() const override { return word(effort_); }
   int threads() const override { return threads_; }
   bool ready(const SparseCase&) const override { return false; }  // every signal has its own support
   void plan(const SparseCase& problem) override {
     const Template known = known_template(problem, Backend::cpu, threads_);
     learn_seconds_ = problem.earlier.empty() ? kUnknown : known.learn_seconds();
-    plan_.emplace(known, PlanOptions{.backend = Backend::cpu, .threads = threads_});
+    plan_.emplace(known, PlanOptions{.backend = Backend::cpu, .effort = effort_, .threads = threads_});
     workspace_ = plan_->make_workspace();
     spectrum_ = plan_->make_spectrum();
   }
@@ -42,6 +45,7 @@ class KnownSupport final : public Contender {
   }
 
  private:
+  PlanEffort effort_;
   int threads_;
   double learn_seconds_ = kUnknown;
   std::optional<Plan<float>> plan_;
@@ -75,7 +79,11 @@ Template known_template(const SparseCase& problem, Backend backend, int threads)
 }
 
 void add_sfft_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders) {
-  for (const int threads : lineup.threads) contenders.push_back(std::make_unique<KnownSupport>(threads));
+  for (const int threads : lineup.threads) {
+    for (const PlanEffort effort : lineup.efforts) {
+      contenders.push_back(std::make_unique<KnownSupport>(effort, threads));
+    }
+  }
   contenders.push_back(std::make_unique<Blind>());
 }
 

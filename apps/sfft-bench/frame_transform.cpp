@@ -16,11 +16,12 @@ namespace {
 
 class SparseFrames : public FrameTransform {
  public:
-  SparseFrames(const Shape& shape, std::int64_t k, int threads, std::unique_ptr<FrameStore> store)
-      : k_(k), threads_(threads), store_(std::move(store)), shape_(shape) {}
+  SparseFrames(std::int64_t k, PlanEffort effort, int threads, std::unique_ptr<FrameStore> store)
+      : effort_(effort), threads_(threads), k_(k), store_(std::move(store)) {}
   std::string device() const override { return store_ ? "cuda" : "cpu"; }
   std::string frames_in() const override { return store_ ? "page-locked" : "memory"; }
   int threads() const override { return threads_; }
+  std::string planner() const override { return word(effort_); }
   void load(const FrameBuffer& frame) override {
     if (store_) store_->load(frame.frame);
   }
@@ -41,15 +42,15 @@ class SparseFrames : public FrameTransform {
   Backend backend() const { return store_ ? Backend::cuda : Backend::cpu; }
   SignalView view(const FrameBuffer& frame) const { return store_ ? store_->view() : frame.frame.view(); }
   std::string called(const char* what) const {
-    return with_threads(fmt::format("{}, k = {}", what, k_), store_ ? 1 : threads_);
+    return with_threads(fmt::format("{}, k = {}", with_effort(what, effort_), k_), store_ ? 1 : threads_);
   }
 
-  std::int64_t k_;
+  PlanEffort effort_;
   int threads_;
 
  private:
+  std::int64_t k_;
   std::unique_ptr<FrameStore> store_;
-  Shape shape_;
 };
 
 class TrackedFrames final : public SparseFrames {
@@ -57,8 +58,9 @@ class TrackedFrames final : public SparseFrames {
   using SparseFrames::SparseFrames;
   std::string name() const override { return called("sfft"); }
   void start(const Template& learned) override {
-    tracker_.emplace(learned, TrackerOptions{.plan = {.backend = backend(), .threads = threads_},
-                                             .learn = {.backend = backend(), .threads = threads_}});
+    tracker_.emplace(learned,
+                     TrackerOptions{.plan = {.backend = backend(), .effort = effort_, .threads = threads_},
+                                    .learn = {.backend = backend(), .threads = threads_}});
     plan_.reset();
   }
   void push(const FrameBuffer& frame) override { latest_ = &tracker_->push(view(frame)); }
@@ -93,7 +95,7 @@ class PlannedFrames final : public SparseFrames {
   using SparseFrames::SparseFrames;
   std::string name() const override { return called("sfft plan"); }
   void start(const Template& learned) override {
-    plan_.emplace(learned, PlanOptions{.backend = backend(), .threads = threads_});
+    plan_.emplace(learned, PlanOptions{.backend = backend(), .effort = effort_, .threads = threads_});
     workspace_.emplace(plan_->make_workspace());
     spectrum_ = plan_->make_spectrum();
   }
@@ -146,17 +148,19 @@ double support_error(const Template& tmpl, std::span<const std::complex<float>> 
   return std::sqrt(error / norm);
 }
 
-std::unique_ptr<FrameTransform> make_tracked_frames(const Shape& shape, std::int64_t k,
+std::unique_ptr<FrameTransform> make_tracked_frames(std::int64_t k, PlanEffort effort,
                                                     std::unique_ptr<FrameStore> store) {
-  return std::make_unique<TrackedFrames>(shape, k, 0, std::move(store));  // the host's cores plan for the GPU
+  return std::make_unique<TrackedFrames>(k, effort, 0,
+                                         std::move(store));  // the host's cores plan for the GPU
 }
 
-void add_sfft_frames(const Shape& shape, const std::vector<std::int64_t>& ks, const Lineup& lineup,
-                     FrameTransforms& all) {
+void add_sfft_frames(const std::vector<std::int64_t>& ks, const Lineup& lineup, FrameTransforms& all) {
   for (const int threads : lineup.threads) {
-    for (const std::int64_t k : ks) {
-      all.push_back(std::make_unique<TrackedFrames>(shape, k, threads, nullptr));
-      all.push_back(std::make_unique<PlannedFrames>(shape, k, threads, nullptr));
+    for (const PlanEffort effort : lineup.efforts) {
+      for (const std::int64_t k : ks) {
+        all.push_back(std::make_unique<TrackedFrames>(k, effort, threads, nullptr));
+        all.push_back(std::make_unique<PlannedFrames>(k, effort, threads, nullptr));
+      }
     }
   }
 }

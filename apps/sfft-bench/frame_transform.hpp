@@ -71,13 +71,13 @@ double support_error(const Template& tmpl, std::span<const std::complex<float>> 
 
 /// FFTW at every setting and the built-in engine at every number of threads.
 void add_dense_frames(const Shape& shape, const Lineup& lineup, FrameTransforms& all);
-/// A tracker, and a plan alone, for every k and number of threads.
-void add_sfft_frames(const Shape& shape, const std::vector<std::int64_t>& ks, const Lineup& lineup,
-                     FrameTransforms& all);
+/// A tracker, and a plan alone, for every k, effort and number of threads.
+void add_sfft_frames(const std::vector<std::int64_t>& ks, const Lineup& lineup, FrameTransforms& all);
 /// A tracker whose frames lie in `store`, on the GPU.
-std::unique_ptr<FrameTransform> make_tracked_frames(const Shape& shape, std::int64_t k,
+std::unique_ptr<FrameTransform> make_tracked_frames(std::int64_t k, PlanEffort effort,
                                                     std::unique_ptr<FrameStore> store);
 /// On the GPU, with frames in page-locked memory: trackers, cuFFT, VkFFT and the library's dense engine.
-void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks, FrameTransforms& all);
+void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks, const Lineup& lineup,
+                     FrameTransforms& all);
 
 }  // namespace sfft::apps

@@ -83,10 +83,13 @@ class DenseFrames final : public FrameTransform {
 
 }  // namespace
 
-void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks, FrameTransforms& all) {
+void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks, const Lineup& lineup,
+                     FrameTransforms& all) {
   // The library goes first: what the process pays once for cuFFT and the driver is on its account.
-  for (const std::int64_t k : ks) {
-    all.push_back(make_tracked_frames(shape, k, std::make_unique<PinnedFrame>(shape)));
+  for (const PlanEffort effort : lineup.efforts) {
+    for (const std::int64_t k : ks) {
+      all.push_back(make_tracked_frames(k, effort, std::make_unique<PinnedFrame>(shape)));
+    }
   }
   for (auto& engine : make_gpu_dense()) {
     all.push_back(std::make_unique<DenseFrames>(shape, std::move(engine)));

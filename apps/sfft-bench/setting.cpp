@@ -62,6 +62,21 @@ FftwPlanner fftw_planner(const std::string& name) {
               fmt::format("--fftw-planner {}: write estimate, measure or patient", name));
 }
 
+PlanEffort plan_effort(const std::string& name) {
+  for (const PlanEffort effort : {PlanEffort::quick, PlanEffort::normal, PlanEffort::thorough}) {
+    if (lower_case(name) == word(effort)) return effort;
+  }
+  throw Error(ErrorCode::invalid_argument, fmt::format("--effort {}: write quick, normal or thorough", name));
+}
+
+const char* word(PlanEffort effort) {
+  return effort == PlanEffort::quick ? "quick" : effort == PlanEffort::normal ? "normal" : "thorough";
+}
+
+std::string with_effort(const std::string& name, PlanEffort effort) {
+  return effort == PlanEffort::normal ? name : name + " " + word(effort);
+}
+
 std::string with_threads(const std::string& name, int threads) {
   return threads == 1 ? name : fmt::format("{}, {} threads", name, threads);
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sfft/types.hpp"
+
 namespace sfft::apps {
 
 /// FFTW's own names for how much time planning may take: none, some measurements, many.
@@ -23,12 +25,19 @@ struct FftwSetting {
 struct Lineup {
   std::vector<int> threads{1, 4};
   std::vector<FftwPlanner> planners{FftwPlanner::measure, FftwPlanner::estimate};
+  std::vector<PlanEffort> efforts{PlanEffort::normal};  ///< of this library's sparse plans
 
   std::vector<FftwSetting> fftw() const;
 };
 
 /// Throws invalid_argument for anything but "estimate", "measure" and "patient", in any case.
 FftwPlanner fftw_planner(const std::string& name);
+
+/// Throws invalid_argument for anything but "quick", "normal" and "thorough", in any case.
+PlanEffort plan_effort(const std::string& name);
+const char* word(PlanEffort effort);
+/// "sfft plan" or "sfft plan quick".
+std::string with_effort(const std::string& name, PlanEffort effort);
 
 std::string lower_case(std::string text);
 /// "sfft dense" or "sfft dense, 4 threads".

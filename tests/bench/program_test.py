@@ -147,6 +147,11 @@ class ProgramTest(unittest.TestCase):
                     self.assertGreater(rows[name]["plan_ms"], 0)
                     self.assertLess(rows[name]["relative_l2"], 1e-5)
 
+    def test_every_effort_is_a_contender(self):
+        rows = {row["contender"]: row for row in self.result("sparse", "--sweep", "n", "--sizes", "4096", "--k", "10", "--threads", "1",
+                                                             "--only", "known", "--effort", "normal,QUICK")}
+        self.assertEqual({name: row["planner"] for name, row in rows.items()}, {"sfft known support": "normal", "sfft known support quick": "quick"})
+
     def test_only_takes_a_whole_name_before_parts_of_names(self):
         def names(*only):
             return {row["contender"] for row in self.result("sparse", "--sweep", "n", "--sizes", "4096", "--k", "5", "--threads", "1,2", *only)}
@@ -254,7 +259,7 @@ class ProgramTest(unittest.TestCase):
         for arguments in ((), ("frob",), ("sparse", "--k", "0"), ("sparse", "--sizes", "many"), ("sparse", "--sweep", "x"),
                           ("sparse", "--only", "nobody"), ("noise", "--snr", "loud"), ("dense", "--shape", "4x"), ("dense", "--shape", "1x2x3x4"),
                           ("video",), ("video", "a=-", "b=-"), ("video", "a", "b", "--frames", "1,2,3"), ("video", "a", "--batch", "-1"),
-                          ("sparse", "--threads", "0"), ("sparse", "--threads", "four"), ("dense", "--fftw-planner", "guess"),
+                          ("sparse", "--threads", "0"), ("sparse", "--threads", "four"), ("dense", "--fftw-planner", "guess"), ("sparse", "--effort", "great"),
                           ("sparse", "--snr", "loud"), ("sparse", "--sweep", "noise", "--snr", "999"), ("video", "a", "--frames", "0"),
                           ("sparse", "--signals", "0"), ("sparse", "--device", "tpu"),
                           ("sparse", "--sweep", "n", "--sizes", "16", "--k", "50"), ("noise", "--sizes", "64", "--k", "100")):
