@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "kernels/base/export.hpp"
@@ -108,6 +109,17 @@ class SFFT_EXPORT Tracker {
   /// neither become a reference nor count as drift. Throws what Plan::execute() throws, and in_use when two
   /// threads push at once.
   const TrackedFrame<Real>& push(const SignalView& frame);
+
+  /// Transforms the next frames: decides about each as if it had been pushed by itself, after those before
+  /// it. Frames that are not known to need a dense transform go through the plan together, which shares the
+  /// cost of a GPU's launches, copies and waits, and keeps the threads of a CPU plan busy. Where a decision
+  /// changes the plan, the frames after it are transformed anew. Plans on one thread give the same bits as
+  /// single pushes, others the same up to rounding. The results stay valid until the next push of several
+  /// frames. Throws what the push of a single frame throws: the frames before the one that failed are done
+  /// then and their results are in results(), that frame and those after it are not counted.
+  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames);
+  /// What the latest push of several frames has done: one result for each frame, unless it threw.
+  std::span<const TrackedFrame<Real>> results() const;
 
   const Template& current_template() const;
   const Plan<Real>& plan() const;

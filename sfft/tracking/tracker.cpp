@@ -10,6 +10,11 @@
 
 namespace sfft {
 
+namespace {
+constexpr const char* kInUse =
+    "the tracker is in use by another thread: frames come in order, so push them from one";
+}
+
 const char* to_string(TrackAction action) noexcept {
   switch (action) {
     case TrackAction::sparse:
@@ -47,9 +52,18 @@ detail::TrackerImpl<Real>& Tracker<Real>::impl() const {
 template <class Real>
 const TrackedFrame<Real>& Tracker<Real>::push(const SignalView& frame) {
   detail::TrackerImpl<Real>& own = impl();
-  const detail::Exclusive exclusive(
-      own.in_use, "the tracker is in use by another thread: frames come in order, so push them from one");
+  const detail::Exclusive exclusive(own.in_use, kInUse);
   return own.push(frame);
+}
+template <class Real>
+std::span<const TrackedFrame<Real>> Tracker<Real>::push(std::span<const SignalView> frames) {
+  detail::TrackerImpl<Real>& own = impl();
+  const detail::Exclusive exclusive(own.in_use, kInUse);
+  return own.push(frames);
+}
+template <class Real>
+std::span<const TrackedFrame<Real>> Tracker<Real>::results() const {
+  return impl().results();
 }
 template <class Real>
 const Template& Tracker<Real>::current_template() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to a frame: a sparse transform, for some frames a dense one beside it, and then the decisions
-// about reference, template and trust.
+// about reference, template and trust. The sparse transforms of several frames run ahead of the decisions.
 #include "sfft/tracking/tracker_impl.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +23,8 @@ constexpr int kLongestWait = 256;
 constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
 /// Below this relative error there is nothing to gain.
 constexpr double kExact = 1e-5;
+/// The most frames that are transformed ahead of the decisions about them.
+constexpr std::size_t kLongestRun = 256;
 
 void check(const TrackerOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
@@ -85,6 +87,7 @@ void TrackerImpl<Real>::install(Plan<Real> plan) {
   // A plan for the same template is no renewal: what was remembered of the last one stays.
   if (frames_ == 0 || plan.source().data() != plan_.source().data())
     renewed_values_ = {plan.source().values().begin(), plan.source().values().end()};
+  forget_ahead();
   plan_ = std::move(plan);
   workspace_ = plan_.make_workspace();
   dense_.reset();
@@ -226,6 +229,7 @@ template <class Real>
 void TrackerImpl<Real>::refresh(const SignalView& frame) {
   if (options_.similarity) note_similarity(frame);
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
+  forget_ahead();
   plan_ = plan_.with_reference(frame, values);
   memory_.keep(frame, values);
   renewed_values_ = values;
@@ -283,10 +287,41 @@ void TrackerImpl<Real>::renew(const SignalView& frame) {
   skip_sparse_ = staleness_.renewed(lately);
 }
 
+/// How many of the next frames to transform before the first of them is decided about: up to the next that
+/// will be compared with a dense transform, because a comparison may change the plan.
 template <class Real>
-void TrackerImpl<Real>::transform_sparsely(const SignalView& frame) {
+std::size_t TrackerImpl<Real>::run_length(std::size_t most) const {
+  most = std::min(most, kLongestRun);
+  if (alone_) return 1;
+  if (plan_.info().path == Path::dense) return most;
+  if (looking() && !exact_) return 1;
+  return static_cast<std::size_t>(std::min(static_cast<std::int64_t>(most), calibration_.frames_to_next()));
+}
+
+/// Puts the sparse spectrum of the first frame into the result, and may compute those of some that follow.
+template <class Real>
+void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
+  if (ahead_at_ < ahead_end_) return std::swap(result_.spectrum, ahead_[ahead_at_++]);
+  const std::size_t count = run_length(frames.size());
+  if (count > 1) {
+    try {
+      if (ahead_.size() < count) ahead_.resize(count);
+      plan_.execute(frames.first(count), std::span(ahead_).first(count), workspace_);
+      ahead_end_ = count;
+      ahead_at_ = 1;
+      return std::swap(result_.spectrum, ahead_[0]);
+    } catch (const std::exception&) {
+      alone_ = true;  // the frame that is to blame fails in its turn; memory may suffice for one
+    }
+  }
+  plan_.execute(frames.front(), result_.spectrum, workspace_);
+}
+
+template <class Real>
+void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
+  const SignalView& frame = frames.front();
   Spectrum<Real>& spectrum = result_.spectrum;
-  plan_.execute(frame, spectrum, workspace_);
+  find_spectrum(frames);
   if (plan_.info().path == Path::dense) {
     ++dense_count;
     result_.action = TrackAction::dense;
@@ -297,8 +332,8 @@ void TrackerImpl<Real>::transform_sparsely(const SignalView& frame) {
     result_.reason = "a sample is NaN or infinite";
     return;
   }
-  const bool look = options_.reference && !differencing() && looks_ < 2 && spectrum.relative_error > kExact;
-  const bool due = calibration_.due(spectrum.relative_error) || (look && options_.calibrate > 0);
+  exact_ = !(spectrum.relative_error > kExact);
+  const bool due = calibration_.due(spectrum.relative_error) || (looking() && !exact_);
   const double factor = calibration_.factor(spectrum.relative_error);
   result_.calibration = factor;
   const double error = factor * spectrum.relative_error;
@@ -311,14 +346,17 @@ void TrackerImpl<Real>::transform_sparsely(const SignalView& frame) {
   staleness_.accepted();
 }
 
+/// Transforms and decides about the first of the frames; those after it are the next to come.
 template <class Real>
-const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
+void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
+  const SignalView& frame = frames.front();
   result_.index = frames_;
   result_.action = TrackAction::sparse;
   result_.reason.clear();
   result_.similarity.reset();
   largest_.reset();
   if (skip_sparse_ > 0) {
+    forget_ahead();
     --skip_sparse_;
     transform_densely(frame);
     ++dense_count;
@@ -329,12 +367,33 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
       staleness_.try_again();
     }
   } else {
-    transform_sparsely(frame);
+    transform_sparsely(frames);
   }
   if (options_.similarity) note_similarity_of_any(frame);
   result_.differencing = differencing();
   ++frames_;
+}
+
+template <class Real>
+const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
+  forget_ahead();  // a push that threw may have left some
+  track({&frame, 1});
   return result_;
+}
+
+template <class Real>
+std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const SignalView> frames) {
+  forget_ahead();
+  alone_ = false;
+  results_done_ = 0;
+  if (results_.size() < frames.size()) results_.resize(frames.size());
+  for (; results_done_ < frames.size(); ++results_done_) {
+    track(frames.subspan(results_done_));
+    TrackedFrame<Real>& kept = results_[results_done_];
+    std::swap(kept, result_);
+    result_.calibration = kept.calibration;  // it holds until another is found
+  }
+  return results();
 }
 
 template class TrackerImpl<float>;

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sfft/tracker.hpp"
@@ -30,6 +32,10 @@ class TrackerImpl {
   }
 
   const TrackedFrame<Real>& push(const SignalView& frame);
+  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames);
+  std::span<const TrackedFrame<Real>> results() const noexcept {
+    return std::span(results_).first(results_done_);
+  }
 
   const Plan<Real>& plan() const noexcept { return plan_; }
   std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0;
@@ -39,10 +45,18 @@ class TrackerImpl {
   PlanOptions plan_options(bool reference) const;
   PlanOptions dense_options() const;
   bool differencing() const { return plan_.info().reference; }
+  /// Whether frames are still compared to see if they repeat.
+  bool looking() const {
+    return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
+  }
   void install(Plan<Real> plan);
   void remember_reference();
   void transform_densely(const SignalView& frame);
-  void transform_sparsely(const SignalView& frame);
+  void track(std::span<const SignalView> frames);
+  void transform_sparsely(std::span<const SignalView> frames);
+  void find_spectrum(std::span<const SignalView> frames);
+  std::size_t run_length(std::size_t most) const;
+  void forget_ahead() noexcept { ahead_at_ = ahead_end_ = 0; }
   void compare(const SignalView& frame);
   bool reconsider_reference(const SignalView& frame, double error);
   void take_reference(const SignalView& frame);
@@ -62,6 +76,13 @@ class TrackerImpl {
   std::vector<std::complex<double>> renewed_values_;  ///< X of the last renewal at the support; or empty
   std::optional<Template> largest_;                   ///< the k largest of this frame, if they were learned
   std::int64_t frames_ = 0;
+
+  std::vector<TrackedFrame<Real>> results_;  ///< of the latest push of several frames
+  std::size_t results_done_ = 0;
+  std::vector<Spectrum<Real>> ahead_;         ///< of the frames to come, by the plan in force
+  std::size_t ahead_at_ = 0, ahead_end_ = 0;  ///< those that are still to be used
+  bool alone_ = false;                        ///< frames of this push are transformed one by one
+  bool exact_ = false;                        ///< the latest sparse transform left nothing to gain
 
   Calibration calibration_;
   StreamMemory memory_;             ///< the reference, or the last frame transformed densely
