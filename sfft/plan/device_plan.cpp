@@ -35,6 +35,13 @@ DeviceTraits device_traits(int device) {
   return {info.name, info.multiprocessors};
 }
 
+std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {
+  static_cast<void>(cuda::device_info(device));  // says what is wrong where there is no GPU
+  const cuda::DeviceScope scope(device);
+  const auto buffer = std::make_shared<cuda::PinnedBuffer>(bytes);
+  return {buffer, buffer->data()};
+}
+
 namespace {
 
 template <class Real>
