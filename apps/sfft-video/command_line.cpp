@@ -105,6 +105,11 @@ void add_run(CLI::App& app, RunCommand& command) {
       ->check(not_negative())
       ->capture_default_str();
   run->add_option("--frames", command.options.frames, "Stop after N frames")->check(positive());
+  run->add_option("--batch", command.options.batch,
+                  "Frames to transform together at most (default: 32 on a GPU, 4 per thread on a CPU with "
+                  "several, else 1); a camera, a stream or a pipe is never waited for")
+      ->check(
+          number_check("a number from 1 to 1024", [](double value) { return value >= 1 && value <= 1024; }));
   run->add_option(
          "--learn-frames", command.options.learn_frames,
          "Learn from the first N frames, which are kept in memory until then. More than one helps where the "

@@ -111,6 +111,7 @@ std::string json_report(const RunReport& report) {
       {"transform_us", number_or_null(numbers.transform_us)},
       {"bytes_per_frame",
        report.frames.empty() ? ordered_json(nullptr) : ordered_json(std::llround(numbers.bytes_per_frame))},
+      {"frames_per_batch", number_or_null(numbers.frames_per_batch)},
       {"bottleneck", *numbers.bottleneck != 0 ? ordered_json(numbers.bottleneck) : ordered_json(nullptr)}};
   json["threads"] = report.threads;
   json["backend"] = to_string(report.backend);
