@@ -75,6 +75,21 @@ void add_backend(CLI::App* command, Backend& backend, int& device) {
       ->capture_default_str();
 }
 
+void add_transfer(CLI::App* command, Transfer& transfer) {
+  static const std::map<std::string, Transfer> names{{"auto", Transfer::automatic},
+                                                     {"whole", Transfer::whole},
+                                                     {"gather", Transfer::gather},
+                                                     {"mapped", Transfer::mapped},
+                                                     {"rows", Transfer::rows}};
+  command
+      ->add_option_function<std::string>(
+          "--transfer", [&transfer](const std::string& name) { transfer = names.at(name); },
+          "How pixels reach a GPU: whole frames, gathered by the host, read in place, or the rows they are "
+          "in")
+      ->check(CLI::IsMember({"auto", "whole", "gather", "mapped", "rows"}))
+      ->default_str("auto");
+}
+
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
   run->add_option("INPUT", command.input, kInputHelp)->required();
@@ -96,6 +111,7 @@ void add_run(CLI::App& app, RunCommand& command) {
                   "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
       ->check(CLI::Range(1e-9, 1.0));
   add_backend(run, command.options.backend, command.options.device);
+  add_transfer(run, command.options.transfer);
   run->add_option("--threads", command.options.threads,
                   "Threads, 0 for one per core; the dense transform gets as many")
       ->check(not_negative())
@@ -106,7 +122,7 @@ void add_run(CLI::App& app, RunCommand& command) {
       ->capture_default_str();
   run->add_option("--frames", command.options.frames, "Stop after N frames")->check(positive());
   run->add_option("--batch", command.options.batch,
-                  "Frames to transform together at most (default: 32 on a GPU, 4 per thread on a CPU with "
+                  "Frames to transform together at most (default: 64 on a GPU, 4 per thread on a CPU with "
                   "several, else 1); a camera, a stream or a pipe is never waited for")
       ->check(
           number_check("a number from 1 to 1024", [](double value) { return value >= 1 && value <= 1024; }));

@@ -200,15 +200,15 @@ TEST(Run, FramesFitTheMemoryTheyMayUse) {
     return batching.most;
   };
   constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
-  EXPECT_EQ(most({.gpu = true}, kPlenty), 32u);
-  EXPECT_EQ(most({.gpu = true, .live = true}, kPlenty), 32u);
+  EXPECT_EQ(most({.gpu = true}, kPlenty), 64u);
+  EXPECT_EQ(most({.gpu = true, .live = true}, kPlenty), 8u);
   EXPECT_EQ(most({.threads = 1}, kPlenty), 1u);
   EXPECT_EQ(most({.threads = 4}, kPlenty), 16u);
   EXPECT_EQ(most({.threads = 64}, kPlenty), 32u);
   EXPECT_EQ(most({.batch = 100, .threads = 4}, kPlenty), 100u);
   EXPECT_EQ(most({.batch = 100}, 20 * 2'073'600), 10u);
   EXPECT_EQ(most({.batch = 100}, 0), 1u);
-  EXPECT_EQ(plan_batch({.gpu = true}), 32);
+  EXPECT_EQ(plan_batch({.gpu = true}), 64);
   EXPECT_EQ(plan_batch({.gpu = true, .live = true}), 1);
   EXPECT_EQ(plan_batch({.batch = 9, .gpu = true, .live = true}), 9);
   EXPECT_EQ(plan_batch({.batch = 9, .threads = 8}), 1);

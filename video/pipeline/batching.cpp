@@ -12,10 +12,11 @@ namespace sfft::video {
 
 namespace {
 
-/// Launches and waits cost little beside the transforms of this many frames.
-constexpr int kGpuBatch = 32;
+/// Launches and waits cost little beside the transforms of this many frames. Those of a live source rarely
+/// come faster than one by one.
+constexpr int kGpuBatch = 64, kLiveBatch = 8;
 /// Enough for threads that begin at different times to end together.
-constexpr int kFramesPerThread = 4;
+constexpr int kFramesPerThread = 4, kCpuBatch = 32;
 /// Frames that one push waits behind another: what the decoder has always run ahead.
 constexpr std::size_t kAhead = 4;
 constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
@@ -30,8 +31,8 @@ int plan_batch(const BatchingRequest& request) noexcept {
 
 Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept {
-  const int automatic = request.gpu           ? kGpuBatch
-                        : request.threads > 1 ? std::min(kFramesPerThread * request.threads, kGpuBatch)
+  const int automatic = request.gpu           ? (request.live ? kLiveBatch : kGpuBatch)
+                        : request.threads > 1 ? std::min(kFramesPerThread * request.threads, kCpuBatch)
                                               : 1;
   const auto room = static_cast<std::size_t>(std::max<std::int64_t>(0, limit_bytes)) /
                     std::max<std::size_t>(1, frame_bytes);

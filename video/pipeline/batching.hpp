@@ -28,8 +28,8 @@ struct Batching {
   std::size_t slots = 5;
 };
 
-/// Automatic batches hold 32 frames on a GPU and four per thread on a CPU with several, and at most as many
-/// as fit into `limit_bytes` twice.
+/// Automatic batches hold 64 frames on a GPU (8 of a live source) and four per thread on a CPU with several,
+/// and at most as many as fit into `limit_bytes` twice.
 Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
 

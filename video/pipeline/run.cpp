@@ -304,6 +304,7 @@ TrackerOptions tracker_options(const RunOptions& options, bool live) {
   TrackerOptions tracking;
   tracking.plan.backend = options.backend;
   tracking.plan.device = options.device;
+  tracking.plan.transfer = options.transfer;
   tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads});
   tracking.learn.backend = options.backend;
   tracking.learn.device = options.device;

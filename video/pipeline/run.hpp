@@ -27,7 +27,8 @@ struct RunOptions {
   int batch = 0;                  ///< most frames handed to the tracker at once; 0: automatic
   std::int64_t learn_frames = 1;  ///< number of first frames, held in memory, to learn the template from
   Backend backend = Backend::automatic;
-  int device = 0;  ///< GPU of the cuda backend
+  int device = 0;                           ///< GPU of the cuda backend
+  Transfer transfer = Transfer::automatic;  ///< of frames to that GPU
   bool reference = true;
   bool similarity = false;       ///< of every frame to the template, which takes a dense transform of each
   std::optional<Template> tmpl;  ///< given instead of learned
