@@ -16,6 +16,7 @@ namespace sfft {
 namespace {
 
 using test::code_of;
+using test::film_frame;
 using test::SparseSignal;
 
 class HostFramesCuda : public test::GpuTest {};
@@ -112,7 +113,7 @@ TEST_F(HostFramesCuda, RowsHoldTheSamplesOfImages) {
 /// One call, frames of different types and kinds of memory: each goes its own way.
 TEST_F(HostFramesCuda, FramesOfOneCallMayDiffer) {
   const Shape shape{240, 320};
-  const auto film = test::film_frame(240, 320, 3);
+  const auto film = film_frame(240, 320, 3);
   const std::vector<float> floats(film.begin(), film.end());
   const std::vector<double> doubles(film.begin(), film.end());
   const detail::cuda::PinnedBuffer pinned(film.size() * sizeof(double));
@@ -120,8 +121,7 @@ TEST_F(HostFramesCuda, FramesOfOneCallMayDiffer) {
   const SignalView locked(std::span<const double>(pinned.as<double>(), film.size()), shape);
   const std::vector<SignalView> frames{SignalView(film, shape), locked, SignalView(floats, shape),
                                        SignalView(film, shape), SignalView(doubles, shape)};
-  const Template tmpl =
-      learn(SignalView(test::film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
+  const Template tmpl = learn(SignalView(film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
   for (const int batch : {1, 4}) {
     const Plan<float> plan(tmpl, {.backend = Backend::cuda, .batch = batch, .path = Path::comb});
     auto workspace = plan.make_workspace();
