@@ -90,6 +90,9 @@ struct TrackedFrame {
   bool differencing = false;  ///< the following frames are transformed as differences to a reference
   double calibration = 1;     ///< factor by which reported errors of sparse frames are multiplied
   std::int64_t index = 0;     ///< frames pushed before this one
+  /// Microseconds that the frame took: its share of the transforms that it went through with others, and all
+  /// that it alone gave rise to. Those of a push add up to the time of the push.
+  double us = 0;
   /// To the template before this frame: of frames that are refreshed or relearned, and of all when
   /// TrackerOptions::similarity is set; none for a frame that holds NaN or infinities.
   std::optional<Similarity> similarity;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -25,6 +26,12 @@ constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
 constexpr double kExact = 1e-5;
 /// The most frames that are transformed ahead of the decisions about them.
 constexpr std::size_t kLongestRun = 256;
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
 
 void check(const TrackerOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
@@ -298,17 +305,30 @@ std::size_t TrackerImpl<Real>::run_length(std::size_t most) const {
   return static_cast<std::size_t>(std::min(static_cast<std::int64_t>(most), calibration_.frames_to_next()));
 }
 
+/// The frame under way pays for what it makes useless.
+template <class Real>
+void TrackerImpl<Real>::forget_ahead() noexcept {
+  owed_us_ -= ahead_us_ * static_cast<double>(ahead_end_ - ahead_at_);
+  ahead_at_ = ahead_end_ = 0;
+}
+
 /// Puts the sparse spectrum of the first frame into the result, and may compute those of some that follow.
 template <class Real>
 void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
-  if (ahead_at_ < ahead_end_) return std::swap(result_.spectrum, ahead_[ahead_at_++]);
+  if (ahead_at_ < ahead_end_) {
+    owed_us_ -= ahead_us_;
+    return std::swap(result_.spectrum, ahead_[ahead_at_++]);
+  }
   const std::size_t count = run_length(frames.size());
   if (count > 1) {
     try {
       if (ahead_.size() < count) ahead_.resize(count);
+      const auto begin = Clock::now();
       plan_.execute(frames.first(count), std::span(ahead_).first(count), workspace_);
+      ahead_us_ = microseconds_since(begin) / static_cast<double>(count);
       ahead_end_ = count;
       ahead_at_ = 1;
+      owed_us_ += ahead_us_ * static_cast<double>(count - 1);
       return std::swap(result_.spectrum, ahead_[0]);
     } catch (const std::exception&) {
       alone_ = true;  // the frame that is to blame fails in its turn; memory may suffice for one
@@ -350,6 +370,8 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
 template <class Real>
 void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   const SignalView& frame = frames.front();
+  const auto begin = Clock::now();
+  owed_us_ = 0;
   result_.index = frames_;
   result_.action = TrackAction::sparse;
   result_.reason.clear();
@@ -371,6 +393,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   }
   if (options_.similarity) note_similarity_of_any(frame);
   result_.differencing = differencing();
+  result_.us = microseconds_since(begin) - owed_us_;
   ++frames_;
 }
 

@@ -56,7 +56,7 @@ class TrackerImpl {
   void transform_sparsely(std::span<const SignalView> frames);
   void find_spectrum(std::span<const SignalView> frames);
   std::size_t run_length(std::size_t most) const;
-  void forget_ahead() noexcept { ahead_at_ = ahead_end_ = 0; }
+  void forget_ahead() noexcept;
   void compare(const SignalView& frame);
   bool reconsider_reference(const SignalView& frame, double error);
   void take_reference(const SignalView& frame);
@@ -81,6 +81,8 @@ class TrackerImpl {
   std::size_t results_done_ = 0;
   std::vector<Spectrum<Real>> ahead_;         ///< of the frames to come, by the plan in force
   std::size_t ahead_at_ = 0, ahead_end_ = 0;  ///< those that are still to be used
+  double ahead_us_ = 0;                       ///< what the transform of each of them took
+  double owed_us_ = 0;                        ///< time of the frame under way that others account for
   bool alone_ = false;                        ///< frames of this push are transformed one by one
   bool exact_ = false;                        ///< the latest sparse transform left nothing to gain
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -20,12 +19,6 @@
 namespace sfft::video {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double microseconds(Clock::duration duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
 
 int core_count() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -94,7 +87,6 @@ class Run {
 
   /// Transforms frames, the first of which has this index. When one fails, those before it are in the report.
   void transform(std::span<const SignalView> frames, std::int64_t index) {
-    const auto begin = Clock::now();
     std::exception_ptr failure;
     try {
       tracker_->push(frames);
@@ -102,19 +94,17 @@ class Run {
       failure = std::current_exception();
     }
     const std::span<const TrackedFrame<float>> results = tracker_->results();
-    const double us =
-        microseconds(Clock::now() - begin) / static_cast<double>(std::max<std::size_t>(1, results.size()));
     ++report_.pushes;
     for (std::size_t i = 0; i < results.size(); ++i)
-      record(frames[i], results[i], us, index + static_cast<std::int64_t>(i));
+      record(frames[i], results[i], index + static_cast<std::int64_t>(i));
     if (failure) std::rethrow_exception(failure);
   }
   /// Frames that the latest transform() has done.
   std::size_t transformed() const { return tracker_->results().size(); }
 
-  void record(const SignalView& view, const TrackedFrame<float>& tracked, double us, std::int64_t index) {
+  void record(const SignalView& view, const TrackedFrame<float>& tracked, std::int64_t index) {
     FrameRecord record;
-    record.us = us;
+    record.us = tracked.us;
     record.copy_us = tracked.spectrum.transfer_us;
     record.transferred_bytes = tracked.spectrum.transferred_bytes;
     record.index = index;
