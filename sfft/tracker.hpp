@@ -77,6 +77,10 @@ struct TrackerOptions {
   /// Frames after a refresh before the next one is considered (hysteresis); doubles while refreshes do not
   /// help, so a signal that is not sparse settles on dense transforms.
   int hold = 8;
+  /// Start with a quick plan (PlanEffort::quick), search for a thorough one on one more thread, and change to
+  /// it between two pushes once it is found and better; the same after relearning. Which frame is the first
+  /// of the better plan then depends on the machine's load. plan.effort is ignored.
+  bool refine = false;
   /// Work out the similarity of every frame, not of renewals alone. Each frame is then also transformed
   /// densely, which takes longer than all the rest (Similarity::us).
   bool similarity = false;
@@ -130,6 +134,9 @@ class SFFT_EXPORT Tracker {
   std::int64_t relearned() const noexcept;
   std::int64_t dense_fallbacks() const noexcept;
   std::int64_t calibrated() const noexcept;  ///< frames compared with a dense transform
+  std::int64_t refined() const noexcept;     ///< better plans that took over
+  /// What became of the latest search for a better plan, in words; empty without TrackerOptions::refine.
+  const std::string& refinement() const;
 
  private:
   detail::TrackerImpl<Real>& impl() const;

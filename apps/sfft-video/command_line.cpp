@@ -90,6 +90,10 @@ void add_transfer(CLI::App* command, Transfer& transfer) {
       ->default_str("auto");
 }
 
+PlanEffort effort_named(const std::string& name) {
+  return name == "quick" ? PlanEffort::quick : name == "thorough" ? PlanEffort::thorough : PlanEffort::normal;
+}
+
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
   run->add_option("INPUT", command.input, kInputHelp)->required();
@@ -116,6 +120,16 @@ void add_run(CLI::App& app, RunCommand& command) {
                   "Threads, 0 for one per core; the dense transform gets as many")
       ->check(not_negative())
       ->capture_default_str();
+  auto* effort =
+      run->add_option_function<std::string>(
+             "--effort", [&command](const std::string& name) { command.options.effort = effort_named(name); },
+             "How long to search for a plan; 'quick' pays in the first frames, 'thorough' in long "
+             "recordings")
+          ->check(CLI::IsMember({"quick", "normal", "thorough"}))
+          ->default_str("normal");
+  run->add_flag("--refine", command.options.refine,
+                "Start with a quick plan and change to a thorough one, which another thread searches for")
+      ->excludes(effort);
   run->add_option("--verify", command.options.verify,
                   "Check every N-th frame against a dense transform, 0 for none")
       ->check(not_negative())

@@ -91,6 +91,16 @@ std::int64_t Tracker<Real>::calibrated() const noexcept {
   return impl_ == nullptr ? 0 : impl_->calibrated_count;
 }
 
+template <class Real>
+std::int64_t Tracker<Real>::refined() const noexcept {
+  return impl_ == nullptr ? 0 : impl_->refined_count;
+}
+
+template <class Real>
+const std::string& Tracker<Real>::refinement() const {
+  return impl().refinement_note;
+}
+
 template class Tracker<float>;
 template class Tracker<double>;
 

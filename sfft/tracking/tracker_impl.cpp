@@ -75,6 +75,7 @@ PlanOptions TrackerImpl<Real>::plan_options(bool reference) const {
   check(options_);
   PlanOptions options = options_.plan;
   options.use_reference = reference;
+  if (options_.refine) options.effort = PlanEffort::quick;
   if (options.accuracy == 0) options.accuracy = options_.accuracy;
   return options;
 }
@@ -91,12 +92,19 @@ PlanOptions TrackerImpl<Real>::dense_options() const {
 
 template <class Real>
 void TrackerImpl<Real>::install(Plan<Real> plan) {
+  replace(std::move(plan));
+  ask_for_better();
+}
+
+template <class Real>
+void TrackerImpl<Real>::replace(Plan<Real> plan) {
+  Workspace<Real> workspace = plan.make_workspace();
   // A plan for the same template is no renewal: what was remembered of the last one stays.
   if (frames_ == 0 || plan.source().data() != plan_.source().data())
     renewed_values_ = {plan.source().values().begin(), plan.source().values().end()};
   forget_ahead();
   plan_ = std::move(plan);
-  workspace_ = plan_.make_workspace();
+  workspace_ = std::move(workspace);
   dense_.reset();
   calibration_.restart();
   staleness_.forget_level();
@@ -400,6 +408,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
 template <class Real>
 const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
   forget_ahead();  // a push that threw may have left some
+  take_better();
   track({&frame, 1});
   return result_;
 }
@@ -407,6 +416,7 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
 template <class Real>
 std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const SignalView> frames) {
   forget_ahead();
+  take_better();
   alone_ = false;
   results_done_ = 0;
   if (results_.size() < frames.size()) results_.resize(frames.size());

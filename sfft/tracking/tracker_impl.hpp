@@ -13,6 +13,7 @@
 
 #include "sfft/tracker.hpp"
 #include "sfft/tracking/calibration.hpp"
+#include "sfft/tracking/refinement.hpp"
 #include "sfft/tracking/staleness.hpp"
 #include "sfft/tracking/stream_memory.hpp"
 #include "template/data/template_data.hpp"
@@ -38,7 +39,9 @@ class TrackerImpl {
   }
 
   const Plan<Real>& plan() const noexcept { return plan_; }
-  std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0;
+  std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0,
+               refined_count = 0;
+  std::string refinement_note;
   std::atomic<bool> in_use{false};  ///< by a push under way
 
  private:
@@ -49,7 +52,10 @@ class TrackerImpl {
   bool looking() const {
     return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
   }
-  void install(Plan<Real> plan);
+  void install(Plan<Real> plan);  ///< and asks for a better one
+  void replace(Plan<Real> plan);
+  void ask_for_better();
+  void take_better();
   void remember_reference();
   void transform_densely(const SignalView& frame);
   void track(std::span<const SignalView> frames);
@@ -92,6 +98,9 @@ class TrackerImpl {
   int departures_ = 0;              ///< decisions in a row that found a frame unlike its reference
   std::int64_t next_decision_ = 0;  ///< frame from which a comparison may change the reference
   int decision_step_ = 1;           ///< frames from one such to the next
+
+  Refinement<Real> refinement_;
+  std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 
   Staleness staleness_;
   int skip_sparse_ = 0;  ///< frames to come that go straight to dense

@@ -133,6 +133,8 @@ class Run {
     report_.relearned = tracker_->relearned();
     report_.dense_fallbacks = tracker_->dense_fallbacks();
     report_.calibrated = tracker_->calibrated();
+    report_.refined = tracker_->refined();
+    report_.refinement = tracker_->refinement();
     if (options_.keep_template) keep_template();
     std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
   }
@@ -303,11 +305,15 @@ TrackerOptions tracker_options(const RunOptions& options, bool live) {
   tracking.reference = options.reference;
   tracking.accuracy = options.accuracy;
   tracking.similarity = options.similarity;
+  tracking.plan.effort = options.effort;
+  tracking.refine = options.refine;
   return tracking;
 }
 
 Template with_plan(const Template& tmpl, const RunOptions& options) {
-  return Tracker<float>(tmpl, tracker_options(options, false)).plan().keep_in(tmpl);
+  TrackerOptions tracking = tracker_options(options, false);
+  tracking.refine = false;  // the plan to keep is one that somebody waits for
+  return Tracker<float>(tmpl, tracking).plan().keep_in(tmpl);
 }
 
 std::int64_t default_k(const Shape& shape) noexcept {

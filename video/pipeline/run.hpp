@@ -30,6 +30,8 @@ struct RunOptions {
   int device = 0;                           ///< GPU of the cuda backend
   Transfer transfer = Transfer::automatic;  ///< of frames to that GPU
   bool reference = true;
+  PlanEffort effort = PlanEffort::normal;
+  bool refine = false;           ///< quick plans first, thorough ones when they are found
   bool similarity = false;       ///< of every frame to the template, which takes a dense transform of each
   std::optional<Template> tmpl;  ///< given instead of learned
   bool keep_template = false;    ///< hand RunReport::last_template to the caller
@@ -58,8 +60,9 @@ struct RunReport {
   PlanInfo plan;
   std::string explanation;
   FrameLog frames;  ///< records of the frames that went through the tracker
-  std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0;
-  double calibration = 1;     ///< factor on reported errors at the end
+  std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0, refined = 0;
+  std::string refinement;  ///< what became of the latest search for a better plan; empty: none was asked for
+  double calibration = 1;  ///< factor on reported errors at the end
   bool differencing = false;  ///< whether the last frame was transformed as a difference to a reference
   bool similarity = false;    ///< the similarity of every frame was asked for
 
