@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <random>
@@ -83,6 +84,11 @@ void expect_same(const TrackedFrame<Real>& got, const TrackedFrame<Real>& expect
   EXPECT_EQ(got.spectrum.relative_error, expected.spectrum.relative_error) << where;
   EXPECT_EQ(got.spectrum.tail_energy, expected.spectrum.tail_energy) << where;
   EXPECT_EQ(got.spectrum.residual, expected.spectrum.residual) << where;
+  ASSERT_EQ(got.similarity.has_value(), expected.similarity.has_value()) << where;
+  if (!got.similarity || std::isnan(expected.similarity->correlation)) return;
+  EXPECT_EQ(got.similarity->overlap, expected.similarity->overlap) << where;
+  EXPECT_EQ(got.similarity->correlation, expected.similarity->correlation) << where;
+  EXPECT_EQ(got.similarity->energy, expected.similarity->energy) << where;
 }
 
 template <class Real>
@@ -107,6 +113,7 @@ TrackerOptions random_options(std::mt19937& random) {
   options.calibrate = pick(256, 256, 12, 0);
   options.hold = pick(8, 2);
   options.patience = pick(3, 1);
+  options.similarity = random() % 8 == 0;
   return options;
 }
 
