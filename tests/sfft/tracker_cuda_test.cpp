@@ -106,7 +106,7 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
   EXPECT_EQ(several.calibrated(), single.calibrated());
   EXPECT_EQ(several.dense_fallbacks(), single.dense_fallbacks());
   if (path == Path::comb) {
-    EXPECT_GE(several.relearned(), 1) << "the second scene";
+    EXPECT_GE(several.calibrated(), 5) << "decisions that end a run";
   }
 }
 
@@ -159,11 +159,10 @@ TEST_F(TrackerCuda, MemoryThatRunsOutCostsNoFrame) {
     std::size_t done = 0;
     cuda::fail_allocation(n);
     const auto code = test::code_of([&] { tracker.push(views); });
-    cuda::fail_allocation(0);
+    failures += cuda::fail_allocation(0) == 0;
     done = tracker.results().size();
-    if (code) {
+    if (code) {  // otherwise frames were taken one by one
       EXPECT_EQ(*code, ErrorCode::out_of_memory);
-      ++failures;
       done += tracker.push(std::span(views).subspan(done)).size();
     }
     EXPECT_EQ(done, views.size());
