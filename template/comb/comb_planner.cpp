@@ -50,7 +50,7 @@ Effort effort_of(PlanEffort effort) {
     case PlanEffort::thorough:
       return {60, 6, 128, 8, 32, 4, 0};
     default:
-      return {20, 2, 32, 4, 8, 1, 128};
+      return {14, 2, 24, 4, 4, 1, 96};
   }
 }
 
