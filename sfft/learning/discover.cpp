@@ -276,17 +276,18 @@ LearnOptions dense_options(const DiscoverOptions& options) {
   return learning;
 }
 
-Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backend,
-                     const DiscoverOptions& options, const std::string& why) {
-  const auto data = learn_from(spectrum, false, dense_options(options));
+Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
+                     const std::string& why) {
+  const int exponent = learned.exponent;
+  const double largest_outside = learned.largest_outside;
+  const auto data = to_template(std::move(learned));
   Discovery discovery;
   discovery.support = data->support;
   discovery.values = std::move(data->values);
   discovery.standard_error.assign(discovery.values.size(), 0.0);
   discovery.tail_energy = data->tail_energy;
   discovery.residual = std::sqrt(std::max(0.0, 1 - data->energy_captured));
-  if (data->k() < spectrum.layout().distinct())
-    discovery.missed_bound = std::sqrt(std::max(0.0, spectrum.power_at_rank(1)));
+  discovery.missed_bound = std::sqrt(largest_outside);
   double least = std::numeric_limits<double>::infinity();
   for (const std::complex<double>& value : discovery.values) least = std::min(least, std::abs(value));
   // An unknown k cuts at a threshold: there is no count at which sizes could tie.
@@ -300,7 +301,7 @@ Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backe
   discovery.energy_checked = true;
   discovery.reason = fmt::format("{}: support and values come from a dense transform", why);
   if (discovery.tie_at_k) discovery.reason += kTied;
-  undo_scale(discovery, spectrum.exponent());
+  undo_scale(discovery, exponent);
   return discovery;
 }
 
@@ -367,9 +368,12 @@ Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  Discovery discovery = found ? std::move(*found)
-                              : detail::from_dense(*detail::learn_on_cpu({&signal, 1}, options.threads),
-                                                   signal.type(), Backend::cpu, options, why);
+  if (found) {
+    found->search_seconds = seconds;
+    return std::move(*found);
+  }
+  detail::Learned learned = detail::learn_on_cpu({&signal, 1}, detail::dense_options(options), true);
+  Discovery discovery = detail::from_dense(std::move(learned), signal.type(), Backend::cpu, options, why);
   discovery.search_seconds = seconds;
   return discovery;
 }

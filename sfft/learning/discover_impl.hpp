@@ -6,9 +6,9 @@
 #include <string>
 
 #include "sfft/discover.hpp"
+#include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/discovery/sample_reader.hpp"
-#include "template/learning/learning_spectrum.hpp"
 
 namespace sfft::detail {
 
@@ -29,8 +29,8 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
 
 /// Options of the dense learning that replaces discovery.
 LearnOptions dense_options(const DiscoverOptions& options);
-/// The result of dense learning as a discovery. Removes the selected elements from the spectrum.
-Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backend,
-                     const DiscoverOptions& options, const std::string& why);
+/// The result of dense learning, largest_outside included, as a discovery.
+Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
+                     const std::string& why);
 
 }  // namespace sfft::detail

@@ -20,23 +20,6 @@ constexpr double kExcluded = -1;  ///< in place of a power: the element counts i
 constexpr double kLargest = 1e140;
 constexpr double kSmallest = 1e-120;
 
-/// A copy of a frame as doubles, complex samples as pairs.
-std::vector<double> samples_of(const SignalView& frame) {
-  std::vector<double> samples(frame.bytes() / sizeof(double));
-  copy_elements(frame, reinterpret_cast<std::byte*>(samples.data()));
-  return samples;
-}
-
-/// The exponent of the largest sample, so that no multiple of it leaves the range of a scale.
-int exponent_of(std::span<const SignalView> frames) {
-  double largest = 0;
-  for (const SignalView& frame : frames) {
-    for (const double x : samples_of(frame)) largest = std::max(largest, std::fabs(x));
-  }
-  constexpr int kMost = 1000;
-  return std::isfinite(largest) && largest > 0 ? std::clamp(std::ilogb(largest), -kMost, kMost) : 0;
-}
-
 class HostSpectrum final : public LearningSpectrum {
  public:
   HostSpectrum(std::span<const SignalView> frames, const SpectrumLayout& spectrum, int threads)
@@ -47,7 +30,7 @@ class HostSpectrum final : public LearningSpectrum {
     const bool twice = frames[0].type() == ElementType::f64 || frames[0].type() == ElementType::c128;
     // All-zero frames need no scale; they are rare enough to be scanned twice.
     if (twice && !ordinary(first_)) {
-      exponent_ = exponent_of(frames);
+      exponent_ = scale_exponent(frames);
       if (exponent_ != 0) forward(frames[0], dense, first_);
     }
     check_finite(first_[0], 0);
@@ -134,9 +117,7 @@ class HostSpectrum final : public LearningSpectrum {
   void forward(const SignalView& frame, const dense::Plan<double>& dense,
                std::vector<std::complex<double>>& spectrum) const {
     if (exponent_ == 0) return dense.forward(frame, spectrum);
-    std::vector<double> scaled = samples_of(frame);
-    const double scale = std::ldexp(1.0, -exponent_);
-    for (double& x : scaled) x *= scale;
+    const std::vector<double> scaled = scaled_samples(frame, exponent_);
     const auto points = static_cast<std::size_t>(frame.shape().points());
     dense.forward(SignalView(scaled.data(), points, frame.type(), frame.shape()), spectrum);
   }
@@ -171,9 +152,31 @@ class HostSpectrum final : public LearningSpectrum {
 
 }  // namespace
 
-std::unique_ptr<LearningSpectrum> learn_on_cpu(std::span<const SignalView> frames, int threads) {
+int scale_exponent(std::span<const SignalView> frames) {
+  double largest = 0;
+  for (const SignalView& frame : frames) {
+    for (const double x : scaled_samples(frame, 0)) largest = std::max(largest, std::fabs(x));
+  }
+  constexpr int kMost = 1000;
+  return std::isfinite(largest) && largest > 0 ? std::clamp(std::ilogb(largest), -kMost, kMost) : 0;
+}
+
+std::vector<double> scaled_samples(const SignalView& frame, int exponent) {
+  std::vector<double> samples(frame.bytes() / sizeof(double));
+  copy_elements(frame, reinterpret_cast<std::byte*>(samples.data()));
+  const double scale = std::ldexp(1.0, -exponent);
+  for (double& x : samples) x *= scale;
+  return samples;
+}
+
+std::unique_ptr<LearningSpectrum> stored_spectrum(std::span<const SignalView> frames, int threads) {
   const SpectrumLayout layout{frames[0].shape(), !is_complex(frames[0].type())};
   return std::make_unique<HostSpectrum>(frames, layout, threads);
+}
+
+Learned learn_on_cpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound) {
+  if (frames.size() == 1 && options.k > 0) return learn_largest(frames[0], options.k, options.threads);
+  return select_from(*stored_spectrum(frames, options.threads), frames.size() > 1, options, bound);
 }
 
 }  // namespace sfft::detail
