@@ -56,9 +56,14 @@ class PartialSelection {
     sums_[static_cast<std::size_t>(cell)] += multiplicity * sum;
     if (largest > largest_outside_) largest_outside_ = largest;
   }
-  /// With `spare` elements more than k, or more still, keeps the k largest; of equal powers, those of smaller
-  /// index.
-  void compact_beyond(std::int64_t spare);
+  /// With many more than k + spare elements, drops some that are not among the k largest.
+  void make_room(std::int64_t spare);
+  /// Guesses a level from a sample, and checks it. False if none is of use.
+  bool raise_level();
+  /// Keeps the k largest; of equal powers, those of smaller index.
+  void keep_largest();
+  template <class Unwanted>
+  void drop(const Unwanted& unwanted);
 
   const cpu::SpectrumScanKernels* kernels_;
   std::int64_t k_;

@@ -34,18 +34,34 @@ void one_by_one(const double* re, const double* im, std::int64_t count, std::int
 template <int kVectors>
 SFFT_BUTTERFLY void chunk(const double* re, const double* im, std::int64_t offset, double level,
                           std::int64_t* offsets, Sums& sums) {
+  V powers[kVectors];
   V total{}, largest{};
   SFFT_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     const V x = load_vector<V>(re + v * kWidth), y = load_vector<V>(im + v * kWidth);
-    const V power = x * x + y * y;
-    total += power;
-    largest = power > largest ? power : largest;
+    powers[v] = x * x + y * y;
+    total += powers[v];
+    largest = powers[v] > largest ? powers[v] : largest;
   }
   double top = largest[0];
   SFFT_UNROLL
   for (int i = 1; i < kWidth; ++i) top = largest[i] > top ? largest[i] : top;
-  if (top >= level) return one_by_one(re, im, kVectors * kWidth, offset, level, offsets, sums);
+  if (top >= level) {
+    total = largest = V{};
+    double each[kVectors * kWidth];
+    SFFT_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      store_vector(each + v * kWidth, powers[v]);
+      powers[v] = powers[v] >= level ? V{} : powers[v];
+      total += powers[v];
+      largest = powers[v] > largest ? powers[v] : largest;
+    }
+    // No branch: where there is one large power there are often many, in no order.
+    for (int i = 0; i < kVectors * kWidth; ++i) {
+      offsets[sums.found] = offset + i;
+      sums.found += each[i] >= level ? 1 : 0;
+    }
+  }
   sums.sum += total;
   sums.largest = largest > sums.largest ? largest : sums.largest;
 }

@@ -10,6 +10,13 @@ namespace sfft::detail::cpu {
 /// Columns, and rows, that are transformed side by side.
 constexpr std::int64_t kTwoPassLanes = 8;
 
+/// Factors of the roots of eight rows of eight columns. A row of roots is eight real parts, then eight
+/// imaginary ones.
+struct TurnRoots {
+  const double* near;  ///< eight rows
+  const double *middle, *far;
+};
+
 struct TwoPassKernels {
   /// Loads rows of eight complex columns, or of sixteen real ones, the first eight as real and the others as
   /// imaginary parts: re[8 r + c], im[8 r + c] from element r * stride + c. Indexed by the element type.
@@ -18,10 +25,8 @@ struct TwoPassKernels {
   /// columns.
   void (*separate)(const double* re, const double* im, std::int64_t n, double* a_re, double* a_im,
                    double* b_re, double* b_im);
-  /// Multiplies rows first … first + 7 of eight columns by near[r] × far and transposes them:
-  /// to_re[8 c + r]. near: 8 × 8 values, re before im; far: 8 values, re before im.
-  void (*turn)(const double* re, const double* im, const double* near, const double* far, double* to_re,
-               double* to_im);
+  /// Multiplies row r of eight by near[r] × middle × far and transposes them: to_re[8 c + r].
+  void (*turn)(const double* re, const double* im, const TurnRoots& roots, double* to_re, double* to_im);
 };
 
 const TwoPassKernels& two_pass_kernels() noexcept;

@@ -23,6 +23,21 @@ void load_complex(const void* from, std::int64_t stride, std::int64_t rows, doub
   }
 }
 
+/// Eight complex floats are two loads and two shuffles where a vector holds them.
+template <>
+void load_complex<float>(const void* from, std::int64_t stride, std::int64_t rows, double* __restrict re,
+                         double* __restrict im) {
+  using Pairs = VectorOf<float, 2 * kLanes>::Type;
+  const float* x = static_cast<const float*>(from);
+  for (std::int64_t r = 0; r < rows; ++r, x += 2 * stride, re += kLanes, im += kLanes) {
+    const Pairs pairs = load_vector<Pairs>(x);
+    store_vector(
+        re, __builtin_convertvector(__builtin_shufflevector(pairs, pairs, 0, 2, 4, 6, 8, 10, 12, 14), V));
+    store_vector(
+        im, __builtin_convertvector(__builtin_shufflevector(pairs, pairs, 1, 3, 5, 7, 9, 11, 13, 15), V));
+  }
+}
+
 template <class T>
 void load_real(const void* from, std::int64_t stride, std::int64_t rows, double* __restrict re,
                double* __restrict im) {
@@ -59,13 +74,14 @@ SFFT_BUTTERFLY void store_transposed(V* rows, double* to) {
   }
 }
 
-void turn(const double* re, const double* im, const double* near, const double* far, double* to_re,
-          double* to_im) {
-  const V far_re = load_vector<V>(far), far_im = load_vector<V>(far + kLanes);
+void turn(const double* re, const double* im, const TurnRoots& roots, double* to_re, double* to_im) {
+  V far_re = load_vector<V>(roots.far), far_im = load_vector<V>(roots.far + kLanes);
+  multiply(far_re, far_im, load_vector<V>(roots.middle), load_vector<V>(roots.middle + kLanes));
   V out_re[kLanes], out_im[kLanes];
   SFFT_UNROLL
   for (int r = 0; r < kLanes; ++r) {
-    V root_re = load_vector<V>(near + r * kLanes), root_im = load_vector<V>(near + (kLanes + r) * kLanes);
+    V root_re = load_vector<V>(roots.near + 2 * r * kLanes),
+      root_im = load_vector<V>(roots.near + (2 * r + 1) * kLanes);
     multiply(root_re, root_im, far_re, far_im);
     V x = load_vector<V>(re + r * kLanes), y = load_vector<V>(im + r * kLanes);
     multiply(x, y, root_re, root_im);

@@ -111,28 +111,36 @@ void TwoPassFft::roots(std::int64_t row, std::int64_t first_column, double* to) 
 void TwoPassFft::turn(const double* re, const double* im, std::int64_t first_column, std::int64_t skipped,
                       double* intermediate) const {
   if (skipped >= kTwoPassLanes) return;
+  // Row 8 (8 a + b) + r turns by the roots of rows 64 a, 8 b and r: few roots have to be computed.
   constexpr std::int64_t kBlock = kTwoPassLanes * kTwoPassLanes;
   const cpu::TwoPassKernels& kernels = cpu::two_pass_kernels();
-  alignas(64) std::array<double, 2 * kBlock> near;
-  alignas(64) std::array<double, 2 * kTwoPassLanes> far;
+  alignas(64) std::array<double, 2 * kBlock> near, middle;
+  alignas(64) std::array<double, 2 * kTwoPassLanes> far, last;
   for (std::int64_t r = 0; r < kTwoPassLanes; ++r) {
-    roots(r, first_column, far.data());
-    std::copy_n(far.begin(), kTwoPassLanes, near.begin() + r * kTwoPassLanes);
-    std::copy_n(far.begin() + kTwoPassLanes, kTwoPassLanes, near.begin() + kBlock + r * kTwoPassLanes);
+    roots(r, first_column, &near[static_cast<std::size_t>(2 * r * kTwoPassLanes)]);
+    roots(r * kTwoPassLanes % rows_, first_column, &middle[static_cast<std::size_t>(2 * r * kTwoPassLanes)]);
   }
   for (std::int64_t group = 0; group < groups(); ++group) {
     const std::int64_t start = group_start(group);
-    roots(start, first_column, far.data());
+    cpu::TurnRoots turns{near.data(),
+                         &middle[static_cast<std::size_t>(2 * (group % kTwoPassLanes) * kTwoPassLanes)],
+                         far.data()};
+    if (group % kTwoPassLanes == 0) roots(group * kTwoPassLanes, first_column, far.data());
+    if (start != group * kTwoPassLanes) {  // the last group begins within the one before
+      roots(start, first_column, last.data());
+      turns.middle = near.data();  // of row 0: ones
+      turns.far = last.data();
+    }
     double* const to = intermediate + 2 * group * plane_reals_ + first_column * kTwoPassLanes;
     const double* const from_re = re + start * kTwoPassLanes;
     const double* const from_im = im + start * kTwoPassLanes;
     if (skipped <= 0) {
-      kernels.turn(from_re, from_im, near.data(), far.data(), to, to + plane_reals_);
+      kernels.turn(from_re, from_im, turns, to, to + plane_reals_);
       continue;
     }
     // The first columns belong to another part, which may run at the same time.
     alignas(64) std::array<double, 2 * kBlock> turned;
-    kernels.turn(from_re, from_im, near.data(), far.data(), turned.data(), turned.data() + kBlock);
+    kernels.turn(from_re, from_im, turns, turned.data(), turned.data() + kBlock);
     const std::int64_t own = skipped * kTwoPassLanes;
     std::copy(turned.begin() + own, turned.begin() + kBlock, to + own);
     std::copy(turned.begin() + kBlock + own, turned.end(), to + plane_reals_ + own);
