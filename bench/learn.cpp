@@ -2,10 +2,12 @@
 // Learning a template against dense transforms of the same frame, one core: learn() by a dense transform, in
 // frames of FFTW float MEASURE and ESTIMATE (the same transform), with what was learned beside double FFTW.
 //   bench_learn [[LABEL=]FILE.y4m …] [--benchmark_out=…]
-// Complex lines: tones in white noise, and pink noise. 8-bit frames: a synthetic scene, and the first frames
-// of grey YUV4MPEG2 files. Times are CPU seconds of the thread, medians over turns in which learning and both
-// plans of FFTW follow one another. `first_frames` is the first call of the process for the shape, which
-// makes tables; FFTW's planning is given apart. Names: learn/<signal>/<shape>/k:<k>.
+// Complex lines: tones in white noise, tones alone, and pink noise. 8-bit frames: a synthetic scene, and the
+// first frames of grey YUV4MPEG2 files. Times are CPU seconds of the thread over turns in which learning and
+// both plans of FFTW follow one another; medians, and ratios of the least times as well (_min).
+// `first_frames` is the first call of the process for the shape, which makes tables; FFTW's planning is given
+// apart. `automatic_frames` is LearnMethod::automatic; the label says why it took which way, and
+// `automatic_blind` is 1 where that was discovery. Names: learn/<signal>/<shape>/k:<k>.
 #include <fftw3.h>
 #include <fmt/format.h>
 #include <time.h>
@@ -43,6 +45,10 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+double least(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
 }
 
 /// Samples of one frame as they are learned from.
@@ -150,14 +156,16 @@ Accuracy compare(const Frame& frame, const Template& tmpl) {
 
 void learning(benchmark::State& state, const std::shared_ptr<const Frame>& frame, std::int64_t k) {
   const LearnOptions options{.k = k};
+  const LearnOptions automatic{.k = k, .method = LearnMethod::automatic};
   const SignalView view = frame->view();
   for (auto _ : state) {
     const double first = seconds_of([&] { benchmark::DoNotOptimize(learn(view, options)); });
     const FloatPeer measured(*frame, FFTW_MEASURE), estimated(*frame, FFTW_ESTIMATE);
     const int turns = std::clamp(static_cast<int>(0.5 / first), 5, 201);
-    std::vector<double> learn_s, measure_s, estimate_s;
+    std::vector<double> learn_s, automatic_s, measure_s, estimate_s;
     for (int turn = 0; turn < turns; ++turn) {
       learn_s.push_back(seconds_of([&] { benchmark::DoNotOptimize(learn(view, options)); }));
+      automatic_s.push_back(seconds_of([&] { benchmark::DoNotOptimize(learn(view, automatic)); }));
       measure_s.push_back(seconds_of([&] { measured.execute(); }));
       estimate_s.push_back(seconds_of([&] { estimated.execute(); }));
     }
@@ -166,11 +174,17 @@ void learning(benchmark::State& state, const std::shared_ptr<const Frame>& frame
     state.counters["frames_measure"] = learned / measure;
     state.counters["frames_estimate"] = learned / estimate;
     state.counters["first_frames"] = first / measure;
+    state.counters["automatic_frames"] = median(automatic_s) / measure;
+    state.counters["frames_measure_min"] = least(learn_s) / least(measure_s);
+    state.counters["automatic_frames_min"] = least(automatic_s) / least(measure_s);
     state.counters["fftw_measure_us"] = 1e6 * measure;
     state.counters["fftw_estimate_us"] = 1e6 * estimate;
     state.counters["fftw_measure_plan_frames"] = measured.plan_seconds / measure;
     state.counters["turns"] = turns;
   }
+  const Template tried = learn(view, automatic);
+  state.counters["automatic_blind"] = tried.learned_by() == LearnMethod::blind ? 1 : 0;
+  state.SetLabel(std::string(tried.why_learned_so()));
   const Accuracy accuracy = compare(*frame, learn(view, options));
   state.counters["overlap"] = accuracy.overlap;
   state.counters["value_error"] = accuracy.value_error;
@@ -182,10 +196,10 @@ void inverse(const Shape& shape, std::vector<std::complex<double>>& x) {
   plan.inverse(x, x);
 }
 
-/// `tones` of random frequency and phase, and as much energy of white noise as of tones.
-std::shared_ptr<const Frame> noisy_tones(std::int64_t n, std::int64_t tones) {
+/// `tones` of random frequency and phase, and as much energy of white noise as of tones, or none.
+std::shared_ptr<const Frame> random_tones(std::int64_t n, std::int64_t tones, bool noisy) {
   auto frame = std::make_shared<Frame>();
-  frame->name = "tones";
+  frame->name = noisy ? "tones" : "sparse";
   frame->shape = Shape{n};
   std::mt19937_64 random(static_cast<std::uint64_t>(n + tones));
   std::normal_distribution<double> normal;
@@ -196,7 +210,8 @@ std::shared_ptr<const Frame> noisy_tones(std::int64_t n, std::int64_t tones) {
                                                   std::sqrt(static_cast<double>(tones));
   inverse(frame->shape, x);
   for (const auto& sample : x)
-    frame->complex.emplace_back(sample + std::complex<double>(normal(random), normal(random)));
+    frame->complex.emplace_back(noisy ? sample + std::complex<double>(normal(random), normal(random))
+                                      : sample);
   return frame;
 }
 
@@ -240,11 +255,12 @@ int main(int argc, char** argv) {
     }
   }
   for (const int bits : {16, 18, 20, 22}) {
-    const auto tones = noisy_tones(std::int64_t{1} << bits, 64);
+    const auto tones = random_tones(std::int64_t{1} << bits, 64, true);
     for (const std::int64_t k : {64, 1000}) add(tones, k);
+    add(random_tones(std::int64_t{1} << bits, 64, false), 64);
     add(pink(std::int64_t{1} << bits), 1000);
   }
-  add(noisy_tones(1000000, 64), 1000);
+  add(random_tones(1000000, 64, true), 1000);
   for (const auto& [rows, columns] : {std::pair{360, 640}, {432, 768}, {576, 768}, {1080, 1920}}) {
     auto scene = std::make_shared<Frame>();
     scene->name = "scene";

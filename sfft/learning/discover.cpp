@@ -38,6 +38,16 @@ constexpr double kPatience = 0.06;
 /// Share that may be spent on what looks like the answer: the transform that it saves is learn()'s, in double
 /// precision.
 constexpr double kPersistence = 2;
+/// The same for a trial that gives up at the first sign of noise, before learn()'s own dense transform.
+constexpr double kTrialPatience = 0.04;
+constexpr double kTrialPersistence = 1.5;
+/// Time of a trial's first round, which nothing limits, per frequency wanted; several dimensions take more
+/// buckets. Then that of learning densely, at least, per point and octave, and the share that a trial may
+/// take.
+constexpr double kTrialUs = 0.33;
+constexpr double kGridTrialUs = 1.3;
+constexpr double kLearnUs = 0.25e-3;
+constexpr double kTrialShare = 0.09;
 /// Least time limit in microseconds, for the shortest signals, when no dense transform may follow.
 constexpr double kLeastEffort = 2e4;
 /// Time to get samples from a GPU: a launch, the gather, the copy to the host and the wait for it.
@@ -88,6 +98,14 @@ double dense_us(const Shape& shape, bool real) {
 /// The same for a dense transform and learn()'s work on a GPU.
 double dense_device_us(const Shape& shape, bool real) {
   return kDeviceLearnUs + kDeviceLearnTransforms * detail::predict_dense_device_us(shape, real, 1);
+}
+
+/// Whether a trial that fails takes little time beside the dense transform that follows.
+bool worth_a_trial(const Shape& shape, bool real, std::int64_t wanted) {
+  const auto points = static_cast<double>(shape.points());
+  const double learn_us = kLearnUs * points * std::log2(points) * (real ? 0.5 : 1);
+  const double trial_us = (shape.rank() > 1 ? kGridTrialUs : kTrialUs) * static_cast<double>(wanted);
+  return trial_us <= kTrialShare * learn_us;
 }
 
 void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {
@@ -311,6 +329,12 @@ std::optional<Discovery> discover_or_explain(const SignalView& signal, const Dis
   return discover_or_explain({samples, signal.shape(), Backend::cpu}, options, why);
 }
 
+std::optional<Discovery> discover_exactly(const SignalView& signal, const DiscoverOptions& options,
+                                          std::string& why) {
+  HostSamples samples(signal, signal.type(), signal.shape().points());
+  return discover_or_explain({samples, signal.shape(), Backend::cpu, true}, options, why);
+}
+
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
                                              std::string& why) {
   const Shape& shape = target.shape;
@@ -326,6 +350,8 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   } else if (dense_allowed && options.path == Path::automatic &&
              kSamplesPerFrequency * wanted > shape.points()) {
     why = "k is large against the number of samples";
+  } else if (target.exact_only && !worth_a_trial(shape, real, wanted)) {
+    why = "with this k, discovery would take too large a share of a dense transform's time";
   }
   if (!why.empty()) return std::nullopt;
   BlindRequest request;
@@ -341,6 +367,11 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.patience_us =
       dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kLeastEffort);
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
+  if (target.exact_only) {
+    request.patience_us = kTrialPatience * dense;
+    request.effort_us = kTrialPersistence * dense;
+    request.exact_only = true;
+  }
   request.confidence = options.confidence;
   request.everything = options.check == Check::everything ||
                        (options.check == Check::automatic && shape.points() <= kReadAsAWhole);

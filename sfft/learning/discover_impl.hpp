@@ -17,12 +17,17 @@ namespace sfft::detail {
 /// the first reason counts.
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why);
+/// The same as a trial before learn()'s dense transform: only for signals that are exactly sparse, and only
+/// where finding out takes a few per cent of that transform's time.
+std::optional<Discovery> discover_exactly(const SignalView& signal, const DiscoverOptions& options,
+                                          std::string& why);
 
 /// A signal, wherever it is stored.
 struct DiscoveryTarget {
   SampleReader& samples;
   const Shape& shape;
   Backend backend;  ///< where it lies
+  bool exact_only = false;
 };
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
                                              std::string& why);

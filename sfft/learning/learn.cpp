@@ -156,12 +156,39 @@ std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const S
   return data;
 }
 
+bool floating_point(ElementType type) {
+  return type != ElementType::u8 && type != ElementType::u16;
+}
+
+/// Null, and the reason in `why`, when a dense transform has to learn.
+std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, const LearnOptions& options,
+                                            std::string& why) {
+  if (options.k == 0) {
+    why = "a share of the energy or a noise floor needs a dense transform";
+  } else if (frames.size() > 1) {
+    why = "means of several frames need dense transforms";
+  } else if (options.backend == Backend::cuda) {
+    why = "discovery runs on the CPU";
+  } else if (options.reference) {
+    why = "values for a reference have to be exact";
+  } else if (!floating_point(frames[0].type())) {
+    why = "integers are rounded: their spectra are not exactly sparse";
+  }
+  if (!why.empty()) return nullptr;
+  const auto discovery = detail::discover_exactly(
+      frames[0], {.k = options.k, .seed = options.seed, .check = Check::everything}, why);
+  if (!discovery) return nullptr;
+  why = discovery->reason;
+  if (!discovery->verified || discovery->values.empty() || discovery->tie_at_k) return nullptr;
+  return from_discovery(*discovery, frames[0]);
+}
+
 /// Null when a dense transform has to learn.
-std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options) {
+std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options,
+                                            std::string& why) {
   if (options.k == 0)
     invalid("learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
   if (frames.size() > 1) invalid("learning blindly takes one frame: means of several need dense transforms");
-  std::string why;
   const auto discovery = detail::discover_or_explain(
       frames[0], {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
   if (!discovery) return nullptr;
@@ -170,6 +197,7 @@ std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, 
                 fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
                             options.k, discovery->reason));
   }
+  why = discovery->reason;
   return from_discovery(*discovery, frames[0]);
 }
 
@@ -215,9 +243,14 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const auto start = std::chrono::steady_clock::now();
   check(frames, options);
   const SignalView& first = frames[0];
-  if (options.method == LearnMethod::blind) {
-    if (auto data = learn_blindly(frames, options)) {
+  std::string why = "a dense transform was asked for";
+  if (options.method != LearnMethod::dense) {
+    why.clear();
+    const bool blind = options.method == LearnMethod::blind;
+    if (auto data = blind ? learn_blindly(frames, options, why) : try_discovery(frames, options, why)) {
       if (options.reference) keep_reference(*data, first);
+      data->learned_blindly = true;
+      data->why_learned_so = std::move(why);
       data->learn_seconds = seconds_since(start);
       return Template(std::move(data));
     }
@@ -235,6 +268,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const auto data = detail::to_template(std::move(learned));
   undo_scale(*data, exponent);
   if (options.reference) keep_reference(*data, first);
+  data->why_learned_so = std::move(why);
   data->learn_seconds = seconds_since(start);
   return Template(data);
 }

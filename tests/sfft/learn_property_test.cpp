@@ -396,5 +396,84 @@ TEST(LearnProperty, TakesFramesOfZerosAndConstants) {
   }
 }
 
+TEST(LearnAutomatic, TakesDiscoveryForExactlySparseFrames) {
+  int blind = 0, all = 0;
+  for (const Shape& shape : {Shape{1 << 16}, Shape{250000}, Shape{400, 420}}) {
+    for (const ElementType type : {ElementType::c64, ElementType::f64, ElementType::c128}) {
+      for (unsigned seed = 1; seed <= 3; ++seed) {
+        const bool real = type == ElementType::f64;
+        const auto signal = test::SparseSignal::random(shape, real, 6, seed);
+        const Frame frame = make_frame(type, shape, signal.samples());
+        const Template tmpl = learn(frame.view(), {.k = 6, .method = LearnMethod::automatic});
+        const std::string what = shape.to_string() + " " + to_string(type);
+        ++all;
+        if (tmpl.learned_by() == LearnMethod::blind) ++blind;
+        ASSERT_EQ(tmpl.k(), 6) << what;
+        for (std::size_t i = 0; i < 6; ++i) {
+          const std::int64_t f = signal.support[i];
+          const bool kept = represents(frame, f);
+          const std::int64_t index = kept ? f : test::negated(shape, f);
+          const auto at = std::find(tmpl.support().begin(), tmpl.support().end(), index);
+          ASSERT_NE(at, tmpl.support().end()) << what;
+          const std::complex<double> truth = kept ? signal.values[i] : std::conj(signal.values[i]);
+          const std::complex<double> value =
+              tmpl.values()[static_cast<std::size_t>(at - tmpl.support().begin())];
+          EXPECT_LE(std::abs(value - truth), (type == ElementType::c64 ? 1e-5 : 1e-10) * std::abs(truth))
+              << what;
+        }
+      }
+    }
+  }
+  EXPECT_GE(10 * blind, 9 * all) << "a search may take longer than it is worth, but seldom does";
+}
+
+TEST(LearnAutomatic, LearnsOtherFramesDenselyAndSaysWhy) {
+  const Shape shape{1 << 17};
+  const auto signal = test::SparseSignal::random(shape, false, 6, 9);
+  const Spectrum sparse = signal.samples();
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  const auto expect_dense = [&](const Frame& frame, LearnOptions options, const char* what) {
+    options.method = LearnMethod::automatic;
+    const Template tmpl = learn(frame.view(), options);
+    EXPECT_EQ(tmpl.learned_by(), LearnMethod::dense) << what;
+    EXPECT_FALSE(tmpl.why_learned_so().empty()) << what;
+    options.method = LearnMethod::dense;
+    expect_same_bits(tmpl, learn(frame.view(), options), what);
+  };
+  Spectrum noisy = sparse;
+  for (auto& x : noisy) x += 1e-3 * std::complex<double>(normal(random), normal(random));
+  expect_dense(make_frame(ElementType::c64, shape, noisy), {.k = 6}, "a little noise");
+  expect_dense(make_frame(ElementType::c64, shape, drawn_samples(shape, 5)), {.k = 6}, "a step");
+  Spectrum click = sparse;
+  click[random() % click.size()] += 2.0;
+  expect_dense(make_frame(ElementType::c64, shape, click), {.k = 6}, "one sample off");
+  // More frequencies than asked for, of one size: which of them are the largest needs double precision.
+  auto equal = signal;
+  for (auto& value : equal.values) value *= static_cast<double>(shape.points()) / std::abs(value);
+  expect_dense(make_frame(ElementType::c64, shape, equal.samples()), {.k = 3}, "ties");
+  const Frame frame = make_frame(ElementType::c64, shape, sparse);
+  expect_dense(frame, {.k = 6, .reference = true}, "a reference");
+  expect_dense(frame, {.k = 3000}, "a large k");
+  expect_dense(frame, {.energy = 0.9}, "energy");
+  expect_dense(make_frame(ElementType::u8, shape, sparse), {.k = 6}, "integers");
+  const Template known = Template::from_support(shape, false, signal.support);
+  EXPECT_EQ(known.learned_by(), LearnMethod::dense);
+  EXPECT_TRUE(known.why_learned_so().empty());
+}
+
+TEST(LearnAutomatic, RefusesWhatDenseLearningRefuses) {
+  const Shape shape{1 << 15};
+  Spectrum samples = test::SparseSignal::random(shape, false, 3, 9).samples();
+  samples[777] = std::nan("");
+  const Frame frame = make_frame(ElementType::c64, shape, samples);
+  const auto code = [&](const LearnOptions& options) {
+    return code_of([&] { learn(frame.view(), options); });
+  };
+  EXPECT_EQ(code({.k = 3, .method = LearnMethod::automatic}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.k = shape.points() + 1, .method = LearnMethod::automatic}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.method = LearnMethod::automatic}), ErrorCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace sfft
