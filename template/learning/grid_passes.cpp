@@ -42,6 +42,17 @@ void GridPasses::second(std::int64_t part, std::byte* between, std::byte* scratc
               reinterpret_cast<std::int64_t*>(scratch + fft_.scratch_bytes()), selection);
 }
 
+void GridPasses::store(std::int64_t part, std::byte* between, std::byte* scratch, Complex* spectrum) const {
+  const GridFft::Block block = fft_.block(part, spectrum_at(between), scratch);
+  const auto interleave = cpu::layout_kernels<double>().interleave;
+  const std::int64_t width = fft_.block_columns();
+  for (std::int64_t m = 0; m < fft_.slabs(); ++m) {
+    const std::int64_t from = m * width + block.repeated;
+    Complex* const to = spectrum + m * fft_.slab_points() + block.first_column + block.repeated;
+    interleave(block.re + from, block.im + from, width - block.repeated, 1, reinterpret_cast<double*>(to));
+  }
+}
+
 std::int64_t WholePasses::second_parts() const noexcept {
   return (cells_.columns() + kStretch - 1) / kStretch;
 }
@@ -69,6 +80,11 @@ void WholePasses::second(std::int64_t part, std::byte* between, std::byte* scrat
   cpu::layout_kernels<double>().deinterleave[kDouble](spectrum_at(between) + first, width, re, im);
   if (part == 0) selection.mean = {re[0], im[0]};
   cells_.scan({re, im, first, width, 0}, reinterpret_cast<std::int64_t*>(im + kStretch), selection);
+}
+
+void WholePasses::store(std::int64_t part, std::byte* between, std::byte*, Complex* spectrum) const {
+  const std::int64_t first = part * kStretch;
+  std::copy_n(spectrum_at(between) + first, std::min(kStretch, cells_.columns() - first), spectrum + first);
 }
 
 }  // namespace sfft::detail

@@ -22,6 +22,8 @@ class GridPasses final : public SpectrumPasses {
              std::byte* scratch) const override;
   void second(std::int64_t part, std::byte* between, std::byte* scratch,
               PartialSelection& selection) const override;
+  void store(std::int64_t part, std::byte* between, std::byte* scratch,
+             std::complex<double>* spectrum) const override;
 
  private:
   BlockCells cells_;
@@ -42,6 +44,8 @@ class WholePasses final : public SpectrumPasses {
              std::byte* scratch) const override;
   void second(std::int64_t part, std::byte* between, std::byte* scratch,
               PartialSelection& selection) const override;
+  void store(std::int64_t part, std::byte* between, std::byte* scratch,
+             std::complex<double>* spectrum) const override;
 
  private:
   BlockCells cells_;

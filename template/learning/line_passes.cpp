@@ -79,4 +79,22 @@ void LinePasses::second(std::int64_t part, std::byte* between, std::byte* scratc
   }
 }
 
+void LinePasses::store(std::int64_t part, std::byte* between, std::byte* scratch,
+                       std::complex<double>* spectrum) const {
+  const std::int64_t rows = fft_.rows();
+  const TwoPassFft::Group group =
+      fft_.second(part, reinterpret_cast<double*>(between), reinterpret_cast<double*>(scratch));
+  for (std::int64_t c = 0; c < fft_.columns(); ++c) {
+    for (std::int64_t lane = group.repeated; lane < kLanes; ++lane) {
+      const std::int64_t f = group.first_row + lane + rows * c;
+      const std::complex<double> value(group.re[c * kLanes + lane], group.im[c * kLanes + lane]);
+      if (real_ && 2 * f > points_) {
+        spectrum[points_ - f] = std::conj(value);
+      } else {
+        spectrum[f] = value;
+      }
+    }
+  }
+}
+
 }  // namespace sfft::detail

@@ -21,6 +21,8 @@ class LinePasses final : public SpectrumPasses {
              std::byte* scratch) const override;
   void second(std::int64_t part, std::byte* between, std::byte* scratch,
               PartialSelection& selection) const override;
+  void store(std::int64_t part, std::byte* between, std::byte* scratch,
+             std::complex<double>* spectrum) const override;
 
  private:
   /// The end of a run of frequencies, as row + rows × column.

@@ -28,6 +28,9 @@ class SpectrumPasses {
                      std::byte* scratch) const = 0;
   virtual void second(std::int64_t part, std::byte* between, std::byte* scratch,
                       PartialSelection& selection) const = 0;
+  /// The same, but writes the coefficients to their places in `spectrum`.
+  virtual void store(std::int64_t part, std::byte* between, std::byte* scratch,
+                     std::complex<double>* spectrum) const = 0;
 };
 
 /// The passes for a shape. The process remembers those of the last few shapes, if their tables are small:

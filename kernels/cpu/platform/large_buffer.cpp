@@ -22,7 +22,7 @@ void LargeBufferDelete::operator()(std::byte* memory) const noexcept {
 }
 
 LargeBuffer make_large_buffer(std::size_t bytes) {
-  const bool large = bytes >= 2 * kLargePage;
+  const bool large = bytes >= kLargePage;
   const std::size_t alignment = large ? kLargePage : kSmallAlignment;
   LargeBuffer buffer(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment})),
                      {alignment});
