@@ -43,7 +43,7 @@ struct LearnOptions {
   bool reference = false;
   Backend backend = Backend::automatic;  ///< cuda: transform and select on the GPU; automatic is the CPU
   int device = 0;                        ///< GPU of the cuda backend
-  int threads = 1;                       ///< for the dense transform; 0 means one per core
+  int threads = 1;                       ///< on the CPU, 0: one per core; the result is the same for any
   LearnMethod method = LearnMethod::dense;
   /// What a blind method does when discovery is not verified; `none` throws not_sparse.
   Fallback fallback = Fallback::dense;
