@@ -24,13 +24,16 @@ template <class Real>
 struct WorkspaceImpl;
 }  // namespace detail
 
-/// How samples of frames in host memory reach the GPU. `mapped` needs page-locked frames (cudaHostAlloc,
-/// cudaHostRegister); other frames and regions of larger arrays are gathered.
+/// How samples of frames in host memory reach the GPU. `mapped` and `rows` need page-locked frames
+/// (PageLockedMemory, cudaHostAlloc, cudaHostRegister); other frames and regions of larger arrays are
+/// gathered.
 enum class Transfer : std::uint8_t {
-  automatic,  ///< mapped where frames are page-locked, else gather
+  automatic,  ///< rows or mapped where frames are page-locked, whichever is less work for the bus, else
+              ///< gather
   whole,      ///< the whole frame is copied
   gather,     ///< host threads pick the samples that the plan reads, and those are copied
   mapped,     ///< kernels read the samples in place, over the bus
+  rows,       ///< the rows of images that hold samples are copied; mapped for plans that do not read by rows
 };
 
 /// How a plan notices energy outside its template that its buckets cannot tell from the template's.

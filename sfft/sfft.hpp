@@ -7,6 +7,7 @@
 #include "sfft/dense.hpp"
 #include "sfft/dense_selective.hpp"
 #include "sfft/discover.hpp"
+#include "sfft/page_locked.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
 #include "sfft/tracker.hpp"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "kernels/base/export.hpp"
@@ -76,6 +77,10 @@ struct TrackerOptions {
   /// Frames after a refresh before the next one is considered (hysteresis); doubles while refreshes do not
   /// help, so a signal that is not sparse settles on dense transforms.
   int hold = 8;
+  /// Start with a quick plan (PlanEffort::quick), search for a thorough one on one more thread, and change to
+  /// it between two pushes once it is found and better; the same after relearning. Which frame is the first
+  /// of the better plan then depends on the machine's load. plan.effort is ignored.
+  bool refine = false;
   /// Work out the similarity of every frame, not of renewals alone. Each frame is then also transformed
   /// densely, which takes longer than all the rest (Similarity::us).
   bool similarity = false;
@@ -89,6 +94,9 @@ struct TrackedFrame {
   bool differencing = false;  ///< the following frames are transformed as differences to a reference
   double calibration = 1;     ///< factor by which reported errors of sparse frames are multiplied
   std::int64_t index = 0;     ///< frames pushed before this one
+  /// Microseconds that the frame took: its share of the transforms that it went through with others, and all
+  /// that it alone gave rise to. Those of a push add up to the time of the push.
+  double us = 0;
   /// To the template before this frame: of frames that are refreshed or relearned, and of all when
   /// TrackerOptions::similarity is set; none for a frame that holds NaN or infinities.
   std::optional<Similarity> similarity;
@@ -109,12 +117,26 @@ class SFFT_EXPORT Tracker {
   /// threads push at once.
   const TrackedFrame<Real>& push(const SignalView& frame);
 
+  /// Transforms the next frames: decides about each as if it had been pushed by itself, after those before
+  /// it. Frames that are not known to need a dense transform go through the plan together, which shares the
+  /// cost of a GPU's launches, copies and waits, and keeps the threads of a CPU plan busy. Where a decision
+  /// changes the plan, the frames after it are transformed anew. Plans on one thread give the same bits as
+  /// single pushes, others the same up to rounding. The results stay valid until the next push of several
+  /// frames. Throws what the push of a single frame throws: the frames before the one that failed are done
+  /// then and their results are in results(), that frame and those after it are not counted.
+  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames);
+  /// What the latest push of several frames has done: one result for each frame, unless it threw.
+  std::span<const TrackedFrame<Real>> results() const;
+
   const Template& current_template() const;
   const Plan<Real>& plan() const;
   std::int64_t refreshed() const noexcept;
   std::int64_t relearned() const noexcept;
   std::int64_t dense_fallbacks() const noexcept;
   std::int64_t calibrated() const noexcept;  ///< frames compared with a dense transform
+  std::int64_t refined() const noexcept;     ///< better plans that took over
+  /// What became of the latest search for a better plan, in words; empty without TrackerOptions::refine.
+  const std::string& refinement() const;
 
  private:
   detail::TrackerImpl<Real>& impl() const;

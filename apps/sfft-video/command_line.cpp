@@ -75,6 +75,25 @@ void add_backend(CLI::App* command, Backend& backend, int& device) {
       ->capture_default_str();
 }
 
+void add_transfer(CLI::App* command, Transfer& transfer) {
+  static const std::map<std::string, Transfer> names{{"auto", Transfer::automatic},
+                                                     {"whole", Transfer::whole},
+                                                     {"gather", Transfer::gather},
+                                                     {"mapped", Transfer::mapped},
+                                                     {"rows", Transfer::rows}};
+  command
+      ->add_option_function<std::string>(
+          "--transfer", [&transfer](const std::string& name) { transfer = names.at(name); },
+          "How pixels reach a GPU: whole frames, gathered by the host, read in place, or the rows they are "
+          "in")
+      ->check(CLI::IsMember({"auto", "whole", "gather", "mapped", "rows"}))
+      ->default_str("auto");
+}
+
+PlanEffort effort_named(const std::string& name) {
+  return name == "quick" ? PlanEffort::quick : name == "thorough" ? PlanEffort::thorough : PlanEffort::normal;
+}
+
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
   run->add_option("INPUT", command.input, kInputHelp)->required();
@@ -96,15 +115,31 @@ void add_run(CLI::App& app, RunCommand& command) {
                   "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
       ->check(CLI::Range(1e-9, 1.0));
   add_backend(run, command.options.backend, command.options.device);
+  add_transfer(run, command.options.transfer);
   run->add_option("--threads", command.options.threads,
                   "Threads, 0 for one per core; the dense transform gets as many")
       ->check(not_negative())
       ->capture_default_str();
+  auto* effort =
+      run->add_option_function<std::string>(
+             "--effort", [&command](const std::string& name) { command.options.effort = effort_named(name); },
+             "How long to search for a plan; 'quick' pays in the first frames, 'thorough' in long "
+             "recordings")
+          ->check(CLI::IsMember({"quick", "normal", "thorough"}))
+          ->default_str("normal");
+  run->add_flag("--refine", command.options.refine,
+                "Start with a quick plan and change to a thorough one, which another thread searches for")
+      ->excludes(effort);
   run->add_option("--verify", command.options.verify,
                   "Check every N-th frame against a dense transform, 0 for none")
       ->check(not_negative())
       ->capture_default_str();
   run->add_option("--frames", command.options.frames, "Stop after N frames")->check(positive());
+  run->add_option("--batch", command.options.batch,
+                  "Frames to transform together at most (default: 64 on a GPU, 4 per thread on a CPU with "
+                  "several, else 1); a camera, a stream or a pipe is never waited for")
+      ->check(
+          number_check("a number from 1 to 1024", [](double value) { return value >= 1 && value <= 1024; }));
   run->add_option(
          "--learn-frames", command.options.learn_frames,
          "Learn from the first N frames, which are kept in memory until then. More than one helps where the "

@@ -19,7 +19,8 @@ using namespace sfft::apps;
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> memory_short{false};
 
-/// The first Ctrl-C finishes the frame and writes the reports; a second one ends the program at once.
+/// The first Ctrl-C finishes the frames under way and writes the reports; a second one ends the program at
+/// once.
 extern "C" void on_signal(int number) {
   if (stop_requested.exchange(true)) {
     signal(number, SIG_DFL);

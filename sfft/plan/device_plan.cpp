@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds an executor of kernels/cuda to a plan: uploads the reference, launches on frames in device memory,
-// and sends frames in host memory through the ring, mapped, gathered or whole.
+// and has frames in host memory sent through the ring.
 #include "sfft/plan/device_plan.hpp"
-
-#include <algorithm>
-#include <chrono>
-#include <cstring>
 
 #include "kernels/base/direct_table.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/base/region.hpp"
-#include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/cuda/executors/direct.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "kernels/cuda/stages/samples.hpp"
@@ -18,6 +12,7 @@
 #include "kernels/dense/request/gpu_runner.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/device_dense_path.hpp"
+#include "sfft/plan/host_frames.hpp"
 #include "sfft/plan/host_ring.hpp"
 
 namespace sfft::detail {
@@ -33,6 +28,13 @@ std::string device_problem(int device) {
 DeviceTraits device_traits(int device) {
   const cuda::DeviceInfo& info = cuda::device_info(device);
   return {info.name, info.multiprocessors};
+}
+
+std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {
+  static_cast<void>(cuda::device_info(device));  // says what is wrong where there is no GPU
+  const cuda::DeviceScope scope(device);
+  const auto buffer = std::make_shared<cuda::PinnedBuffer>(bytes);
+  return {buffer, buffer->data()};
 }
 
 namespace {
@@ -104,21 +106,13 @@ class OwnPlan final : public DevicePlan<Real> {
                cpu::ThreadPool* pool) const override {
     const cuda::DeviceScope scope(device_);
     auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
-    const bool compact = !executor_->sample_indices().empty() && transfer_ != Transfer::whole;
-    const std::int64_t samples =
-        compact ? static_cast<std::int64_t>(executor_->sample_indices().size()) : shape_.points();
     if (!own.ring) own.ring = std::make_unique<HostRing<Real>>(k_);
-    own.ring->fit(frames.empty() ? 1 : element_bytes(frames[0].type()) * static_cast<std::size_t>(samples),
-                  std::min<int>(own.frames, static_cast<int>(frames.size())));
-    try {
-      std::size_t next = 0;
-      while (next < frames.size())
-        next += submit(frames.subspan(next), spectra.subspan(next), reference, own, pool);
-      own.ring->drain();
-    } catch (...) {
-      own.ring->abandon();
-      throw;
-    }
+    const typename HostFrames<Real>::MakeBatch make_batch = [&](const DeviceFrames& device,
+                                                                const DeviceSpectra<Real>& results) {
+      return batch(device, results, reference);
+    };
+    HostFrames<Real>(*executor_, shape_, transfer_, *own.ring, *own.state, own.frames, make_batch, pool)
+        .execute(frames, spectra);
   }
 
  private:
@@ -139,99 +133,6 @@ class OwnPlan final : public DevicePlan<Real> {
       out.reference_values = own.values.template as<cuda::Complex<Real>>();
     }
     return out;
-  }
-
-  /// Submits the next few frames of one element type; returns how many.
-  std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
-                     const DeviceReference* reference, OwnWorkspace<Real>& own, cpu::ThreadPool* pool) const {
-    const ElementType type = frames[0].type();
-    const auto& indices = executor_->sample_indices();
-    const bool sparse = !indices.empty();
-    const void* mapped = nullptr;
-    const bool region = !frames[0].contiguous();  // kernels read frames in place only where they have no gaps
-    if (sparse && !region && (transfer_ == Transfer::automatic || transfer_ == Transfer::mapped))
-      mapped = cuda::mapped_address(frames[0].data());
-    if (transfer_ == Transfer::mapped && sparse && !region && mapped == nullptr) {
-      throw Error(ErrorCode::invalid_argument,
-                  "Transfer::mapped needs page-locked frames: allocate them with cudaHostAlloc, or use "
-                  "Transfer::automatic");
-    }
-    auto& slot = own.ring->next();
-    if (mapped != nullptr) {
-      const std::size_t count = adjacent(frames, own.ring->capacity());
-      const auto read = static_cast<std::int64_t>(indices.size() * element_bytes(type));
-      executor_->enqueue(
-          batch({mapped, type, static_cast<std::int64_t>(count), 0}, slot.spectra(), reference), *own.state,
-          own.ring->stream());
-      own.ring->finish(slot, spectra.first(count), read);
-      return count;
-    }
-    const bool compact = sparse && transfer_ != Transfer::whole;
-    const std::size_t frame_bytes =
-        element_bytes(type) * (compact ? indices.size() : static_cast<std::size_t>(shape_.points()));
-    std::size_t count = 0;
-    while (count < frames.size() && count < static_cast<std::size_t>(own.ring->capacity()) &&
-           frames[count].type() == type && (count + 1) * frame_bytes <= slot.device.bytes()) {
-      ++count;
-    }
-    if (compact) {
-      const auto start = std::chrono::steady_clock::now();
-      gather(frames.first(count), slot.host.data(), pool);
-      slot.gather_us =
-          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-      own.ring->copy(slot, slot.device.data(), slot.host.data(), count * frame_bytes);
-    } else {
-      for (std::size_t i = 0; i < count; ++i) {
-        const void* from = frames[i].data();
-        if (!frames[i].contiguous()) {
-          copy_elements(frames[i], slot.host.data() + i * frame_bytes);
-          from = slot.host.data() + i * frame_bytes;
-        }
-        own.ring->copy(slot, slot.device.data() + i * frame_bytes, from, frame_bytes);
-      }
-    }
-    DeviceFrames device{slot.device.data(), type, static_cast<std::int64_t>(count),
-                        compact ? static_cast<std::int64_t>(indices.size()) : 0};
-    const cuda::Batch<Real> work = batch(device, slot.spectra(), reference);
-    if (compact) {
-      executor_->enqueue_compact(work, *own.state, own.ring->stream());
-    } else {
-      executor_->enqueue(work, *own.state, own.ring->stream());
-    }
-    own.ring->finish(slot, spectra.first(count), static_cast<std::int64_t>(frame_bytes));
-    return count;
-  }
-
-  /// How many of the first frames are adjacent in memory.
-  std::size_t adjacent(std::span<const SignalView> frames, int most) const {
-    const auto bytes = static_cast<std::ptrdiff_t>(frames[0].bytes());
-    std::size_t count = 1;
-    while (count < frames.size() && count < static_cast<std::size_t>(most) &&
-           frames[count].type() == frames[0].type() && frames[count].contiguous() &&
-           static_cast<const std::byte*>(frames[count].data()) -
-                   static_cast<const std::byte*>(frames[0].data()) ==
-               static_cast<std::ptrdiff_t>(count) * bytes) {
-      ++count;
-    }
-    return count;
-  }
-
-  /// Gathers the samples of every frame, one frame after another.
-  void gather(std::span<const SignalView> frames, std::byte* compact, cpu::ThreadPool* pool) const {
-    const auto& indices = executor_->sample_indices();
-    const std::size_t frame_bytes = element_bytes(frames[0].type()) * indices.size();
-    // A part has to be worth waking a thread for.
-    constexpr std::size_t kPart = 4096;
-    const std::size_t parts = std::clamp<std::size_t>(indices.size() / kPart, 1, 64);
-    const auto copy = [&](std::int64_t task, int) {
-      const std::size_t frame = static_cast<std::size_t>(task) / parts;
-      const std::size_t part = static_cast<std::size_t>(task) % parts;
-      cuda::copy_samples(frames[frame], indices, indices.size() * part / parts,
-                         indices.size() * (part + 1) / parts, compact + frame * frame_bytes);
-    };
-    const auto tasks = static_cast<std::int64_t>(frames.size() * parts);
-    if (pool != nullptr) return pool->run(tasks, copy);
-    for (std::int64_t task = 0; task < tasks; ++task) copy(task, 0);
   }
 
   std::unique_ptr<const cuda::Executor<Real>> executor_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,6 +64,8 @@ class DevicePlan {
 std::string device_problem(int device);
 /// Throws backend_unavailable with device_problem().
 DeviceTraits device_traits(int device);
+/// Page-locked host memory that kernels of every GPU can read. Throws backend_unavailable, out_of_memory.
+std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device);
 
 /// `witness` may be empty.
 template <class Real>

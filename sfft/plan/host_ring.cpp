@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots are reused round robin: next() waits for a slot's previous work and copies its results out, so one
-// stream and a few events suffice to overlap gathering with copies and kernels.
+// Slots are reused round robin: next() waits for a slot's previous work and copies its results out, so a few
+// events suffice to overlap gathering with copies and kernels, and copies with kernels.
 #include "sfft/plan/host_ring.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace sfft::detail {
 
 template <class Real>
-DeviceSpectra<Real> HostRing<Real>::Slot::layout(std::byte* base) const noexcept {
-  const auto count = static_cast<std::size_t>(capacity) * static_cast<std::size_t>(k);
+DeviceSpectra<Real> HostRing<Real>::Slot::layout(std::byte* base, int frames) const noexcept {
+  const auto count = static_cast<std::size_t>(frames) * static_cast<std::size_t>(k);
   DeviceSpectra<Real> out;
   out.values = reinterpret_cast<std::complex<Real>*>(base);
   base += cuda::aligned(count * sizeof(std::complex<Real>));
@@ -30,24 +30,29 @@ template <class Real>
 HostRing<Real>::HostRing(std::int64_t k) : k_(k) {}
 
 template <class Real>
-void HostRing<Real>::fit(std::size_t frame_bytes, int frames) {
-  // A slot of a few frames is enough to overlap; larger ones only delay the first result.
-  constexpr int kMostFrames = 32;
+void HostRing<Real>::fit(std::size_t frame_bytes, std::size_t host_bytes, int frames) {
+  // A slot of a few frames is enough to overlap. Dense transforms are efficient in larger rounds.
+  constexpr int kMostFrames = 64;
   const int wanted = std::clamp(frames, 1, kMostFrames);
-  const std::size_t bytes = frame_bytes * static_cast<std::size_t>(wanted);
-  if (wanted <= capacity_ && bytes <= slots_[0].device.bytes()) return;
+  std::size_t bytes = frame_bytes * static_cast<std::size_t>(wanted);
+  host_bytes *= static_cast<std::size_t>(wanted);
+  const Slot& last = slots_.back();
+  if (wanted <= capacity_ && bytes <= last.device.bytes() && host_bytes <= last.host.bytes()) return;
   drain();
   capacity_ = 0;  // until all of it is there
   const int capacity = std::max(wanted, slots_[0].capacity);
+  bytes = std::max(bytes, last.device.bytes());
+  host_bytes = std::max(host_bytes, last.host.bytes());
   for (Slot& slot : slots_) {
     slot.k = k_;
-    slot.host = cuda::PinnedBuffer(bytes);
+    slot.host = cuda::PinnedBuffer(host_bytes);
     slot.device = cuda::DeviceBuffer(bytes);
     slot.results = cuda::DeviceBuffer(result_bytes(capacity));
     cuda::clear(slot.results.data(), slot.results.bytes(), stream_.get());  // padding is copied too
     slot.returned = cuda::PinnedBuffer(result_bytes(capacity));
     slot.capacity = capacity;
   }
+  cuda::synchronize(stream_.get());
   capacity_ = capacity;
 }
 
@@ -63,16 +68,37 @@ typename HostRing<Real>::Slot& HostRing<Real>::next() {
 
 template <class Real>
 void HostRing<Real>::copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes) {
-  if (!slot.copied) slot.copy_begins.record(stream_.get());
-  cuda::copy_to_device(device, host, bytes, stream_.get());
-  slot.copy_ends.record(stream_.get());
+  if (!slot.copied) begin_copies(slot);
+  cuda::copy_to_device(device, host, bytes, copies());
+  end_copies(slot);
+}
+
+template <class Real>
+void HostRing<Real>::begin_copies(Slot& slot) {
+  slot.copy_begins.record(copies());
+}
+
+template <class Real>
+void HostRing<Real>::end_copies(Slot& slot) {
+  slot.copy_ends.record(copies());
   slot.copied = true;
 }
 
 template <class Real>
+void HostRing<Real>::await_copies(Slot& slot) {
+  if (overlap_ && slot.copied) slot.copy_ends.hold(stream_.get());
+}
+
+template <class Real>
 void HostRing<Real>::finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes) {
-  cuda::copy_to_host(slot.returned.data(), slot.results.data(), result_bytes(slot.capacity), stream_.get());
-  slot.done.record(stream_.get());
+  const auto frames = static_cast<int>(spectra.size());
+  const cuda::Stream stream = overlap_ ? returns_.get() : stream_.get();
+  if (overlap_) {
+    slot.computed.record(stream_.get());
+    slot.computed.hold(stream);
+  }
+  cuda::copy_to_host(slot.returned.data(), slot.results.data(), result_bytes(frames), stream);
+  slot.done.record(stream);
   slot.spectra_out = spectra;
   slot.transferred = transferred_bytes;
 }
@@ -82,7 +108,7 @@ void HostRing<Real>::deliver(Slot& slot) {
   if (slot.spectra_out.empty()) return;
   const std::span<Spectrum<Real>> out = std::exchange(slot.spectra_out, {});
   slot.done.wait();
-  const DeviceSpectra<Real> from = slot.layout(slot.returned.data());
+  const DeviceSpectra<Real> from = slot.layout(slot.returned.data(), static_cast<int>(out.size()));
   const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
   const auto k = static_cast<std::size_t>(k_);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -107,9 +133,11 @@ void HostRing<Real>::drain() {
 
 template <class Real>
 void HostRing<Real>::abandon() noexcept {
-  try {
-    cuda::synchronize(stream_.get());
-  } catch (...) {  // the failure that led here is the one to report
+  for (const cuda::OwnedStream* stream : {&copies_, &stream_, &returns_}) {
+    try {
+      cuda::synchronize(stream->get());
+    } catch (...) {  // the failure that led here is the one to report
+    }
   }
   for (Slot& slot : slots_) slot.spectra_out = {};
 }

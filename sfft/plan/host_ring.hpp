@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring of page-locked buffers through which frames in host memory reach the GPU: while one slot's samples
-// are being copied and transformed, the next one's are gathered.
+// are being transformed, the next one's are copied and those after it gathered.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class HostRing {
     cuda::DeviceBuffer device;  ///< the same, or whole frames
     cuda::DeviceBuffer results;
     cuda::PinnedBuffer returned;
-    cuda::Event done;
+    cuda::Event computed, done;
     cuda::Event copy_begins{cuda::Event::Kind::timed}, copy_ends{cuda::Event::Kind::timed};
     double gather_us = 0;                   ///< host time for all frames
     bool copied = false;                    ///< whether the two events were recorded
@@ -31,21 +31,34 @@ class HostRing {
     int capacity = 0;
     std::int64_t k = 0;
 
-    DeviceSpectra<Real> spectra() const noexcept { return layout(results.data()); }
-    DeviceSpectra<Real> layout(std::byte* base) const noexcept;
+    /// Where the results of a batch of `frames` go: they are copied back in one piece.
+    DeviceSpectra<Real> spectra(int frames) const noexcept { return layout(results.data(), frames); }
+    DeviceSpectra<Real> layout(std::byte* base, int frames) const noexcept;
   };
 
   explicit HostRing(std::int64_t k);
 
-  /// Makes room for `frames` frames of `frame_bytes` per slot; waits for work under way when it has to grow.
-  void fit(std::size_t frame_bytes, int frames);
+  /// Makes room for `frames` frames of `frame_bytes` per slot, and of `host_bytes` in host memory; waits for
+  /// work under way when it has to grow.
+  void fit(std::size_t frame_bytes, int frames) { fit(frame_bytes, frame_bytes, frames); }
+  void fit(std::size_t frame_bytes, std::size_t host_bytes, int frames);
+  /// True: copies to the GPU, kernels and copies back of different slots overlap, each kind on a stream of
+  /// its own. Each slot then costs a few microseconds more. Call while nothing is under way.
+  void overlap(bool overlap) noexcept { overlap_ = overlap; }
   int capacity() const noexcept { return capacity_; }
-  cuda::Stream stream() const noexcept { return stream_.get(); }
+  cuda::Stream stream() const noexcept { return stream_.get(); }  ///< of kernels
+  /// The stream that a slot's copies are on.
+  cuda::Stream copies() const noexcept { return overlap_ ? copies_.get() : stream_.get(); }
 
   /// The next slot, after delivering its last results.
   Slot& next();
   /// Copies host memory to that of the slot and times it.
   void copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes);
+  /// Brackets copies on copies(), which are timed.
+  void begin_copies(Slot& slot);
+  void end_copies(Slot& slot);
+  /// Before kernels are launched on a slot: they wait for its copies.
+  void await_copies(Slot& slot);
   /// After the work on a slot is launched: its results go to `spectra`.
   void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);
   /// Delivers everything.
@@ -59,7 +72,8 @@ class HostRing {
   std::size_t result_bytes(int frames) const noexcept;
 
   std::int64_t k_;
-  cuda::OwnedStream stream_;
+  cuda::OwnedStream stream_, copies_, returns_;
+  bool overlap_ = false;
   std::array<Slot, kSlots> slots_;
   int at_ = 0, capacity_ = 0;
 };

@@ -61,6 +61,11 @@ bool Calibration::due(double reported) {
   return true;
 }
 
+std::int64_t Calibration::frames_to_next() const noexcept {
+  const bool waiting = interval_ != 0 && frames_ < next_;
+  return waiting ? next_ - frames_ : std::numeric_limits<std::int64_t>::max();
+}
+
 double Calibration::factor(double reported) const {
   if (known_.empty() || !(reported > kNegligible)) return 1;
   const double level = std::log(reported);

@@ -20,6 +20,9 @@ class Calibration {
   void restart();
   /// Counts a frame whose uncalibrated relative error is `reported`; true: compare this one.
   bool due(double reported);
+  /// Frames from here to the next scheduled comparison, that one included; a large number when none is
+  /// scheduled or when it is overdue, because errors are negligible.
+  std::int64_t frames_to_next() const noexcept;
   /// Records the outcome of a comparison, in ‖X̂ − X‖₂.
   void compared(double true_l2, double reported_l2, double reported);
   /// The factor by which to multiply a reported relative error.

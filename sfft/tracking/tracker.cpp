@@ -10,6 +10,11 @@
 
 namespace sfft {
 
+namespace {
+constexpr const char* kInUse =
+    "the tracker is in use by another thread: frames come in order, so push them from one";
+}
+
 const char* to_string(TrackAction action) noexcept {
   switch (action) {
     case TrackAction::sparse:
@@ -47,9 +52,18 @@ detail::TrackerImpl<Real>& Tracker<Real>::impl() const {
 template <class Real>
 const TrackedFrame<Real>& Tracker<Real>::push(const SignalView& frame) {
   detail::TrackerImpl<Real>& own = impl();
-  const detail::Exclusive exclusive(
-      own.in_use, "the tracker is in use by another thread: frames come in order, so push them from one");
+  const detail::Exclusive exclusive(own.in_use, kInUse);
   return own.push(frame);
+}
+template <class Real>
+std::span<const TrackedFrame<Real>> Tracker<Real>::push(std::span<const SignalView> frames) {
+  detail::TrackerImpl<Real>& own = impl();
+  const detail::Exclusive exclusive(own.in_use, kInUse);
+  return own.push(frames);
+}
+template <class Real>
+std::span<const TrackedFrame<Real>> Tracker<Real>::results() const {
+  return impl().results();
 }
 template <class Real>
 const Template& Tracker<Real>::current_template() const {
@@ -75,6 +89,16 @@ std::int64_t Tracker<Real>::dense_fallbacks() const noexcept {
 template <class Real>
 std::int64_t Tracker<Real>::calibrated() const noexcept {
   return impl_ == nullptr ? 0 : impl_->calibrated_count;
+}
+
+template <class Real>
+std::int64_t Tracker<Real>::refined() const noexcept {
+  return impl_ == nullptr ? 0 : impl_->refined_count;
+}
+
+template <class Real>
+const std::string& Tracker<Real>::refinement() const {
+  return impl().refinement_note;
 }
 
 template class Tracker<float>;

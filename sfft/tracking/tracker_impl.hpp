@@ -5,12 +5,15 @@
 
 #include <atomic>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sfft/tracker.hpp"
 #include "sfft/tracking/calibration.hpp"
+#include "sfft/tracking/refinement.hpp"
 #include "sfft/tracking/staleness.hpp"
 #include "sfft/tracking/stream_memory.hpp"
 #include "template/data/template_data.hpp"
@@ -30,19 +33,36 @@ class TrackerImpl {
   }
 
   const TrackedFrame<Real>& push(const SignalView& frame);
+  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames);
+  std::span<const TrackedFrame<Real>> results() const noexcept {
+    return std::span(results_).first(results_done_);
+  }
 
   const Plan<Real>& plan() const noexcept { return plan_; }
-  std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0;
+  std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0,
+               refined_count = 0;
+  std::string refinement_note;
   std::atomic<bool> in_use{false};  ///< by a push under way
 
  private:
   PlanOptions plan_options(bool reference) const;
   PlanOptions dense_options() const;
   bool differencing() const { return plan_.info().reference; }
-  void install(Plan<Real> plan);
+  /// Whether frames are still compared to see if they repeat.
+  bool looking() const {
+    return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
+  }
+  void install(Plan<Real> plan);  ///< and asks for a better one
+  void replace(Plan<Real> plan);
+  void ask_for_better();
+  void take_better();
   void remember_reference();
   void transform_densely(const SignalView& frame);
-  void transform_sparsely(const SignalView& frame);
+  void track(std::span<const SignalView> frames);
+  void transform_sparsely(std::span<const SignalView> frames);
+  void find_spectrum(std::span<const SignalView> frames);
+  std::size_t run_length(std::size_t most) const;
+  void forget_ahead() noexcept;
   void compare(const SignalView& frame);
   bool reconsider_reference(const SignalView& frame, double error);
   void take_reference(const SignalView& frame);
@@ -63,12 +83,24 @@ class TrackerImpl {
   std::optional<Template> largest_;                   ///< the k largest of this frame, if they were learned
   std::int64_t frames_ = 0;
 
+  std::vector<TrackedFrame<Real>> results_;  ///< of the latest push of several frames
+  std::size_t results_done_ = 0;
+  std::vector<Spectrum<Real>> ahead_;         ///< of the frames to come, by the plan in force
+  std::size_t ahead_at_ = 0, ahead_end_ = 0;  ///< those that are still to be used
+  double ahead_us_ = 0;                       ///< what the transform of each of them took
+  double owed_us_ = 0;                        ///< time of the frame under way that others account for
+  bool alone_ = false;                        ///< frames of this push are transformed one by one
+  bool exact_ = false;                        ///< the latest sparse transform left nothing to gain
+
   Calibration calibration_;
   StreamMemory memory_;             ///< the reference, or the last frame transformed densely
   int looks_ = 0;                   ///< frames compared to see whether frames repeat
   int departures_ = 0;              ///< decisions in a row that found a frame unlike its reference
   std::int64_t next_decision_ = 0;  ///< frame from which a comparison may change the reference
   int decision_step_ = 1;           ///< frames from one such to the next
+
+  Refinement<Real> refinement_;
+  std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 
   Staleness staleness_;
   int skip_sparse_ = 0;  ///< frames to come that go straight to dense

@@ -33,8 +33,8 @@ std::vector<Spectrum<float>> empty_spectra(int frames) {
 /// Sends `frames` results through the next slot, each of its own value.
 void send(HostRing<float>& ring, int batch, std::vector<Spectrum<float>>& spectra) {
   auto& slot = ring.next();
-  const DeviceSpectra<float> to = slot.spectra();
   const auto frames = static_cast<int>(spectra.size());
+  const DeviceSpectra<float> to = slot.spectra(frames);
   std::vector<std::complex<float>> values;
   std::vector<float> errors;
   std::vector<FrameAccount> accounts(spectra.size());
@@ -110,8 +110,8 @@ TEST_F(HostRingCuda, GrowsWithWorkUnderWayAndNeverShrinks) {
   EXPECT_EQ(second[0].values[0], std::complex<float>()) << "nothing had to grow, nothing is waited for";
   ring.fit(100, 1000);  // a slot holds a few frames, not all
   expect_arrived(second, 2);
-  EXPECT_EQ(ring.capacity(), 32);
-  auto third = empty_spectra(32);
+  EXPECT_EQ(ring.capacity(), 64);
+  auto third = empty_spectra(64);
   send(ring, 3, third);
   ring.drain();
   expect_arrived(third, 3);

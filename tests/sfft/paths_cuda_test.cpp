@@ -33,7 +33,23 @@ void expect_same(const DeviceAccount& got, const Account& expected, const std::s
   EXPECT_EQ(got.finite, 1) << what;
 }
 
-/// Runs whole and compact frames through one executor.
+/// A frame as the copies of a row set leave it: its rows, then the witness's samples.
+template <class T>
+std::vector<T> row_frame(const RowSet& set, const T* frame, const std::vector<std::int64_t>& indices,
+                         std::int64_t witness) {
+  std::vector<T> compact;
+  for (const std::int64_t start : set.starts) {
+    for (std::int64_t row = 0; row < set.rows; ++row) {
+      const T* from = frame + start + row * set.step;
+      compact.insert(compact.end(), from, from + set.row_elements);
+    }
+  }
+  for (auto i = indices.end() - witness; i != indices.end(); ++i) compact.push_back(frame[*i]);
+  compact.resize(static_cast<std::size_t>(set.compact_elements()));
+  return compact;
+}
+
+/// Runs whole frames, compact ones and rows through one executor.
 template <class Real, class T>
 void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expected, const std::string& what) {
   constexpr auto type = static_cast<Element>(element_type_of<T>::value);
@@ -55,18 +71,26 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
   for (std::size_t i = 0; i < count; ++i) {
     copy_samples(
         {expected.frames.data() + i * points, points, static_cast<ElementType>(type), expected.shape},
-        indices, 0, indices.size(), compact.data() + i * indices.size());
+        indices.data(), indices.size(), compact.data() + i * indices.size());
   }
-  const test::OnDevice<T> compact_there(compact);
+  const RowSet& set = device.row_set();
+  std::vector<T> rows;
+  for (std::size_t i = 0; i < count && !set.empty(); ++i) {
+    const auto one = row_frame(set, expected.frames.data() + i * points, indices, device.witness_samples());
+    rows.insert(rows.end(), one.begin(), one.end());
+  }
+  const test::OnDevice<T> compact_there(compact), rows_there(rows);
   const auto state = device.make_state(static_cast<int>(count));
-  for (const bool whole : {true, false}) {
+  for (const std::string way : {"whole", "compact", "rows"}) {
+    if (way == "rows" && set.empty()) continue;
     const test::OnDevice<std::complex<Real>> values(count * k);
     const test::OnDevice<Real> errors(count * k);
     const test::OnDevice<DeviceAccount> accounts(count);
     Batch<Real> batch;
-    batch.frames = whole ? there.get() : compact_there.get();
+    batch.frames = way == "whole" ? there.get() : way == "rows" ? rows_there.get() : compact_there.get();
     batch.type = type;
-    batch.frame_pitch = static_cast<std::int64_t>(whole ? points : indices.size());
+    batch.frame_pitch = way == "rows" ? set.compact_elements()
+                                      : static_cast<std::int64_t>(way == "whole" ? points : indices.size());
     batch.count = static_cast<int>(count);
     if (known) {
       batch.reference_samples = known->get();
@@ -77,14 +101,16 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
     batch.standard_error = errors.get();
     batch.accounts = accounts.get();
     for (int repeat = 0; repeat < 2; ++repeat) {
-      if (whole) {
+      if (way == "whole") {
         device.enqueue(batch, *state, nullptr);
+      } else if (way == "rows") {
+        device.enqueue_rows(batch, *state, nullptr);
       } else {
         device.enqueue_compact(batch, *state, nullptr);
       }
       ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << what;
     }
-    const std::string where = what + (whole ? ", whole" : ", compact");
+    const std::string where = what + ", " + way;
     const double bound = 60 * std::numeric_limits<Real>::epsilon();
     EXPECT_LE(test::relative_l2(values.read(), expected.values), bound) << where;
     EXPECT_LE(test::relative_l2(errors.read(), expected.errors), 1e-3) << where;

@@ -107,30 +107,6 @@ TEST_F(PlanCuda, TransfersAndBatchesAgree) {
   }
 }
 
-TEST_F(PlanCuda, ReadsPageLockedFramesInPlace) {
-  const Shape shape{240, 320};
-  const auto film = film_frame(240, 320, 3);
-  const Template tmpl = learn(SignalView(film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
-  const detail::cuda::PinnedBuffer pinned(2 * film.size());
-  std::copy(film.begin(), film.end(), pinned.as<std::uint8_t>());
-  std::copy(film.begin(), film.end(), pinned.as<std::uint8_t>() + film.size());
-  const std::vector<SignalView> frames{
-      SignalView(std::span<const std::uint8_t>(pinned.as<std::uint8_t>(), film.size()), shape),
-      SignalView(std::span<const std::uint8_t>(pinned.as<std::uint8_t>() + film.size(), film.size()), shape)};
-  PlanOptions options{.backend = Backend::cuda, .batch = 2, .path = Path::comb};
-  options.transfer = Transfer::mapped;
-  const Plan<float> mapped(tmpl, options);
-  options.transfer = Transfer::gather;
-  const Plan<float> gathered(tmpl, options);
-  auto workspace = mapped.make_workspace();
-  std::vector<Spectrum<float>> spectra(2);
-  mapped.execute(frames, spectra, workspace);
-  const auto other = gathered.execute(SignalView(film, shape));
-  EXPECT_EQ(spectra[0].values, other.values);
-  EXPECT_EQ(spectra[1].values, other.values);
-  EXPECT_EQ(code_of([&] { mapped.execute(SignalView(film, shape)); }), ErrorCode::invalid_argument);
-}
-
 TEST_F(PlanCuda, RegionsGiveTheSameBits) {
   const Shape shape{240, 320};
   std::vector<std::vector<std::uint8_t>> films;

@@ -46,27 +46,30 @@ class NumberedSource final : public FrameSource {
 using End = NumberedSource::End;
 const std::atomic<bool> kGo{false};
 
+int number_of(const DecodedFrame& decoded) {
+  return static_cast<const std::uint8_t*>(decoded.view().data())[0];
+}
+
 TEST(Decoder, KeepsTheOrderAndReusesItsBuffers) {
   NumberedSource source(200, End::clean);
-  Decoder decoder(source, 0);
-  DecodedFrame decoded;
-  std::set<const std::byte*> buffers;
+  Decoder decoder(source);
+  std::set<const void*> buffers;
   for (int i = 0; i < 200; ++i) {
-    ASSERT_TRUE(decoder.next(decoded, kGo));
-    ASSERT_EQ(static_cast<int>(decoded.frame.samples[0]), i);
-    EXPECT_GE(decoded.decode_us, 0);
-    buffers.insert(decoded.frame.samples.data());
+    const auto frames = decoder.next(1, 1, kGo);
+    ASSERT_EQ(frames.size(), 1u);
+    ASSERT_EQ(number_of(frames[0]), i);
+    EXPECT_GE(frames[0].decode_us, 0);
+    buffers.insert(frames[0].view().data());
   }
-  EXPECT_FALSE(decoder.next(decoded, kGo));
-  EXPECT_FALSE(decoder.next(decoded, kGo));
-  EXPECT_LE(buffers.size(), 8u);
+  EXPECT_TRUE(decoder.next(1, 1, kGo).empty());
+  EXPECT_TRUE(decoder.next(1, 1, kGo).empty());
+  EXPECT_EQ(buffers.size(), 5u);
 }
 
 TEST(Decoder, ReadsAheadButNotFar) {
   NumberedSource source(200, End::clean);
-  Decoder decoder(source, 0);
-  DecodedFrame decoded;
-  ASSERT_TRUE(decoder.next(decoded, kGo));
+  Decoder decoder(source);
+  ASSERT_EQ(decoder.next(1, 1, kGo).size(), 1u);
   while (source.read < 5) std::this_thread::sleep_for(1ms);
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(source.read, 5) << "one consumed, four waiting";
@@ -74,42 +77,117 @@ TEST(Decoder, ReadsAheadButNotFar) {
 
 TEST(Decoder, ReadsNoMoreThanItsLimit) {
   NumberedSource source(3, End::silent);
-  Decoder decoder(source, 3);
-  DecodedFrame decoded;
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(decoder.next(decoded, kGo));
-  EXPECT_FALSE(decoder.next(decoded, kGo));
+  {
+    Decoder decoder(source, {.limit = 3});
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(decoder.next(1, 1, kGo).size(), 1u);
+    EXPECT_TRUE(decoder.next(1, 1, kGo).empty());
+  }
   EXPECT_FALSE(source.interrupted);
 }
 
+TEST(Decoder, ASecondOneGoesOnWhereTheFirstStopped) {
+  for (int repeat = 0; repeat < 50; ++repeat) {  // the first one's thread may not have ended yet
+    NumberedSource source(20, End::clean);
+    {
+      Decoder decoder(source, {.limit = 2});
+      for (int i = 0; i < 2; ++i) EXPECT_EQ(decoder.next(1, 1, kGo).size(), 1u);
+    }
+    EXPECT_FALSE(source.interrupted);
+    Decoder decoder(source, {.limit = 18, .slots = 40});
+    const auto frames = decoder.next(40, 40, kGo);
+    ASSERT_EQ(frames.size(), 18u);
+    for (int i = 0; i < 18; ++i) ASSERT_EQ(number_of(frames[static_cast<std::size_t>(i)]), 2 + i);
+  }
+}
+
+TEST(Decoder, FillsBatchesOrTakesWhatThereIs) {
+  for (const std::size_t most : {1, 3, 8, 16}) {
+    for (const bool fill : {false, true}) {
+      NumberedSource source(100, End::clean);
+      Decoder decoder(source, {.slots = 16});
+      int at = 0;
+      while (true) {
+        const auto frames = decoder.next(most, fill ? most : 1, kGo);
+        if (frames.empty()) break;
+        ASSERT_LE(frames.size(), most);
+        for (const DecodedFrame& frame : frames) ASSERT_EQ(number_of(frame), at++);
+        if (fill && 16 % most == 0 && at < 96) {
+          ASSERT_EQ(frames.size(), most);
+        }
+      }
+      EXPECT_EQ(at, 100);
+    }
+  }
+}
+
+TEST(Decoder, ASlowSourceIsNotWaitedForWhereOneFrameIsEnough) {
+  NumberedSource source(3, End::silent);
+  Decoder decoder(source, {.slots = 16});
+  std::size_t got = 0;
+  while (got < 3) {
+    const auto frames = decoder.next(8, 1, kGo);
+    ASSERT_FALSE(frames.empty());
+    got += frames.size();
+  }
+  EXPECT_EQ(got, 3u);
+}
+
+TEST(Decoder, PutsFramesSideBySideIntoMemoryThatItIsGiven) {
+  NumberedSource source(30, End::clean);
+  std::vector<std::byte> memory(6 * 256);
+  Decoder decoder(source, {.slots = 6, .memory = memory, .frame_bytes = 256});
+  for (int at = 0; at < 30; at += 3) {
+    const auto frames = decoder.next(3, 3, kGo);
+    ASSERT_EQ(frames.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(number_of(frames[i]), at + static_cast<int>(i));
+      EXPECT_EQ(frames[i].view().data(), memory.data() + (static_cast<std::size_t>(at) % 6 + i) * 256);
+    }
+  }
+}
+
+TEST(Decoder, FramesOfAnotherSizeStayOutOfThatMemory) {
+  NumberedSource source(4, End::clean);
+  std::vector<std::byte> memory(4 * 100, std::byte{9});
+  Decoder decoder(source, {.slots = 4, .memory = memory, .frame_bytes = 100});
+  const auto frames = decoder.next(4, 4, kGo);
+  ASSERT_EQ(frames.size(), 4u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(number_of(frames[static_cast<std::size_t>(i)]), i);
+  EXPECT_EQ(std::set<std::byte>(memory.begin(), memory.end()).size(), 1u);
+}
+
 TEST(Decoder, ErrorsComeAfterTheFramesBeforeThem) {
-  NumberedSource source(3, End::damaged);
-  Decoder decoder(source, 0);
-  DecodedFrame decoded;
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(decoder.next(decoded, kGo));
-  EXPECT_THROW(decoder.next(decoded, kGo), InputError);
+  for (const std::size_t most : {1, 2, 8}) {
+    NumberedSource source(3, End::damaged);
+    Decoder decoder(source, {.slots = 8});
+    std::size_t got = 0;
+    while (got < 3) got += decoder.next(most, most, kGo).size();
+    EXPECT_EQ(got, 3u);
+    EXPECT_THROW(decoder.next(most, most, kGo), InputError);
+  }
 }
 
 TEST(Decoder, StopsWhileTheSourceSaysNothing) {
-  NumberedSource source(1, End::silent);
-  Decoder decoder(source, 0);
-  DecodedFrame decoded;
-  std::atomic<bool> stop{false};
-  EXPECT_TRUE(decoder.next(decoded, stop));
-  std::thread later([&] {
-    std::this_thread::sleep_for(50ms);
-    stop = true;
-  });
-  EXPECT_FALSE(decoder.next(decoded, stop));
-  later.join();
+  for (const std::size_t least : {1, 8}) {
+    NumberedSource source(1 + static_cast<int>(least) / 2, End::silent);
+    Decoder decoder(source, {.slots = 16});
+    std::atomic<bool> stop{false};
+    EXPECT_EQ(decoder.next(1, 1, stop).size(), 1u);
+    std::thread later([&] {
+      std::this_thread::sleep_for(50ms);
+      stop = true;
+    });
+    EXPECT_EQ(decoder.next(8, least, stop).size(), least / 2) << "what was decoded until then";
+    later.join();
+  }
 }
 
 TEST(Decoder, EndsASourceThatIsNotReadToItsEnd) {
   NumberedSource silent(2, End::silent);
   NumberedSource long_one(100000, End::clean);
   for (NumberedSource* source : {&silent, &long_one}) {
-    Decoder decoder(*source, 0);
-    DecodedFrame decoded;
-    EXPECT_TRUE(decoder.next(decoded, kGo));
+    Decoder decoder(*source);
+    EXPECT_EQ(decoder.next(1, 1, kGo).size(), 1u);
   }
   EXPECT_TRUE(silent.interrupted);
   EXPECT_LE(long_one.read, 6);

@@ -23,7 +23,7 @@ KEYS = {
     "plan": {"path", "backend", "buckets", "delays", "samples_fraction"},
     "frames": {"transformed", "relearned", "dense_fallbacks", "median_us", "p95_us"},
     "dense": {"engine", "median_us"},
-    "pipeline": {"decode_us", "copy_us", "transform_us", "bytes_per_frame", "bottleneck"},
+    "pipeline": {"decode_us", "copy_us", "transform_us", "bytes_per_frame", "frames_per_batch", "bottleneck"},
     "verified": {"frames", "relative_error", "standard_error_coverage"},
     "similarity": {"every_frame", "frames", "overlap", "correlation", "energy", "median_us"},
 }
@@ -261,6 +261,50 @@ class ProgramTest(unittest.TestCase):
         report = json.loads(run("run", "-", "--k", "20", "--frames", "7", "--verify", "0", "--json", "-", stdin=film(12)).stdout)
         self.assertEqual((report["input"]["frames_read"], report["verified"]["frames"]), (7, 0))
         self.assertIsNone(report["verified"]["relative_error"]["median"])
+
+    def test_batches_change_nothing_but_their_size(self):
+        """A file is a recording, whose batches are filled; a pipe is live."""
+        recording = self.path("film.y4m")
+        with open(recording, "wb") as file:
+            file.write(film(41))
+        lines, sizes = [], []
+        for batch in ("1", "7", "40", "1024"):
+            csv = self.path(f"{batch}.csv")
+            done = run("run", recording, "--backend", "cpu", "--k", "40", "--verify", "4", "--batch", batch, "--csv", csv, "--json", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = json.loads(done.stdout)
+            self.assertEqual((report["input"]["frames_read"], report["frames"]["transformed"]), (41, 40))
+            sizes.append(report["pipeline"]["frames_per_batch"])
+            with open(csv, encoding="utf-8") as file:
+                rows = [line.strip().split(",") for line in file]
+            lines.append([row[:2] + row[3:] for row in rows])  # all but the time
+        self.assertEqual(sizes, [1, 40 / 6, 40, 40])
+        for other in lines[1:]:
+            self.assertEqual(other, lines[0])
+        self.assertEqual(run("run", recording, "--k", "40", "--batch", "0").returncode, 2)
+        self.assertEqual(run("run", recording, "--k", "40", "--batch", "many").returncode, 2)
+
+    def test_a_live_source_is_not_waited_for(self):
+        for end in (signal.SIGINT, None):  # Ctrl-C, the end of the pipe
+            report = self.path("report.json")
+            command = [PROGRAM, "run", "-", "--k", "20", "--batch", "32", "--csv", self.path("live.csv"), "--json", report]
+            content = film(9)
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                process.stdin.write(content[:-100] if end is None else content)
+                process.stdin.flush()
+                if end is not None:
+                    time.sleep(3)
+                    process.send_signal(end)
+                else:
+                    process.stdin.close()
+                process.wait(timeout=60)
+                self.assertEqual(process.returncode, 3 if end is None else 130)
+            with open(report, encoding="utf-8") as file:
+                done = json.load(file)
+            if end is None:
+                self.assertEqual(done["input"]["frames_read"], 8, "the last one is cut short")
+            else:
+                self.assertIn(done["input"]["frames_read"], range(0, 10))
 
     def test_bundled_recording(self):
         if b"OpenCV     yes" not in run("--version").stdout:

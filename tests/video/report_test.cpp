@@ -6,14 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <random>
 #include <sstream>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "tests/support/throws.hpp"
+#include "video/pipeline/batching.hpp"
 #include "video/pipeline/statistics.hpp"
 #include "video/report/text.hpp"
 
@@ -23,13 +28,15 @@ namespace {
 /// A source with the frames of a short film.
 class FilmSource final : public FrameSource {
  public:
-  explicit FilmSource(int frames, int change_size_at = -1) : frames_(frames), change_(change_size_at) {
+  explicit FilmSource(int frames, int change_size_at = -1, bool live = false)
+      : frames_(frames), change_(change_size_at), live_(live) {
     info_.path = "film <&\">";
     info_.width = 96;
     info_.height = 64;
     info_.frames_expected = frames;
   }
   const SourceInfo& info() const noexcept override { return info_; }
+  bool live() const noexcept override { return live_; }
   bool next(Frame& frame) override {
     if (at_ == frames_) return false;
     frame.width = at_ == change_ ? 80 : 96;
@@ -42,15 +49,17 @@ class FilmSource final : public FrameSource {
 
  private:
   int frames_, change_, at_ = 0;
+  bool live_;
   SourceInfo info_;
 };
 
 RunReport run_film(FilmSource source, RunOptions options = {}, bool stop_early = false) {
   std::atomic<bool> stop{false};
   options.k = options.k == 0 ? 30 : options.k;
-  return run(
-      source, options, nullptr, [&](std::int64_t read, std::int64_t) { stop = stop_early && read == 4; },
-      stop);
+  const auto progress = [&](std::int64_t read, std::int64_t) {
+    if (stop_early && read == 4) stop = true;
+  };
+  return run(source, options, nullptr, progress, stop);
 }
 
 TEST(Run, ReadsVerifiesAndCounts) {
@@ -79,6 +88,130 @@ TEST(Run, AChangedSizeIsDamageButWhatWasReadIsReported) {
   EXPECT_EQ(report.frames_read, 7);
   EXPECT_NE(report.message.find("frame 7"), std::string::npos);
   EXPECT_NE(json_report(report).find("\"frames_read\": 7"), std::string::npos);
+}
+
+/// What reports say of each frame, the time left out.
+std::vector<std::string> rows_of(FilmSource source, RunOptions options) {
+  std::vector<std::string> rows;
+  options.on_frame = [&](const FrameRecord& frame) {
+    FrameRecord timeless = frame;
+    timeless.us = 0;
+    rows.push_back(csv_row(timeless));
+  };
+  static_cast<void>(run_film(std::move(source), options));
+  return rows;
+}
+
+TEST(Run, BatchesOfAnySizeReportTheSame) {
+  RunOptions options;
+  options.verify = 3;
+  for (const std::int64_t learn_frames : {1, 4}) {
+    options.learn_frames = learn_frames;
+    options.batch = 1;
+    const auto expected = rows_of(FilmSource(38), options);
+    ASSERT_EQ(expected.size(), 37u);
+    for (const int batch : {3, 32}) {
+      options.batch = batch;
+      for (const bool live : {false, true}) EXPECT_EQ(rows_of(FilmSource(38, -1, live), options), expected);
+    }
+  }
+}
+
+TEST(Run, ARecordingFillsItsBatches) {
+  RunOptions options;
+  options.batch = 8;
+  const RunReport filled = run_film(FilmSource(27), options);
+  EXPECT_EQ(filled.frames_read, 27);
+  EXPECT_EQ(filled.pushes, 4) << "8 + 8 + 8 + 2 after the frame that is learned from";
+  options.frames = 13;
+  const RunReport limited = run_film(FilmSource(27), options);
+  EXPECT_EQ(limited.frames_read, 13);
+  EXPECT_EQ(limited.pushes, 2);
+  options.frames = 1;
+  EXPECT_EQ(run_film(FilmSource(27), options).frames_read, 1);
+}
+
+/// A camera: a frame comes only after the one before it has been reported.
+class PatientCamera final : public FrameSource {
+ public:
+  PatientCamera(int frames, const std::atomic<std::int64_t>& reported) : film_(frames), reported_(reported) {}
+  const SourceInfo& info() const noexcept override { return film_.info(); }
+  bool live() const noexcept override { return true; }
+  bool next(Frame& frame) override {
+    while (reported_ < read_ && !interrupted_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ++read_;
+    return !interrupted_ && film_.next(frame);
+  }
+  void interrupt() noexcept override { interrupted_ = true; }
+
+ private:
+  FilmSource film_;
+  const std::atomic<std::int64_t>& reported_;
+  std::int64_t read_ = 0;
+  std::atomic<bool> interrupted_{false};
+};
+
+TEST(Run, ACameraIsNotWaitedForHoweverLargeTheBatch) {
+  for (const int batch : {0, 1, 32}) {
+    std::atomic<std::int64_t> reported{0};
+    PatientCamera camera(12, reported);
+    RunOptions options;
+    options.k = 30;
+    options.batch = batch;
+    const std::atomic<bool> stop{false};
+    const RunReport report = run(
+        camera, options, nullptr, [&](std::int64_t read, std::int64_t) { reported = read; }, stop);
+    EXPECT_EQ(report.status, RunStatus::complete);
+    EXPECT_EQ(report.frames_read, 12);
+    EXPECT_EQ(report.pushes, 11);
+  }
+}
+
+TEST(Run, ADamagedFrameInABatchComesAfterThoseBeforeIt) {
+  RunOptions options;
+  for (const int batch : {1, 4, 32}) {
+    options.batch = batch;
+    for (const int change : {1, 7}) {
+      const RunReport report = run_film(FilmSource(21, change), options);
+      EXPECT_EQ(report.status, RunStatus::input_damaged);
+      EXPECT_EQ(report.frames_read, change);
+      EXPECT_EQ(report.frames.size(), static_cast<std::size_t>(change - 1));
+      EXPECT_NE(report.message.find("frame " + std::to_string(change) + " is"), std::string::npos);
+    }
+  }
+}
+
+TEST(Run, ABatchUnderWayIsFinishedAndReported) {
+  RunOptions options;
+  options.batch = 5;
+  const RunReport report = run_film(FilmSource(21), options, true);
+  EXPECT_EQ(report.status, RunStatus::interrupted);
+  EXPECT_EQ(report.frames_read, 6) << "the first, and the batch with the fourth in it";
+  EXPECT_EQ(report.frames.size(), 5u);
+}
+
+TEST(Run, FramesFitTheMemoryTheyMayUse) {
+  const std::size_t frame = 2'073'600;
+  const auto most = [&](BatchingRequest request, std::int64_t bytes) {
+    const Batching batching = choose_batching(request, frame, bytes);
+    EXPECT_LE(batching.most, batching.slots);
+    EXPECT_EQ(batching.slots % batching.most, 0u);
+    EXPECT_EQ(batching.least, request.live ? 1 : batching.most);
+    return batching.most;
+  };
+  constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
+  EXPECT_EQ(most({.gpu = true}, kPlenty), 64u);
+  EXPECT_EQ(most({.gpu = true, .live = true}, kPlenty), 8u);
+  EXPECT_EQ(most({.threads = 1}, kPlenty), 1u);
+  EXPECT_EQ(most({.threads = 4}, kPlenty), 16u);
+  EXPECT_EQ(most({.threads = 64}, kPlenty), 32u);
+  EXPECT_EQ(most({.batch = 100, .threads = 4}, kPlenty), 100u);
+  EXPECT_EQ(most({.batch = 100}, 20 * 2'073'600), 10u);
+  EXPECT_EQ(most({.batch = 100}, 0), 1u);
+  EXPECT_EQ(plan_batch({.gpu = true}), 64);
+  EXPECT_EQ(plan_batch({.gpu = true, .live = true}), 1);
+  EXPECT_EQ(plan_batch({.batch = 9, .gpu = true, .live = true}), 9);
+  EXPECT_EQ(plan_batch({.batch = 9, .threads = 8}), 1);
 }
 
 TEST(Run, AnEmptySourceIsDamage) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the first frames, learns or takes a template, then pushes each frame through a tracker; samples
-// frames for dense timing and verification, and turns failures after the first frame into a status.
+// Collects the first frames, learns or takes a template, then pushes the others through a tracker, in
+// batches; samples frames for dense timing and verification, and turns failures after the first frame into a
+// status.
 #include "video/pipeline/run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
+#include <thread>
+#include <utility>
 
+#include "video/pipeline/batching.hpp"
+#include "video/pipeline/dense_check.hpp"
 #include "video/pipeline/memory.hpp"
 #include "video/pipeline/statistics.hpp"
 #include "video/sources/decoder.hpp"
@@ -17,134 +20,8 @@ namespace sfft::video {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double microseconds(Clock::duration duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-/// Kept between transforms, because allocating aligned memory for every frame fragments the heap and makes it
-/// grow.
-class Workspace {
- public:
-  explicit Workspace(std::size_t bytes) : bytes_(bytes), memory_(bytes + 64) {}
-
-  std::span<std::byte> aligned() {
-    void* start = memory_.data();
-    std::size_t room = memory_.size();
-    std::align(64, bytes_, start, room);
-    return {static_cast<std::byte*>(start), bytes_};
-  }
-
- private:
-  std::size_t bytes_;
-  std::vector<std::byte> memory_;
-};
-
-/// Times one dense engine as a user would run it: on the samples as they come or already converted to float,
-/// whichever is faster.
-class DenseTimer {
- public:
-  DenseTimer(const Shape& shape, dense::Engine engine, int threads)
-      : plan_(shape, true, {.engine = engine, .planning = dense::Planning::measure, .threads = threads}),
-        spectrum_(plan_.spectrum_points()),
-        workspace_(plan_.workspace_bytes()) {}
-
-  std::string engine() const { return plan_.engine_name(); }
-
-  double time(const SignalView& frame, const SignalView& converted) {
-    if (!warm_) plan_.forward(converted, spectrum_, workspace_.aligned());
-    warm_ = true;
-    double best = 0;
-    for (const SignalView* input : {&frame, &converted}) {
-      const auto start = Clock::now();
-      plan_.forward(*input, spectrum_, workspace_.aligned());
-      const double us = microseconds(Clock::now() - start);
-      best = best == 0 ? us : std::min(best, us);
-    }
-    return best;
-  }
-
- private:
-  dense::Plan<float> plan_;
-  std::vector<std::complex<float>> spectrum_;
-  Workspace workspace_;
-  bool warm_ = false;
-};
-
-/// Transforms some of the frames densely: the times to beat, and the truth.
-class DenseCheck {
- public:
-  DenseCheck(const Shape& shape, int threads)
-      : shape_(shape),
-        exact_(shape, true),
-        samples_(static_cast<std::size_t>(shape.points())),
-        exact_spectrum_(exact_.spectrum_points()),
-        exact_workspace_(exact_.workspace_bytes()) {
-    for (const dense::Engine engine : {dense::Engine::built_in, dense::Engine::fftw})
-      if (dense::available(engine)) timers_.emplace_back(shape, engine, threads);
-  }
-
-  void time(const SignalView& frame, std::vector<RunReport::DenseTimes>& times) {
-    convert(frame);
-    const SignalView converted(samples_, shape_);
-    times.resize(timers_.size());
-    for (std::size_t i = 0; i < timers_.size(); ++i) {
-      times[i].engine = timers_[i].engine();
-      times[i].us.push_back(timers_[i].time(frame, converted));
-    }
-  }
-
-  /// Compares a spectrum with the exact one, over the support without f = 0.
-  void verify(const SignalView& frame, const Spectrum<float>& spectrum, FrameRecord& record) {
-    exact_.forward(frame, exact_spectrum_, exact_workspace_.aligned());
-    const std::int64_t columns = shape_[1];
-    double error = 0;
-    double norm = 0;
-    for (std::size_t i = 0; i < spectrum.support->size(); ++i) {
-      const std::int64_t f = (*spectrum.support)[i];
-      if (f == 0) continue;
-      std::int64_t row = f / columns;
-      std::int64_t column = f % columns;
-      const bool stored = column <= columns / 2;
-      if (!stored) {
-        row = row == 0 ? 0 : shape_[0] - row;
-        column = columns - column;
-      }
-      const std::complex<double> kept =
-          exact_spectrum_[static_cast<std::size_t>(row * (columns / 2 + 1) + column)];
-      const std::complex<double> truth = stored ? kept : std::conj(kept);
-      error += std::norm(std::complex<double>(spectrum.values[i]) - truth);
-      norm += std::norm(truth);
-    }
-    record.true_error = norm > 0 ? std::sqrt(error / norm) : 0;
-    // Exact results report no error; float rounding does not count as a failure of the account.
-    constexpr double kRounding = 1e-6;
-    record.covered = std::sqrt(error) <= 2 * spectrum.error_l2 + kRounding * std::sqrt(norm);
-  }
-
- private:
-  void convert(const SignalView& frame) {
-    if (frame.type() == ElementType::u8) {
-      std::copy_n(static_cast<const std::uint8_t*>(frame.data()), samples_.size(), samples_.begin());
-    } else {
-      std::copy_n(static_cast<const std::uint16_t*>(frame.data()), samples_.size(), samples_.begin());
-    }
-  }
-
-  Shape shape_;
-  dense::Plan<double> exact_;
-  std::vector<float> samples_;
-  std::vector<std::complex<double>> exact_spectrum_;
-  Workspace exact_workspace_;
-  std::vector<DenseTimer> timers_;
-};
-
-/// Dense transforms are timed on the first few frames and then now and then: enough for a median, few enough
-/// not to dominate.
-bool timed_densely(std::int64_t index, std::size_t so_far) {
-  constexpr std::size_t kMost = 64;
-  return so_far < kMost && (index < 8 || index % 10 == 0);
+int core_count() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
@@ -160,8 +37,8 @@ LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
 
 class Run {
  public:
-  Run(const RunOptions& options, SpectrumSink* sink, RunReport& report)
-      : options_(options), sink_(sink), report_(report) {}
+  Run(const RunOptions& options, bool live, SpectrumSink* sink, RunReport& report)
+      : options_(options), live_(live), sink_(sink), report_(report) {}
 
   bool started() const { return tracker_.has_value(); }
 
@@ -182,12 +59,12 @@ class Run {
     const Template tmpl = given ? *options_.tmpl : learn(views, learn_options(options_, view.shape()));
     report_.first_template = tmpl;
     report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
-    tracker_.emplace(tmpl, tracker_options(options_));
+    tracker_.emplace(tmpl, tracker_options(options_, live_));
     if (options_.keep_template) first_plan_ = tracker_->plan();
     dense_.emplace(view.shape(), options_.threads);
     note_plan();
     if (given) {
-      transform(first, 0);
+      transform({&view, 1}, 0);
       note_plan();
     } else if (sink_ != nullptr) {  // the first frame's spectrum is exact
       Spectrum<float> exact = tracker_->plan().make_spectrum();
@@ -196,15 +73,38 @@ class Run {
       sink_->write(0, exact);
     }
     if (!given) dense_->time(view, report_.dense);
-    for (std::size_t i = 1; i < frames.size(); ++i) transform(frames[i], static_cast<std::int64_t>(i));
+    const std::span<const SignalView> others = std::span(views).subspan(1);
+    const std::size_t most = batching(first).most;
+    for (std::size_t i = 0; i < others.size(); i += most)
+      transform(others.subspan(i, std::min(most, others.size() - i)), static_cast<std::int64_t>(i) + 1);
   }
 
-  void transform(const Frame& frame, std::int64_t index) {
-    const SignalView view = frame.view();
-    const auto begin = Clock::now();
-    const TrackedFrame<float>& tracked = tracker_->push(view);
+  /// How the frames after the first ones are handed over; known once the run has started.
+  Batching batching(const Frame& frame) const {
+    return choose_batching(batching_request(on_gpu()), frame.samples.size(), batch_limit_bytes());
+  }
+  bool on_gpu() const { return tracker_->plan().info().backend == Backend::cuda; }
+
+  /// Transforms frames, the first of which has this index. When one fails, those before it are in the report.
+  void transform(std::span<const SignalView> frames, std::int64_t index) {
+    std::exception_ptr failure;
+    try {
+      tracker_->push(frames);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::span<const TrackedFrame<float>> results = tracker_->results();
+    ++report_.pushes;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      record(frames[i], results[i], index + static_cast<std::int64_t>(i));
+    if (failure) std::rethrow_exception(failure);
+  }
+  /// Frames that the latest transform() has done.
+  std::size_t transformed() const { return tracker_->results().size(); }
+
+  void record(const SignalView& view, const TrackedFrame<float>& tracked, std::int64_t index) {
     FrameRecord record;
-    record.us = microseconds(Clock::now() - begin);
+    record.us = tracked.us;
     record.copy_us = tracked.spectrum.transfer_us;
     record.transferred_bytes = tracked.spectrum.transferred_bytes;
     record.index = index;
@@ -233,6 +133,8 @@ class Run {
     report_.relearned = tracker_->relearned();
     report_.dense_fallbacks = tracker_->dense_fallbacks();
     report_.calibrated = tracker_->calibrated();
+    report_.refined = tracker_->refined();
+    report_.refinement = tracker_->refinement();
     if (options_.keep_template) keep_template();
     std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
   }
@@ -251,7 +153,12 @@ class Run {
     report_.last_template = last.keep_in(tmpl);
   }
 
+  BatchingRequest batching_request(bool gpu) const {
+    return {options_.batch, gpu, live_, options_.threads > 0 ? options_.threads : core_count()};
+  }
+
   const RunOptions& options_;
+  bool live_;
   SpectrumSink* sink_;
   RunReport& report_;
   std::optional<Tracker<float>> tracker_;
@@ -259,8 +166,12 @@ class Run {
   std::optional<DenseCheck> dense_;
 };
 
+bool same_size(const Frame& frame, const Frame& first) {
+  return frame.width == first.width && frame.height == first.height && frame.bit_depth16 == first.bit_depth16;
+}
+
 void check_size(const Frame& frame, const Frame& first, std::int64_t index) {
-  if (frame.width != first.width || frame.height != first.height || frame.bit_depth16 != first.bit_depth16) {
+  if (!same_size(frame, first)) {
     throw InputError(
         fmt::format("frame {} is {}x{}{}, the first was {}x{}{}: frames must keep their size and depth",
                     index, frame.width, frame.height, frame.bit_depth16 ? " 16-bit" : "", first.width,
@@ -268,12 +179,125 @@ void check_size(const Frame& frame, const Frame& first, std::int64_t index) {
   }
 }
 
+/// Reads a source and feeds the run: first the frames to learn from, then batches.
+class Reading {
+ public:
+  Reading(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
+          const ProgressCallback& progress, const std::atomic<bool>& stop, RunReport& report)
+      : source_(source),
+        options_(options),
+        progress_(progress),
+        stop_(stop),
+        report_(report),
+        run_(options, source.live(), sink, report),
+        wanted_(options.tmpl ? 1 : options.learn_frames) {}
+
+  void read() {
+    read_first();
+    if (!stop_ && !over_ && left() != 0) read_others();
+    begin_with_fewer();
+  }
+  /// If the source ends or breaks before there are enough frames to learn from, what was read is transformed
+  /// all the same.
+  void begin_with_fewer() {
+    if (!started() && !first_.empty()) begin();
+  }
+  bool started() const { return run_.started(); }
+  void finish() { run_.finish(); }
+
+ private:
+  void begin() {
+    run_.start(first_);
+    first_.clear();
+  }
+
+  /// Frames that may still be read; -1: any number.
+  std::int64_t left() const { return options_.frames > 0 ? options_.frames - report_.frames_read : -1; }
+
+  void count_read(std::size_t frames) {
+    for (; frames > 0; --frames) {
+      ++report_.frames_read;
+      progress_(report_.frames_read, options_.frames > 0 ? options_.frames : report_.input.frames_expected);
+    }
+  }
+
+  /// Until the run has started. The decoder reads no further than that, because where frames go then depends
+  /// on the plan.
+  void read_first() {
+    const std::int64_t most =
+        report_.input.frames_expected > 0 ? report_.input.frames_expected : options_.learn_frames;
+    Decoder decoder(source_, {.limit = options_.frames > 0 ? std::min(wanted_, options_.frames) : wanted_});
+    while (!stop_ && !started()) {
+      const auto frames = decoder.next(1, 1, stop_);
+      over_ = frames.empty();
+      if (over_) break;
+      const Frame& frame = frames[0].frame;
+      report_.decode_us.push_back(frames[0].decode_us);
+      if (first_.empty()) {
+        check_held_frames(std::min(wanted_, most), frame, held_frames_limit_bytes());
+      } else {
+        check_size(frame, first_[0], report_.frames_read);
+      }
+      first_.push_back(frame);
+      if (static_cast<std::int64_t>(first_.size()) >= wanted_) begin();
+      count_read(1);
+    }
+  }
+
+  void read_others() {
+    const std::size_t frame_bytes = report_.first_frame.samples.size();
+    const Batching batching = run_.batching(report_.first_frame);
+    PageLockedMemory memory;
+    if (run_.on_gpu()) memory = lock_slots(batching.slots, frame_bytes, options_.device);
+    Decoder decoder(source_, {.limit = std::max<std::int64_t>(0, left()),
+                              .slots = batching.slots,
+                              .memory = {memory.data(), memory.bytes()},
+                              .frame_bytes = frame_bytes});
+    while (!stop_) {
+      const auto frames = decoder.next(batching.most, batching.least, stop_);
+      if (frames.empty()) break;
+      transform(frames);
+    }
+  }
+
+  void transform(std::span<const DecodedFrame> frames) {
+    std::vector<SignalView> views;
+    for (const DecodedFrame& decoded : frames) {
+      if (!same_size(decoded.frame, report_.first_frame)) break;
+      views.push_back(decoded.view());
+    }
+    for (std::size_t i = 0; i < std::min(views.size() + 1, frames.size()); ++i)
+      report_.decode_us.push_back(frames[i].decode_us);
+    try {
+      if (!views.empty()) run_.transform(views, report_.frames_read);
+    } catch (...) {
+      count_read(run_.transformed());
+      throw;
+    }
+    count_read(views.size());
+    if (views.size() < frames.size())
+      check_size(frames[views.size()].frame, report_.first_frame, report_.frames_read);
+  }
+
+  FrameSource& source_;
+  const RunOptions& options_;
+  const ProgressCallback& progress_;
+  const std::atomic<bool>& stop_;
+  RunReport& report_;
+  Run run_;
+  std::int64_t wanted_;  ///< frames to learn from; with a given template only the first is needed to start
+  std::vector<Frame> first_;
+  bool over_ = false;  ///< the source
+};
+
 }  // namespace
 
-TrackerOptions tracker_options(const RunOptions& options) {
+TrackerOptions tracker_options(const RunOptions& options, bool live) {
   TrackerOptions tracking;
   tracking.plan.backend = options.backend;
   tracking.plan.device = options.device;
+  tracking.plan.transfer = options.transfer;
+  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads});
   tracking.learn.backend = options.backend;
   tracking.learn.device = options.device;
   tracking.plan.threads = options.threads;
@@ -281,11 +305,15 @@ TrackerOptions tracker_options(const RunOptions& options) {
   tracking.reference = options.reference;
   tracking.accuracy = options.accuracy;
   tracking.similarity = options.similarity;
+  tracking.plan.effort = options.effort;
+  tracking.refine = options.refine;
   return tracking;
 }
 
 Template with_plan(const Template& tmpl, const RunOptions& options) {
-  return Tracker<float>(tmpl, tracker_options(options)).plan().keep_in(tmpl);
+  TrackerOptions tracking = tracker_options(options, false);
+  tracking.refine = false;  // the plan to keep is one that somebody waits for
+  return Tracker<float>(tmpl, tracking).plan().keep_in(tmpl);
 }
 
 std::int64_t default_k(const Shape& shape) noexcept {
@@ -300,39 +328,9 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   report.backend = options.backend;
   report.device = options.device;
   report.similarity = options.similarity;
-  Run pipeline(options, sink, report);
-  // Frames to learn the template from; with a given template only the first is needed to start.
-  const std::int64_t wanted = options.tmpl ? 1 : options.learn_frames;
-  const std::int64_t most =
-      report.input.frames_expected > 0 ? report.input.frames_expected : options.learn_frames;
-  std::vector<Frame> first;
-  const auto begin = [&] {
-    pipeline.start(first);
-    first.clear();
-  };
-  // If the source ends or breaks before there are that many, what was read is transformed all the same.
-  const auto begin_with_fewer = [&] {
-    if (!pipeline.started() && !first.empty()) begin();
-  };
+  Reading reading(source, options, sink, progress, stop, report);
   try {
-    Decoder decoder(source, options.frames);
-    DecodedFrame decoded;
-    const Frame& frame = decoded.frame;
-    while (!stop && decoder.next(decoded, stop)) {
-      report.decode_us.push_back(decoded.decode_us);
-      if (report.frames_read > 0)
-        check_size(frame, first.empty() ? report.first_frame : first[0], report.frames_read);
-      if (pipeline.started()) {
-        pipeline.transform(frame, report.frames_read);
-      } else {
-        if (first.empty()) check_held_frames(std::min(wanted, most), frame, held_frames_limit_bytes());
-        first.push_back(frame);
-        if (static_cast<std::int64_t>(first.size()) >= wanted) begin();
-      }
-      ++report.frames_read;
-      progress(report.frames_read, options.frames > 0 ? options.frames : report.input.frames_expected);
-    }
-    begin_with_fewer();
+    reading.read();
     if (stop) {
       report.status = RunStatus::interrupted;
       report.message = fmt::format("interrupted after {} frames", report.frames_read);
@@ -340,12 +338,12 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
       throw InputError(fmt::format("{} holds no frames", report.input.path));
     }
   } catch (const InputError& error) {
-    begin_with_fewer();
+    reading.begin_with_fewer();
     // A signal that cuts a blocked read short is not damage.
     report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
     report.message = stop ? fmt::format("interrupted after {} frames", report.frames_read) : error.what();
   } catch (const std::exception& error) {
-    if (!pipeline.started()) throw;
+    if (!reading.started()) throw;
     report.status = RunStatus::failed;
     report.message = fmt::format("failed after {} frames: {}", report.frames_read, error.what());
     report.failure = std::current_exception();
@@ -358,7 +356,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   if (options.tmpl && !options.tmpl->kept_plans_problem().empty())
     report.warnings.push_back(
         fmt::format("Plans in the template file are not used: {}.", options.tmpl->kept_plans_problem()));
-  pipeline.finish();
+  reading.finish();
   return report;
 }
 

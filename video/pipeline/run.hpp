@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline of `sfft-video run`: decoder → tracker → report, frame by frame; the decoder runs ahead.
+// The pipeline of `sfft-video run`: decoder → tracker → report, in batches of frames; the decoder runs ahead.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,14 @@ struct RunOptions {
   int threads = 1;                ///< 0: one per core
   std::int64_t verify = 10;       ///< every N-th frame is also transformed densely; 0: none
   std::int64_t frames = 0;        ///< stop after this many; 0: all
+  int batch = 0;                  ///< most frames handed to the tracker at once; 0: automatic
   std::int64_t learn_frames = 1;  ///< number of first frames, held in memory, to learn the template from
   Backend backend = Backend::automatic;
-  int device = 0;  ///< GPU of the cuda backend
+  int device = 0;                           ///< GPU of the cuda backend
+  Transfer transfer = Transfer::automatic;  ///< of frames to that GPU
   bool reference = true;
+  PlanEffort effort = PlanEffort::normal;
+  bool refine = false;           ///< quick plans first, thorough ones when they are found
   bool similarity = false;       ///< of every frame to the template, which takes a dense transform of each
   std::optional<Template> tmpl;  ///< given instead of learned
   bool keep_template = false;    ///< hand RunReport::last_template to the caller
@@ -47,7 +51,8 @@ struct RunReport {
   int threads = 1;
   Backend backend = Backend::automatic;  ///< as requested
   int device = 0;
-  Distribution decode_us;  ///< time to decode each frame read
+  std::int64_t pushes = 0;  ///< calls of the tracker, each with one or several frames
+  Distribution decode_us;   ///< time to decode each frame read
 
   std::optional<Template> first_template;
   std::optional<Template> last_template;  ///< in force at the end, with the plans that were used for it
@@ -55,8 +60,9 @@ struct RunReport {
   PlanInfo plan;
   std::string explanation;
   FrameLog frames;  ///< records of the frames that went through the tracker
-  std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0;
-  double calibration = 1;     ///< factor on reported errors at the end
+  std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0, refined = 0;
+  std::string refinement;  ///< what became of the latest search for a better plan; empty: none was asked for
+  double calibration = 1;  ///< factor on reported errors at the end
   bool differencing = false;  ///< whether the last frame was transformed as a difference to a reference
   bool similarity = false;    ///< the similarity of every frame was asked for
 
@@ -80,15 +86,17 @@ class SpectrumSink {
 /// Called after every frame with the number read and the number expected (-1: unknown).
 using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
 
-/// Runs until the source ends, breaks, `options.frames` are read or `stop` is set; a damaged input is a
+/// Runs until the source ends, breaks, `options.frames` are read or `stop` is set, which ends it after the
+/// batch under way; a damaged input is a
 /// status, not an exception, and so is any failure after the first frame; work done until then is reported.
 /// Throws Error (wrong template, bad options) before the first frame is transformed.
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
 
-/// What a run asks of its tracker and of the planner.
-TrackerOptions tracker_options(const RunOptions& options);
-/// The template with the plan that a run starts with, so that a run with these options need not search.
+/// What a run asks of its tracker and of the planner; `live`: whether its source is.
+TrackerOptions tracker_options(const RunOptions& options, bool live);
+/// The template with the plan that a run starts with, so that a run with these options on a recording need
+/// not search.
 Template with_plan(const Template& tmpl, const RunOptions& options);
 
 /// The k that is used when none is given: 1000, but no more than one frequency in 64 pixels.

@@ -36,6 +36,7 @@ struct RunStatistics {
   double reported_median;
   /// Medians of the pipeline's stages. They overlap: frames come at the pace of the slowest.
   double decode_us, copy_us, transform_us, bytes_per_frame;
+  double frames_per_batch;      ///< mean
   const char* bottleneck = "";  ///< "decode", "copy" or "transform"; empty where nothing was transformed
 
   /// What a reader must know before trusting the numbers, in whole sentences.
@@ -70,6 +71,9 @@ struct RunStatistics {
     copy_us = quantile(frames.copy_us, 0.5);
     transform_us = quantile(frames.transform_us, 0.5);
     bytes_per_frame = quantile(frames.transferred_bytes, 0.5);
+    frames_per_batch = report.pushes == 0
+                           ? std::numeric_limits<double>::quiet_NaN()
+                           : static_cast<double>(frames.size()) / static_cast<double>(report.pushes);
     // Fewer frames than this cannot show shares as small as a hundredth.
     constexpr std::int64_t kEnough = 20;
     constexpr double kPromised = 0.95;

@@ -88,7 +88,9 @@ std::string json_report(const RunReport& report) {
       {"engine", plan.engine},
       {"reason", plan.reason},
       {"kept", plan.kept},
-      {"kept_note", plan.kept_note.empty() ? ordered_json(nullptr) : ordered_json(plan.kept_note)}};
+      {"kept_note", plan.kept_note.empty() ? ordered_json(nullptr) : ordered_json(plan.kept_note)},
+      {"refined", report.refined},
+      {"refinement", report.refinement.empty() ? ordered_json(nullptr) : ordered_json(report.refinement)}};
   json["frames"] = {{"transformed", report.frames.size()},
                     {"relearned", report.relearned},
                     {"refreshed", report.refreshed},
@@ -111,6 +113,7 @@ std::string json_report(const RunReport& report) {
       {"transform_us", number_or_null(numbers.transform_us)},
       {"bytes_per_frame",
        report.frames.empty() ? ordered_json(nullptr) : ordered_json(std::llround(numbers.bytes_per_frame))},
+      {"frames_per_batch", number_or_null(numbers.frames_per_batch)},
       {"bottleneck", *numbers.bottleneck != 0 ? ordered_json(numbers.bottleneck) : ordered_json(nullptr)}};
   json["threads"] = report.threads;
   json["backend"] = to_string(report.backend);
@@ -210,6 +213,7 @@ std::string summary(const RunReport& report) {
       text += fmt::format("            it took {:.1f} us more per frame, which the times above leave out\n",
                           quantile(frames.similarity_us, 0.5));
   }
+  if (!report.refinement.empty()) text += fmt::format("refinement  {}\n", report.refinement);
   if (report.calibrated > 0) {
     text += fmt::format(
         "calibrated  on {} frames by dense transforms: reported errors are {:.2f} times the model's\n",

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One producer thread fills a ring of frames under a mutex and stops when the source ends, throws or is
-// interrupted. Its exception is kept until the consumer has taken the frames before it.
+// One producer thread fills a ring of frames and stops when the source ends, throws or is interrupted. Its
+// exception is kept until the consumer has taken the frames before it. Only counts are under the mutex: a
+// slot belongs to one thread at a time.
 #include "video/sources/decoder.hpp"
 
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
-#include <utility>
+#include <cstring>
 
 namespace sfft::video {
 
@@ -33,7 +35,14 @@ class BlockedSignals {
 
 }  // namespace
 
-Decoder::Decoder(FrameSource& source, std::int64_t limit) : source_(source), limit_(limit) {
+SignalView DecodedFrame::view() const {
+  if (elsewhere == nullptr) return frame.view();
+  return {elsewhere, static_cast<std::size_t>(frame.width * frame.height),
+          frame.bit_depth16 ? ElementType::u16 : ElementType::u8, Shape{frame.height, frame.width}};
+}
+
+Decoder::Decoder(FrameSource& source, const DecoderOptions& options)
+    : source_(source), options_(options), slots_(std::max<std::size_t>(1, options.slots)) {
   const BlockedSignals inherited_by_the_thread;
   thread_ = std::thread([this] { read_all(); });
 }
@@ -42,7 +51,8 @@ Decoder::~Decoder() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    if (!ended_) source_.interrupt();
+    const bool done = ended_ || (options_.limit > 0 && read_ >= options_.limit);
+    if (!done) source_.interrupt();
   }
   changed_.notify_all();
   thread_.join();
@@ -50,7 +60,7 @@ Decoder::~Decoder() {
 
 bool Decoder::wait_for_room() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return full_ < kDepth || closing_; });
+  changed_.wait(lock, [this] { return held_ + full_ < slots_.size() || closing_; });
   return !closing_;
 }
 
@@ -58,21 +68,40 @@ void Decoder::publish() {
   {
     const std::lock_guard lock(mutex_);
     ++full_;
+    ++read_;
   }
   changed_.notify_all();
+}
+
+bool Decoder::read_into(std::size_t slot) {
+  DecodedFrame& decoded = slots_[slot];
+  if (options_.memory.empty()) return source_.next(decoded.frame);
+  if (!source_.next(scratch_)) return false;
+  const std::vector<std::byte>& samples = scratch_.samples;
+  if (samples.size() != options_.frame_bytes) {  // another size: the consumer will say so
+    decoded.frame = scratch_;
+    decoded.elsewhere = nullptr;
+    return true;
+  }
+  std::byte* const place = options_.memory.data() + slot * options_.frame_bytes;
+  std::memcpy(place, samples.data(), samples.size());
+  decoded.frame.width = scratch_.width;
+  decoded.frame.height = scratch_.height;
+  decoded.frame.bit_depth16 = scratch_.bit_depth16;
+  decoded.elsewhere = place;
+  return true;
 }
 
 void Decoder::read_all() {
   std::exception_ptr error;
   try {
     std::size_t slot = 0;
-    for (std::int64_t read = 0; (limit_ == 0 || read < limit_) && wait_for_room(); ++read) {
-      DecodedFrame& decoded = queue_[slot];  // the consumer sees it when it is published
+    for (std::int64_t read = 0; (options_.limit == 0 || read < options_.limit) && wait_for_room(); ++read) {
       const auto begin = Clock::now();
-      if (!source_.next(decoded.frame)) break;
-      decoded.decode_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+      if (!read_into(slot)) break;
+      slots_[slot].decode_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
       publish();
-      slot = (slot + 1) % kDepth;
+      slot = (slot + 1) % slots_.size();
     }
   } catch (...) {
     error = std::current_exception();
@@ -85,23 +114,23 @@ void Decoder::read_all() {
   changed_.notify_all();
 }
 
-bool Decoder::next(DecodedFrame& decoded, const std::atomic<bool>& stop) {
+std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
+                                            const std::atomic<bool>& stop) {
   // A signal handler sets `stop` and cannot wake a condition variable.
   constexpr auto kGlance = std::chrono::milliseconds(20);
-  {
-    std::unique_lock lock(mutex_);
-    while (full_ == 0 && !ended_ && !stop) changed_.wait_for(lock, kGlance);
-    if (stop) return false;
-    if (full_ == 0) {
-      if (error_) std::rethrow_exception(error_);
-      return false;
-    }
-    std::swap(decoded, queue_[first_]);
-    first_ = (first_ + 1) % kDepth;
-    --full_;
+  std::unique_lock lock(mutex_);
+  if (held_ > 0) {
+    first_ = (first_ + held_) % slots_.size();
+    held_ = 0;
+    changed_.notify_all();
   }
-  changed_.notify_all();
-  return true;
+  // More than fit before the first slot comes again would never be there at once.
+  least = std::clamp<std::size_t>(least, 1, slots_.size() - first_);
+  while (full_ < least && !ended_ && !stop) changed_.wait_for(lock, kGlance);
+  if (full_ == 0 && !stop && error_) std::rethrow_exception(error_);
+  held_ = std::min({most, full_, slots_.size() - first_});
+  full_ -= held_;
+  return std::span(slots_).subspan(first_, held_);
 }
 
 }  // namespace sfft::video

@@ -2,53 +2,67 @@
 // The first stage of the pipeline: reads and decodes frames ahead of the transform.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "video/sources/source.hpp"
 
 namespace sfft::video {
 
 struct DecodedFrame {
-  Frame frame;
-  double decode_us = 0;  ///< time to read and decode, waiting for the input included
+  Frame frame;                           ///< without samples where these were put into the decoder's memory
+  const std::byte* elsewhere = nullptr;  ///< then they are here
+  double decode_us = 0;                  ///< time to read and decode, waiting for the input included
+
+  SignalView view() const;
 };
 
-/// A thread that reads frames into a bounded queue. Their buffers circulate between the queue and its
-/// consumer, so that none is allocated after the first few frames.
+struct DecoderOptions {
+  std::int64_t limit = 0;  ///< reads at most this many frames; 0: all
+  std::size_t slots = 5;   ///< frames that are held at once: the consumer's and those decoded ahead
+  /// Where frames of `frame_bytes` go, side by side; room for `slots` of them. Empty: the decoder allocates.
+  std::span<std::byte> memory{};
+  std::size_t frame_bytes = 0;
+};
+
+/// A thread that reads frames into a ring of slots, which its consumer reads in place.
 class Decoder {
  public:
-  /// Reads at most `limit` frames (0: all) of `source`, which must outlive the decoder and is used by it
-  /// alone until then.
-  Decoder(FrameSource& source, std::int64_t limit);
-  /// Interrupts the source and waits for its thread.
+  /// `source` must outlive the decoder and is used by it alone until then.
+  explicit Decoder(FrameSource& source, const DecoderOptions& options = {});
+  /// Interrupts the source, unless it has been read to its end or to the limit, and waits for the thread.
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  /// The next frame in the source's order; blocks. False after the last one, and soon after `stop` is set. An
-  /// exception of the source is rethrown here, after the frames before it.
-  bool next(DecodedFrame& decoded, const std::atomic<bool>& stop);
+  /// The next frames in the source's order, at most `most`, valid until the next call. Blocks until there are
+  /// `least` or the source has ended; frames that go past the last slot come with two calls. Empty after the
+  /// last frame. Soon after `stop` is set it returns what there is. An exception of the source is rethrown
+  /// here, after the frames before it.
+  std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop);
 
  private:
-  static constexpr std::size_t kDepth = 4;
-
   void read_all();
+  bool read_into(std::size_t slot);
   bool wait_for_room();
   void publish();
 
   FrameSource& source_;
-  std::int64_t limit_;
+  DecoderOptions options_;
+  Frame scratch_;  ///< of the thread: a frame on its way to the memory that was given
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::array<DecodedFrame, kDepth> queue_;  ///< a ring: full from first_ on; the thread writes behind these
-  std::size_t first_ = 0, full_ = 0;
+  /// A ring: the consumer's frames from first_ on, then the full ones; the thread writes behind these.
+  std::vector<DecodedFrame> slots_;
+  std::size_t first_ = 0, held_ = 0, full_ = 0;
+  std::int64_t read_ = 0;
   bool ended_ = false, closing_ = false;
   std::exception_ptr error_;  ///< why the source ended, if not cleanly
   std::thread thread_;

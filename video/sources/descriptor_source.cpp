@@ -22,6 +22,8 @@ namespace sfft::video {
 
 namespace {
 
+constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
+
 [[noreturn]] void cannot_read(const std::string& name, int code) {
   throw InputError(fmt::format("{} cannot be read: {}", name, std::generic_category().message(code)));
 }
@@ -70,13 +72,15 @@ class InputBuffer final : public std::streambuf {
 
 class DescriptorSource final : public FrameSource {
  public:
-  DescriptorSource(int file, std::string name, std::int64_t bytes) : name_(std::move(name)), buffer_(file) {
+  DescriptorSource(int file, std::string name, std::int64_t bytes)
+      : name_(std::move(name)), buffer_(file), live_(bytes == kUnknown) {
     checked([&] {
       source_ = open_y4m(stream_, name_, bytes);
       return true;
     });
   }
   const SourceInfo& info() const noexcept override { return source_->info(); }
+  bool live() const noexcept override { return live_; }
   bool next(Frame& frame) override {
     return checked([&] { return source_->next(frame); });
   }
@@ -97,15 +101,15 @@ class DescriptorSource final : public FrameSource {
 
   std::string name_;
   InputBuffer buffer_;
+  bool live_;  ///< a pipe
   std::istream stream_{&buffer_};
   std::unique_ptr<FrameSource> source_;
 };
 
-/// Bytes from here to the end of a file; the largest number if it is not a regular file.
+/// Bytes from here to the end of a file; kUnknown if it is not a regular file.
 std::int64_t bytes_left(int file) {
   struct stat status {};
-  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-    return std::numeric_limits<std::int64_t>::max();
+  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return kUnknown;
   const off_t at = ::lseek(file, 0, SEEK_CUR);
   return status.st_size - (at > 0 ? at : 0);
 }

@@ -60,6 +60,7 @@ class CaptureSource : public FrameSource {
     if (!(info_.fps > 0) || !std::isfinite(info_.fps)) info_.fps = 0;
   }
   const SourceInfo& info() const noexcept override { return info_; }
+  bool live() const noexcept override { return true; }
 
   bool next(Frame& frame) override {
     if (!capture_.read(image_) || image_.empty()) {
@@ -91,6 +92,10 @@ class RecordingSource final : public CaptureSource {
 #if SFFT_HAVE_LIBAVFORMAT
     packets_ = Packets::open(path);
 #endif
+  }
+
+  bool live() const noexcept override {
+    return false;
   }
 
   bool next(Frame& frame) override {

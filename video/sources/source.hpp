@@ -41,6 +41,9 @@ class FrameSource {
   virtual const SourceInfo& info() const noexcept = 0;
   /// Reads the next frame. False at a clean end; InputError for a damaged or changed one.
   virtual bool next(Frame& frame) = 0;
+  /// Whether frames come when something happens, and whoever looks at the results wants each at once:
+  /// cameras, network streams, pipes. False: a recording, read as fast as it can be.
+  virtual bool live() const noexcept { return false; }
   /// Called from another thread: makes a blocked next() return soon; the source is not read again. Sources
   /// that cannot be woken return at their own timeout.
   virtual void interrupt() noexcept {}

@@ -94,6 +94,7 @@ json time_host_frames(const Recording& recording, double max_samples) {
                       {"gather, 4 threads", Transfer::gather, 4},
                       {"gather, all cores", Transfer::gather, cores},
                       {"mapped", Transfer::mapped, 1},
+                      {"rows", Transfer::rows, 1},
                       {"whole", Transfer::whole, 1}};
   std::vector<Spectrum<float>> reference;
   for (const auto& [name, transfer, threads] : ways) {

@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/cuda/stages/binning.hpp"
+#include "kernels/cuda/stages/row_set.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 
 namespace sfft::detail::cuda {
@@ -54,6 +55,14 @@ class Executor {
   virtual const std::vector<std::int64_t>& sample_indices() const noexcept = 0;
   /// The same on compact frames.
   virtual void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const = 0;
+  /// The rows of a frame that hold the samples, if the path can read frames that consist of those; else
+  /// empty, and enqueue_rows() may not be called.
+  virtual const RowSet& row_set() const noexcept {
+    static const RowSet none;
+    return none;
+  }
+  /// The same on the compact frames of row_set().
+  virtual void enqueue_rows(const Batch<Real>&, State&, Stream) const {}
   /// Samples of a stream; 0: the path is exact without a reference. sample_indices() holds whole streams,
   /// then the witness's samples.
   virtual std::int64_t taps() const noexcept = 0;

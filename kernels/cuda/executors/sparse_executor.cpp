@@ -59,6 +59,11 @@ void SparseExecutor<Real>::enqueue_compact(const Batch<Real>& batch, State& stat
 }
 
 template <class Real>
+void SparseExecutor<Real>::enqueue_rows(const Batch<Real>& batch, State& state, Stream stream) const {
+  launch(tables_.rows_view(), batch, state, stream);
+}
+
+template <class Real>
 void SparseExecutor<Real>::launch(const Binning<Real>& plan, const Batch<Real>& batch, State& state,
                                   Stream stream) const {
   if (batch.count == 0) return;

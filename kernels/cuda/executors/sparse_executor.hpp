@@ -31,6 +31,8 @@ class SparseExecutor final : public Executor<Real> {
   void enqueue(const Batch<Real>& batch, State& state, Stream stream) const override;
   const std::vector<std::int64_t>& sample_indices() const noexcept override { return indices_; }
   void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const override;
+  const RowSet& row_set() const noexcept override { return tables_.row_set(); }
+  void enqueue_rows(const Batch<Real>& batch, State& state, Stream stream) const override;
   std::int64_t taps() const noexcept override { return tables_.view().taps(); }
   std::int64_t witness_samples() const noexcept override { return tables_.view().witness.count; }
   std::string describe() const override;

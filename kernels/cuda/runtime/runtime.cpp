@@ -295,8 +295,8 @@ const void* mapped_address(const void* host) noexcept {
   return attributes.type == cudaMemoryTypeHost ? attributes.devicePointer : nullptr;
 }
 
-void fail_allocation(std::int64_t n) noexcept {
-  failing = n;
+std::int64_t fail_allocation(std::int64_t n) noexcept {
+  return failing.exchange(n);
 }
 
 std::int64_t allocated_bytes() noexcept {

@@ -157,8 +157,9 @@ bool kernels_can_read(const void* data, int device) noexcept;
 /// The address at which kernels read page-locked host memory, or nullptr when it is not page-locked.
 const void* mapped_address(const void* host) noexcept;
 
-/// For tests: the n-th allocation from now on fails (1: the next), 0: none does.
-void fail_allocation(std::int64_t n) noexcept;
+/// For tests: the n-th allocation from now on fails (1: the next), 0: none does. Returns how many were still
+/// to come of those asked for before; 0: one has failed, or none was to.
+std::int64_t fail_allocation(std::int64_t n) noexcept;
 /// Bytes that buffers of this process hold, device and pinned.
 std::int64_t allocated_bytes() noexcept;
 

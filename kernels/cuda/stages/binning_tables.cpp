@@ -4,6 +4,7 @@
 #include "kernels/cuda/stages/binning_tables.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/base/lane_weights.hpp"
 #include "kernels/base/lattice_line.hpp"
@@ -89,12 +90,39 @@ void BinningTables<Real>::set_witness(const WitnessData& witness) {
 }
 
 template <class Real>
+const std::int64_t* BinningTables<Real>::witness_places(std::int64_t first) {
+  if (witness_samples_.empty()) return nullptr;
+  std::vector<std::int64_t> samples(witness_samples_.size());
+  std::iota(samples.begin(), samples.end(), first);
+  return keep<std::int64_t>(upload(samples));
+}
+
+template <class Real>
 void BinningTables<Real>::set_compact_witness(std::int64_t streams) {
-  if (witness_samples_.empty()) return;
-  std::vector<std::int64_t> samples;
-  for (std::size_t s = 0; s < witness_samples_.size(); ++s)
-    samples.push_back(streams * view_.taps() + static_cast<std::int64_t>(s));
-  compact_.witness.samples = keep<std::int64_t>(upload(samples));
+  compact_.witness.samples = witness_places(streams * view_.taps());
+}
+
+/// Delays whose grids begin in the same row read the same rows.
+template <class Real>
+void BinningTables<Real>::set_rows(const CombData& data) {
+  if (data.shape.rank() != 2) return;
+  row_set_.rows = view_.rows_per_slab;
+  row_set_.step = view_.strides[1];
+  row_set_.row_elements = data.shape[1];
+  row_set_.delays = data.delay_count();
+  row_set_.row_samples = view_.row_points;
+  const auto witness = static_cast<std::int64_t>(witness_samples_.size());
+  row_set_.witness_rows = (witness + row_set_.row_elements - 1) / row_set_.row_elements;
+  rows_ = view_;
+  rows_.strides[1] = row_set_.row_elements;
+  std::vector<std::int64_t>& starts = row_set_.starts;
+  for (std::int64_t j = 0; j < data.delay_count(); ++j) {
+    const std::int64_t in_row = view_.offsets[j] % row_set_.row_elements;
+    const auto set = std::find(starts.begin(), starts.end(), view_.offsets[j] - in_row);
+    rows_.offsets[j] = (set - starts.begin()) * row_set_.rows * row_set_.row_elements + in_row;
+    if (set == starts.end()) starts.push_back(view_.offsets[j] - in_row);
+  }
+  rows_.witness.samples = witness_places(row_set_.copied_elements());
 }
 
 template <class Real>
@@ -182,6 +210,7 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   compact_.strides[2] = 1;
   for (std::int64_t j = 0; j < data.delay_count(); ++j) compact_.offsets[j] = j * data.bucket_count();
   set_compact_witness(data.delay_count());
+  set_rows(data);
 }
 
 template <class Real>

@@ -12,6 +12,7 @@
 #include "kernels/base/flat_data.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/cuda/stages/binning.hpp"
+#include "kernels/cuda/stages/row_set.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -28,6 +29,10 @@ class BinningTables {
   const Binning<Real>& view() const noexcept { return view_; }
   /// The same plan reading compact frames: the samples of one frame in the order of sample_indices().
   const Binning<Real>& compact_view() const noexcept { return compact_; }
+  /// The rows that hold the samples of an image; empty for other frames and for flat windows.
+  const RowSet& row_set() const noexcept { return row_set_; }
+  /// The same plan reading the compact frames of row_set().
+  const Binning<Real>& rows_view() const noexcept { return rows_; }
   const Shape& shape() const noexcept { return shape_; }
   /// The grid that the FFT transforms, slowest dimension first.
   const std::vector<std::int64_t>& grid() const noexcept { return grid_; }
@@ -54,9 +59,13 @@ class BinningTables {
   void set_witness(const WitnessData& witness);
   /// Compact frames end with the witness's samples.
   void set_compact_witness(std::int64_t streams);
+  void set_rows(const CombData& data);
+  /// Places of the witness's samples in a frame that ends with them.
+  const std::int64_t* witness_places(std::int64_t first);
 
   Shape shape_;
-  Binning<Real> view_, compact_;
+  Binning<Real> view_, compact_, rows_;
+  RowSet row_set_;
   std::vector<std::int64_t> grid_;
   std::vector<DeviceBuffer> buffers_;
   std::vector<std::int64_t> tap_offsets_;  ///< of a flat window, as sample_indices()

@@ -43,18 +43,18 @@ std::size_t element_size(Element type) noexcept {
   return size;
 }
 
-void copy_samples(const SignalView& frame, const std::vector<std::int64_t>& indices, std::size_t first,
-                  std::size_t last, void* compact) noexcept {
+void copy_samples(const SignalView& frame, const std::int64_t* indices, std::size_t count,
+                  void* compact) noexcept {
   with_type(static_cast<Element>(frame.type()), [&](auto sample) {
     using T = decltype(sample);
     const T* from = static_cast<const T*>(frame.data());
     T* to = static_cast<T*>(compact);
     if (!frame.contiguous()) {
       const RegionIndex place(frame);
-      for (std::size_t i = first; i < last; ++i) to[i] = from[place(indices[i])];
+      for (std::size_t i = 0; i < count; ++i) to[i] = from[place(indices[i])];
       return;
     }
-    for (std::size_t i = first; i < last; ++i) to[i] = from[indices[i]];
+    for (std::size_t i = 0; i < count; ++i) to[i] = from[indices[i]];
   });
 }
 

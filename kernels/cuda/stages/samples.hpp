@@ -16,9 +16,9 @@ namespace sfft::detail::cuda {
 
 std::size_t element_size(Element type) noexcept;
 
-/// compact[i] = frame[indices[i]] for first <= i < last.
-void copy_samples(const SignalView& frame, const std::vector<std::int64_t>& indices, std::size_t first,
-                  std::size_t last, void* compact) noexcept;
+/// compact[i] = frame[indices[i]] for i < count.
+void copy_samples(const SignalView& frame, const std::int64_t* indices, std::size_t count,
+                  void* compact) noexcept;
 
 /// The samples of a reference as kernels subtract them, [lane][tap]: two streams of a real frame as one
 /// complex number, or the samples of a complex one. `indices` holds whole streams of `taps`, then the

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of an image that hold a comb's samples, and how they are copied to the GPU without the others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// A compact frame holds set after set of rows, each as long as the frame's, and room for the witness's
+/// samples behind them.
+struct RowSet {
+  std::vector<std::int64_t> starts;  ///< of each set's first row, as a flat index; delays may share a set
+  std::int64_t rows = 0;             ///< of a set
+  std::int64_t step = 0;             ///< elements from one row of a set to the next; rows·step is a frame
+  std::int64_t row_elements = 0;
+  std::int64_t witness_rows = 0;  ///< rows that the witness's samples would fill
+  std::int64_t delays = 0;        ///< grids of samples in all sets
+  std::int64_t row_samples = 0;   ///< of one grid in a row
+
+  bool empty() const noexcept { return starts.empty(); }
+  std::int64_t copied_rows() const noexcept { return static_cast<std::int64_t>(starts.size()) * rows; }
+  std::int64_t copied_elements() const noexcept { return copied_rows() * row_elements; }
+  std::int64_t compact_elements() const noexcept { return copied_elements() + witness_rows * row_elements; }
+  /// Bytes that cross the bus when kernels read the samples in place: the bus moves 32 at a time.
+  std::int64_t bytes_in_place(std::size_t element) const noexcept;
+};
+
+/// Copies the sets of `frames` frames, adjacent in page-locked memory, to compact frames; stream-ordered.
+void copy_rows(const RowSet& set, const void* frames, std::size_t element, int count, void* compact,
+               Stream stream);
+/// Copies `samples` witness samples of each frame, gathered by the host, to their places in compact frames.
+void copy_witness(const RowSet& set, const void* gathered, std::size_t element, std::int64_t samples,
+                  int count, void* compact, Stream stream);
+
+}  // namespace sfft::detail::cuda

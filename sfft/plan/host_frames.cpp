@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames that are alike go together, in parts small enough that copying one, transforming another and
+// delivering a third overlap. Of page-locked frames the bus carries rows or single sectors, whichever is less
+// work for it.
+#include "sfft/plan/host_frames.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// A part of fewer frames would spend more time on its launches than on the bus; larger ones only delay the
+/// first result.
+constexpr std::size_t kSmallestPart = 8, kLargestPart = 32;
+/// Parts of a call: the first one's copy and the last one's transform overlap with nothing.
+constexpr std::size_t kParts = 8;
+/// Bytes that the copy engine moves in the time in which kernels read one in place. Their requests are small
+/// and carry as much overhead as data.
+constexpr std::int64_t kRowAdvantage = 2;
+
+}  // namespace
+
+template <class Real>
+bool HostFrames<Real>::by_rows(std::size_t element) const {
+  const cuda::RowSet& set = executor_.row_set();
+  if (set.empty() || transfer_ == Transfer::mapped) return false;
+  const std::int64_t bytes = set.copied_elements() * static_cast<std::int64_t>(element);
+  return transfer_ == Transfer::rows || bytes <= kRowAdvantage * set.bytes_in_place(element);
+}
+
+/// `automatic` is no answer.
+template <class Real>
+Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
+  if (executor_.sample_indices().empty() || transfer_ == Transfer::whole) return Transfer::whole;
+  // Kernels and the copy engine take frames only where they have no gaps.
+  if (transfer_ == Transfer::gather || !frame.contiguous()) return Transfer::gather;
+  if (cuda::mapped_address(frame.data()) != nullptr)
+    return by_rows(element_bytes(frame.type())) ? Transfer::rows : Transfer::mapped;
+  if (transfer_ == Transfer::automatic) return Transfer::gather;
+  throw Error(ErrorCode::invalid_argument,
+              "Transfer::mapped and Transfer::rows need page-locked frames: put them into "
+              "PageLockedMemory or memory from cudaHostAlloc, or use Transfer::automatic");
+}
+
+/// How many of the first frames can go together.
+template <class Real>
+std::size_t HostFrames<Real>::alike(std::span<const SignalView> frames, bool adjacent) const {
+  const auto* first = static_cast<const std::byte*>(frames[0].data());
+  const std::size_t bytes = frames[0].bytes();
+  std::size_t count = 1;
+  const auto fits = [&](const SignalView& frame) {
+    if (frame.type() != frames[0].type()) return false;
+    return !adjacent || (frame.contiguous() && frame.data() == first + count * bytes);
+  };
+  while (count < std::min(frames.size(), most_) && fits(frames[count])) ++count;
+  return count;
+}
+
+template <class Real>
+void HostFrames<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra) {
+  // Paths that read everything work in rounds of a fixed size, which a smaller part would not shorten.
+  if (!executor_.sample_indices().empty())
+    most_ = std::min(most_, std::clamp((frames.size() + kParts - 1) / kParts, kSmallestPart, kLargestPart));
+  ring_.overlap(frames.size() > most_);
+  try {
+    for (std::size_t next = 0; next < frames.size();)
+      next += submit(frames.subspan(next), spectra.subspan(next));
+    ring_.drain();
+  } catch (...) {
+    ring_.abandon();
+    throw;
+  }
+}
+
+/// Submits the next few frames of one kind; returns how many.
+template <class Real>
+std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra) {
+  const Transfer way = way_for(frames[0]);
+  const std::size_t element = element_bytes(frames[0].type());
+  const bool in_place = way == Transfer::mapped || way == Transfer::rows;
+  const cuda::RowSet& set = executor_.row_set();
+  const std::size_t gathered = executor_.sample_indices().size();
+  const auto witness = static_cast<std::size_t>(executor_.witness_samples());
+  const auto points = static_cast<std::size_t>(shape_.points());
+  const std::size_t device = way == Transfer::whole    ? points
+                             : way == Transfer::gather ? gathered
+                             : way == Transfer::rows   ? static_cast<std::size_t>(set.compact_elements())
+                                                       : 0;
+  const std::size_t wanted = std::min(most_, frames.size());
+  const bool regions = !std::ranges::all_of(frames.first(wanted), &SignalView::contiguous);
+  const std::size_t host = way == Transfer::rows               ? witness
+                           : way == Transfer::gather           ? gathered
+                           : way == Transfer::whole && regions ? points
+                                                               : 0;
+  ring_.fit(device * element, host * element, static_cast<int>(wanted));
+  Slot& slot = ring_.next();
+  const std::size_t room = std::min(static_cast<std::size_t>(ring_.capacity()), wanted);
+  const auto count = alike(frames.first(room), in_place);
+  const std::span<const SignalView> part = frames.first(count);
+  const std::int64_t bytes = way == Transfer::whole    ? send_whole(part, slot)
+                             : way == Transfer::gather ? send_gathered(part, slot)
+                             : way == Transfer::rows   ? send_rows(part, slot)
+                                                       : read_in_place(part, slot);
+  ring_.finish(slot, spectra.first(count), bytes);
+  return count;
+}
+
+template <class Real>
+std::int64_t HostFrames<Real>::send_whole(std::span<const SignalView> frames, Slot& slot) {
+  const std::size_t frame_bytes = frames[0].bytes();
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const void* from = frames[i].data();
+    if (!frames[i].contiguous()) {
+      copy_elements(frames[i], slot.host.data() + i * frame_bytes);
+      from = slot.host.data() + i * frame_bytes;
+    }
+    ring_.copy(slot, slot.device.data() + i * frame_bytes, from, frame_bytes);
+  }
+  ring_.await_copies(slot);
+  const auto count = static_cast<std::int64_t>(frames.size());
+  executor_.enqueue(
+      make_batch_({slot.device.data(), frames[0].type(), count, 0}, slot.spectra(static_cast<int>(count))),
+      state_, ring_.stream());
+  return static_cast<std::int64_t>(frame_bytes);
+}
+
+template <class Real>
+std::int64_t HostFrames<Real>::send_gathered(std::span<const SignalView> frames, Slot& slot) {
+  const auto samples = static_cast<std::int64_t>(executor_.sample_indices().size());
+  const std::size_t frame_bytes = static_cast<std::size_t>(samples) * element_bytes(frames[0].type());
+  const auto start = std::chrono::steady_clock::now();
+  gather(frames, slot.host.data());
+  slot.gather_us =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  ring_.copy(slot, slot.device.data(), slot.host.data(), frames.size() * frame_bytes);
+  ring_.await_copies(slot);
+  const auto count = static_cast<std::int64_t>(frames.size());
+  executor_.enqueue_compact(make_batch_({slot.device.data(), frames[0].type(), count, samples},
+                                        slot.spectra(static_cast<int>(count))),
+                            state_, ring_.stream());
+  return static_cast<std::int64_t>(frame_bytes);
+}
+
+template <class Real>
+std::int64_t HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slot& slot) {
+  const cuda::RowSet& set = executor_.row_set();
+  const std::vector<std::int64_t>& indices = executor_.sample_indices();
+  const std::int64_t witness = executor_.witness_samples();
+  const std::size_t element = element_bytes(frames[0].type());
+  const auto count = static_cast<int>(frames.size());
+  ring_.begin_copies(slot);
+  cuda::copy_rows(set, frames[0].data(), element, count, slot.device.data(), ring_.copies());
+  for (std::size_t i = 0; i < frames.size(); ++i) {  // the witness's samples are the last
+    const std::size_t first = indices.size() - static_cast<std::size_t>(witness);
+    cuda::copy_samples(frames[i], indices.data() + first, static_cast<std::size_t>(witness),
+                       slot.host.data() + i * static_cast<std::size_t>(witness) * element);
+  }
+  cuda::copy_witness(set, slot.host.data(), element, witness, count, slot.device.data(), ring_.copies());
+  ring_.end_copies(slot);
+  ring_.await_copies(slot);
+  executor_.enqueue_rows(
+      make_batch_({slot.device.data(), frames[0].type(), count, set.compact_elements()}, slot.spectra(count)),
+      state_, ring_.stream());
+  return (set.copied_elements() + witness) * static_cast<std::int64_t>(element);
+}
+
+template <class Real>
+std::int64_t HostFrames<Real>::read_in_place(std::span<const SignalView> frames, Slot& slot) {
+  const auto count = static_cast<std::int64_t>(frames.size());
+  executor_.enqueue(make_batch_({cuda::mapped_address(frames[0].data()), frames[0].type(), count, 0},
+                                slot.spectra(static_cast<int>(count))),
+                    state_, ring_.stream());
+  return static_cast<std::int64_t>(executor_.sample_indices().size() * element_bytes(frames[0].type()));
+}
+
+/// Gathers the samples of every frame, one frame after another.
+template <class Real>
+void HostFrames<Real>::gather(std::span<const SignalView> frames, std::byte* compact) const {
+  const std::vector<std::int64_t>& indices = executor_.sample_indices();
+  const std::size_t element = element_bytes(frames[0].type());
+  // A part has to be worth waking a thread for.
+  constexpr std::size_t kPart = 4096;
+  const std::size_t parts = std::clamp<std::size_t>(indices.size() / kPart, 1, 64);
+  const auto copy = [&](std::int64_t task, int) {
+    const std::size_t frame = static_cast<std::size_t>(task) / parts;
+    const std::size_t part = static_cast<std::size_t>(task) % parts;
+    const std::size_t first = indices.size() * part / parts, last = indices.size() * (part + 1) / parts;
+    cuda::copy_samples(frames[frame], indices.data() + first, last - first,
+                       compact + (frame * indices.size() + first) * element);
+  };
+  const auto tasks = static_cast<std::int64_t>(frames.size() * parts);
+  if (pool_ != nullptr) return pool_->run(tasks, copy);
+  for (std::int64_t task = 0; task < tasks; ++task) copy(task, 0);
+}
+
+template class HostFrames<float>;
+template class HostFrames<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// How frames in host memory reach a GPU plan: whole, gathered by the host, by rows, or read in place.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "kernels/cuda/executors/executor.hpp"
+#include "sfft/plan.hpp"
+#include "sfft/plan/host_ring.hpp"
+
+namespace sfft::detail {
+
+namespace cpu {
+class ThreadPool;
+}
+
+/// Cuts a call's frames into parts, which go round the ring. `Real` is the arithmetic's type.
+template <class Real>
+class HostFrames {
+ public:
+  /// The batch that a launch gets, for frames in device memory.
+  using MakeBatch = std::function<cuda::Batch<Real>(const DeviceFrames&, const DeviceSpectra<Real>&)>;
+
+  /// `state` is for at most `most` frames at a time. `pool` may be null.
+  HostFrames(const cuda::Executor<Real>& executor, const Shape& shape, Transfer transfer,
+             HostRing<Real>& ring, cuda::State& state, int most, const MakeBatch& make_batch,
+             cpu::ThreadPool* pool)
+      : executor_(executor),
+        shape_(shape),
+        transfer_(transfer),
+        ring_(ring),
+        state_(state),
+        most_(static_cast<std::size_t>(most)),
+        make_batch_(make_batch),
+        pool_(pool) {}
+
+  /// Spectra have been prepared. Blocks; after a failure nothing is under way.
+  void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
+
+ private:
+  using Slot = typename HostRing<Real>::Slot;
+
+  Transfer way_for(const SignalView& frame) const;
+  bool by_rows(std::size_t element) const;
+  std::size_t alike(std::span<const SignalView> frames, bool adjacent) const;
+  std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
+  std::int64_t send_whole(std::span<const SignalView> frames, Slot& slot);
+  std::int64_t send_gathered(std::span<const SignalView> frames, Slot& slot);
+  std::int64_t send_rows(std::span<const SignalView> frames, Slot& slot);
+  std::int64_t read_in_place(std::span<const SignalView> frames, Slot& slot);
+  void gather(std::span<const SignalView> frames, std::byte* compact) const;
+
+  const cuda::Executor<Real>& executor_;
+  const Shape& shape_;
+  Transfer transfer_;
+  HostRing<Real>& ring_;
+  cuda::State& state_;
+  std::size_t most_;
+  const MakeBatch& make_batch_;
+  cpu::ThreadPool* pool_;
+};
+
+extern template class HostFrames<float>;
+extern template class HostFrames<double>;
+
+}  // namespace sfft::detail

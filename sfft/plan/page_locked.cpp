@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public page-locked memory; what allocates it depends on the build.
+#include "sfft/page_locked.hpp"
+
+#include "sfft/plan/device_plan.hpp"
+
+namespace sfft {
+
+PageLockedMemory::PageLockedMemory(std::size_t bytes, int device)
+    : data_(detail::allocate_page_locked(bytes, device)), bytes_(bytes) {}
+
+}  // namespace sfft

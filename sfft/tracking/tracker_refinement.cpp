@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Better plans for a stream that started with a quick one: asking for them, and taking over between two
+// frames.
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "sfft/tracking/tracker_impl.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Whether a plan is worth a swap: a smaller error, or the same one sooner.
+bool better(const PlanInfo& found, const PlanInfo& in_force) {
+  if (found.path != in_force.path) return false;
+  constexpr double kMargin = 0.02;
+  if (found.predicted_error < (1 - kMargin) * in_force.predicted_error) return true;
+  return found.predicted_error <= (1 + kMargin) * in_force.predicted_error &&
+         found.predicted_us < (1 - kMargin) * in_force.predicted_us;
+}
+
+}  // namespace
+
+template <class Real>
+void TrackerImpl<Real>::ask_for_better() {
+  if (!options_.refine || plan_.info().path != Path::comb) return;
+  PlanOptions options = plan_options(differencing());
+  options.effort = PlanEffort::thorough;
+  searched_for_ = plan_.source().data();
+  try {
+    refinement_.start(plan_.source(), options);
+    refinement_note = "a better plan is being searched for";
+  } catch (const std::exception& error) {  // no thread to be had
+    refinement_note = fmt::format("no search for a better plan: {}", error.what());
+  }
+}
+
+template <class Real>
+void TrackerImpl<Real>::take_better() {
+  if (!options_.refine) return;
+  auto outcome = refinement_.poll();
+  if (!outcome || outcome->source != searched_for_) return;  // none yet, or for a template that has gone
+  if (!outcome->plan) {
+    refinement_note = fmt::format("the search for a better plan failed: {}", outcome->problem);
+    return;
+  }
+  if (!better(outcome->plan->info(), plan_.info())) {
+    refinement_note = "the search found no better plan";
+    return;
+  }
+  try {
+    Plan<Real> plan = std::move(*outcome->plan);
+    const Template current = plan_.source();
+    const TemplateData& data = *current.data();
+    if (current.data() != searched_for_) {  // another frame has become the reference since
+      plan =
+          plan.with_reference(SignalView(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
+                                         data.reference_type, data.shape),
+                              data.values);
+    }
+    const double before = plan_.info().predicted_error;
+    replace(std::move(plan));
+    ++refined_count;
+    refinement_note =
+        fmt::format("a better plan took over at frame {}: predicted error {:.3g}, before {:.3g}", frames_,
+                    plan_.info().predicted_error, before);
+  } catch (const std::exception& error) {
+    refinement_note = fmt::format("the better plan could not take over: {}", error.what());
+  }
+}
+
+template void TrackerImpl<float>::ask_for_better();
+template void TrackerImpl<double>::ask_for_better();
+template void TrackerImpl<float>::take_better();
+template void TrackerImpl<double>::take_better();
+
+}  // namespace sfft::detail

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways of page-locked frames to the GPU: whatever the way, the bits that the host's gather gives.
+#include <algorithm>
+#include <random>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "bench/known_signals.hpp"
+#include "sfft/error.hpp"
+#include "sfft/sfft.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/throws.hpp"
+
+namespace sfft {
+namespace {
+
+using test::code_of;
+using test::film_frame;
+using test::SparseSignal;
+
+class HostFramesCuda : public test::GpuTest {};
+
+TEST_F(HostFramesCuda, ReadsPageLockedFramesInPlace) {
+  const Shape shape{240, 320};
+  const auto film = film_frame(240, 320, 3);
+  const Template tmpl = learn(SignalView(film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
+  const detail::cuda::PinnedBuffer pinned(2 * film.size());
+  std::copy(film.begin(), film.end(), pinned.as<std::uint8_t>());
+  std::copy(film.begin(), film.end(), pinned.as<std::uint8_t>() + film.size());
+  const std::vector<SignalView> frames{
+      SignalView(std::span<const std::uint8_t>(pinned.as<std::uint8_t>(), film.size()), shape),
+      SignalView(std::span<const std::uint8_t>(pinned.as<std::uint8_t>() + film.size(), film.size()), shape)};
+  PlanOptions options{.backend = Backend::cuda, .batch = 2, .path = Path::comb};
+  options.transfer = Transfer::mapped;
+  const Plan<float> mapped(tmpl, options);
+  options.transfer = Transfer::rows;
+  const Plan<float> by_rows(tmpl, options);
+  options.transfer = Transfer::gather;
+  const Plan<float> gathered(tmpl, options);
+  auto workspace = mapped.make_workspace();
+  std::vector<Spectrum<float>> spectra(2);
+  mapped.execute(frames, spectra, workspace);
+  const auto other = gathered.execute(SignalView(film, shape));
+  EXPECT_EQ(spectra[0].values, other.values);
+  EXPECT_EQ(spectra[1].values, other.values);
+  EXPECT_EQ(code_of([&] { mapped.execute(SignalView(film, shape)); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { by_rows.execute(SignalView(film, shape)); }), ErrorCode::invalid_argument);
+  auto row_workspace = by_rows.make_workspace();
+  by_rows.execute(frames, spectra, row_workspace);
+  for (const Spectrum<float>& spectrum : spectra) {
+    EXPECT_EQ(spectrum.values, other.values);
+    EXPECT_EQ(spectrum.standard_error, other.standard_error) << "the witness sees the same samples";
+    EXPECT_GT(spectrum.transfer_us, 0);
+    EXPECT_LT(spectrum.transferred_bytes, shape.points());
+  }
+}
+
+/// Rows of images of every element type and shape, real and complex, with and without a reference, from
+/// blocks of adjacent frames and from single ones: the bits that the host's gather gives.
+template <class Real, class T>
+void check_rows(const Shape& shape, bool real) {
+  constexpr std::size_t kFrames = 45;
+  const auto points = static_cast<std::size_t>(shape.points());
+  const SparseSignal signal = SparseSignal::random(shape, real, 20, 4);
+  const detail::cuda::PinnedBuffer pinned(kFrames * points * sizeof(T));
+  std::mt19937 random(5);
+  std::vector<SignalView> frames;
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    T* frame = pinned.as<T>() + i * points;
+    for (std::size_t t = 0; t < points; ++t) {
+      if constexpr (std::is_arithmetic_v<T>) {
+        frame[t] = static_cast<T>(random() % 200);
+      } else {
+        frame[t] = T(static_cast<Real>(random() % 200), static_cast<Real>(random() % 200));
+      }
+    }
+    frames.emplace_back(std::span<const T>(frame, points), shape);
+  }
+  std::swap(frames[10], frames[30]);  // not adjacent to their neighbours
+  PlanOptions options{.backend = Backend::cuda, .batch = 32, .path = Path::comb};
+  const Template tmpl = Template::from_support(shape, real, signal.support);
+  options.transfer = Transfer::rows;
+  if (code_of([&] { Plan<Real>(tmpl, options); }) == ErrorCode::not_sparse) return;
+  const Plan<Real> by_rows(tmpl, options);
+  options.transfer = Transfer::gather;
+  const Plan<Real> gathered(tmpl, options);
+  for (const std::size_t count : {std::size_t{1}, std::size_t{9}, kFrames}) {
+    std::vector<Spectrum<Real>> got(count), expected(count);
+    auto workspace = by_rows.make_workspace();
+    auto other = gathered.make_workspace();
+    const auto some = std::span(frames).first(count);
+    by_rows.execute(some, got, workspace);
+    gathered.execute(some, expected, other);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(got[i].values, expected[i].values) << shape.to_string() << ", frame " << i;
+      EXPECT_EQ(got[i].error_l2, expected[i].error_l2) << shape.to_string() << ", frame " << i;
+    }
+  }
+}
+
+TEST_F(HostFramesCuda, RowsHoldTheSamplesOfImages) {
+  for (const Shape& shape : {Shape{240, 320}, Shape{432, 768}, Shape{60, 36}, Shape{128, 1}, Shape{1, 1024},
+                             Shape{64, 48, 2}, Shape{4096}}) {
+    check_rows<float, std::uint8_t>(shape, true);
+    check_rows<float, std::uint16_t>(shape, true);
+    check_rows<double, double>(shape, true);
+    check_rows<float, std::complex<float>>(shape, false);
+    check_rows<double, std::complex<double>>(shape, false);
+  }
+}
+
+/// One call, frames of different types and kinds of memory: each goes its own way.
+TEST_F(HostFramesCuda, FramesOfOneCallMayDiffer) {
+  const Shape shape{240, 320};
+  const auto film = film_frame(240, 320, 3);
+  const std::vector<float> floats(film.begin(), film.end());
+  const std::vector<double> doubles(film.begin(), film.end());
+  const detail::cuda::PinnedBuffer pinned(film.size() * sizeof(double));
+  std::copy(doubles.begin(), doubles.end(), pinned.as<double>());
+  const SignalView locked(std::span<const double>(pinned.as<double>(), film.size()), shape);
+  const std::vector<SignalView> frames{SignalView(film, shape), locked, SignalView(floats, shape),
+                                       SignalView(film, shape), SignalView(doubles, shape)};
+  const Template tmpl = learn(SignalView(film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
+  for (const int batch : {1, 4}) {
+    const Plan<float> plan(tmpl, {.backend = Backend::cuda, .batch = batch, .path = Path::comb});
+    auto workspace = plan.make_workspace();
+    std::vector<Spectrum<float>> spectra(frames.size());
+    plan.execute(frames, spectra, workspace);
+    for (const Spectrum<float>& spectrum : spectra) EXPECT_EQ(spectrum.values, spectra[0].values);
+  }
+}
+
+}  // namespace
+}  // namespace sfft

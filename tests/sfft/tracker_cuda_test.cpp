@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several frames pushed at once to a tracker on the GPU: the actions of single pushes, spectra that agree
+// with a dense transform on the CPU within what they report, from page-locked memory and from any other.
+#include "sfft/tracker.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "bench/known_signals.hpp"
+#include "sfft/error.hpp"
+#include "sfft/page_locked.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft {
+namespace {
+
+class TrackerCuda : public test::GpuTest {};
+
+constexpr std::int64_t kRows = 120, kColumns = 160;
+const Shape kShape{kRows, kColumns};
+
+/// Two scenes, with a damaged frame in the first where samples can be damaged.
+template <class T>
+std::vector<std::vector<T>> film(int frames) {
+  std::vector<std::vector<T>> out;
+  for (int t = 0; t < frames; ++t) {
+    const auto frame = test::film_frame(kRows, kColumns, t, t < 2 * frames / 3 ? 1 : 2);
+    out.emplace_back(frame.begin(), frame.end());
+  }
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
+    auto& broken = out[static_cast<std::size_t>(frames / 2)];
+    std::fill(broken.begin(), broken.end(), std::numeric_limits<T>::quiet_NaN());
+  }
+  return out;
+}
+
+/// Relative error over the support without f = 0.
+template <class Real>
+double error_of(const Spectrum<Real>& spectrum, const Template& tmpl, const SignalView& frame) {
+  const auto truth = Plan<double>(tmpl, {.backend = Backend::cpu, .path = Path::dense}).execute(frame);
+  double error = 0, norm = 0;
+  for (std::size_t i = 0; i < truth.values.size(); ++i) {
+    if ((*truth.support)[i] == 0) continue;
+    error += std::norm(std::complex<double>(spectrum.values[i]) - truth.values[i]);
+    norm += std::norm(truth.values[i]);
+  }
+  return std::sqrt(error / norm);
+}
+
+template <class Real, class T>
+void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path path, int batch,
+             Transfer transfer) {
+  const std::size_t bytes = frames[0].size() * sizeof(T);
+  PageLockedMemory memory;
+  if (page_locked) memory = PageLockedMemory(frames.size() * bytes);
+  std::vector<SignalView> views;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const T* at = frames[i].data();
+    if (page_locked) {
+      auto* place = reinterpret_cast<T*>(memory.data() + i * bytes);
+      std::copy(frames[i].begin(), frames[i].end(), place);
+      at = place;
+    }
+    views.emplace_back(std::span<const T>(at, frames[i].size()), kShape);
+  }
+  const Template tmpl = learn(SignalView(frames[0], kShape), {.k = 100, .reference = true});
+  TrackerOptions options;
+  options.plan.backend = options.learn.backend = Backend::cuda;
+  options.plan.path = path;
+  options.plan.batch = batch;
+  options.plan.transfer = transfer;
+  Tracker<Real> single(tmpl, options), several(tmpl, options);
+  std::mt19937 random(7);
+  for (std::size_t at = 0; at < views.size();) {
+    const std::size_t count = std::min<std::size_t>(views.size() - at, 1 + random() % 40);
+    const auto results = several.push(std::span(views).subspan(at, count));
+    ASSERT_EQ(results.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const TrackedFrame<Real>& expected = single.push(views[at + i]);
+      const Spectrum<Real>& got = results[i].spectrum;
+      ASSERT_EQ(results[i].action, expected.action)
+          << at + i << ": " << results[i].reason << " / " << expected.reason;
+      EXPECT_EQ(results[i].index, expected.index);
+      EXPECT_EQ(got.finite, expected.spectrum.finite);
+      ASSERT_EQ(*got.support, *expected.spectrum.support);
+      if (!got.finite) continue;
+      const std::vector<std::complex<double>> values(expected.spectrum.values.begin(),
+                                                     expected.spectrum.values.end());
+      EXPECT_LE(test::relative_l2(got.values, values), 1e-5) << at + i;
+      EXPECT_NEAR(got.relative_error, expected.spectrum.relative_error,
+                  1e-3 * expected.spectrum.relative_error + 1e-6);
+    }
+    // The template in force is the last frame's.
+    const TrackedFrame<Real>& last = results.back();
+    if (last.spectrum.finite) {
+      EXPECT_LE(error_of(last.spectrum, several.current_template(), views[at + count - 1]),
+                4 * last.spectrum.relative_error + 1e-5)
+          << at + count - 1;
+    }
+    at += count;
+  }
+  EXPECT_EQ(several.relearned(), single.relearned());
+  EXPECT_EQ(several.calibrated(), single.calibrated());
+  EXPECT_EQ(several.dense_fallbacks(), single.dense_fallbacks());
+  if (path == Path::comb) {
+    EXPECT_GE(several.calibrated(), 5) << "decisions that end a run";
+  }
+}
+
+TEST_F(TrackerCuda, SeveralFramesAreOneAfterAnother) {
+  const auto bytes = film<std::uint8_t>(130);
+  const auto floats = film<float>(130);
+  for (const int batch : {1, 32}) {
+    for (const bool page_locked : {false, true}) {
+      compare<float>(bytes, page_locked, Path::comb, batch, Transfer::automatic);
+      compare<double>(floats, page_locked, Path::comb, batch, Transfer::automatic);
+      compare<float>(bytes, page_locked, Path::dense, batch, Transfer::automatic);
+      if (HasFatalFailure()) return;
+    }
+    for (const Transfer transfer : {Transfer::whole, Transfer::gather, Transfer::mapped, Transfer::rows}) {
+      compare<float>(bytes, true, Path::comb, batch, transfer);
+      compare<float>(floats, true, Path::comb, batch, transfer);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(TrackerCuda, AFrameThatFailsLeavesTheResultsBeforeIt) {
+  const auto bytes = film<std::uint8_t>(12);
+  std::vector<SignalView> views;
+  for (const auto& frame : bytes) views.emplace_back(frame, kShape);
+  const std::vector<std::uint8_t> small(16);
+  views[7] = SignalView(small, Shape{4, 4});
+  TrackerOptions options;
+  options.plan.backend = Backend::cuda;
+  options.plan.batch = 32;
+  Tracker<float> tracker(learn(views[0], {.k = 50, .reference = true}), options);
+  EXPECT_EQ(test::code_of([&] { tracker.push(views); }), ErrorCode::shape_mismatch);
+  EXPECT_EQ(tracker.results().size(), 7u);
+  EXPECT_EQ(tracker.push(std::span(views).subspan(8)).size(), 4u);
+  EXPECT_EQ(tracker.results().back().index, 10);
+}
+
+TEST_F(TrackerCuda, MemoryThatRunsOutCostsNoFrame) {
+  namespace cuda = detail::cuda;
+  const auto bytes = film<std::uint8_t>(60);
+  std::vector<SignalView> views;
+  for (const auto& frame : bytes) views.emplace_back(frame, kShape);
+  TrackerOptions options;
+  options.plan.backend = options.learn.backend = Backend::cuda;
+  options.plan.batch = 32;
+  const Template tmpl = learn(views[0], {.k = 50, .reference = true});
+  int failures = 0;
+  for (int n = 1; n < 60; n += 3) {
+    Tracker<float> tracker(tmpl, options);
+    std::size_t done = 0;
+    cuda::fail_allocation(n);
+    const auto code = test::code_of([&] { tracker.push(views); });
+    failures += cuda::fail_allocation(0) == 0;
+    done = tracker.results().size();
+    if (code) {  // otherwise frames were taken one by one
+      EXPECT_EQ(*code, ErrorCode::out_of_memory);
+      done += tracker.push(std::span(views).subspan(done)).size();
+    }
+    EXPECT_EQ(done, views.size());
+    EXPECT_EQ(tracker.results().back().index, static_cast<std::int64_t>(views.size()) - 1);
+  }
+  EXPECT_GE(failures, 1);
+}
+
+TEST_F(TrackerCuda, PageLockedMemoryIsReadInPlace) {
+  const PageLockedMemory memory(4096);
+  EXPECT_EQ(memory.bytes(), 4096u);
+  EXPECT_NE(detail::cuda::mapped_address(memory.data()), nullptr);
+  const PageLockedMemory shared = memory;  // copies are of the same memory
+  EXPECT_EQ(shared.data(), memory.data());
+  EXPECT_EQ(test::code_of([] { PageLockedMemory(16, 99); }), ErrorCode::backend_unavailable);
+  EXPECT_EQ(PageLockedMemory().bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace sfft

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording's batches are filled, because nobody waits for a single frame of it; a live source's hold what
+// has come.
+#include "video/pipeline/batching.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "video/pipeline/memory.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+/// Launches and waits cost little beside the transforms of this many frames. Those of a live source rarely
+/// come faster than one by one.
+constexpr int kGpuBatch = 64, kLiveBatch = 8;
+/// Enough for threads that begin at different times to end together.
+constexpr int kFramesPerThread = 4, kCpuBatch = 32;
+/// Frames that one push waits behind another: what the decoder has always run ahead.
+constexpr std::size_t kAhead = 4;
+constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+
+}  // namespace
+
+int plan_batch(const BatchingRequest& request) noexcept {
+  if (!request.gpu) return 1;  // CPU plans are the same for any number
+  if (request.batch > 0) return request.batch;
+  return request.live ? 1 : kGpuBatch;
+}
+
+Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
+                         std::int64_t limit_bytes) noexcept {
+  const int automatic = request.gpu           ? (request.live ? kLiveBatch : kGpuBatch)
+                        : request.threads > 1 ? std::min(kFramesPerThread * request.threads, kCpuBatch)
+                                              : 1;
+  const auto room = static_cast<std::size_t>(std::max<std::int64_t>(0, limit_bytes)) /
+                    std::max<std::size_t>(1, frame_bytes);
+  Batching batching;
+  batching.most = std::clamp<std::size_t>(
+      room / 2, 1, static_cast<std::size_t>(request.batch > 0 ? request.batch : automatic));
+  batching.least = request.live ? 1 : batching.most;
+  // Whole batches, so that none goes past the last slot.
+  batching.slots = batching.most * std::max<std::size_t>(2, (batching.most + kAhead) / batching.most);
+  return batching;
+}
+
+std::int64_t batch_limit_bytes() {
+  return std::min(kMostBytes, held_frames_limit_bytes());
+}
+
+PageLockedMemory lock_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept {
+  try {
+    return PageLockedMemory(slots * frame_bytes, device);
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many frames go to the tracker at once, and the memory that they wait in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sfft/page_locked.hpp"
+#include "sfft/plan.hpp"
+#include "video/sources/decoder.hpp"
+
+namespace sfft::video {
+
+struct BatchingRequest {
+  int batch = 0;      ///< frames; 0: automatic
+  bool gpu = false;   ///< whether plans run there
+  bool live = false;  ///< whether the source is
+  int threads = 1;    ///< of the plan
+};
+
+/// PlanOptions::batch for the request: what pushes of the pipeline will usually hold.
+int plan_batch(const BatchingRequest& request) noexcept;
+
+/// The frames of a push, and the decoder's slots for those and the ones decoded meanwhile.
+struct Batching {
+  std::size_t most = 1;   ///< frames of a push
+  std::size_t least = 1;  ///< frames to wait for; 1: never waits for more
+  std::size_t slots = 5;
+};
+
+/// Automatic batches hold 64 frames on a GPU (8 of a live source) and four per thread on a CPU with several,
+/// and at most as many as fit into `limit_bytes` twice.
+Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
+                         std::int64_t limit_bytes) noexcept;
+
+/// Bytes that the pipeline may use for frames: a share of what is free, and not more than a GPU needs to be
+/// kept busy.
+std::int64_t batch_limit_bytes();
+
+/// Memory for the slots that the GPU reads in place; empty when it cannot be had, and frames are then
+/// gathered by the host.
+PageLockedMemory lock_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept;
+
+}  // namespace sfft::video

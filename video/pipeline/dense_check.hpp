@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense transforms of sampled frames, for the reports: the times to beat, and the truth.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sfft/dense.hpp"
+#include "video/pipeline/run.hpp"
+
+namespace sfft::video {
+
+/// Kept between transforms, because allocating aligned memory for every frame fragments the heap and makes it
+/// grow.
+class AlignedWorkspace {
+ public:
+  explicit AlignedWorkspace(std::size_t bytes) : bytes_(bytes), memory_(bytes + 64) {}
+
+  std::span<std::byte> aligned() {
+    void* start = memory_.data();
+    std::size_t room = memory_.size();
+    std::align(64, bytes_, start, room);
+    return {static_cast<std::byte*>(start), bytes_};
+  }
+
+ private:
+  std::size_t bytes_;
+  std::vector<std::byte> memory_;
+};
+
+/// Times one dense engine as a user would run it: on the samples as they come or already converted to float,
+/// whichever is faster.
+class DenseTimer {
+ public:
+  DenseTimer(const Shape& shape, dense::Engine engine, int threads)
+      : plan_(shape, true, {.engine = engine, .planning = dense::Planning::measure, .threads = threads}),
+        spectrum_(plan_.spectrum_points()),
+        workspace_(plan_.workspace_bytes()) {}
+
+  std::string engine() const { return plan_.engine_name(); }
+  /// Microseconds for a frame; `converted` is the same frame in float.
+  double time(const SignalView& frame, const SignalView& converted);
+
+ private:
+  dense::Plan<float> plan_;
+  std::vector<std::complex<float>> spectrum_;
+  AlignedWorkspace workspace_;
+  bool warm_ = false;
+};
+
+/// Transforms some of the frames densely: the times to beat, and the truth.
+class DenseCheck {
+ public:
+  DenseCheck(const Shape& shape, int threads);
+
+  void time(const SignalView& frame, std::vector<RunReport::DenseTimes>& times);
+  /// Compares a spectrum with the exact one, over the support without f = 0.
+  void verify(const SignalView& frame, const Spectrum<float>& spectrum, FrameRecord& record);
+
+ private:
+  void convert(const SignalView& frame);
+
+  Shape shape_;
+  dense::Plan<double> exact_;
+  std::vector<float> samples_;
+  std::vector<std::complex<double>> exact_spectrum_;
+  AlignedWorkspace exact_workspace_;
+  std::vector<DenseTimer> timers_;
+};
+
+/// Dense transforms are timed on the first few frames and then now and then: enough for a median, few enough
+/// not to dominate.
+bool timed_densely(std::int64_t index, std::size_t so_far);
+
+}  // namespace sfft::video
