@@ -149,9 +149,23 @@ def table_refuse():
     return "\n".join(lines)
 
 
+def table_learn():
+    _, rows = load("learn")
+    lines = ["| frame | shape | k | learn | in frames of FFTW float MEASURE, median | least | of ESTIMATE | first call | `automatic` | support | largest error of a value | of the tail |",
+             "|---|---|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|"]
+    for name, row in rows.items():
+        frame, shape, k = re.match(r"learn/([^/]+)/([\dx]+)/k:(\d+)$", name).groups()
+        points = shape if "x" in shape else points_text(int(shape))
+        way = "discovery" if row["automatic_blind"] else "dense"
+        lines.append(f"| {frame.replace('_', ' ')} | {points} | {k} | {time_text(microseconds(row))} | **{row['frames_measure']:.2f}** | {row['frames_measure_min']:.2f} | "
+                     f"{row['frames_estimate']:.2f} | {row['first_frames']:.2f} | {row['automatic_frames']:.2f}, {way} | {100 * row['overlap']:.4g} % | "
+                     f"{row['value_error']:.1e} | {row['tail_error']:.1e} |")
+    return "\n".join(lines)
+
+
 def table_context():
     lines = ["| file | commit | processor | command |", "|---|---|---|---|"]
-    for name in ("known_support", "noise", "video", "blind"):
+    for name in ("known_support", "noise", "video", "blind", "learn"):
         if not (RESULTS / f"{name}.json").exists():
             continue
         context, _ = load(name)
@@ -160,7 +174,7 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "context": table_context, **gpu_tables.TABLES,
+          "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "learn": table_learn, "context": table_context, **gpu_tables.TABLES,
           **dense_tables.TABLES, **sfft_bench_tables.TABLES}
 
 

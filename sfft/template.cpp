@@ -61,6 +61,12 @@ double Template::tail_energy() const noexcept {
 bool Template::has_reference() const noexcept {
   return !data_->reference.empty();
 }
+LearnMethod Template::learned_by() const noexcept {
+  return data_->learned_blindly ? LearnMethod::blind : LearnMethod::dense;
+}
+std::string_view Template::why_learned_so() const noexcept {
+  return data_->why_learned_so;
+}
 double Template::learn_seconds() const noexcept {
   return data_->learn_seconds;
 }

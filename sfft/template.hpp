@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/base/export.hpp"
@@ -24,6 +25,12 @@ enum class LearnMethod : std::uint8_t {
   /// by discover(), from a fraction of the samples; k only, one frame only, f = 0 like any other. It runs on
   /// the CPU; `backend` is that of the dense transform that follows when the result is not verified.
   blind,
+  /// blind where the frame proves to be exactly sparse, else dense. Discovery is tried where that takes a few
+  /// per cent of a dense transform's time: on the CPU, for k of one frame of floating-point samples, without
+  /// a reference. Its result counts if it is verified, also against the sums of all samples, nothing but
+  /// rounding is left outside, and k cuts through no coefficients of one size. Template::learned_by() says
+  /// which way was taken, and why_learned_so() why.
+  automatic,
 };
 
 /// How many frequencies to keep: set exactly one of k, energy, threshold_sigma.
@@ -36,7 +43,7 @@ struct LearnOptions {
   bool reference = false;
   Backend backend = Backend::automatic;  ///< cuda: transform and select on the GPU; automatic is the CPU
   int device = 0;                        ///< GPU of the cuda backend
-  int threads = 1;                       ///< for the dense transform; 0 means one per core
+  int threads = 1;                       ///< on the CPU, 0: one per core; the result is the same for any
   LearnMethod method = LearnMethod::dense;
   /// What a blind method does when discovery is not verified; `none` throws not_sparse.
   Fallback fallback = Fallback::dense;
@@ -77,6 +84,9 @@ class SFFT_EXPORT Template {
   double tail_energy() const noexcept;  ///< Σ|X[f]|² outside S (both halves), mean over frames; 0 if unknown
   bool has_reference() const noexcept;
   double learn_seconds() const noexcept;  ///< wall time that learning took; not saved
+  /// The way that learning took: blind, or dense; dense also where it is not known. Not saved.
+  LearnMethod learned_by() const noexcept;
+  std::string_view why_learned_so() const noexcept;  ///< in one sentence; empty if not known, not saved
   /// The plans that are kept with the template (Plan::keep_in), a line each: "float on the cpu: comb 24x32,
   /// 6 delays".
   std::vector<std::string> kept_plans() const;
@@ -99,8 +109,9 @@ class SFFT_EXPORT Template {
 /// or whose power overflows double, and an all-zero frame under `energy` or `threshold_sigma`;
 /// backend_unavailable, device and out_of_memory for a GPU that is missing, fails or is full.
 ///
-/// With LearnMethod::blind the template may hold fewer than k frequencies, where an exactly sparse frame has
-/// no more, and its envelopes are flat: discovery knows how much lies outside the support, not where.
+/// Where discovery was verified (LearnMethod::blind and automatic), the template may hold fewer than k
+/// frequencies, where an exactly sparse frame has no more, and its envelopes are flat: discovery knows how
+/// much lies outside the support, not where.
 SFFT_EXPORT Template learn(const SignalView& first_frame, const LearnOptions& options);
 /// The same from the mean power of several frames of one shape and type; values and reference come from the
 /// first, and the frame-to-frame variance sharpens the error prediction.

@@ -38,6 +38,16 @@ constexpr double kPatience = 0.06;
 /// Share that may be spent on what looks like the answer: the transform that it saves is learn()'s, in double
 /// precision.
 constexpr double kPersistence = 2;
+/// The same for a trial that gives up at the first sign of noise, before learn()'s own dense transform.
+constexpr double kTrialPatience = 0.04;
+constexpr double kTrialPersistence = 1.5;
+/// Time of a trial's first round, which nothing limits, per frequency wanted; several dimensions take more
+/// buckets. Then that of learning densely, at least, per point and octave, and the share that a trial may
+/// take.
+constexpr double kTrialUs = 0.33;
+constexpr double kGridTrialUs = 1.3;
+constexpr double kLearnUs = 0.25e-3;
+constexpr double kTrialShare = 0.09;
 /// Least time limit in microseconds, for the shortest signals, when no dense transform may follow.
 constexpr double kLeastEffort = 2e4;
 /// Time to get samples from a GPU: a launch, the gather, the copy to the host and the wait for it.
@@ -88,6 +98,14 @@ double dense_us(const Shape& shape, bool real) {
 /// The same for a dense transform and learn()'s work on a GPU.
 double dense_device_us(const Shape& shape, bool real) {
   return kDeviceLearnUs + kDeviceLearnTransforms * detail::predict_dense_device_us(shape, real, 1);
+}
+
+/// Whether a trial that fails takes little time beside the dense transform that follows.
+bool worth_a_trial(const Shape& shape, bool real, std::int64_t wanted) {
+  const auto points = static_cast<double>(shape.points());
+  const double learn_us = kLearnUs * points * std::log2(points) * (real ? 0.5 : 1);
+  const double trial_us = (shape.rank() > 1 ? kGridTrialUs : kTrialUs) * static_cast<double>(wanted);
+  return trial_us <= kTrialShare * learn_us;
 }
 
 void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {
@@ -276,17 +294,18 @@ LearnOptions dense_options(const DiscoverOptions& options) {
   return learning;
 }
 
-Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backend,
-                     const DiscoverOptions& options, const std::string& why) {
-  const auto data = learn_from(spectrum, false, dense_options(options));
+Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
+                     const std::string& why) {
+  const int exponent = learned.exponent;
+  const double largest_outside = learned.largest_outside;
+  const auto data = to_template(std::move(learned));
   Discovery discovery;
   discovery.support = data->support;
   discovery.values = std::move(data->values);
   discovery.standard_error.assign(discovery.values.size(), 0.0);
   discovery.tail_energy = data->tail_energy;
   discovery.residual = std::sqrt(std::max(0.0, 1 - data->energy_captured));
-  if (data->k() < spectrum.layout().distinct())
-    discovery.missed_bound = std::sqrt(std::max(0.0, spectrum.power_at_rank(1)));
+  discovery.missed_bound = std::sqrt(largest_outside);
   double least = std::numeric_limits<double>::infinity();
   for (const std::complex<double>& value : discovery.values) least = std::min(least, std::abs(value));
   // An unknown k cuts at a threshold: there is no count at which sizes could tie.
@@ -300,7 +319,7 @@ Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backe
   discovery.energy_checked = true;
   discovery.reason = fmt::format("{}: support and values come from a dense transform", why);
   if (discovery.tie_at_k) discovery.reason += kTied;
-  undo_scale(discovery, spectrum.exponent());
+  undo_scale(discovery, exponent);
   return discovery;
 }
 
@@ -308,6 +327,12 @@ std::optional<Discovery> discover_or_explain(const SignalView& signal, const Dis
                                              std::string& why) {
   HostSamples samples(signal, signal.type(), signal.shape().points());
   return discover_or_explain({samples, signal.shape(), Backend::cpu}, options, why);
+}
+
+std::optional<Discovery> discover_exactly(const SignalView& signal, const DiscoverOptions& options,
+                                          std::string& why) {
+  HostSamples samples(signal, signal.type(), signal.shape().points());
+  return discover_or_explain({samples, signal.shape(), Backend::cpu, true}, options, why);
 }
 
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
@@ -325,6 +350,8 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   } else if (dense_allowed && options.path == Path::automatic &&
              kSamplesPerFrequency * wanted > shape.points()) {
     why = "k is large against the number of samples";
+  } else if (target.exact_only && !worth_a_trial(shape, real, wanted)) {
+    why = "with this k, discovery would take too large a share of a dense transform's time";
   }
   if (!why.empty()) return std::nullopt;
   BlindRequest request;
@@ -340,6 +367,11 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.patience_us =
       dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kLeastEffort);
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
+  if (target.exact_only) {
+    request.patience_us = kTrialPatience * dense;
+    request.effort_us = kTrialPersistence * dense;
+    request.exact_only = true;
+  }
   request.confidence = options.confidence;
   request.everything = options.check == Check::everything ||
                        (options.check == Check::automatic && shape.points() <= kReadAsAWhole);
@@ -367,9 +399,12 @@ Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  Discovery discovery = found ? std::move(*found)
-                              : detail::from_dense(*detail::learn_on_cpu({&signal, 1}, options.threads),
-                                                   signal.type(), Backend::cpu, options, why);
+  if (found) {
+    found->search_seconds = seconds;
+    return std::move(*found);
+  }
+  detail::Learned learned = detail::learn_on_cpu({&signal, 1}, detail::dense_options(options), true);
+  Discovery discovery = detail::from_dense(std::move(learned), signal.type(), Backend::cpu, options, why);
   discovery.search_seconds = seconds;
   return discovery;
 }

@@ -54,7 +54,8 @@ class DeviceSamples final : public detail::SampleReader {
 Discovery transform_densely(const DeviceSignal& signal, const DiscoverOptions& options,
                             const std::string& why) {
   const auto spectrum = detail::learn_on_gpu(signal);
-  return detail::from_dense(*spectrum, signal.type, Backend::cuda, options, why);
+  detail::Learned learned = detail::select_from(*spectrum, false, detail::dense_options(options), true);
+  return detail::from_dense(std::move(learned), signal.type, Backend::cuda, options, why);
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "sfft/discover.hpp"
+#include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/discovery/sample_reader.hpp"
-#include "template/learning/learning_spectrum.hpp"
 
 namespace sfft::detail {
 
@@ -17,20 +17,25 @@ namespace sfft::detail {
 /// the first reason counts.
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why);
+/// The same as a trial before learn()'s dense transform: only for signals that are exactly sparse, and only
+/// where finding out takes a few per cent of that transform's time.
+std::optional<Discovery> discover_exactly(const SignalView& signal, const DiscoverOptions& options,
+                                          std::string& why);
 
 /// A signal, wherever it is stored.
 struct DiscoveryTarget {
   SampleReader& samples;
   const Shape& shape;
   Backend backend;  ///< where it lies
+  bool exact_only = false;
 };
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
                                              std::string& why);
 
 /// Options of the dense learning that replaces discovery.
 LearnOptions dense_options(const DiscoverOptions& options);
-/// The result of dense learning as a discovery. Removes the selected elements from the spectrum.
-Discovery from_dense(LearningSpectrum& spectrum, ElementType type, Backend backend,
-                     const DiscoverOptions& options, const std::string& why);
+/// The result of dense learning, largest_outside included, as a discovery.
+Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
+                     const std::string& why);
 
 }  // namespace sfft::detail

@@ -21,6 +21,7 @@ namespace sfft {
 namespace {
 
 using detail::CellGrid;
+using detail::Learned;
 using detail::LearningSpectrum;
 using detail::RankedPower;
 using detail::SpectrumLayout;
@@ -98,23 +99,26 @@ std::vector<RankedPower> select(const LearningSpectrum& spectrum, const std::vec
   return chosen;
 }
 
-/// `tail` and `change` are sums over cells; the chosen elements are missing from `tail`.
-void fill_envelopes(TemplateData& data, const SpectrumLayout& layout, const std::vector<RankedPower>& chosen,
-                    std::vector<double> tail, std::vector<double> change) {
+void fill_envelopes(TemplateData& data, const Learned& learned) {
   const CellGrid grid(data.shape);
   std::vector<double> counts = grid.counts();
   std::vector<double> tail_counts = counts;
+  // The power of one frame stands for that of its changes.
+  std::vector<double> change = learned.several ? learned.change : learned.tail;
   double held = 0;
-  for (const RankedPower& element : chosen) {
-    const double weight = layout.multiplicity(element.index);
-    tail_counts[grid.cell(detail::coordinates(data.shape, layout.flat_index(element.index)))] -= weight;
+  for (std::size_t i = 0; i < learned.chosen.size(); ++i) {
+    const RankedPower& element = learned.chosen[i];
+    const double weight = learned.layout.multiplicity(element.index);
+    const std::size_t cell = grid.cell(detail::coordinates(data.shape, (*data.support)[i]));
+    tail_counts[cell] -= weight;
+    if (!learned.several) change[cell] += weight * element.power;
     if (element.index != 0) held += weight * element.power;
   }
-  const double tail_without_mean = std::accumulate(tail.begin() + 1, tail.end(), 0.0);
-  data.tail_energy = tail_without_mean + tail[0];
+  const double tail_without_mean = std::accumulate(learned.tail.begin() + 1, learned.tail.end(), 0.0);
+  data.tail_energy = tail_without_mean + learned.tail[0];
   const double total = held + tail_without_mean;
   data.energy_captured = total > 0 ? held / total : 1.0;
-  data.tail_envelope.power = std::move(tail);
+  data.tail_envelope.power = learned.tail;
   finish(data.tail_envelope, tail_counts);
   change[0] = 0;
   counts[0] = 0;
@@ -152,12 +156,39 @@ std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const S
   return data;
 }
 
+bool floating_point(ElementType type) {
+  return type != ElementType::u8 && type != ElementType::u16;
+}
+
+/// Null, and the reason in `why`, when a dense transform has to learn.
+std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, const LearnOptions& options,
+                                            std::string& why) {
+  if (options.k == 0) {
+    why = "a share of the energy or a noise floor needs a dense transform";
+  } else if (frames.size() > 1) {
+    why = "means of several frames need dense transforms";
+  } else if (options.backend == Backend::cuda) {
+    why = "discovery runs on the CPU";
+  } else if (options.reference) {
+    why = "values for a reference have to be exact";
+  } else if (!floating_point(frames[0].type())) {
+    why = "integers are rounded: their spectra are not exactly sparse";
+  }
+  if (!why.empty()) return nullptr;
+  const auto discovery = detail::discover_exactly(
+      frames[0], {.k = options.k, .seed = options.seed, .check = Check::everything}, why);
+  if (!discovery) return nullptr;
+  why = discovery->reason;
+  if (!discovery->verified || discovery->values.empty() || discovery->tie_at_k) return nullptr;
+  return from_discovery(*discovery, frames[0]);
+}
+
 /// Null when a dense transform has to learn.
-std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options) {
+std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options,
+                                            std::string& why) {
   if (options.k == 0)
     invalid("learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
   if (frames.size() > 1) invalid("learning blindly takes one frame: means of several need dense transforms");
-  std::string why;
   const auto discovery = detail::discover_or_explain(
       frames[0], {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
   if (!discovery) return nullptr;
@@ -166,6 +197,7 @@ std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, 
                 fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
                             options.k, discovery->reason));
   }
+  why = discovery->reason;
   return from_discovery(*discovery, frames[0]);
 }
 
@@ -211,9 +243,14 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const auto start = std::chrono::steady_clock::now();
   check(frames, options);
   const SignalView& first = frames[0];
-  if (options.method == LearnMethod::blind) {
-    if (auto data = learn_blindly(frames, options)) {
+  std::string why = "a dense transform was asked for";
+  if (options.method != LearnMethod::dense) {
+    why.clear();
+    const bool blind = options.method == LearnMethod::blind;
+    if (auto data = blind ? learn_blindly(frames, options, why) : try_discovery(frames, options, why)) {
       if (options.reference) keep_reference(*data, first);
+      data->learned_blindly = true;
+      data->why_learned_so = std::move(why);
       data->learn_seconds = seconds_since(start);
       return Template(std::move(data));
     }
@@ -223,36 +260,52 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
     invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
                         layout.distinct(), first.shape().to_string(), layout.real ? "real" : "complex"));
   }
-  const std::unique_ptr<LearningSpectrum> spectrum = options.backend == Backend::cuda
-                                                         ? detail::learn_on_gpu(frames, options.device)
-                                                         : detail::learn_on_cpu(frames, options.threads);
-  const auto data = detail::learn_from(*spectrum, frames.size() > 1, options);
-  undo_scale(*data, spectrum->exponent());
+  detail::Learned learned =
+      options.backend == Backend::cuda
+          ? detail::select_from(*detail::learn_on_gpu(frames, options.device), frames.size() > 1, options)
+          : detail::learn_on_cpu(frames, options);
+  const int exponent = learned.exponent;
+  const auto data = detail::to_template(std::move(learned));
+  undo_scale(*data, exponent);
   if (options.reference) keep_reference(*data, first);
+  data->why_learned_so = std::move(why);
   data->learn_seconds = seconds_since(start);
   return Template(data);
 }
 
-std::shared_ptr<TemplateData> detail::learn_from(LearningSpectrum& spectrum, bool several,
-                                                 const LearnOptions& options) {
-  const SpectrumLayout& layout = spectrum.layout();
+detail::Learned detail::select_from(LearningSpectrum& spectrum, bool several, const LearnOptions& options,
+                                    bool bound) {
   const std::vector<double> sums = spectrum.power_sums();
-  const std::vector<RankedPower> chosen = select(spectrum, sums, options);
+  Learned learned;
+  learned.layout = spectrum.layout();
+  learned.exponent = spectrum.exponent();
+  learned.several = several;
+  learned.chosen = select(spectrum, sums, options);
+  learned.values = spectrum.first_values(learned.chosen);
+  if (several) learned.change = spectrum.change_sums();
+  spectrum.remove(learned.chosen);
+  learned.tail = spectrum.power_sums();
+  if (bound && static_cast<std::int64_t>(learned.chosen.size()) < learned.layout.distinct())
+    learned.largest_outside = std::max(0.0, spectrum.power_at_rank(1));
+  return learned;
+}
 
+std::shared_ptr<TemplateData> detail::to_template(Learned&& learned) {
+  const SpectrumLayout& layout = learned.layout;
   auto data = std::make_shared<TemplateData>();
   data->shape = layout.shape;
   data->real = layout.real;
   auto support = std::make_shared<std::vector<std::int64_t>>();
-  for (const RankedPower& element : chosen) {
+  support->reserve(learned.chosen.size());
+  data->power.reserve(learned.chosen.size());
+  for (const RankedPower& element : learned.chosen) {
     support->push_back(layout.flat_index(element.index));
     data->power.push_back(element.power);
   }
   data->support = std::move(support);
-  data->values = spectrum.first_values(chosen);
-  data->change_measured = several;
-  std::vector<double> change = several ? spectrum.change_sums() : sums;
-  spectrum.remove(chosen);
-  fill_envelopes(*data, layout, chosen, spectrum.power_sums(), std::move(change));
+  data->values = std::move(learned.values);
+  data->change_measured = learned.several;
+  fill_envelopes(*data, learned);
   return data;
 }
 

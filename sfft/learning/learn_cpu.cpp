@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the learning frames' spectra in host memory with the dense engine, and answers queries from them.
+// Stores the learning frames' spectra in host memory and answers queries from them.
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <functional>
 
-#include "kernels/base/log_cells.hpp"
 #include "kernels/base/region.hpp"
-#include "sfft/dense.hpp"
+#include "kernels/cpu/platform/large_buffer.hpp"
 #include "sfft/learning/learning.hpp"
+#include "sfft/learning/pass_runner.hpp"
 #include "template/data/envelope.hpp"
 #include "template/data/template_data.hpp"
+#include "template/learning/axis_runs.hpp"
+#include "template/learning/power_ranks.hpp"
 
 namespace sfft::detail {
 
@@ -20,43 +22,39 @@ constexpr double kExcluded = -1;  ///< in place of a power: the element counts i
 constexpr double kLargest = 1e140;
 constexpr double kSmallest = 1e-120;
 
-/// A copy of a frame as doubles, complex samples as pairs.
-std::vector<double> samples_of(const SignalView& frame) {
-  std::vector<double> samples(frame.bytes() / sizeof(double));
-  copy_elements(frame, reinterpret_cast<std::byte*>(samples.data()));
-  return samples;
-}
-
-/// The exponent of the largest sample, so that no multiple of it leaves the range of a scale.
-int exponent_of(std::span<const SignalView> frames) {
-  double largest = 0;
-  for (const SignalView& frame : frames) {
-    for (const double x : samples_of(frame)) largest = std::max(largest, std::fabs(x));
+/// Σ values[i] over the elements that are not excluded, in eight sums that the processor adds side by side.
+double sum_present(const double* values, const double* power, std::size_t count) {
+  constexpr std::size_t kLanes = 8;
+  std::array<double, kLanes> sums{};
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      sums[lane] += power[i + lane] < 0 ? 0.0 : values[i + lane];
   }
-  constexpr int kMost = 1000;
-  return std::isfinite(largest) && largest > 0 ? std::clamp(std::ilogb(largest), -kMost, kMost) : 0;
+  for (; i < count; ++i) sums[0] += power[i] < 0 ? 0.0 : values[i];
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 class HostSpectrum final : public LearningSpectrum {
+  using Spectrum = cpu::LargeArray<std::complex<double>>;
+
  public:
   HostSpectrum(std::span<const SignalView> frames, const SpectrumLayout& spectrum, int threads)
       : LearningSpectrum(spectrum) {
-    const dense::Plan<double> dense(layout().shape, layout().real, {.threads = threads});
-    first_.resize(dense.spectrum_points());
-    dense.forward(frames[0], first_);
+    PassRunner runner(layout().shape, layout().real, threads);
+    first_ = Spectrum(static_cast<std::size_t>(layout().points()));
+    forward(frames[0], runner, first_);
     const bool twice = frames[0].type() == ElementType::f64 || frames[0].type() == ElementType::c128;
     // All-zero frames need no scale; they are rare enough to be scanned twice.
     if (twice && !ordinary(first_)) {
-      exponent_ = exponent_of(frames);
-      if (exponent_ != 0) forward(frames[0], dense, first_);
+      exponent_ = scale_exponent(frames);
+      if (exponent_ != 0) forward(frames[0], runner, first_);
     }
     check_finite(first_[0], 0);
-    power_.resize(first_.size());
+    power_ = cpu::LargeArray<double>(first_.size());
     for (std::size_t i = 0; i < first_.size(); ++i) power_[i] = std::norm(first_[i]);
-    if (frames.size() > 1) add_later_frames(frames, dense);
-    for (std::int64_t i = 0; i < layout().points(); ++i) {
-      if (!layout().representative(i)) power_[static_cast<std::size_t>(i)] = kExcluded;
-    }
+    if (frames.size() > 1) add_later_frames(frames, runner);
+    exclude_conjugates();
   }
 
   int exponent() const noexcept override { return exponent_; }
@@ -64,24 +62,31 @@ class HostSpectrum final : public LearningSpectrum {
   std::vector<double> change_sums() const override { return sums_over_cells(change_); }
 
   double power_at_rank(std::int64_t rank) const override {
-    if (rank == 1) return *std::max_element(power_.begin(), power_.end());
-    std::vector<double> powers;
-    std::copy_if(power_.begin(), power_.end(), std::back_inserter(powers), [](double p) { return p >= 0; });
-    const auto at = powers.begin() + (rank - 1);
-    std::nth_element(powers.begin(), at, powers.end(), std::greater<>());
-    return *at;
+    return rank == 1 ? *std::max_element(power_.begin(), power_.end())
+                     : PowerRanks({power_.begin(), power_.size()}).at(rank);
   }
 
   std::vector<RankedPower> largest(std::int64_t first, std::int64_t count) const override {
-    std::vector<RankedPower> all = above(first, kExcluded);
-    std::nth_element(all.begin(), all.begin() + (count - 1), all.end(),
-                     [](const RankedPower& a, const RankedPower& b) {
-                       return a.power != b.power ? a.power > b.power : a.index < b.index;
-                     });
-    all.resize(static_cast<std::size_t>(count));
-    std::sort(all.begin(), all.end(),
-              [](const RankedPower& a, const RankedPower& b) { return a.index < b.index; });
-    return all;
+    const std::span<const double> powers =
+        std::span<const double>(power_.begin(), power_.size()).subspan(static_cast<std::size_t>(first));
+    const double level = PowerRanks(powers).at(count);
+    const auto larger =
+        std::count_if(powers.begin(), powers.end(), [level](double power) { return power > level; });
+    std::int64_t ties = count - larger;  // the first ones
+    std::vector<RankedPower> found;
+    found.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t i = first; i < layout().points(); ++i) {
+      const double power = power_[static_cast<std::size_t>(i)];
+      if (!(power >= level)) continue;
+      if (power > level || ties-- > 0) found.push_back({i, power});
+    }
+    return found;
+  }
+
+  std::int64_t count_with_energy(double energy) const override {
+    const double each = layout().real ? 2 : 1;
+    return PowerRanks(std::span<const double>(power_.begin(), power_.size()).subspan(1))
+        .count_with_sum(energy / each);
   }
 
   std::vector<RankedPower> above(std::int64_t first, double level) const override {
@@ -105,11 +110,12 @@ class HostSpectrum final : public LearningSpectrum {
   }
 
  private:
-  void add_later_frames(std::span<const SignalView> frames, const dense::Plan<double>& dense) {
-    std::vector<std::complex<double>> spectrum(first_.size());
-    change_.assign(first_.size(), 0.0);
+  void add_later_frames(std::span<const SignalView> frames, PassRunner& runner) {
+    Spectrum spectrum(first_.size());
+    change_ = cpu::LargeArray<double>(first_.size());
+    std::fill(change_.begin(), change_.end(), 0.0);
     for (std::size_t t = 1; t < frames.size(); ++t) {
-      forward(frames[t], dense, spectrum);
+      forward(frames[t], runner, spectrum);
       check_finite(spectrum[0], t);
       for (std::size_t i = 0; i < spectrum.size(); ++i) {
         power_[i] += std::norm(spectrum[i]);
@@ -120,7 +126,7 @@ class HostSpectrum final : public LearningSpectrum {
     for (double& c : change_) c /= static_cast<double>(frames.size() - 1);
   }
 
-  static bool ordinary(const std::vector<std::complex<double>>& spectrum) {
+  static bool ordinary(const Spectrum& spectrum) {
     double largest = 0;
     bool finite = true;
     for (const std::complex<double>& x : spectrum) {
@@ -131,49 +137,93 @@ class HostSpectrum final : public LearningSpectrum {
   }
 
   /// The frame's spectrum times 2^-exponent_.
-  void forward(const SignalView& frame, const dense::Plan<double>& dense,
-               std::vector<std::complex<double>>& spectrum) const {
-    if (exponent_ == 0) return dense.forward(frame, spectrum);
-    std::vector<double> scaled = samples_of(frame);
-    const double scale = std::ldexp(1.0, -exponent_);
-    for (double& x : scaled) x *= scale;
-    const auto points = static_cast<std::size_t>(frame.shape().points());
-    dense.forward(SignalView(scaled.data(), points, frame.type(), frame.shape()), spectrum);
+  void forward(const SignalView& frame, PassRunner& runner, Spectrum& spectrum) const {
+    if (exponent_ != 0) {
+      runner.first(scaled_samples(frame, exponent_).data(), frame.type());
+    } else if (frame.contiguous()) {
+      runner.first(frame.data(), frame.type());
+    } else {
+      std::vector<std::byte> copy(frame.bytes());
+      copy_elements(frame, copy.data());
+      runner.first(copy.data(), frame.type());
+    }
+    runner.store(spectrum.begin());
+  }
+
+  /// Calls action(i) for the stored elements of the columns f_D = 0 and f_D = n_D/2 of a real signal.
+  template <class Action>
+  void over_conjugate_columns(const Action& action) const {
+    const std::int64_t last = layout().shape[layout().shape.rank() - 1];
+    for (std::int64_t start = 0; layout().real && start < layout().points(); start += layout().row_points()) {
+      action(start);
+      if (last % 2 == 0) action(start + last / 2);
+    }
+  }
+
+  void exclude_conjugates() {
+    over_conjugate_columns([&](std::int64_t i) {
+      if (!layout().representative(i)) power_[static_cast<std::size_t>(i)] = kExcluded;
+    });
   }
 
   /// Row by row, because cells are runs of columns.
-  std::vector<double> sums_over_cells(const std::vector<double>& values) const {
+  std::vector<double> sums_over_cells(const cpu::LargeArray<double>& values) const {
     const CellGrid grid(layout().shape);
     std::vector<double> sums(grid.cells(), 0.0);
     const int last = layout().shape.rank() - 1;
-    const std::int64_t columns = layout().shape[last];
+    const std::vector<AxisRun> runs = axis_runs(layout().shape[last], layout().real);
     const std::int64_t row_points = layout().row_points();
+    const double each = layout().real ? 2 : 1;
     for (std::int64_t start = 0; start < layout().points(); start += row_points) {
       const std::size_t row_cell = grid.cell(coordinates(layout().shape, layout().flat_index(start)));
-      for (int c = 0; c < grid.axis(last).cells(); ++c) {
-        const LogCellMembers members = log_cell_members(c, columns, layout().real);
-        double& sum = sums[row_cell + static_cast<std::size_t>(c)];
-        for (std::int64_t m = 0; m < members.count(); ++m) {
-          const std::int64_t i = start + members[m];
-          if (power_[static_cast<std::size_t>(i)] < 0) continue;
-          const bool inside = layout().real && members[m] != 0 && 2 * members[m] != columns;
-          sum += (inside ? 2 : layout().multiplicity(i)) * values[static_cast<std::size_t>(i)];
-        }
+      for (const AxisRun& run : runs) {
+        const auto at = static_cast<std::size_t>(start + run.first);
+        const auto count = static_cast<std::size_t>(run.end - run.first);
+        sums[row_cell + static_cast<std::size_t>(run.cell)] +=
+            each * sum_present(&values[at], &power_[at], count);
       }
     }
+    // Elements that are their own conjugates count once.
+    over_conjugate_columns([&](std::int64_t i) {
+      const auto at = static_cast<std::size_t>(i);
+      if (layout().multiplicity(i) == 1 && !(power_[at] < 0))
+        sums[grid.cell(coordinates(layout().shape, layout().flat_index(i)))] -= values[at];
+    });
     return sums;
   }
 
   int exponent_ = 0;
-  std::vector<std::complex<double>> first_;  ///< the first frame's spectrum
-  std::vector<double> power_, change_;
+  Spectrum first_;  ///< the first frame's spectrum
+  cpu::LargeArray<double> power_, change_;
 };
 
 }  // namespace
 
-std::unique_ptr<LearningSpectrum> learn_on_cpu(std::span<const SignalView> frames, int threads) {
+int scale_exponent(std::span<const SignalView> frames) {
+  double largest = 0;
+  for (const SignalView& frame : frames) {
+    for (const double x : scaled_samples(frame, 0)) largest = std::max(largest, std::fabs(x));
+  }
+  constexpr int kMost = 1000;
+  return std::isfinite(largest) && largest > 0 ? std::clamp(std::ilogb(largest), -kMost, kMost) : 0;
+}
+
+std::vector<double> scaled_samples(const SignalView& frame, int exponent) {
+  std::vector<double> samples(frame.bytes() / sizeof(double));
+  copy_elements(frame, reinterpret_cast<std::byte*>(samples.data()));
+  const double scale = std::ldexp(1.0, -exponent);
+  for (double& x : samples) x *= scale;
+  return samples;
+}
+
+std::unique_ptr<LearningSpectrum> stored_spectrum(std::span<const SignalView> frames, int threads) {
   const SpectrumLayout layout{frames[0].shape(), !is_complex(frames[0].type())};
   return std::make_unique<HostSpectrum>(frames, layout, threads);
+}
+
+Learned learn_on_cpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound) {
+  if (frames.size() == 1 && options.k > 0) return learn_largest(frames[0], options.k, options.threads);
+  return select_from(*stored_spectrum(frames, options.threads), frames.size() > 1, options, bound);
 }
 
 }  // namespace sfft::detail

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kernels/base/types.hpp"
 #include "sfft/discover.hpp"
@@ -14,18 +15,44 @@
 
 namespace sfft::detail {
 
-/// The frames have one shape and one element type. Throws invalid_argument for NaN or infinite samples.
-std::unique_ptr<LearningSpectrum> learn_on_cpu(std::span<const SignalView> frames, int threads);
+/// What a dense transform has to tell about a template, in the units of LearningSpectrum::exponent.
+struct Learned {
+  SpectrumLayout layout;
+  int exponent = 0;
+  bool several = false;                      ///< frames
+  std::vector<RankedPower> chosen;           ///< ascending
+  std::vector<std::complex<double>> values;  ///< of the first frame at the chosen elements
+  std::vector<double> tail;    ///< Σ multiplicity × mean power over each cell, without the chosen elements
+  std::vector<double> change;  ///< the same of the mean |X_t − X_0|², for several frames
+  double largest_outside = 0;  ///< largest power of an element that was not chosen, where asked for
+};
+
+/// Transforms, selects and sums on the CPU; `bound` asks for largest_outside. The frames have one shape and
+/// one element type. Throws invalid_argument for NaN or infinite samples, and for what the options ask of
+/// all-zero frames.
+Learned learn_on_cpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound = false);
+/// The parts of it: the k largest of one frame, from a spectrum that is never stored as a whole, ...
+Learned learn_largest(const SignalView& frame, std::int64_t k, int threads);
+/// ... and spectra that answer every question about them.
+std::unique_ptr<LearningSpectrum> stored_spectrum(std::span<const SignalView> frames, int threads);
 /// The same on a GPU; only what the functions of LearningSpectrum return comes to the host. Throws
 /// backend_unavailable, out_of_memory and device as well.
 std::unique_ptr<LearningSpectrum> learn_on_gpu(std::span<const SignalView> frames, int device);
 /// The same for one frame that the GPU holds or can read; waits for its stream first.
 std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal& frame);
 
-/// The template that the options ask for, of one frame or of `several`; without a reference, and in the
-/// spectrum's units (LearningSpectrum::exponent).
-std::shared_ptr<TemplateData> learn_from(LearningSpectrum& spectrum, bool several,
-                                         const LearnOptions& options);
+/// Selects what the options ask for, of one frame or of `several`, and removes it from the spectrum.
+Learned select_from(LearningSpectrum& spectrum, bool several, const LearnOptions& options,
+                    bool bound = false);
+/// The template without a reference, still in the units of `learned`. Throws invalid_argument where sums of
+/// powers overflow.
+std::shared_ptr<TemplateData> to_template(Learned&& learned);
+
+/// The exponent of the largest finite sample, clamped so that no multiple of it leaves the range of a scale;
+/// 0 for frames of zeros.
+int scale_exponent(std::span<const SignalView> frames);
+/// The frame's samples times 2^-exponent; for frames of doubles.
+std::vector<double> scaled_samples(const SignalView& frame, int exponent);
 
 /// Refuses a frame whose X at f = 0 is not finite, which is so if any sample is NaN or infinite.
 void check_finite(const std::complex<double>& mean, std::size_t frame);

@@ -34,6 +34,8 @@ struct TemplateData {
   ElementType reference_type = ElementType::u8;
   std::vector<std::byte> reference;  ///< the first frame's samples; empty: none
   double learn_seconds = 0;          ///< not saved
+  bool learned_blindly = false;      ///< not saved
+  std::string why_learned_so;        ///< not saved
 
   std::vector<KeptPlan> plans;  ///< what planning decided for this template
   std::string plans_problem;    ///< why a file's plans are not among them; not saved

@@ -86,6 +86,11 @@ bool BlindDriver<Real>::accept(const BlindRound& round, double tail_per_noise) {
     return false;
   }
   noisy_ = round.noise > 4 * round.rounding;
+  if (noisy_ && request_.exact_only) {
+    result_.reason = "the signal is not exactly sparse";
+    hopeless_ = true;
+    return false;
+  }
   result_.tail_energy = round.noise * tail_per_noise;
   total_energy_ = round.total_energy;
   result_.missed_bound = kMargin * std::sqrt(round.missed_power);

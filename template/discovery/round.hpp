@@ -34,6 +34,7 @@ struct BlindRequest {
   double read_us = 0;        ///< cost of asking for samples, however few
   double confidence = 1e-9;  ///< probability of a miss of the scattered samples that have the last word
   bool everything = false;   ///< read the whole signal for its sums before anything is verified
+  bool exact_only = false;   ///< give up where more than rounding lies outside what can be found
 };
 
 struct BlindResult {

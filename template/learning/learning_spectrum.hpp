@@ -39,6 +39,11 @@ class LearningSpectrum {
   /// The `count` largest powers at index `first` and above, in ascending order of index; ties go to the
   /// smaller index.
   virtual std::vector<RankedPower> largest(std::int64_t first, std::int64_t count) const = 0;
+  /// About how many of the largest powers without f = 0 hold this energy; 0 where that is not known.
+  virtual std::int64_t count_with_energy(double energy) const {
+    static_cast<void>(energy);
+    return 0;
+  }
   /// All elements at index `first` and above with more power than `level`, in ascending order of index.
   virtual std::vector<RankedPower> above(std::int64_t first, double level) const = 0;
   /// X of the first frame at the chosen elements.

@@ -31,8 +31,9 @@ std::vector<RankedPower> select_energy(const LearningSpectrum& spectrum, const s
   const double wanted = share * std::accumulate(sums.begin() + 1, sums.end(), 0.0);
   const std::int64_t candidates = spectrum.layout().distinct() - 1;
   std::vector<RankedPower> chosen;
-  // How many it takes is not known in advance: asks for ever more of the largest until they are enough.
-  for (std::int64_t count = std::min<std::int64_t>(4096, candidates); count > 0;
+  // How many it takes is not known for sure: asks for ever more of the largest until they are enough.
+  const std::int64_t likely = std::max<std::int64_t>(4096, spectrum.count_with_energy(wanted));
+  for (std::int64_t count = std::min(likely, candidates); count > 0;
        count = std::min(4 * count, candidates)) {
     chosen = spectrum.largest(1, count);
     std::stable_sort(chosen.begin(), chosen.end(),

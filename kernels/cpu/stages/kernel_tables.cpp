@@ -9,7 +9,9 @@
 #include "kernels/cpu/stages/locate.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 #include "kernels/cpu/stages/recover.hpp"
+#include "kernels/cpu/stages/spectrum_scan.hpp"
 #include "kernels/cpu/stages/subsample.hpp"
+#include "kernels/cpu/stages/two_pass.hpp"
 #include "kernels/cpu/stages/waves.hpp"
 
 namespace sfft::detail::cpu {
@@ -35,6 +37,8 @@ namespace sfft::detail::cpu {
   const LayoutKernels<float>& layout_table_float() noexcept;              \
   const LayoutKernels<double>& layout_table_double() noexcept;            \
   const BucketSystemKernels& bucket_system_table() noexcept;              \
+  const SpectrumScanKernels& spectrum_scan_table() noexcept;              \
+  const TwoPassKernels& two_pass_table() noexcept;                        \
   }
 SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
 #undef SFFT_DECLARE
@@ -50,6 +54,14 @@ SFFT_DEFINE_KERNELS(WaveKernels, wave)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
 const BucketSystemKernels& bucket_system_kernels() noexcept {
   SFFT_DISPATCH(bucket_system_table())
+}
+
+// Learning works in double precision alone.
+const SpectrumScanKernels& spectrum_scan_kernels() noexcept {
+  SFFT_DISPATCH(spectrum_scan_table())
+}
+const TwoPassKernels& two_pass_kernels() noexcept {
+  SFFT_DISPATCH(two_pass_table())
 }
 
 }  // namespace sfft::detail::cpu

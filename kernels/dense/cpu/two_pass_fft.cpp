@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eight columns, then eight rows, at a time: both are lanes of small FFTs. What lies between the passes is
+// stored as the second one wants it.
+#include "kernels/dense/cpu/two_pass_fft.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "kernels/base/index.hpp"
+#include "kernels/cpu/small_fft/fft_cache.hpp"
+#include "kernels/cpu/stages/two_pass.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using cpu::kTwoPassLanes;
+
+constexpr std::int64_t kLeastPoints = 2048;  ///< below, the tables take longer than the transform
+/// Both factors have to fill the lanes: real signals use two columns per lane and half of the rows.
+constexpr std::int64_t kLeastSide = 2 * kTwoPassLanes;
+/// Longer lines than this leave the second-level cache.
+constexpr std::int64_t kMostSide = std::int64_t{1} << 14;
+constexpr std::int64_t kLargestPrime = 13;
+
+bool smooth(std::int64_t n) {
+  for (std::int64_t p = 2; p <= kLargestPrime; ++p) {
+    while (n % p == 0) n /= p;
+  }
+  return n == 1;
+}
+
+/// The largest divisor up to the square root, if both factors are of use; else 0.
+std::int64_t split(std::int64_t n) {
+  if (n < kLeastPoints || n > kMostSide * kMostSide || !smooth(n)) return 0;
+  auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  while (n % side != 0) --side;
+  return side >= kLeastSide && n / side <= kMostSide ? side : 0;
+}
+
+/// Buffers and planes begin at different offsets within a page, or they would compete for the same sets of
+/// the first-level cache.
+std::int64_t padded(std::int64_t reals) {
+  return (reals + 31) / 16 * 16;
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+std::shared_ptr<const cpu::SmallFft<double>> lines(std::int64_t n) {
+  return cpu::shared_small_fft<double>({n, 1, 1}, kTwoPassLanes);
+}
+
+}  // namespace
+
+bool TwoPassFft::possible(std::int64_t n) {
+  return split(n) > 0;
+}
+
+TwoPassFft::TwoPassFft(std::int64_t n, bool real)
+    : n_(n),
+      rows_(split(n)),
+      columns_(n / rows_),
+      real_(real),
+      kept_rows_(real ? rows_ / 2 + 1 : rows_),
+      plane_reals_(padded(columns_ * kTwoPassLanes)),
+      buffer_reals_(padded((rows_ + 2) * kTwoPassLanes)),
+      across_(lines(rows_)),
+      along_(lines(columns_)),
+      shift_(std::bit_width(static_cast<std::uint64_t>(n)) / 2) {
+  const auto add = [n](std::int64_t numerator, std::vector<double>& re, std::vector<double>& im) {
+    const std::complex<double> root = unit_root(numerator, n);
+    re.push_back(root.real());
+    im.push_back(-root.imag());
+  };
+  const std::int64_t step = std::int64_t{1} << shift_;
+  for (std::int64_t m = 0; m < step; ++m) add(m, fine_re_, fine_im_);
+  for (std::int64_t m = 0; m < n; m += step) add(m, coarse_re_, coarse_im_);
+}
+
+std::int64_t TwoPassFft::parts() const noexcept {
+  return ceil_div(columns_, real_ ? 2 * kTwoPassLanes : kTwoPassLanes);
+}
+std::int64_t TwoPassFft::groups() const noexcept {
+  return ceil_div(kept_rows_, kTwoPassLanes);
+}
+std::size_t TwoPassFft::intermediate_reals() const noexcept {
+  return static_cast<std::size_t>(2 * groups() * plane_reals_);
+}
+std::size_t TwoPassFft::scratch_reals() const noexcept {
+  return static_cast<std::size_t>(std::max(4 * buffer_reals_, 2 * plane_reals_));
+}
+
+std::int64_t TwoPassFft::group_start(std::int64_t group) const noexcept {
+  return std::min(group * kTwoPassLanes, kept_rows_ - kTwoPassLanes);
+}
+
+void TwoPassFft::roots(std::int64_t row, std::int64_t first_column, double* to) const {
+  const std::int64_t mask = (std::int64_t{1} << shift_) - 1;
+  for (std::int64_t c = 0; c < kTwoPassLanes; ++c) {
+    const std::int64_t m = row * (first_column + c);  // < N
+    const auto high = static_cast<std::size_t>(m >> shift_), low = static_cast<std::size_t>(m & mask);
+    to[c] = coarse_re_[high] * fine_re_[low] - coarse_im_[high] * fine_im_[low];
+    to[kTwoPassLanes + c] = coarse_re_[high] * fine_im_[low] + coarse_im_[high] * fine_re_[low];
+  }
+}
+
+void TwoPassFft::turn(const double* re, const double* im, std::int64_t first_column, std::int64_t skipped,
+                      double* intermediate) const {
+  if (skipped >= kTwoPassLanes) return;
+  // Row 8 (8 a + b) + r turns by the roots of rows 64 a, 8 b and r: few roots have to be computed.
+  constexpr std::int64_t kBlock = kTwoPassLanes * kTwoPassLanes;
+  const cpu::TwoPassKernels& kernels = cpu::two_pass_kernels();
+  alignas(64) std::array<double, 2 * kBlock> near, middle;
+  alignas(64) std::array<double, 2 * kTwoPassLanes> far, last;
+  for (std::int64_t r = 0; r < kTwoPassLanes; ++r) {
+    roots(r, first_column, &near[static_cast<std::size_t>(2 * r * kTwoPassLanes)]);
+    roots(r * kTwoPassLanes % rows_, first_column, &middle[static_cast<std::size_t>(2 * r * kTwoPassLanes)]);
+  }
+  for (std::int64_t group = 0; group < groups(); ++group) {
+    const std::int64_t start = group_start(group);
+    cpu::TurnRoots turns{near.data(),
+                         &middle[static_cast<std::size_t>(2 * (group % kTwoPassLanes) * kTwoPassLanes)],
+                         far.data()};
+    if (group % kTwoPassLanes == 0) roots(group * kTwoPassLanes, first_column, far.data());
+    if (start != group * kTwoPassLanes) {  // the last group begins within the one before
+      roots(start, first_column, last.data());
+      turns.middle = near.data();  // of row 0: ones
+      turns.far = last.data();
+    }
+    double* const to = intermediate + 2 * group * plane_reals_ + first_column * kTwoPassLanes;
+    const double* const from_re = re + start * kTwoPassLanes;
+    const double* const from_im = im + start * kTwoPassLanes;
+    if (skipped <= 0) {
+      kernels.turn(from_re, from_im, turns, to, to + plane_reals_);
+      continue;
+    }
+    // The first columns belong to another part, which may run at the same time.
+    alignas(64) std::array<double, 2 * kBlock> turned;
+    kernels.turn(from_re, from_im, turns, turned.data(), turned.data() + kBlock);
+    const std::int64_t own = skipped * kTwoPassLanes;
+    std::copy(turned.begin() + own, turned.begin() + kBlock, to + own);
+    std::copy(turned.begin() + kBlock + own, turned.end(), to + plane_reals_ + own);
+  }
+}
+
+void TwoPassFft::first(std::int64_t part, const void* signal, ElementType type, double* intermediate,
+                       double* scratch) const {
+  const cpu::TwoPassKernels& kernels = cpu::two_pass_kernels();
+  const std::int64_t width = real_ ? 2 * kTwoPassLanes : kTwoPassLanes;
+  const std::int64_t column = std::min(part * width, columns_ - width);
+  double *re = scratch, *im = re + buffer_reals_, *other_re = im + buffer_reals_,
+         *other_im = other_re + buffer_reals_;
+  const auto* from =
+      static_cast<const std::byte*>(signal) + static_cast<std::size_t>(column) * element_bytes(type);
+  kernels.load[static_cast<std::size_t>(type)](from, columns_, rows_, re, im);
+  if (across_->execute(re, im, other_re, other_im)) {
+    std::swap(re, other_re);
+    std::swap(im, other_im);
+  }
+  const std::int64_t skipped = part * width - column;
+  if (!real_) return turn(re, im, column, skipped, intermediate);
+  // Each of the two spectra fills little more than half a buffer.
+  const std::int64_t half = kept_rows_ * kTwoPassLanes;
+  kernels.separate(re, im, rows_, other_re, other_im, other_re + half, other_im + half);
+  turn(other_re, other_im, column, skipped, intermediate);
+  turn(other_re + half, other_im + half, column + kTwoPassLanes, skipped - kTwoPassLanes, intermediate);
+}
+
+TwoPassFft::Group TwoPassFft::second(std::int64_t group, double* intermediate, double* scratch) const {
+  double* re = intermediate + 2 * group * plane_reals_;
+  double* im = re + plane_reals_;
+  if (along_->execute(re, im, scratch, scratch + plane_reals_)) {
+    re = scratch;
+    im = scratch + plane_reals_;
+  }
+  const std::int64_t start = group_start(group);
+  return {re, im, start, static_cast<int>(group * kTwoPassLanes - start)};
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides on the number of threads and allocates what they need.
+#include "sfft/learning/pass_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "kernels/base/error.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Starting a thread takes as long as transforming this many points.
+constexpr std::int64_t kPointsPerThread = 1 << 13;
+
+int thread_count(int asked, std::int64_t points) {
+  if (asked < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("threads is {}: give a positive number, or 0 for one per core", asked));
+  }
+  const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::int64_t wanted = asked == 0 ? cores : asked;
+  return static_cast<int>(std::clamp<std::int64_t>(points / kPointsPerThread, 1, wanted));
+}
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+}  // namespace
+
+PassRunner::PassRunner(const Shape& shape, bool real, int threads)
+    : passes_(spectrum_passes(shape, real)),
+      scratch_bytes_(aligned(passes_->scratch_bytes())),
+      pool_(thread_count(threads, shape.points())),
+      scratch_(cpu::make_large_buffer(static_cast<std::size_t>(pool_.threads()) * scratch_bytes_)),
+      between_(cpu::make_large_buffer(passes_->between_bytes())) {}
+
+}  // namespace sfft::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the passes of a dense spectrum on as many threads as asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "kernels/cpu/platform/large_buffer.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
+#include "template/learning/spectrum_passes.hpp"
+
+namespace sfft::detail {
+
+/// Threads with their scratch, and the memory between the passes. One frame at a time.
+class PassRunner {
+ public:
+  /// `threads` as in LearnOptions; throws invalid_argument for a negative number. Short signals take fewer.
+  PassRunner(const Shape& shape, bool real, int threads);
+
+  std::int64_t second_parts() const noexcept { return passes_->second_parts(); }
+  /// The first pass over a contiguous signal.
+  void first(const void* samples, ElementType type) {
+    run(passes_->first_parts(), [&](std::int64_t part, std::byte* scratch) {
+      passes_->first(part, samples, type, between_.get(), scratch);
+    });
+  }
+  /// Parts begin … begin + count − 1 of the second pass, each into selection(part).
+  template <class SelectionOf>
+  void select(std::int64_t begin, std::int64_t count, const SelectionOf& selection) {
+    run(count, [&](std::int64_t part, std::byte* scratch) {
+      passes_->second(begin + part, between_.get(), scratch, selection(part));
+    });
+  }
+  /// The whole second pass, into a spectrum as SpectrumLayout stores it.
+  void store(std::complex<double>* spectrum) {
+    run(second_parts(), [&](std::int64_t part, std::byte* scratch) {
+      passes_->store(part, between_.get(), scratch, spectrum);
+    });
+  }
+
+ private:
+  /// work(part, scratch) for every part. Rethrows what one of them throws.
+  template <class Work>
+  void run(std::int64_t parts, const Work& work) {
+    std::mutex failing;
+    std::exception_ptr failure;
+    pool_.run(parts, [&](std::int64_t part, int thread) {
+      try {
+        work(part, scratch_.get() + static_cast<std::size_t>(thread) * scratch_bytes_);
+      } catch (...) {
+        const std::lock_guard lock(failing);
+        if (!failure) failure = std::current_exception();
+      }
+    });
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  std::shared_ptr<const SpectrumPasses> passes_;
+  std::size_t scratch_bytes_;
+  cpu::ThreadPool pool_;
+  cpu::LargeBuffer scratch_, between_;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks among the powers of a stored spectrum, from a histogram instead of a sorted copy.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sfft::detail {
+
+/// Counts powers by the leading bits of their representation: eight bins per octave. Negative powers do not
+/// count. The powers must stay as they are.
+class PowerRanks {
+ public:
+  explicit PowerRanks(std::span<const double> powers);
+
+  /// The rank-th largest power, 1 the largest; there are at least that many.
+  double at(std::int64_t rank) const;
+  /// How many of the largest powers have a sum of at least `sum`, rounded up to a whole bin; all where they
+  /// are not enough.
+  std::int64_t count_with_sum(double sum) const;
+
+ private:
+  std::span<const double> powers_;
+  std::vector<std::int64_t> counts_;
+};
+
+}  // namespace sfft::detail

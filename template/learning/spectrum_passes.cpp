@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the passes for a shape, and remembers those that were used last.
+#include "template/learning/spectrum_passes.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "template/learning/grid_passes.hpp"
+#include "template/learning/line_passes.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+constexpr std::size_t kMostPasses = 8;
+/// Tables grow with the longest side of a grid, and with the root of a long line.
+constexpr std::int64_t kLongestSide = 1 << 13;
+
+struct Entry {
+  Shape shape;
+  bool real;
+  std::shared_ptr<const SpectrumPasses> passes;
+};
+
+bool has_small_tables(const Shape& shape) {
+  if (shape.rank() == 1 && TwoPassFft::possible(shape[0])) return true;
+  // The third dimension multiplies the runs of columns.
+  const auto extents = shape.extents();
+  return std::all_of(extents.begin(), extents.end(), [](std::int64_t n) { return n <= kLongestSide; });
+}
+
+std::shared_ptr<const SpectrumPasses> make_passes(const Shape& shape, bool real) {
+  if (shape.rank() > 1) return std::make_shared<const GridPasses>(shape, real);
+  if (TwoPassFft::possible(shape[0])) return std::make_shared<const LinePasses>(shape[0], real);
+  return std::make_shared<const WholePasses>(shape, real);
+}
+
+}  // namespace
+
+std::shared_ptr<const SpectrumPasses> spectrum_passes(const Shape& shape, bool real) {
+  static std::mutex mutex;
+  static std::vector<Entry> entries;  // in the order they were made
+  const auto same = [&](const Entry& entry) { return entry.real == real && entry.shape == shape; };
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = std::find_if(entries.begin(), entries.end(), same);
+    if (found != entries.end()) return found->passes;
+  }
+  auto passes = make_passes(shape, real);
+  if (!has_small_tables(shape)) return passes;
+  const std::lock_guard lock(mutex);
+  if (std::find_if(entries.begin(), entries.end(), same) != entries.end()) return passes;
+  if (entries.size() == kMostPasses) entries.erase(entries.begin());
+  entries.push_back({shape, real, passes});
+  return passes;
+}
+
+}  // namespace sfft::detail
