@@ -138,7 +138,20 @@ void CombModel::find_aliases(const Group& group, LaneBucket& bucket) const {
     }
     if (near) bucket.near[n] = 0;
   }
-  for (const double power : bucket.near) sum += power;
+  double near_count = 0;
+  for (const double power : bucket.near) {
+    sum += power;
+    near_count += power > 0;
+  }
+  // A tail that is level over all aliases is white between delays. What the near ones have above the level of
+  // the others is what depends on phases.
+  const double far_count = aliases() - static_cast<double>(group.count) - near_count;
+  const double level = far_count > 0 ? std::max(0.0, group.tail - sum) / far_count : 0;
+  sum = 0;
+  for (double& power : bucket.near) {
+    power = std::max(0.0, power - level);
+    sum += power;
+  }
   // Where the near aliases are a small part of the tail, their phases are not worth modelling.
   bucket.tail = group.tail;
   if (sum < 0.2 * group.tail) {
