@@ -98,6 +98,9 @@ class Planner {
     }
   }
 
+  /// Error and time in one number: a plan that is twice as fast may have an error a fifth larger.
+  static double weigh(double error, double us) { return error * std::sqrt(std::sqrt(us)); }
+
   static double relative_error(const CombModel::Quality& quality) {
     return std::sqrt(quality.error / std::max(quality.power, 1e-300));
   }
@@ -149,8 +152,10 @@ class Planner {
         const bool ok_b = b.proxy <= 2 * request_.accuracy;
         if (ok_a != ok_b) return ok_a;
         if (ok_a && a.us != b.us) return a.us < b.us;
+        return a.proxy < b.proxy;
       }
-      return a.proxy < b.proxy;
+      // Bounds are coarse, so that time has half its weight here.
+      return a.proxy * std::sqrt(weigh(1, a.us)) < b.proxy * std::sqrt(weigh(1, b.us));
     });
     struct Looked {
       CombCandidate candidate;
@@ -185,13 +190,16 @@ class Planner {
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();
     for (const Looked& entry : looked) least = std::min(least, entry.error);
-    // Within a tenth of the best error, or of the accuracy asked for, time decides.
-    const double bar = good_enough ? std::max(request_.accuracy, least) : 1.1 * least;
-    std::sort(looked.begin(), looked.end(), [&](const Looked& a, const Looked& b) {
-      const bool ok_a = a.error <= bar;
-      const bool ok_b = b.error <= bar;
-      if (ok_a != ok_b) return ok_a;
-      return ok_a ? a.candidate.us < b.candidate.us : a.error < b.error;
+    // Within the accuracy asked for, time decides. Without one, error and time are weighed: a plan that is
+    // twice as fast may have an error a fifth larger.
+    const double bar =
+        good_enough ? std::max(request_.accuracy, least) : std::numeric_limits<double>::infinity();
+    const auto cost = [&](double error, double us) {
+      if (!good_enough) return weigh(error, us);
+      return error <= bar ? us : std::numeric_limits<double>::max() * std::min(1.0, error);
+    };
+    std::stable_sort(looked.begin(), looked.end(), [&](const Looked& a, const Looked& b) {
+      return cost(a.error, a.candidate.us) < cost(b.error, b.candidate.us);
     });
     // The first look is coarse: search the finalists' delays properly, and keep the one that predicts best.
     std::vector<std::optional<DelayChoice>> finalists(std::min(effort.finalists, looked.size()));
@@ -220,19 +228,23 @@ class Planner {
       }
     });
     std::size_t winner = finalists.size();
-    double best = std::numeric_limits<double>::infinity();
+    double least_cost = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < finalists.size(); ++i) {
-      if (!finalists[i] || !(relative_error(finalists[i]->quality) < best)) continue;
-      best = relative_error(finalists[i]->quality);
+      if (!finalists[i]) continue;
+      const double own = cost(relative_error(finalists[i]->quality), looked[i].candidate.us);
+      if (winner < finalists.size() && own >= least_cost) continue;
+      least_cost = own;
       winner = i;
     }
     if (winner == finalists.size()) return std::nullopt;
+    const double chosen_error = relative_error(finalists[winner]->quality);
     for (std::size_t i = 0; i < looked.size(); ++i) {
       if (i == winner) continue;
       const Looked& other = looked[i];
-      reject(other.candidate, other.error > bar
-                                  ? fmt::format("predicted error {:.3g} > {:.3g}", other.error, bar)
-                                  : fmt::format("no better, {:.1f} us", other.candidate.us));
+      reject(other.candidate,
+             other.error > std::min(bar, chosen_error)
+                 ? fmt::format("predicted error {:.3g} in {:.1f} us", other.error, other.candidate.us)
+                 : fmt::format("no better, {:.1f} us", other.candidate.us));
     }
     const CombCandidate& chosen = looked[winner].candidate;
     return finish(*models.at(chosen.buckets), finalists[winner]->delays, chosen.us);
