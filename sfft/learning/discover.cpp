@@ -12,13 +12,13 @@
 #include <limits>
 
 #include "kernels/base/error.hpp"
+#include "sfft/learning/discover_cost.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/data/template_data.hpp"
 #include "template/discovery/driver.hpp"
 #include "template/learning/select.hpp"
-#include "template/planning/cost_model.hpp"
 
 namespace sfft {
 
@@ -41,23 +41,12 @@ constexpr double kPersistence = 2;
 /// The same for a trial that gives up at the first sign of noise, before learn()'s own dense transform.
 constexpr double kTrialPatience = 0.04;
 constexpr double kTrialPersistence = 1.5;
-/// Time of a trial's first round, which nothing limits, per frequency wanted; several dimensions take more
-/// buckets. Then that of learning densely, at least, per point and octave, and the share that a trial may
-/// take.
-constexpr double kTrialUs = 0.33;
-constexpr double kGridTrialUs = 1.3;
-constexpr double kLearnUs = 0.25e-3;
-constexpr double kTrialShare = 0.09;
 /// Least time limit in microseconds, for the shortest signals, when no dense transform may follow.
 constexpr double kLeastEffort = 2e4;
 /// Time to get samples from a GPU: a launch, the gather, the copy to the host and the wait for it.
 constexpr double kDeviceReadUs = 20;
 /// Such reads that do not count against patience: it takes a few rounds to grow to an unknown k.
 constexpr double kFreeReads = 4;
-/// Cost of learning from a dense transform on a GPU: a fixed part for memory and a cuFFT plan; then double
-/// precision, the powers and the search for the largest, counted in transforms of a float signal.
-constexpr double kDeviceLearnUs = 1000;
-constexpr double kDeviceLearnTransforms = 8;
 /// Signals of up to this many points are read as a whole for their energy: one pass takes little time
 /// compared with a dense transform or discovery.
 constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
@@ -66,47 +55,6 @@ constexpr double kTie = 3;
 constexpr const char* kTied = ". k cuts through coefficients of one size: others are as large as the least";
 /// "Stands out of the noise", for the dense transform of an unknown number of frequencies.
 constexpr double kOutstanding = 6;
-
-/// Whether small radices alone make up the extent.
-bool smooth(std::int64_t extent) {
-  extent >>= std::countr_zero(static_cast<std::uint64_t>(extent));
-  for (const std::int64_t prime : {3, 5, 7, 11, 13}) {
-    if (extent == 1) break;
-    while (extent % prime == 0) extent /= prime;
-  }
-  return extent == 1;
-}
-
-/// Predicted time of a dense transform of the shape. Large primes take two transforms of at least twice the
-/// length (Bluestein), which short lines do in cache.
-double dense_us(const Shape& shape, bool real) {
-  constexpr std::int64_t kShortLine = 4096;
-  constexpr double kShortLineFactor = 1.6;
-  double us = detail::predict_dense_us(shape, real);
-  for (const std::int64_t extent : shape.extents()) {
-    if (smooth(extent)) continue;
-    if (extent <= kShortLine) {
-      us *= kShortLineFactor;
-      continue;
-    }
-    const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * extent - 1)));
-    us *= 2 * detail::predict_dense_us(Shape{padded}, real) / detail::predict_dense_us(Shape{extent}, real);
-  }
-  return us;
-}
-
-/// The same for a dense transform and learn()'s work on a GPU.
-double dense_device_us(const Shape& shape, bool real) {
-  return kDeviceLearnUs + kDeviceLearnTransforms * detail::predict_dense_device_us(shape, real, 1);
-}
-
-/// Whether a trial that fails takes little time beside the dense transform that follows.
-bool worth_a_trial(const Shape& shape, bool real, std::int64_t wanted) {
-  const auto points = static_cast<double>(shape.points());
-  const double learn_us = kLearnUs * points * std::log2(points) * (real ? 0.5 : 1);
-  const double trial_us = (shape.rank() > 1 ? kGridTrialUs : kTrialUs) * static_cast<double>(wanted);
-  return trial_us <= kTrialShare * learn_us;
-}
 
 void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };

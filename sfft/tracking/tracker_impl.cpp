@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
-#include "kernels/base/region.hpp"
 
 namespace sfft::detail {
 
@@ -19,11 +18,6 @@ namespace {
 
 /// The longest wait between two decisions about the reference, in frames.
 constexpr int kLongestWait = 256;
-/// A difference pays when it has less than this share of the energy that frames have outside the support, and
-/// no longer when it has this much.
-constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
-/// Below this relative error there is nothing to gain.
-constexpr double kExact = 1e-5;
 /// The most frames that are transformed ahead of the decisions about them.
 constexpr std::size_t kLongestRun = 256;
 
@@ -44,28 +38,6 @@ void check(const TrackerOptions& options) {
   if (!(options.relearn_below >= 0 && options.relearn_below <= 1)) {
     invalid(fmt::format("relearn_below = {} must be in [0, 1]", options.relearn_below));
   }
-}
-
-std::vector<double> multiplicities(const Template& tmpl) {
-  std::vector<double> out;
-  for (const std::int64_t flat : tmpl.support())
-    out.push_back(tmpl.is_real() && conjugate_index(tmpl.shape(), flat) != flat ? 2 : 1);
-  return out;
-}
-
-/// Energy of a spectrum's coefficients without f = 0, both halves of a real signal's.
-double held_energy(const Template& tmpl, std::span<const std::complex<double>> values) {
-  const std::vector<double> multiplicity = multiplicities(tmpl);
-  double held = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (tmpl.support()[i] != 0) held += multiplicity[i] * std::norm(values[i]);
-  }
-  return held;
-}
-
-template <class Real>
-std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
-  return {spectrum.values.begin(), spectrum.values.end()};
 }
 
 }  // namespace
@@ -163,143 +135,6 @@ void TrackerImpl<Real>::compare(const SignalView& frame) {
     if (departures_ > 0) refresh(frame);
   }
   staleness_.compared();
-}
-
-/// Takes a reference where frames repeat and gives it up where they do not. The frame has just been
-/// transformed densely; `error` is what the plan's was.
-template <class Real>
-bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double error) {
-  if (!options_.reference) return false;
-  const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-  const double tail = result_.spectrum.tail_energy;
-  if (differencing()) {
-    if (memory_.empty()) return false;
-    const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
-    departures_ = change.outside > kRepeatsNoMore * tail ? departures_ + 1 : 0;
-    if (departures_ > 0 && staleness_.may_learn()) {
-      staleness_.say("the frame is unlike its reference");
-      if (relearn_if_better(frame)) {
-        result_.action = TrackAction::relearned;
-        ++relearned_count;
-        staleness_.learned();
-        departures_ = 0;
-        return true;
-      }
-    }
-    // Once is a cut, after which frames may repeat again; twice, something that passed and was taken for one.
-    if (departures_ < 3) return false;
-    departures_ = 0;
-    memory_.forget();
-    install(Plan<Real>(plan_.source(), plan_options(false)));
-    result_.reason += "; frames do not repeat: transformed without a reference from here on";
-    return true;
-  }
-  ++looks_;
-  const bool repeats =
-      !memory_.empty() && error > kExact &&
-      memory_.change(frame, values, multiplicities(plan_.source())).outside < kRepeats * tail;
-  if (!repeats) {
-    memory_.keep(frame, values);
-    return false;
-  }
-  take_reference(frame);
-  return true;
-}
-
-/// Envelopes and powers from a frame, for a template that is a bare support.
-template <class Real>
-void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& frame) const {
-  if (!data.power.empty()) return;
-  LearnOptions again;
-  again.k = data.k();
-  again.threads = options_.plan.threads;
-  again.backend = options_.learn.backend;
-  again.device = options_.learn.device;
-  const Template learned = learn(frame, again);
-  data.tail_envelope = learned.data()->tail_envelope;
-  data.change_envelope = learned.data()->change_envelope;
-  data.tail_energy = result_.spectrum.tail_energy;
-  for (const std::complex<double>& value : data.values) data.power.push_back(std::norm(value));
-  data.plans.clear();  // they were made knowing less
-}
-
-/// Frames repeat: this one, just transformed densely, becomes what the following ones are compared with.
-template <class Real>
-void TrackerImpl<Real>::take_reference(const SignalView& frame) {
-  note_similarity(frame);
-  auto data = std::make_shared<TemplateData>(*plan_.source().data());
-  data->reference_type = frame.type();
-  data->reference.resize(frame.bytes());
-  copy_elements(frame, data->reference.data());
-  data->values = in_double(result_.spectrum);
-  learn_amplitudes(*data, frame);
-  install(Plan<Real>(Template(std::move(data)), plan_options(true)));
-  remember_reference();
-  result_.action = TrackAction::refreshed;
-  result_.reason = "frames repeat: transformed as differences to this one from here on";
-}
-
-/// A frame that has just been transformed densely becomes the reference of the same plan.
-template <class Real>
-void TrackerImpl<Real>::refresh(const SignalView& frame) {
-  if (options_.similarity) note_similarity(frame);
-  const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-  forget_ahead();
-  plan_ = plan_.with_reference(frame, values);
-  memory_.keep(frame, values);
-  renewed_values_ = values;
-}
-
-/// Learns afresh from a frame just transformed densely; keeps the old support when it holds nearly as much.
-template <class Real>
-bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
-  const Template& source = plan_.source();
-  LearnOptions learn_options = options_.learn;
-  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0)
-    learn_options.k = source.k();
-  learn_options.reference = differencing();
-  learn_options.threads = options_.plan.threads;
-  const Template fresh = learn(frame, learn_options);
-  if (learn_options.k == source.k() && learn_options.method == LearnMethod::dense) largest_ = fresh;
-  const double held = held_energy(source, in_double(result_.spectrum));
-  const double fresh_held = held_energy(fresh, fresh.values());
-  if (!(held < options_.relearn_below * fresh_held)) return false;
-  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", staleness_.reason(),
-                               100 * held / fresh_held);
-  note_similarity(frame);
-  install(Plan<Real>(fresh, plan_options(differencing())));
-  remember_reference();
-  transform_densely(frame);  // the result is on the template in force after this frame
-  return true;
-}
-
-/// After a dense transform of a stale frame: new reference, new template, or neither.
-template <class Real>
-void TrackerImpl<Real>::renew(const SignalView& frame) {
-  const bool lately = staleness_.renewed_lately();
-  result_.action = TrackAction::dense;
-  result_.reason = staleness_.reason();
-  if (!differencing() && reconsider_reference(frame, 1)) {
-    ++refreshed_count;
-  } else if (plan_.source().power().empty()) {
-    // Least squares, which a bare support asks for, does not work here: what amplitudes are like helps.
-    auto data = std::make_shared<TemplateData>(*plan_.source().data());
-    data->values = in_double(result_.spectrum);
-    learn_amplitudes(*data, frame);
-    if (options_.similarity) note_similarity(frame);
-    install(Plan<Real>(Template(std::move(data)), plan_options(false)));
-  } else if (staleness_.may_learn() && relearn_if_better(frame)) {
-    result_.action = TrackAction::relearned;
-    ++relearned_count;
-  } else if (differencing() && !reconsider_reference(frame, 1)) {
-    note_similarity(frame);
-    refresh(frame);
-    staleness_.forget_level();
-    result_.action = TrackAction::refreshed;
-    ++refreshed_count;
-  }
-  ++dense_count;
-  skip_sparse_ = staleness_.renewed(lately);
 }
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that

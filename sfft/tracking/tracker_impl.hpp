@@ -45,6 +45,9 @@ class TrackerImpl {
   std::atomic<bool> in_use{false};  ///< by a push under way
 
  private:
+  /// Below this relative error there is nothing to gain.
+  static constexpr double kExact = 1e-5;
+
   PlanOptions plan_options(bool reference) const;
   PlanOptions dense_options() const;
   bool differencing() const { return plan_.info().reference; }

@@ -3,6 +3,7 @@
 // learning measured, or the power of changes to a reference frame.
 #include "template/data/support_set.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace sfft::detail {
@@ -30,6 +31,31 @@ SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bo
         data.change_envelope.power[grid.cell(member.f)];
   }
   return prior;
+}
+
+std::vector<std::int64_t> SupportSet::self_conjugate() const {
+  std::vector<char> paired(static_cast<std::size_t>(k), 0);
+  for (const SupportMember& member : members) {
+    if (member.conjugate) paired[static_cast<std::size_t>(member.coefficient)] = 1;
+  }
+  std::vector<std::int64_t> own;
+  for (std::int64_t i = 0; i < k; ++i) {
+    if (!paired[static_cast<std::size_t>(i)] && i != mean_coefficient) own.push_back(i);
+  }
+  return own;
+}
+
+PriorEnergies prior_energies(const SupportSet& support, const SpectralPrior& prior) {
+  const CellGrid grid(support.shape);
+  const std::vector<double> counts = grid.counts();
+  double tail = 0;
+  for (std::size_t c = 0; c < counts.size(); ++c) tail += counts[c] * prior.tail.power[c];
+  for (const SupportMember& member : support.members) tail -= prior.tail.power[grid.cell(member.f)];
+  double held = 0;
+  for (std::int64_t i = 0; i < support.k; ++i) {
+    if (i != support.mean_coefficient) held += prior.support_power[static_cast<std::size_t>(i)];
+  }
+  return {std::max(tail, 1e-300), std::max(held, 1e-300)};
 }
 
 }  // namespace sfft::detail

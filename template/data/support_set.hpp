@@ -34,6 +34,9 @@ struct SupportSet {
       if (mirrored != flat) members.push_back({coordinates(shape, mirrored), i, true});
     }
   }
+
+  /// Coefficients of a real signal that are their own conjugates, without f = 0.
+  std::vector<std::int64_t> self_conjugate() const;
 };
 
 /// What is believed about the frames to come, which decides how the samples are weighted.
@@ -50,5 +53,11 @@ struct SpectralPrior {
 
 /// The prior of a template, for differences to its reference or for whole frames.
 SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bool reference);
+
+/// Σ prior power outside the support, and over it without f = 0; neither is 0.
+struct PriorEnergies {
+  double tail, support;
+};
+PriorEnergies prior_energies(const SupportSet& support, const SpectralPrior& prior);
 
 }  // namespace sfft::detail

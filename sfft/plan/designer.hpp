@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the plan of a template on one backend: weighs the paths, keeps the decision or starts from a kept
+// one, and builds the tables.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cpu/executors/comb_executor.hpp"
+#include "kernels/cpu/executors/direct_executor.hpp"
+#include "kernels/cpu/executors/flat_executor.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
+#include "sfft/plan/dense_path.hpp"
+#include "sfft/plan/kept.hpp"
+#include "sfft/plan/plan_impl.hpp"
+#include "template/comb/comb_planner.hpp"
+#include "template/comb/rebuild.hpp"
+#include "template/data/support_set.hpp"
+#include "template/flat/flat_planner.hpp"
+#include "template/planning/cost_model.hpp"
+#include "template/planning/error_table.hpp"
+#include "template/planning/witness.hpp"
+
+namespace sfft::detail {
+
+/// Twiddle tables of the direct path are k×N; past this it is never the fastest.
+inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
+/// A sparse plan that predicts a larger relative error than this is of no use.
+inline constexpr double kUselessError = 0.5;
+/// Samples per coefficient that the automatic budget allows, and the share of the frame.
+inline constexpr std::int64_t kSamplesPerCoefficient = 28;
+inline constexpr std::int64_t kBudgetDivisor = 12;
+
+template <class Real>
+class Designer {
+ public:
+  Designer(const Template& tmpl, const PlanOptions& options)
+      : options_(options),
+        data_(*tmpl.data()),
+        support_(data_),
+        design_(std::make_shared<PlanDesign<Real>>(tmpl)) {}
+
+  std::shared_ptr<PlanDesign<Real>> design() {
+    const auto start = std::chrono::steady_clock::now();
+    PlanInfo& info = design_->info;
+    design_->threads = thread_count(options_.threads);
+    design_->mean_coefficient = support_.mean_coefficient;
+    design_->errors = exact_errors(support_);
+    if (data_.real) design_->self_conjugate = support_.self_conjugate();
+    on_device_ = options_.backend == Backend::cuda;
+    info.backend = on_device_ ? Backend::cuda : Backend::cpu;
+    design_->batch = options_.batch;
+    info.reference = options_.use_reference && !data_.reference.empty();
+    info.predicted_dense_us = on_device_ ? predict_dense_device_us(data_.shape, data_.real, options_.batch)
+                                         : predict_dense_us(data_.shape, data_.real);
+    prior_ = make_prior(data_, support_, info.reference);
+    const PlanKey key = plan_key<Real>(options_, info.reference);
+    if (!use_kept(key)) choose();
+    design_->decisions.push_back(decision(key));
+    if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
+    finish_errors();
+    info.bucket_count = info.buckets[0] * info.buckets[1] * info.buckets[2];
+    info.samples_fraction = static_cast<double>(info.samples) / static_cast<double>(data_.shape.points());
+    for (Rejection& other : rejected_) {
+      if (info.rejected.size() < 16)
+        info.rejected.push_back({std::move(other.description), std::move(other.reason)});
+    }
+    info.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return design_;
+  }
+
+ private:
+  void finish_errors() {
+    const ErrorTable& errors = design_->errors;
+    if (errors.unbiased()) {
+      for (const double gain : errors.gain) design_->root_gain.push_back(static_cast<Real>(std::sqrt(gain)));
+    } else {
+      design_->fit.assign(errors.fit.begin(), errors.fit.end());
+    }
+  }
+
+  /// Adds check samples to a sparse path whose rows make the errors `rows`.
+  void use_witness(RowErrors rows) {
+    design_->errors = make_error_table(support_, std::move(rows));
+    if (options_.witness == Witness::none) return;
+    witness_ = make_witness(support_, !prior_.least_squares(), options_.seed);
+    add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon(),
+                prior_.least_squares() ? TailKnowledge::white
+                : prior_.common_scale  ? TailKnowledge::guessed
+                                       : TailKnowledge::measured);
+    design_->info.witness_samples = static_cast<std::int64_t>(witness_.samples.size());
+    design_->info.samples += design_->info.witness_samples;
+    if (!on_device_) design_->witness = cpu::Witness<Real>(witness_);
+  }
+
+  bool forced(Path path) const { return options_.path == path; }
+
+  /// Builds the plan that the template keeps for this request. False: there is none, or it does not work.
+  bool use_kept(const PlanKey& key) {
+    if (!options_.use_kept) return false;
+    PlanInfo& info = design_->info;
+    const KeptMatch match = find_kept(data_, key);
+    info.kept_note = match.why_not;
+    if (match.plan == nullptr) return false;
+    info.kept_note = rebuild(*match.plan);
+    info.kept = info.kept_note.empty();
+    return info.kept;
+  }
+
+  /// Why it cannot be built; empty if it was.
+  std::string rebuild(const KeptPlan& plan) {
+    const auto reason = [&](double us) {
+      return options_.path == Path::automatic ? reason_against_dense(us) : "asked for";
+    };
+    std::string why;
+    switch (plan.path) {
+      case Path::comb:
+        comb_ = rebuild_comb(support_, prior_, plan.buckets, plan.delays, comb_request(0), why);
+        if (comb_ && !acceptable(comb_->predicted_error)) comb_.reset();
+        if (!comb_) break;
+        comb_->predicted_us = plan.predicted_us;
+        use_comb(reason(plan.predicted_us));
+        return "";
+      case Path::flat_window: {
+        FlatPlanResult result =
+            rebuild_flat_windows(data_.shape, data_.real, *data_.support, flat_options(),
+                                 {plan.sigma, plan.delays, plan.buckets[2], plan.full_period});
+        why = result.reason;
+        if (!result.ok) break;
+        measure_flat(result.data);
+        if (!acceptable(flat_error_)) break;
+        flat_ = std::move(result.data);
+        use_flat(reason(flat_us_));
+        return "";
+      }
+      case Path::direct:
+        if (data_.shape.points() > kDirectProducts / support_.k) break;
+        use_direct(reason(direct_us()), direct_us());
+        return "";
+      default:
+        use_dense(options_.path == Path::automatic
+                      ? "decided when the template was saved: no sparse plan is faster and accurate enough"
+                      : "asked for");
+        return "";
+    }
+    return fmt::format("it does not work for this template: {}",
+                       why.empty() ? "its error is larger than accepted" : why);
+  }
+
+  /// What a search decided, for the template to keep.
+  KeptPlan decision(const PlanKey& key) const {
+    const PlanInfo& info = design_->info;
+    KeptPlan plan;
+    plan.key = key;
+    plan.path = info.path;
+    plan.predicted_us = info.predicted_us;
+    if (info.path == Path::comb) {
+      plan.buckets = comb_->data.buckets;
+      plan.delays = comb_->data.delays;
+    } else if (info.path == Path::flat_window) {
+      plan.buckets = info.buckets;
+      plan.delays = flat_->delays;
+      plan.sigma = flat_->sigma;
+      plan.full_period = flat_->taps() == flat_->buckets;
+    }
+    return plan;
+  }
+
+  double direct_us() const {
+    return on_device_ ? predict_direct_device_us(data_.shape.points(), support_.k)
+                      : predict_direct_us(data_.shape.points(), support_.k, data_.real);
+  }
+
+  void choose() {
+    const double direct_us = this->direct_us();
+    const double dense_us = design_->info.predicted_dense_us;
+    const bool small = data_.shape.points() <= kDirectProducts / support_.k;
+    if (forced(Path::dense)) return use_dense("asked for");
+    if (forced(Path::direct)) {
+      if (!small)
+        throw Error(ErrorCode::not_sparse, fmt::format("the direct path needs N·k <= {}", kDirectProducts));
+      return use_direct("asked for", direct_us);
+    }
+    const double limit_us =
+        options_.path == Path::automatic ? dense_us : std::numeric_limits<double>::infinity();
+    if (!forced(Path::flat_window)) find_comb(limit_us);
+    const bool comb_useful = comb_ && acceptable(comb_->predicted_error);
+    if (forced(Path::flat_window) || (!forced(Path::comb) && !comb_useful)) find_flat(limit_us);
+    if (options_.path != Path::automatic) return use_forced();
+
+    if (comb_useful && !(small && direct_us < comb_->predicted_us))
+      return use_comb(reason_against_dense(comb_->predicted_us));
+    if (flat_ && !(small && direct_us < flat_us_)) return use_flat(reason_against_dense(flat_us_));
+    if (small && direct_us < dense_us) {
+      return use_direct(
+          fmt::format("N·k = {} products are the cheapest exact way", data_.shape.points() * support_.k),
+          direct_us);
+    }
+    if (!comb_ && !(flat_error_ > 0))
+      return use_dense("no sparse plan is predicted to be faster than a dense transform");
+    use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}",
+                          comb_ ? comb_->predicted_error : flat_error_,
+                          options_.accuracy > 0 ? options_.accuracy : kUselessError));
+  }
+
+  /// Whether a predicted relative error is acceptable. The scale of a change since a reference is not known
+  /// in advance, so there the tracker decides from the errors that frames report.
+  bool acceptable(double error) const {
+    if (prior_.common_scale) return true;
+    return error <= (options_.accuracy > 0 ? options_.accuracy : kUselessError);
+  }
+
+  std::string reason_against_dense(double us) const {
+    return fmt::format("predicted {:.1f} us against {:.1f} us dense", us, design_->info.predicted_dense_us);
+  }
+
+  std::int64_t max_samples() const {
+    const std::int64_t points = data_.shape.points();
+    if (options_.max_samples > 0) {
+      const double samples = options_.max_samples * static_cast<double>(points);
+      if (samples < 1)  // 0 samples would be taken for no limit
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("max_samples = {} allows not one sample of {}: give a larger share",
+                                options_.max_samples, points));
+      return static_cast<std::int64_t>(samples);
+    }
+    if (prior_.least_squares()) return points;
+    return std::max<std::int64_t>(1, std::min(points / kBudgetDivisor, kSamplesPerCoefficient * support_.k));
+  }
+
+  CombRequest comb_request(double limit_us) const {
+    CombRequest request;
+    request.accuracy = prior_.common_scale ? 0 : options_.accuracy;
+    request.max_samples = max_samples();
+    request.epsilon = std::numeric_limits<Real>::epsilon();
+    request.limit_us = limit_us;
+    request.seed = options_.seed;
+    request.threads = design_->threads;
+    request.effort = options_.effort;
+    if (on_device_) {
+      const int multiprocessors = device_traits(options_.device).multiprocessors;
+      request.cost = [multiprocessors, batch = options_.batch](const CombCost& cost) {
+        return predict_comb_device_us(cost, multiprocessors, batch);
+      };
+    }
+    return request;
+  }
+
+  void find_comb(double limit_us) { comb_ = plan_comb(support_, prior_, comb_request(limit_us), rejected_); }
+
+  FlatOptions flat_options() const {
+    FlatOptions flat;
+    flat.leakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
+    flat.max_samples = max_samples();
+    flat.seed = options_.seed;
+    if (!prior_.least_squares() && !prior_.common_scale) {
+      const auto [tail, power] = prior_energies(support_, prior_);
+      const double accuracy = options_.accuracy > 0 ? options_.accuracy : kUselessError;
+      flat.total_gain = accuracy * accuracy * power / tail;
+    }
+    return flat;
+  }
+
+  void measure_flat(const FlatPlanData& flat) {
+    flat_us_ = on_device_ ? predict_flat_device_us(flat.taps() * flat.delay_count(), flat.rows())
+                          : predicted_us(flat);
+    flat_error_ = flat_error(flat);
+  }
+
+  void find_flat(double limit_us) {
+    FlatPlanResult result = plan_flat_windows(data_.shape, data_.real, *data_.support, flat_options());
+    if (!result.ok) {
+      rejected_.push_back({"flat window", result.reason});
+      return;
+    }
+    measure_flat(result.data);
+    if (options_.path == Path::automatic && !acceptable(flat_error_)) {
+      rejected_.push_back(
+          {fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
+           fmt::format("predicted error {:.3g}", flat_error_)});
+      return;
+    }
+    if (flat_us_ > limit_us) {
+      rejected_.push_back(
+          {fmt::format("flat window {}, {} lines", result.data.buckets, result.data.delay_count()),
+           fmt::format("slower than dense: {:.1f} us", flat_us_)});
+      return;
+    }
+    flat_ = std::move(result.data);
+  }
+
+  /// The error that the prior's tail causes through the plan's noise gains, relative to the prior's power;
+  /// only rounding when there is no tail.
+  double flat_error(const FlatPlanData& flat) const {
+    if (prior_.least_squares()) return std::numeric_limits<Real>::epsilon();
+    double gain = 0;
+    for (std::int64_t i = 0; i < support_.k; ++i) {
+      if (i != support_.mean_coefficient) gain += flat.noise_gain[static_cast<std::size_t>(i)];
+    }
+    const auto [tail, power] = prior_energies(support_, prior_);
+    return std::sqrt(tail * gain / power);
+  }
+
+  void use_forced() {
+    if (comb_) return use_comb("asked for");
+    if (flat_) return use_flat("asked for");
+    std::string why;
+    for (const Rejection& other : rejected_)
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", other.description, other.reason);
+    throw Error(ErrorCode::not_sparse,
+                fmt::format("the {} path cannot transform this template: {}", to_string(options_.path), why));
+  }
+
+  void use_comb(std::string reason) {
+    PlanInfo& info = design_->info;
+    info.path = Path::comb;
+    info.buckets = comb_->data.buckets;
+    info.delays = comb_->data.delay_count();
+    info.samples = comb_->data.samples();
+    info.predicted_us = comb_->predicted_us;
+    info.predicted_error = comb_->predicted_error;
+    info.noise_gain = comb_->noise_gain;
+    info.reason = std::move(reason);
+    use_witness(
+        {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
+    if (on_device_)
+      return set_device(
+          make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, options_));
+    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
+    design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
+  }
+
+  void use_flat(std::string reason) {
+    PlanInfo& info = design_->info;
+    info.path = Path::flat_window;
+    info.buckets = {1, 1, flat_->buckets};
+    info.delays = flat_->delay_count();
+    info.samples = flat_->samples;
+    info.predicted_us = flat_us_;
+    info.predicted_error = flat_error_;
+    info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
+    info.reason = std::move(reason);
+    use_witness({flat_->noise_gain, {}, {}, 1});
+    if (on_device_)
+      return set_device(make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, options_));
+    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
+    design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
+  }
+
+  void use_direct(std::string reason, double us) {
+    PlanInfo& info = design_->info;
+    info.path = Path::direct;
+    info.samples = data_.shape.points();
+    info.predicted_us = us;
+    info.reason = std::move(reason);
+    if (on_device_) return set_device(make_direct_device_plan<Real>(support_, data_, options_));
+    info.engine = "sum";
+    auto executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
+    design_->errors = make_error_table(support_, {executor->rounding_power(), {}, {}, 0});
+    design_->executor = std::move(executor);
+  }
+
+  void use_dense(std::string reason) {
+    PlanInfo& info = design_->info;
+    info.path = Path::dense;
+    info.samples = data_.shape.points();
+    info.predicted_us = info.predicted_dense_us;
+    info.reason = std::move(reason);
+    if (on_device_) return set_device(make_dense_device_plan<Real>(support_, data_, options_));
+    auto executor = std::make_unique<DenseExecutor<Real>>(data_, dense::Options{.threads = design_->threads});
+    info.engine = executor->plan().engine_name();
+    design_->executor = std::move(executor);
+  }
+
+  void set_device(std::unique_ptr<const DevicePlan<Real>> plan) {
+    design_->info.engine = plan->describe();
+    design_->device = std::move(plan);
+  }
+
+  const PlanOptions& options_;
+  const TemplateData& data_;
+  bool on_device_ = false;
+  SupportSet support_;
+  SpectralPrior prior_;
+  std::shared_ptr<PlanDesign<Real>> design_;
+  std::vector<Rejection> rejected_;
+  std::optional<CombPlan> comb_;
+  std::optional<FlatPlanData> flat_;
+  double flat_us_ = 0, flat_error_ = 0;
+  WitnessData witness_;
+};
+
+}  // namespace sfft::detail
