@@ -14,6 +14,9 @@ namespace {
 
 /// Below this relative error there is nothing to calibrate: rounding, or an exactly sparse signal.
 constexpr double kNegligible = 1e-5;
+/// Above it a plan's first report is not believed without a comparison: in noise such errors were a third of
+/// the true ones.
+constexpr double kUnproved = 0.25;
 /// Errors that differ by less than this factor, given as a logarithm, are of one level.
 constexpr double kOneLevel = std::numbers::ln2;
 constexpr int kPatience = 3;
@@ -53,7 +56,7 @@ double Calibration::nearest(double level) const {
 bool Calibration::due(double reported) {
   ++frames_;
   if (interval_ == 0 || !(reported > kNegligible)) return false;
-  if (frames_ >= next_) return true;
+  if (frames_ >= next_ || (known_.empty() && reported > kUnproved)) return true;
   const bool elsewhere = !known_.empty() && nearest(std::log(reported)) > kOneLevel;
   elsewhere_ = elsewhere ? elsewhere_ + 1 : 0;
   if (elsewhere_ < kPatience || frames_ - last_ < least_gap_) return false;

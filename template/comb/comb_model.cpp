@@ -143,13 +143,16 @@ void CombModel::find_aliases(const Group& group, LaneBucket& bucket) const {
     near_count += power > 0;
   }
   // A tail that is level over all aliases is white between delays. What the near ones have above the level of
-  // the others is what depends on phases.
-  const double far_count = aliases() - static_cast<double>(group.count) - near_count;
-  const double level = far_count > 0 ? std::max(0.0, group.tail - sum) / far_count : 0;
-  sum = 0;
-  for (double& power : bucket.near) {
-    power = std::max(0.0, power - level);
-    sum += power;
+  // the others is what depends on phases. The change since a reference is only guessed, and counts as a
+  // whole: its scale is found less surely from white rows.
+  if (!folding_->prior().common_scale) {
+    const double far_count = aliases() - static_cast<double>(group.count) - near_count;
+    const double level = far_count > 0 ? std::max(0.0, group.tail - sum) / far_count : 0;
+    sum = 0;
+    for (double& power : bucket.near) {
+      power = std::max(0.0, power - level);
+      sum += power;
+    }
   }
   // Where the near aliases are a small part of the tail, their phases are not worth modelling.
   bucket.tail = group.tail;
