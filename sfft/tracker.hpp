@@ -63,9 +63,10 @@ struct TrackerOptions {
   /// half, beyond which a spectrum is of no use.
   double accuracy = 0;
   /// Frames between comparisons with a dense transform in the long run, from which reported errors are
-  /// calibrated. The first few come sooner (2, 5, 10, 18, … frames after a new plan, at once when it reports
-  /// more than 0.25), and so do those after a surprising comparison or a change in the level of errors.
-  /// Nothing is compared where errors are negligible. 0: never, and no reference is taken or given up either.
+  /// calibrated. The first few come sooner (2, 5, 10, 18, … frames after a new plan), and so do those after a
+  /// surprising comparison or a change in the level of errors; at once where more than 0.25 is reported and
+  /// nothing like it was compared. Nothing is compared where errors are negligible. 0: never, and no
+  /// reference is taken or given up either.
   int calibrate = 256;
   /// A frame is stale when its reported error is above `drift` times the median of the first frames after
   /// the last refresh, for `patience` frames in a row.

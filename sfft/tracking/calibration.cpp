@@ -14,8 +14,8 @@ namespace {
 
 /// Below this relative error there is nothing to calibrate: rounding, or an exactly sparse signal.
 constexpr double kNegligible = 1e-5;
-/// Above it a plan's first report is not believed without a comparison: in noise such errors were a third of
-/// the true ones.
+/// A report above this is not believed where nothing like it was compared before: in noise such errors were a
+/// third of the true ones.
 constexpr double kUnproved = 0.25;
 /// Errors that differ by less than this factor, given as a logarithm, are of one level.
 constexpr double kOneLevel = std::numbers::ln2;
@@ -56,8 +56,9 @@ double Calibration::nearest(double level) const {
 bool Calibration::due(double reported) {
   ++frames_;
   if (interval_ == 0 || !(reported > kNegligible)) return false;
-  if (frames_ >= next_ || (known_.empty() && reported > kUnproved)) return true;
-  const bool elsewhere = !known_.empty() && nearest(std::log(reported)) > kOneLevel;
+  const bool unlike = nearest(std::log(reported)) > kOneLevel;  // also where nothing was compared at all
+  if (frames_ >= next_ || (unlike && reported > kUnproved)) return true;
+  const bool elsewhere = !known_.empty() && unlike;
   elsewhere_ = elsewhere ? elsewhere_ + 1 : 0;
   if (elsewhere_ < kPatience || frames_ - last_ < least_gap_) return false;
   least_gap_ = std::min<std::int64_t>(2 * least_gap_, interval_);
