@@ -60,6 +60,7 @@ class Designer {
                                          : predict_dense_us(data_.shape, data_.real);
     prior_ = make_prior(data_, support_, info.reference);
     const PlanKey key = plan_key<Real>(options_, info.reference);
+    if (design_->threads > 1) pool_ = std::make_unique<cpu::ThreadPool>(design_->threads);
     if (!use_kept(key)) choose();
     design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
@@ -88,7 +89,7 @@ class Designer {
   void use_witness(RowErrors rows) {
     design_->errors = make_error_table(support_, std::move(rows));
     if (options_.witness == Witness::none) return;
-    witness_ = make_witness(support_, !prior_.least_squares(), options_.seed);
+    witness_ = make_witness(support_, !prior_.least_squares(), options_.seed, pool_.get());
     add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon(),
                 prior_.least_squares() ? TailKnowledge::white
                 : prior_.common_scale  ? TailKnowledge::guessed
@@ -240,7 +241,7 @@ class Designer {
     request.epsilon = std::numeric_limits<Real>::epsilon();
     request.limit_us = limit_us;
     request.seed = options_.seed;
-    request.threads = design_->threads;
+    request.pool = pool_.get();
     request.effort = options_.effort;
     if (on_device_) {
       const int multiprocessors = device_traits(options_.device).multiprocessors;
@@ -393,6 +394,7 @@ class Designer {
   std::optional<FlatPlanData> flat_;
   double flat_us_ = 0, flat_error_ = 0;
   WitnessData witness_;
+  std::unique_ptr<cpu::ThreadPool> pool_;  ///< for making the plan; none for one thread
 };
 
 }  // namespace sfft::detail

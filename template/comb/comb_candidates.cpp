@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
 
 namespace sfft::detail {
@@ -56,22 +57,18 @@ class Lister {
   std::vector<CombCandidate> list() {
     const Shape& shape = support_.shape;
     const auto members = static_cast<std::int64_t>(support_.members.size());
-    const std::int64_t most = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096});
+    most_ = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096, Folding::kMostBuckets});
     // Fewer buckets than this would leave almost none empty, or hold more frequencies than delays resolve.
     const std::int64_t least = std::max<std::int64_t>(kMinEmpty, least_squares_ ? members / 12 : members);
     std::array<std::vector<std::int64_t>, 3> sides;
-    for (int d = 0; d < 3; ++d) sides[static_cast<std::size_t>(d)] = smooth_divisors(shape[d], most);
-    struct Bounded {
-      std::array<std::int64_t, 3> grid;
-      double us;  ///< no candidate of this grid is faster
-    };
+    for (int d = 0; d < 3; ++d) sides[static_cast<std::size_t>(d)] = smooth_divisors(shape[d], most_);
     std::vector<Bounded> grids;
     for (const std::int64_t b0 : sides[0]) {
       for (const std::int64_t b1 : sides[1]) {
-        if (b0 * b1 > most) break;
+        if (b0 * b1 > most_) break;
         for (const std::int64_t b2 : sides[2]) {
           const std::int64_t buckets = b0 * b1 * b2;
-          if (buckets > most) break;
+          if (buckets > most_) break;
           if (buckets < least || misshapen({b0, b1, b2})) continue;
           // The fullest bucket is at least as full as the mean.
           const std::int64_t fewest = least_squares_ ? whole_steps((members + buckets - 1) / buckets) : step_;
@@ -79,15 +76,13 @@ class Lister {
         }
       }
     }
-    if (!least_squares_) {
-      for (const Bounded& grid : grids) add_grid(grid.grid, most);
-      return std::move(candidates_);
-    }
+    if (!least_squares_) return list_all(grids);
     std::stable_sort(grids.begin(), grids.end(),
                      [](const Bounded& a, const Bounded& b) { return a.us < b.us; });
     for (const Bounded& grid : grids) {
       if (enough_below(grid.us)) break;
-      add_grid(grid.grid, most);
+      folding_.prepare(grid.grid);
+      add_grid(grid.grid, candidates_);
     }
     std::stable_sort(candidates_.begin(), candidates_.end(),
                      [](const CombCandidate& a, const CombCandidate& b) { return a.us < b.us; });
@@ -95,6 +90,16 @@ class Lister {
   }
 
  private:
+  struct Bounded {
+    std::array<std::int64_t, 3> grid;
+    double us;  ///< no candidate of this grid is faster
+  };
+  /// What the template has in a bucket.
+  struct Content {
+    std::int32_t members = 0;
+    double tail = 0;  ///< what the tail's model says at these
+  };
+
   std::int64_t whole_steps(std::int64_t delays) const { return (delays + step_ - 1) / step_ * step_; }
 
   bool enough_below(double us) const {
@@ -116,6 +121,21 @@ class Lister {
     return high > 6 * low && !least_squares_;
   }
 
+  /// Grids are looked at on the threads of the request, and come in their order whatever the threads.
+  std::vector<CombCandidate> list_all(const std::vector<Bounded>& bounded) {
+    std::vector<Folding::Grid> grids;
+    for (const Bounded& grid : bounded) grids.push_back(grid.grid);
+    folding_.prepare(grids);
+    std::vector<std::vector<CombCandidate>> of(grids.size());
+    contents_.resize(request_.pool != nullptr ? static_cast<std::size_t>(request_.pool->threads()) : 1);
+    cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
+      add_grid(grids[g], of[g], static_cast<std::size_t>(thread));
+    });
+    for (const std::vector<CombCandidate>& some : of)
+      candidates_.insert(candidates_.end(), some.begin(), some.end());
+    return std::move(candidates_);
+  }
+
   /// The members of a grid's buckets; for each coefficient but f = 0 those in its own bucket, and the tail
   /// that aliases onto it. The last two are empty for least squares.
   struct Crowding {
@@ -124,48 +144,78 @@ class Lister {
     std::vector<double> tail;
   };
 
-  /// A bound on Σ E|error|² with r delays at random, without looking at phases: what the search sorts by.
-  double proxy_error(const Crowding& crowding, std::int64_t delays) const {
-    double sum = 0;
-    std::array<double, CombModel::kMaxDelays + 1> share;
-    for (std::int64_t n = 0; n <= CombModel::kMaxDelays; ++n)
-      share[static_cast<std::size_t>(n)] = 1 / static_cast<double>(std::max<std::int64_t>(1, delays + 1 - n));
-    for (std::size_t i = 0; i < crowding.tail.size(); ++i)
-      sum += std::min(crowding.tail[i] * share[static_cast<std::size_t>(crowding.members[i])], own_power_[i]);
-    return sum;
-  }
+  /// A bound on Σ E|error|² with r delays at random, without looking at phases: Σ min(tail/(r + 1 − members),
+  /// power), the denominator at least 1. A coefficient counts with its power up to some r, and with its tail
+  /// beyond, so that one pass over the coefficients serves every r.
+  class Bounds {
+   public:
+    Bounds(const Crowding& crowding, std::span<const double> power) {
+      std::int32_t most = 1;
+      for (const std::int32_t members : crowding.members) most = std::max(most, members);
+      begins_.assign(static_cast<std::size_t>(most) * kSteps, 0.0);
+      tail_.assign(static_cast<std::size_t>(most), 0.0);
+      for (std::size_t i = 0; i < crowding.tail.size(); ++i) {
+        const auto members = static_cast<std::size_t>(crowding.members[i]);
+        // The denominators up to this one leave the power the smaller.
+        const double by_power = std::min(crowding.tail[i] / power[i], static_cast<double>(kMost));
+        // Written so that it is 0 for NaN, which is 0/0.
+        const std::size_t last = by_power >= 1 ? static_cast<std::size_t>(by_power) + members - 1 : 0;
+        const std::size_t begin = std::min(last + 1, kSteps - 1);
+        powers_[begin - 1] += power[i];
+        begins_[(members - 1) * kSteps + begin] += crowding.tail[i];
+      }
+      for (std::size_t r = kSteps - 1; r > 0; --r) powers_[r - 1] += powers_[r];
+    }
 
-  Crowding look_at(const std::array<std::int64_t, 3>& grid) {
+    /// For r = 1, 2, … kMaxDelays in turn.
+    double next() {
+      ++r_;
+      double sum = powers_[r_];
+      for (std::size_t m = 0; m < tail_.size(); ++m) {
+        tail_[m] += begins_[m * kSteps + r_];
+        sum += tail_[m] / (r_ > m + 1 ? static_cast<double>(r_ - m) : 1.0);
+      }
+      return sum;
+    }
+
+   private:
+    static constexpr std::size_t kMost = CombModel::kMaxDelays, kSteps = 2 * kMost + 2;
+    std::array<double, kSteps> powers_{};  ///< Σ of those that count at r
+    std::vector<double> begins_;           ///< tails that begin to count, per [members − 1][r]
+    std::vector<double> tail_;             ///< that count, per members − 1
+    std::size_t r_ = 0;
+  };
+
+  Crowding look_at(const std::array<std::int64_t, 3>& grid, std::vector<Content>& in_bucket) const {
     Crowding crowding;
-    const std::vector<std::int64_t> bucket = folding_.buckets_of_members(grid);
+    const std::vector<std::int32_t> bucket = folding_.buckets_of_members(grid);
     const auto buckets = static_cast<std::size_t>(grid[0] * grid[1] * grid[2]);
-    if (in_bucket_.size() < buckets) in_bucket_.resize(buckets);
+    if (in_bucket.size() < buckets) in_bucket.resize(buckets);
     const std::span<const double> tail = folding_.tail_at_members();
     for (std::size_t i = 0; i < bucket.size(); ++i) {
-      Content& content = in_bucket_[static_cast<std::size_t>(bucket[i])];
+      Content& content = in_bucket[static_cast<std::size_t>(bucket[i])];
       crowding.occupied += content.members == 0;
       crowding.largest = std::max<std::int64_t>(crowding.largest, ++content.members);
       content.tail += tail[i];
     }
     if (!least_squares_) {
-      std::vector<std::int64_t> at(own_.size());
-      crowding.members.resize(own_.size());
-      for (std::size_t i = 0; i < own_.size(); ++i) {
-        at[i] = bucket[own_[i]];
-        crowding.members[i] = std::min(in_bucket_[static_cast<std::size_t>(at[i])].members,
-                                       static_cast<std::int32_t>(CombModel::kMaxDelays));
-      }
+      std::vector<std::int32_t> at(own_.size());
+      for (std::size_t i = 0; i < own_.size(); ++i) at[i] = bucket[own_[i]];
       crowding.tail = folding_.tails_of(at, grid);
-      for (std::size_t i = 0; i < at.size(); ++i)
-        crowding.tail[i] = std::max(0.0, crowding.tail[i] - in_bucket_[static_cast<std::size_t>(at[i])].tail);
+      crowding.members.resize(own_.size());
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        const Content& content = in_bucket[static_cast<std::size_t>(at[i])];
+        crowding.members[i] = std::min(content.members, static_cast<std::int32_t>(CombModel::kMaxDelays));
+        crowding.tail[i] = std::max(0.0, crowding.tail[i] - content.tail);
+      }
     }
-    for (const std::int64_t b : bucket) in_bucket_[static_cast<std::size_t>(b)] = {};
+    for (const std::int32_t b : bucket) in_bucket[static_cast<std::size_t>(b)] = {};
     return crowding;
   }
 
-  void add_grid(const std::array<std::int64_t, 3>& grid, std::int64_t most) {
-    folding_.prepare(grid);
-    const Crowding crowding = look_at(grid);
+  void add_grid(const std::array<std::int64_t, 3>& grid, std::vector<CombCandidate>& candidates,
+                std::size_t thread = 0) {
+    const Crowding crowding = look_at(grid, contents_[thread]);
     const std::int64_t buckets = grid[0] * grid[1] * grid[2];
     const std::int64_t empty = buckets - crowding.occupied;
     if (empty < std::max(kMinEmpty, buckets / 8)) return;
@@ -173,12 +223,15 @@ class Lister {
     // Least squares needs a delay for each frequency of a bucket; with a prior a crowded bucket only shrinks.
     const std::int64_t crowd = least_squares_ ? crowding.largest : 1;
     const std::int64_t first = whole_steps(crowd);
-    const std::int64_t last = std::min({CombModel::kMaxDelays, room, most / buckets});
-    for (std::int64_t r = first; r <= last; r += step_) {
+    const std::int64_t last = std::min({CombModel::kMaxDelays, room, most_ / buckets});
+    Bounds bounds(crowding, own_power_);
+    for (std::int64_t r = 1; r <= last; ++r) {
+      const double bound = least_squares_ ? 0 : bounds.next();
+      if (r < first || (r - first) % step_ != 0) continue;
       if (least_squares_ && r > first + 2 * step_) break;
       const double us = predict_us(support_, request_, buckets, r);
       if (us > request_.limit_us) break;
-      candidates_.push_back({grid, r, us, std::sqrt(proxy_error(crowding, r) / std::max(power_, 1e-300))});
+      candidates.push_back({grid, r, us, std::sqrt(bound / std::max(power_, 1e-300))});
     }
   }
 
@@ -187,17 +240,14 @@ class Lister {
   const SpectralPrior& prior_;
   const CombRequest& request_;
   bool least_squares_;
-  std::int64_t step_;  ///< delays come in pairs for real signals
+  std::int64_t step_;      ///< delays come in pairs for real signals
+  std::int64_t most_ = 0;  ///< buckets
   double power_ = 0;
   std::vector<CombCandidate> candidates_;
   std::vector<std::size_t> own_;  ///< members that are coefficients other than f = 0
   std::vector<double> own_power_;
-  /// What the template has in a bucket of the grid being looked at; nothing in between.
-  struct Content {
-    std::int32_t members = 0;
-    double tail = 0;  ///< what the tail's model says at these
-  };
-  std::vector<Content> in_bucket_;
+  std::vector<std::vector<Content>> contents_{
+      1};  ///< per thread, of the grid being looked at; nothing in between
 };
 
 }  // namespace

@@ -36,10 +36,10 @@ CombModel::CombModel(std::shared_ptr<const Folding> folding, const std::array<st
   for (int d = 0; d < 3; ++d) {
     strides_[static_cast<std::size_t>(d)] = support.shape[d] / buckets[static_cast<std::size_t>(d)];
   }
-  const std::vector<std::int64_t> bucket = folding_->buckets_of_members(buckets);
+  const std::vector<std::int32_t> bucket = folding_->buckets_of_members(buckets);
   // Groups in the order in which their buckets come up, then members group by group.
   std::vector<std::int32_t> group_of(static_cast<std::size_t>(bucket_count()), -1);
-  std::vector<std::int64_t> flat;
+  std::vector<std::int32_t> flat;
   for (std::size_t i = 0; i < bucket.size(); ++i) {
     std::int32_t& g = group_of[static_cast<std::size_t>(bucket[i])];
     if (g < 0) {

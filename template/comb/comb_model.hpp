@@ -17,6 +17,10 @@
 
 namespace sfft::detail {
 
+namespace cpu {
+class ThreadPool;
+}
+
 class CombModel {
  public:
   static constexpr std::int64_t kMaxDelays = cpu::kSystemMost;
@@ -48,7 +52,7 @@ class CombModel {
     CombData data;
     Quality quality;
   };
-  Built build(std::span<const Delay> delays);
+  Built build(std::span<const Delay> delays, cpu::ThreadPool* pool = nullptr);
 
  private:
   struct Group {
@@ -83,6 +87,15 @@ class CombModel {
   };
   /// Sums of these and of the prior over all coefficients but f = 0.
   const Bounds& bounds(std::size_t delays);
+  /// What the rows of some coefficients add to the quality of all.
+  struct Part {
+    bool solvable = true;
+    double error = 0, power = 0, gains = 0, gain_max = 0;
+    std::size_t rows = 0;
+  };
+  void build_alone(const Group& group, CombData& data, Part& part) const;
+  Part build_part(std::span<const std::size_t> groups, CombData& data) const;
+  void count_row(const CombData& data, std::size_t coefficient, double squares, Part& part) const;
   LaneBucket describe(const Group& group) const;
   void find_aliases(const Group& group, LaneBucket& bucket) const;
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;

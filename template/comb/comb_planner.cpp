@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
+#include <compare>
 #include <limits>
 #include <map>
 #include <memory>
@@ -27,6 +27,7 @@ namespace {
 /// included.
 constexpr double kMaxGainRms = 3;
 constexpr double kMaxGain = 60;
+
 std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buckets, std::int64_t delays) {
   std::string grid = fmt::format("{}", buckets[0]);
   for (int d = 1; d < shape.rank(); ++d) grid += fmt::format("x{}", buckets[static_cast<std::size_t>(d)]);
@@ -75,29 +76,6 @@ class Planner {
   }
 
  private:
-  /// Runs job(i) for i < count on the requested number of threads; an exception from a job is rethrown here.
-  template <class Job>
-  void for_each(std::size_t count, const Job& job) const {
-    const int threads =
-        static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(request_.threads), count));
-    if (threads <= 1) {
-      for (std::size_t i = 0; i < count; ++i) job(i);
-      return;
-    }
-    std::vector<std::exception_ptr> failures(count);
-    cpu::ThreadPool pool(threads);
-    pool.run(static_cast<std::int64_t>(count), [&](std::int64_t i, int) {
-      try {
-        job(static_cast<std::size_t>(i));
-      } catch (...) {
-        failures[static_cast<std::size_t>(i)] = std::current_exception();
-      }
-    });
-    for (const std::exception_ptr& failure : failures) {
-      if (failure) std::rethrow_exception(failure);
-    }
-  }
-
   /// Error and time in one number: a plan that is twice as fast may have an error a fifth larger.
   static double weigh(double error, double us) { return error * std::sqrt(std::sqrt(us)); }
 
@@ -107,7 +85,7 @@ class Planner {
 
   CombPlan finish(CombModel& model, const std::vector<Delay>& delays, double us) const {
     CombPlan plan;
-    CombModel::Built built = model.build(delays);
+    CombModel::Built built = model.build(delays, request_.pool);
     plan.data = std::move(built.data);
     plan.predicted_us = us;
     plan.noise_gain = built.quality.gain_max;
@@ -142,33 +120,47 @@ class Planner {
     return std::nullopt;
   }
 
+  /// The first `count` candidates in the order in which they deserve a look.
+  void keep_promising(std::size_t count) {
+    struct Key {
+      bool over;  ///< misses the accuracy asked for by a bound that is pessimistic by up to about 3
+      double first, second;
+      std::size_t at;
+      auto operator<=>(const Key&) const = default;
+    };
+    std::vector<Key> keys;
+    keys.reserve(candidates_.size());
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const CombCandidate& candidate = candidates_[i];
+      const bool over = request_.accuracy > 0 && candidate.proxy > 2 * request_.accuracy;
+      // Bounds are coarse, so that time has half its weight here.
+      const double cost = request_.accuracy > 0 ? (over ? candidate.proxy : candidate.us)
+                                                : candidate.proxy * std::sqrt(weigh(1, candidate.us));
+      keys.push_back({over, cost, candidate.proxy, i});
+    }
+    count = std::min(count, keys.size());
+    std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
+    std::vector<CombCandidate> promising;
+    for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].at]);
+    candidates_ = std::move(promising);
+  }
+
   /// The tail is known: the least predicted error, or the cheapest plan within the accuracy asked for.
   std::optional<CombPlan> best_estimate() {
     const bool good_enough = request_.accuracy > 0;
-    std::sort(candidates_.begin(), candidates_.end(), [&](const CombCandidate& a, const CombCandidate& b) {
-      // The proxy ignores phases and is pessimistic by up to about 3.
-      if (good_enough) {
-        const bool ok_a = a.proxy <= 2 * request_.accuracy;
-        const bool ok_b = b.proxy <= 2 * request_.accuracy;
-        if (ok_a != ok_b) return ok_a;
-        if (ok_a && a.us != b.us) return a.us < b.us;
-        return a.proxy < b.proxy;
-      }
-      // Bounds are coarse, so that time has half its weight here.
-      return a.proxy * std::sqrt(weigh(1, a.us)) < b.proxy * std::sqrt(weigh(1, b.us));
-    });
+    keep_promising(effort_of(request_.effort).looks);
     struct Looked {
       CombCandidate candidate;
       double error;
     };
     const Effort effort = effort_of(request_.effort);
     // Candidates with the same grid share its model, which one thread at a time may use.
-    std::vector<std::optional<double>> errors(std::min(effort.looks, candidates_.size()));
+    std::vector<std::optional<double>> errors(candidates_.size());
     std::map<std::array<std::int64_t, 3>, std::unique_ptr<CombModel>> models;
     for (std::size_t i = 0; i < errors.size(); ++i) models[candidates_[i].buckets];
     std::vector<std::array<std::int64_t, 3>> grids;
     for (const auto& [grid, model] : models) grids.push_back(grid);
-    for_each(grids.size(), [&](std::size_t g) {
+    cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int) {
       std::unique_ptr<CombModel>& model = models.at(grids[g]);
       model = std::make_unique<CombModel>(folding_, grids[g]);
       for (std::size_t i = 0; i < errors.size(); ++i) {
@@ -215,7 +207,7 @@ class Planner {
         same->push_back(i);
       }
     }
-    for_each(turns.size(), [&](std::size_t t) {
+    cpu::for_each(request_.pool, turns.size(), [&](std::size_t t, int) {
       for (const std::size_t i : turns[t]) {
         if (i > 0 && looked[i].error > bar) continue;
         finalists[i] = search_delays(*models.at(looked[i].candidate.buckets), support_.shape,

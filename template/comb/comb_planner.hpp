@@ -14,6 +14,10 @@
 
 namespace sfft::detail {
 
+namespace cpu {
+class ThreadPool;
+}
+
 struct CombRequest {
   double accuracy = 0;           ///< relative L2 error that is good enough; 0: the best within max_samples
   std::int64_t max_samples = 0;  ///< r·B at most
@@ -21,7 +25,7 @@ struct CombRequest {
   double limit_us = 0;           ///< plans predicted to be slower than this are rejected
   std::uint64_t seed = 1;
   PlanEffort effort = PlanEffort::normal;
-  int threads = 1;  ///< threads of the search; the plan is the same for any number
+  cpu::ThreadPool* pool = nullptr;  ///< threads of the search; the plan is the same for any number
   std::function<double(const CombCost&)> cost =
       predict_comb_us;  ///< microseconds on the backend that executes
 };

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps tables per divisor: a search looks at dozens of grids, whose sides are the same few divisors.
+// Keeps tables per divisor: a search looks at hundreds of grids, whose sides are the same few divisors.
+// Counts of a divisor are sums of those of a multiple of it.
 #include "template/comb/folding.hpp"
 
+#include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
+#include <set>
 
+#include "kernels/base/fast_divisor.hpp"
 #include "kernels/cpu/stages/bucket_systems.hpp"
 
 namespace sfft::detail {
@@ -22,38 +28,96 @@ Folding::Folding(const SupportSet& support, const SpectralPrior& prior)
   tail_at_members_.reserve(support.members.size());
   for (const SupportMember& member : support.members)
     tail_at_members_.push_back(white_ ? 1 : prior.tail.power[cells_.cell(member.f)]);
+  if (white_) return;
   if (cells_.rank() == 1) {
     tail_ = prior.tail.power;
     tail_.resize(static_cast<std::size_t>(padded(cells_.axis(0).cells())));
+  } else if (cells_.rank() == 2) {
+    const auto first = static_cast<std::size_t>(cells_.axis(0).cells());
+    const auto last = static_cast<std::size_t>(cells_.axis(1).cells());
+    const auto row = static_cast<std::size_t>(padded(cells_.axis(0).cells()));
+    columns_.resize(last * row);
+    for (std::size_t c = 0; c < first; ++c) {
+      for (std::size_t e = 0; e < last; ++e) columns_[e * row + c] = prior.tail.power[c * last + e];
+    }
   }
 }
 
-void Folding::prepare(const Grid& buckets) {
-  for (std::size_t d = 0; d < 3; ++d) {
-    std::vector<std::int64_t>& residues = residues_[d][buckets[d]];
-    if (!residues.empty()) continue;
-    const auto divisor = static_cast<std::uint64_t>(buckets[d]);
-    const bool power_of_two = (divisor & (divisor - 1)) == 0;
-    residues.reserve(support_.members.size());
+void Folding::add_residues(std::size_t d, std::int64_t divisor) {
+  std::vector<std::int32_t>& residues = residues_[d][divisor];
+  if (!residues.empty()) return;
+  residues.reserve(support_.members.size());
+  if (support_.shape[static_cast<int>(d)] <= kMostBuckets) {
+    const FastDivisor by(static_cast<std::uint32_t>(divisor));
     for (const SupportMember& member : support_.members) {
-      const auto f = static_cast<std::uint64_t>(member.f[d]);
-      residues.push_back(static_cast<std::int64_t>(power_of_two ? f & (divisor - 1) : f % divisor));
+      const auto f = static_cast<std::uint32_t>(member.f[d]);
+      residues.push_back(static_cast<std::int32_t>(f - by.divide(f) * by.divisor));
+    }
+  } else {
+    for (const SupportMember& member : support_.members)
+      residues.push_back(static_cast<std::int32_t>(member.f[d] % divisor));
+  }
+}
+
+const std::vector<double>& Folding::counts(std::size_t d, std::int64_t divisor) {
+  std::vector<double>& counts = counts_[d][divisor];
+  if (!counts.empty()) return counts;
+  const CellAxis& axis = cells_.axis(static_cast<int>(d));
+  const auto row = static_cast<std::size_t>(padded(axis.cells()));
+  const auto rows = static_cast<std::size_t>(divisor);
+  counts.resize(rows * row);
+  const auto multiple = std::find_if(
+      counts_[d].upper_bound(divisor), counts_[d].end(),
+      [divisor](const auto& entry) { return entry.first % divisor == 0 && !entry.second.empty(); });
+  if (multiple != counts_[d].end()) {
+    const std::vector<double>& from = multiple->second;
+    for (std::size_t i = 0; i < from.size(); i += counts.size()) {
+      for (std::size_t j = 0; j < counts.size(); ++j) counts[j] += from[i + j];
+    }
+    return counts;
+  }
+  // Cells are alike at f and −f, and so are their residues.
+  for (std::size_t b = 0; b <= rows / 2; ++b) {
+    axis.counts(static_cast<std::int64_t>(b), divisor, &counts[b * row]);
+    if (b > 0 && b != rows - b)
+      std::copy_n(counts.begin() + static_cast<std::ptrdiff_t>(b * row), row,
+                  counts.begin() + static_cast<std::ptrdiff_t>((rows - b) * row));
+  }
+  return counts;
+}
+
+/// Of two dimensions, the last folded into buckets: [bucket][cell of the first].
+std::vector<double> Folding::fold_last(std::int64_t divisor) {
+  const std::vector<double>& weights = counts(1, divisor);
+  const int cells = cells_.axis(1).cells(), row = padded(cells_.axis(0).cells());
+  const int step = padded(cells);
+  std::vector<double> folded(static_cast<std::size_t>(divisor * row));
+  for (std::int64_t b = 0; b < divisor; ++b) {
+    double* const to = &folded[static_cast<std::size_t>(b * row)];
+    if (2 * b > divisor) {
+      std::copy_n(&folded[static_cast<std::size_t>((divisor - b) * row)], row, to);
+    } else {
+      cpu::bucket_system_kernels().mixture(&weights[static_cast<std::size_t>(b * step)], columns_.data(),
+                                           cells, row, to);
     }
   }
+  return folded;
+}
+
+void Folding::prepare(const Grid& buckets) {
+  for (std::size_t d = 0; d < static_cast<std::size_t>(support_.shape.rank()); ++d)
+    add_residues(d, buckets[d]);
   const int rank = cells_.rank();
   if (white_ || rank == 1) return;
-
-  const CellAxis& first = cells_.axis(0);
-  const auto first_cells = static_cast<std::size_t>(first.cells());
-  const auto row = static_cast<std::size_t>(padded(first.cells()));
-  std::vector<double>& counts = counts_[buckets[0]];
-  if (counts.empty()) {
-    counts.resize(static_cast<std::size_t>(buckets[0]) * row);
-    for (std::int64_t b = 0; b < buckets[0]; ++b)
-      first.counts(b, buckets[0], &counts[static_cast<std::size_t>(b) * row]);
-  }
+  static_cast<void>(counts(0, buckets[0]));
   std::vector<double>& folded = folded_[{buckets[1], buckets[2]}];
   if (!folded.empty()) return;
+  if (rank == 2) {
+    folded = fold_last(buckets[1]);
+    return;
+  }
+  const auto first_cells = static_cast<std::size_t>(cells_.axis(0).cells());
+  const auto row = static_cast<std::size_t>(padded(cells_.axis(0).cells()));
   const std::vector<double> sums = cells_.bucket_sums(prior_.tail, buckets, 1);
   const auto outer = static_cast<std::size_t>(buckets[1] * buckets[2]);
   folded.resize(outer * row);
@@ -62,16 +126,31 @@ void Folding::prepare(const Grid& buckets) {
   }
 }
 
-std::vector<std::int64_t> Folding::buckets_of_members(const Grid& buckets) const {
-  const std::vector<std::int64_t>& r0 = residues_[0].at(buckets[0]);
-  const std::vector<std::int64_t>& r1 = residues_[1].at(buckets[1]);
-  const std::vector<std::int64_t>& r2 = residues_[2].at(buckets[2]);
-  std::vector<std::int64_t> flat(r0.size());
-  for (std::size_t i = 0; i < flat.size(); ++i) flat[i] = (r0[i] * buckets[1] + r1[i]) * buckets[2] + r2[i];
+void Folding::prepare(std::span<const Grid> grids) {
+  if (!white_ && cells_.rank() > 1) {  // multiples first
+    std::array<std::set<std::int64_t, std::greater<>>, 2> divisors;
+    for (const Grid& grid : grids) {
+      divisors[0].insert(grid[0]);
+      if (cells_.rank() == 2) divisors[1].insert(grid[1]);
+    }
+    for (std::size_t d = 0; d < 2; ++d) {
+      for (const std::int64_t divisor : divisors[d]) static_cast<void>(counts(d, divisor));
+    }
+  }
+  for (const Grid& grid : grids) prepare(grid);
+}
+
+std::vector<std::int32_t> Folding::buckets_of_members(const Grid& buckets) const {
+  std::vector<std::int32_t> flat = residues_[0].at(buckets[0]);
+  for (std::size_t d = 1; d < static_cast<std::size_t>(support_.shape.rank()); ++d) {
+    const auto extent = static_cast<std::int32_t>(buckets[d]);
+    const std::vector<std::int32_t>& residues = residues_[d].at(buckets[d]);
+    for (std::size_t i = 0; i < flat.size(); ++i) flat[i] = flat[i] * extent + residues[i];
+  }
   return flat;
 }
 
-std::vector<double> Folding::tails_of(std::span<const std::int64_t> flat, const Grid& buckets) const {
+std::vector<double> Folding::tails_of(std::span<const std::int32_t> flat, const Grid& buckets) const {
   std::vector<double> tails;
   tails.reserve(flat.size());
   if (white_) {
@@ -90,17 +169,24 @@ std::vector<double> Folding::tails_of(std::span<const std::int64_t> flat, const 
     }
     return tails;
   }
-  const auto outer = static_cast<std::uint64_t>(buckets[1] * buckets[2]);
+  const FastDivisor outer(static_cast<std::uint32_t>(buckets[1] * buckets[2]));
   std::vector<int> first(flat.size()), others(flat.size());
   for (std::size_t n = 0; n < flat.size(); ++n) {
-    const auto bucket = static_cast<std::uint64_t>(flat[n]);
-    first[n] = static_cast<int>(bucket / outer);
-    others[n] = static_cast<int>(bucket % outer);
+    const auto bucket = static_cast<std::uint32_t>(flat[n]);
+    first[n] = static_cast<int>(outer.divide(bucket));
+    others[n] = static_cast<int>(bucket - static_cast<std::uint32_t>(first[n]) * outer.divisor);
   }
-  cpu::bucket_system_kernels().products(counts_.at(buckets[0]).data(), first.data(),
+  cpu::bucket_system_kernels().products(counts_[0].at(buckets[0]).data(), first.data(),
                                         folded_.at({buckets[1], buckets[2]}).data(), others.data(), cells,
                                         static_cast<int>(flat.size()), tails.data());
   return tails;
+}
+
+std::vector<double> Folding::tails(const Grid& buckets) const {
+  if (!white_ && cells_.rank() == 1) return cells_.bucket_sums(prior_.tail, buckets);
+  std::vector<std::int32_t> all(static_cast<std::size_t>(buckets[0] * buckets[1] * buckets[2]));
+  std::iota(all.begin(), all.end(), 0);
+  return tails_of(all, buckets);
 }
 
 }  // namespace sfft::detail

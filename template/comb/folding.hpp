@@ -17,16 +17,22 @@ namespace sfft::detail {
 class Folding {
  public:
   using Grid = std::array<std::int64_t, 3>;  ///< buckets along each dimension; they divide the shape
+  static constexpr std::int64_t kMostBuckets = (std::int64_t{1} << 31) - 1;  ///< of a grid
 
   Folding(const SupportSet& support, const SpectralPrior& prior);
 
   /// Works out what the other functions need for a grid. They can then be called from several threads.
   void prepare(const Grid& buckets);
+  /// The same for many, in less time.
+  void prepare(std::span<const Grid> grids);
   /// The flat bucket of each member of the support.
-  std::vector<std::int64_t> buckets_of_members(const Grid& buckets) const;
+  std::vector<std::int32_t> buckets_of_members(const Grid& buckets) const;
   /// Power of the tail that folds into each of these flat buckets, the template's own cells included:
   /// Σ tail(f) over f ≡ b.
-  std::vector<double> tails_of(std::span<const std::int64_t> flat, const Grid& buckets) const;
+  std::vector<double> tails_of(std::span<const std::int32_t> flat, const Grid& buckets) const;
+
+  /// The same of every bucket.
+  std::vector<double> tails(const Grid& buckets) const;
 
   const SupportSet& support() const noexcept { return support_; }
   const SpectralPrior& prior() const noexcept { return prior_; }
@@ -36,15 +42,22 @@ class Folding {
   std::span<const double> tail_at_members() const noexcept { return tail_at_members_; }
 
  private:
+  using Tables = std::map<std::int64_t, std::vector<double>>;  ///< by divisor
+
+  void add_residues(std::size_t d, std::int64_t divisor);
+  const std::vector<double>& counts(std::size_t d, std::int64_t divisor);
+  std::vector<double> fold_last(std::int64_t divisor);
+
   const SupportSet& support_;
   const SpectralPrior& prior_;
   CellGrid cells_;
   bool white_;
   std::vector<double> tail_at_members_;
-  std::vector<double> tail_;  ///< of one dimension, its row filled up
-  std::array<std::map<std::int64_t, std::vector<std::int64_t>>, 3> residues_;  ///< by dimension and divisor
-  /// Frequencies per [residue][cell] of the first of several dimensions, by divisor; rows are filled up.
-  std::map<std::int64_t, std::vector<double>> counts_;
+  std::vector<double> tail_;     ///< of one dimension, its row filled up
+  std::vector<double> columns_;  ///< of two dimensions: the tail per [cell of the last][cell of the first]
+  std::array<std::map<std::int64_t, std::vector<std::int32_t>>, 3> residues_;  ///< by dimension and divisor
+  /// Frequencies of a dimension per [residue][cell], rows filled up. Only of the first and the second.
+  std::array<Tables, 2> counts_;
   /// The tail folded along all dimensions but the first: [bucket of these][cell of the first], by divisors.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> folded_;
 };

@@ -55,7 +55,7 @@ std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPr
     why = "too many frequencies share a bucket";
     return std::nullopt;
   }
-  CombModel::Built built = model.build(delays);
+  CombModel::Built built = model.build(delays, request.pool);
   const CombModel::Quality& quality = built.quality;
   if (!quality.solvable || (prior.least_squares() && !(quality.gain_max <= kMaxGain))) {
     why = "its delays do not separate the template's frequencies";

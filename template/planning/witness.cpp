@@ -9,6 +9,7 @@
 #include <random>
 
 #include "kernels/base/roots.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
 
 namespace sfft::detail {
 
@@ -35,32 +36,47 @@ std::vector<std::int64_t> scatter(std::int64_t extent, std::int64_t count, std::
   return out;
 }
 
-/// product_m *= exp(2πi f_d t/n_d) for dimension d of every member that is not a conjugate.
-void multiply_by_phases(const SupportSet& support, int d, const Roots& roots, std::int64_t t,
-                        std::vector<std::complex<double>>& product) {
-  const std::int64_t n = support.shape[d];
-  const auto axis = static_cast<std::size_t>(d);
-  const bool tabulate = n <= 4 * support.k;
-  std::vector<std::complex<double>> table;
-  if (tabulate) {
-    table.reserve(static_cast<std::size_t>(n));
-    for (std::int64_t f = 0, turn = 0; f < n; ++f) {
-      table.push_back(roots(turn));
-      turn += t;
-      if (turn >= n) turn -= n;
+/// A frequency of the support itself.
+struct OwnMember {
+  std::array<std::int64_t, 3> f;
+  std::size_t coefficient;
+  bool paired;  ///< −f is another frequency, whose coefficient is the conjugate
+};
+
+std::vector<OwnMember> own_members(const SupportSet& support) {
+  std::vector<OwnMember> own;
+  own.reserve(static_cast<std::size_t>(support.k));
+  for (const SupportMember& member : support.members) {
+    if (member.conjugate) {
+      own.back().paired = true;
+    } else {
+      own.push_back({member.f, static_cast<std::size_t>(member.coefficient), false});
     }
   }
-  for (std::size_t m = 0; m < product.size(); ++m) {
-    const SupportMember& member = support.members[m];
-    if (member.conjugate) continue;
-    product[m] = times(product[m],
-                       tabulate ? table[static_cast<std::size_t>(member.f[axis])] : roots(member.f[axis], t));
+  return own;
+}
+
+/// product_m *= exp(2πi f_d t/n_d) for dimension d of every member.
+void multiply_by_phases(const std::vector<OwnMember>& own, std::int64_t n, std::size_t d, const Roots& roots,
+                        std::int64_t t, std::vector<std::complex<double>>& product) {
+  if (n > 4 * static_cast<std::int64_t>(own.size())) {
+    for (std::size_t m = 0; m < own.size(); ++m) product[m] = times(product[m], roots(own[m].f[d], t));
+    return;
   }
+  std::vector<std::complex<double>> table;
+  table.reserve(static_cast<std::size_t>(n));
+  for (std::int64_t f = 0, turn = 0; f < n; ++f) {
+    table.push_back(roots(turn));
+    turn += t;
+    if (turn >= n) turn -= n;
+  }
+  for (std::size_t m = 0; m < own.size(); ++m)
+    product[m] = times(product[m], table[static_cast<std::size_t>(own[m].f[d])]);
 }
 
 }  // namespace
 
-WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed) {
+WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed, cpu::ThreadPool* pool) {
   WitnessData data;
   data.trimmed = trimmed;
   const Shape& shape = support.shape;
@@ -71,37 +87,32 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
   const auto reals = static_cast<std::size_t>(2 * support.k);
   data.rows.assign(static_cast<std::size_t>(kWitnessReals) * reals, 0.0);
   const std::array<Roots, 3> roots{Roots(shape[0]), Roots(shape[1]), Roots(shape[2])};
-  std::vector<std::complex<double>> product;
-  for (std::int64_t s = 0; s < count; ++s) {
+  const std::vector<OwnMember> own = own_members(support);
+  data.samples.resize(static_cast<std::size_t>(count));
+  cpu::for_each(pool, data.samples.size(), [&](std::size_t s, int) {
     std::int64_t flat = 0;
-    product.assign(support.members.size(), 1 / static_cast<double>(shape.points()));
+    std::vector<std::complex<double>> product(own.size(), 1 / static_cast<double>(shape.points()));
     for (int d = 0; d < shape.rank(); ++d) {
-      const std::int64_t position = at[static_cast<std::size_t>(d)][static_cast<std::size_t>(s)];
-      flat = flat * shape[d] + position;
-      multiply_by_phases(support, d, roots[static_cast<std::size_t>(d)], position, product);
+      const auto axis = static_cast<std::size_t>(d);
+      flat = flat * shape[d] + at[axis][s];
+      multiply_by_phases(own, shape[d], axis, roots[axis], at[axis][s], product);
     }
-    data.samples.push_back(flat);
-    double* const re = &data.rows[static_cast<std::size_t>(s) * reals];
-    for (std::size_t m = 0; m < support.members.size(); ++m) {
-      const SupportMember& member = support.members[m];
-      if (member.conjugate) continue;
+    data.samples[s] = flat;
+    double* const re = &data.rows[s * reals];
+    double* const im = support.real ? nullptr : re + static_cast<std::size_t>(count) * reals;
+    for (std::size_t m = 0; m < own.size(); ++m) {
       const std::complex<double> root = product[m];
-      const auto j = static_cast<std::size_t>(2 * member.coefficient);
-      if (support.real) {
-        // f contributes X times the root, −f the conjugate of that: real parts add.
-        const bool paired = m + 1 < support.members.size() && support.members[m + 1].conjugate;
-        const double halves = paired ? 2 : 1;
-        re[j] = halves * root.real();
-        re[j + 1] = -halves * root.imag();
-      } else {
-        double* const im = re + static_cast<std::size_t>(count) * reals;
-        re[j] = root.real();
-        re[j + 1] = -root.imag();
+      const std::size_t j = 2 * own[m].coefficient;
+      // Of a real signal, f contributes X times the root, −f the conjugate of that: real parts add.
+      const double parts = own[m].paired ? 2 : 1;
+      re[j] = parts * root.real();
+      re[j + 1] = -parts * root.imag();
+      if (im != nullptr) {
         im[j] = root.imag();
         im[j + 1] = root.real();
       }
     }
-  }
+  });
   return data;
 }
 

@@ -9,9 +9,14 @@
 
 namespace sfft::detail {
 
+namespace cpu {
+class ThreadPool;
+}
+
 /// Samples scattered over the frame: one in each of as many equal stretches of every dimension, in a random
 /// order along each, and as evenly over the residues modulo a power of two, so that neither a burst nor a
 /// period that divides the extent meets all of them or none.
-WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed);
+WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed,
+                         cpu::ThreadPool* pool = nullptr);
 
 }  // namespace sfft::detail

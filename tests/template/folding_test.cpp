@@ -44,11 +44,11 @@ TEST(Folding, BucketsAndTailsEqualBruteForce) {
         const std::int64_t b = (f[0] % grid[0] * grid[1] + f[1] % grid[1]) * grid[2] + f[2] % grid[2];
         sums[static_cast<std::size_t>(b)] += prior.tail.power[cells.cell(f)];
       }
-      std::vector<std::int64_t> all(sums.size());
-      for (std::size_t b = 0; b < all.size(); ++b) all[b] = static_cast<std::int64_t>(b);
+      std::vector<std::int32_t> all(sums.size());
+      for (std::size_t b = 0; b < all.size(); ++b) all[b] = static_cast<std::int32_t>(b);
       const std::vector<double> tails = folding.tails_of(all, grid);
       for (std::size_t b = 0; b < all.size(); ++b) EXPECT_NEAR(tails[b], sums[b], 1e-12 * sums[b]) << b;
-      const std::vector<std::int64_t> members = folding.buckets_of_members(grid);
+      const std::vector<std::int32_t> members = folding.buckets_of_members(grid);
       for (std::size_t i = 0; i < members.size(); ++i) {
         const auto& f = support.members[i].f;
         EXPECT_EQ(members[i], (f[0] % grid[0] * grid[1] + f[1] % grid[1]) * grid[2] + f[2] % grid[2]);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -43,5 +45,28 @@ class ThreadPool {
   bool stop_ = false;
   std::vector<std::thread> workers_;
 };
+
+/// Calls job(i, thread) for i < count on the threads of a pool, or on the caller's alone where there is none.
+/// Jobs may throw: with a pool all of them are called, and what the first of them by number threw is thrown
+/// here.
+template <class Job>
+void for_each(ThreadPool* pool, std::size_t count, const Job& job) {
+  if (pool == nullptr) {
+    for (std::size_t i = 0; i < count; ++i) job(i, 0);
+    return;
+  }
+  std::vector<std::exception_ptr> failures(count);
+  pool->run(static_cast<std::int64_t>(count), [&](std::int64_t i, int thread) {
+    const auto at = static_cast<std::size_t>(i);
+    try {
+      job(at, thread);
+    } catch (...) {
+      failures[at] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
 
 }  // namespace sfft::detail::cpu

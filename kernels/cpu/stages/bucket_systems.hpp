@@ -53,6 +53,9 @@ struct BucketSystemKernels {
   /// multiple of kSystemLanes.
   void (*products)(const double* first, const int* first_at, const double* second, const int* second_at,
                    int cells, int count, double* out);
+  /// out[c] = Σ_n weights[n] · rows[n*cells + c] for n < count, c < cells; `cells` is a multiple of
+  /// kSystemLanes.
+  void (*mixture)(const double* weights, const double* rows, int count, int cells, double* out);
   /// tail = Σ_q power_q Π_d phase_d[q_d], a pair; phases are complex, real part first.
   void (*tail)(const NearAliases& aliases, const double* const phases[3], double* tail);
 };

@@ -275,6 +275,14 @@ void products(const double* first, const int* first_at, const double* second, co
   }
 }
 
+void mixture(const double* weights, const double* rows, int count, int cells, double* out) {
+  for (int c = 0; c < cells; c += kSystemLanes) {
+    Lanes sum = every(0);
+    for (int n = 0; n < count; ++n) sum += every(weights[n]) * lanes(rows + static_cast<long>(n) * cells + c);
+    put(out + c, sum);
+  }
+}
+
 void tail(const NearAliases& near, const double* const phases[3], double* out) {
   Complex total = zero();
   const double* power = near.power;
@@ -297,7 +305,7 @@ void tail(const NearAliases& near, const double* const phases[3], double* out) {
 }  // namespace
 
 const BucketSystemKernels& bucket_system_table() noexcept {
-  static const BucketSystemKernels table{variances, rows, products, tail};
+  static const BucketSystemKernels table{variances, rows, products, mixture, tail};
   return table;
 }
 
