@@ -56,8 +56,10 @@ class Designer {
     info.backend = on_device_ ? Backend::cuda : Backend::cpu;
     design_->batch = options_.batch;
     info.reference = options_.use_reference && !data_.reference.empty();
-    info.predicted_dense_us = on_device_ ? predict_dense_device_us(data_.shape, data_.real, options_.batch)
-                                         : predict_dense_us(data_.shape, data_.real);
+    info.predicted_dense_us = on_device_
+                                  ? predict_dense_device_us(data_.shape, data_.real, options_.batch,
+                                                            dense_kernels_are_tuned<Real>(data_, options_))
+                                  : predict_dense_us(data_.shape, data_.real);
     prior_ = make_prior(data_, support_, info.reference);
     const PlanKey key = plan_key<Real>(options_, info.reference);
     if (design_->threads > 1) pool_ = std::make_unique<cpu::ThreadPool>(design_->threads);

@@ -142,6 +142,19 @@ class OwnPlan final : public DevicePlan<Real> {
   Transfer transfer_;
 };
 
+struct DenseKey {
+  DenseProblem problem;
+  Wisdom::Batch match;
+};
+
+/// What to look up for a dense plan. Kernels that have to be compiled first pay for batches, or where they
+/// were measured with single frames.
+DenseKey dense_key(const TemplateData& data, const PlanOptions& options) {
+  DenseProblem problem = make_problem(data.shape, data.real, {.device = options.device});
+  problem.batch = options.batch;
+  return {problem, options.batch == 1 ? Wisdom::Batch::exact : Wisdom::Batch::nearest};
+}
+
 std::vector<std::uint8_t> flags_of(const SupportSet& support) {
   std::vector<std::uint8_t> flags(static_cast<std::size_t>(support.k), 0);
   for (const SupportMember& member : support.members) {
@@ -196,12 +209,19 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
                                                                const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
   const DenseProblem frame = make_problem(data.shape, data.real, {.device = options.device});
+  const DenseKey key = dense_key(data, options);
   std::vector<cuda::DensePick> picks;
   for (const DensePick& pick : dense_picks(data)) picks.push_back({pick.at, pick.conjugate});
   return std::make_unique<OwnPlan<Real>>(
-      std::make_unique<cuda::DenseExecutor<Real>>(frame, remembered_engines<Real>(frame), picks,
-                                                  flags_of(support)),
+      std::make_unique<cuda::DenseExecutor<Real>>(frame, remembered_engines<Real>(key.problem, key.match),
+                                                  picks, flags_of(support)),
       data, options);
+}
+
+template <class Real>
+bool dense_kernels_are_tuned(const TemplateData& data, const PlanOptions& options) {
+  const DenseKey key = dense_key(data, options);
+  return remembered_engines<Real>(key.problem, key.match).keep != nullptr;
 }
 
 SFFT_INSTANTIATE_DEVICE_PLANS(float)

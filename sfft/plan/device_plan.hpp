@@ -87,6 +87,10 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
                                                                const TemplateData& data,
                                                                const PlanOptions& options);
 
+/// Whether the engine of such a plan runs kernels that were tuned for this shape.
+template <class Real>
+bool dense_kernels_are_tuned(const TemplateData& data, const PlanOptions& options);
+
 /// For the two sources that define these; a build contains one of them.
 #define SFFT_INSTANTIATE_DEVICE_PLANS(Real)                                                               \
   template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(                                \
@@ -95,6 +99,7 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
   template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(                                \
       const FlatPlanData&, const ErrorTable&, const WitnessData&, const SupportSet&, const TemplateData&, \
       const PlanOptions&);                                                                                \
+  template bool dense_kernels_are_tuned<Real>(const TemplateData&, const PlanOptions&);                   \
   template std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan<Real>(                         \
       const SupportSet&, const TemplateData&, const PlanOptions&);                                        \
   template std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan<Real>(                          \

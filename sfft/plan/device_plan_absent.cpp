@@ -44,6 +44,11 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 
+template <class Real>
+bool dense_kernels_are_tuned(const TemplateData&, const PlanOptions&) {
+  return false;
+}
+
 SFFT_INSTANTIATE_DEVICE_PLANS(float)
 SFFT_INSTANTIATE_DEVICE_PLANS(double)
 

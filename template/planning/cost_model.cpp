@@ -57,9 +57,9 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
     // Few frames, each one block's or a cluster's work: passes wait for each other more than they compute.
     const double passes = std::log(std::max(points, 8.0)) / std::log(6.5);
     const auto latency_us = [&](double own) {
-      return 1.3 + 0.5 * passes + own * (points * 1.3e-3 + k * (cost.real ? 1.0e-3 : 5e-4));
+      return 3.9 + 0.5 * passes + own * (points * 1.2e-3 + k * (cost.real ? 1.0e-3 : 5e-4));
     };
-    return points * lanes < 2048 ? latency_us(lanes) : 1.4 + latency_us(std::ceil(lanes / 16));
+    return points * lanes < 2048 ? latency_us(lanes) : 2.1 + latency_us(std::ceil(lanes / 16));
   }
   return std::max(block_us(lanes) / multiprocessors, line_us);
 }
@@ -72,10 +72,13 @@ double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept {
   return 2.5 + 1e-4 * static_cast<double>(points) * static_cast<double>(k);
 }
 
-double predict_dense_device_us(const Shape& shape, bool real, int batch) noexcept {
+double predict_dense_device_us(const Shape& shape, bool real, int batch, bool tuned) noexcept {
   const double megabytes = static_cast<double>(shape.points()) * (real ? 4e-6 : 8e-6);
   // Slower once a signal outgrows the L2 cache.
-  return 12.0 / batch + (real ? 3.3 * megabytes : 1.4 * megabytes + 0.6 * std::max(0.0, megabytes - 40));
+  const double beyond = std::max(0.0, megabytes - 40);
+  if (tuned) return 8.0 / batch + megabytes + 0.4 * beyond;
+  const bool small_batched = batch >= 8 && megabytes < 3;
+  return 6.5 / batch + (real ? (small_batched ? 2.0 : 3.3) * megabytes : 1.4 * megabytes + 0.6 * beyond);
 }
 
 }  // namespace sfft::detail

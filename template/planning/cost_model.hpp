@@ -29,6 +29,7 @@ double predict_dense_us(const Shape& shape, bool real) noexcept;
 double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
-double predict_dense_device_us(const Shape& shape, bool real, int batch) noexcept;
+/// With cuFFT, or with kernels that were tuned for the shape; picking the support included.
+double predict_dense_device_us(const Shape& shape, bool real, int batch, bool tuned = false) noexcept;
 
 }  // namespace sfft::detail

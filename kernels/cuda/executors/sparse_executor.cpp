@@ -140,7 +140,8 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
       FusedPolicy policy = common;
       policy.lanes_per_group = lanes;
       policy.groups = (plan.lanes + lanes - 1) / lanes;
-      policy.threads = threads_for(lanes, 1);
+      // A frame by itself waits less with more threads; side by side blocks share a multiprocessor.
+      policy.threads = std::max(threads_for(lanes, 1), idle > 4 ? 256 : 64);
       if (fits(policy, limit)) return policy;
     }
   }

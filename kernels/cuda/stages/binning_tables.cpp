@@ -21,6 +21,9 @@ struct BinningTables<Real>::Parts {
   std::vector<Real> power_weight;
   std::vector<std::uint8_t> flags;
   std::vector<std::vector<Complex<Real>>> lanes;  ///< alpha, then beta
+  /// Places of tables.
+  std::size_t table = 0, blob = 0, witness_rows = 0, witness_samples = 0, compact_witness = 0,
+              rows_witness = 0, support = 0, tap_offsets = 0, window = 0, compact_taps = 0;
 };
 
 template <class Real>
@@ -29,7 +32,7 @@ void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, bool load_
   const FftTables tables = make_schedule(grid, rank, load_first);
   view_.fft = tables.schedule;
   const std::vector<Complex<Real>> all = as_device<Real>(tables.table);
-  view_.table = keep<Complex<Real>>(upload(all));
+  parts.table = tables_.add(all);
   parts.later_table.assign(all.begin() + view_.fft.first_twiddles, all.end());
 }
 
@@ -75,7 +78,7 @@ void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::
 /// For a complex signal only the rows of real parts are stored: those of imaginary parts hold the same
 /// numbers.
 template <class Real>
-void BinningTables<Real>::set_witness(const WitnessData& witness) {
+void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) {
   if (witness.empty()) return;
   witness_samples_ = witness.samples;
   const auto k = static_cast<std::size_t>(view_.k);
@@ -83,28 +86,22 @@ void BinningTables<Real>::set_witness(const WitnessData& witness) {
   rows.reserve(witness.samples.size() * k);
   for (std::size_t i = 0; i < witness.samples.size() * k; ++i)
     rows.push_back({static_cast<Real>(witness.rows[2 * i]), static_cast<Real>(witness.rows[2 * i + 1])});
-  view_.witness.rows = keep<Complex<Real>>(upload(rows));
-  view_.witness.samples = keep<std::int64_t>(upload(witness.samples));
+  parts.witness_rows = tables_.add(rows);
+  parts.witness_samples = tables_.add(witness.samples);
   view_.witness.count = static_cast<int>(witness.samples.size());
   view_.witness.trimmed = witness.trimmed;
 }
 
 template <class Real>
-const std::int64_t* BinningTables<Real>::witness_places(std::int64_t first) {
-  if (witness_samples_.empty()) return nullptr;
-  std::vector<std::int64_t> samples(witness_samples_.size());
-  std::iota(samples.begin(), samples.end(), first);
-  return keep<std::int64_t>(upload(samples));
-}
-
-template <class Real>
-void BinningTables<Real>::set_compact_witness(std::int64_t streams) {
-  compact_.witness.samples = witness_places(streams * view_.taps());
+std::size_t BinningTables<Real>::add_witness_places(std::int64_t first) {
+  std::vector<std::int64_t> places(witness_samples_.size());
+  std::iota(places.begin(), places.end(), first);
+  return tables_.add(places);
 }
 
 /// Delays whose grids begin in the same row read the same rows.
 template <class Real>
-void BinningTables<Real>::set_rows(const CombData& data) {
+void BinningTables<Real>::set_row_set(const CombData& data) {
   if (data.shape.rank() != 2) return;
   row_set_.rows = view_.rows_per_slab;
   row_set_.step = view_.strides[1];
@@ -113,20 +110,35 @@ void BinningTables<Real>::set_rows(const CombData& data) {
   row_set_.row_samples = view_.row_points;
   const auto witness = static_cast<std::int64_t>(witness_samples_.size());
   row_set_.witness_rows = (witness + row_set_.row_elements - 1) / row_set_.row_elements;
-  rows_ = view_;
-  rows_.strides[1] = row_set_.row_elements;
   std::vector<std::int64_t>& starts = row_set_.starts;
   for (std::int64_t j = 0; j < data.delay_count(); ++j) {
-    const std::int64_t in_row = view_.offsets[j] % row_set_.row_elements;
-    const auto set = std::find(starts.begin(), starts.end(), view_.offsets[j] - in_row);
-    rows_.offsets[j] = (set - starts.begin()) * row_set_.rows * row_set_.row_elements + in_row;
-    if (set == starts.end()) starts.push_back(view_.offsets[j] - in_row);
+    const std::int64_t start = view_.offsets[j] / row_set_.row_elements * row_set_.row_elements;
+    if (std::find(starts.begin(), starts.end(), start) == starts.end()) starts.push_back(start);
   }
-  rows_.witness.samples = witness_places(row_set_.copied_elements());
+}
+
+/// The views of compact frames, once view_ is bound.
+template <class Real>
+void BinningTables<Real>::set_compact_views(const CombData& data, const Parts& parts) {
+  compact_ = view_;
+  compact_.strides[0] = static_cast<std::int64_t>(view_.rows_per_slab) * view_.row_points;
+  compact_.strides[1] = view_.row_points;
+  compact_.strides[2] = 1;
+  for (std::int64_t j = 0; j < data.delay_count(); ++j) compact_.offsets[j] = j * data.bucket_count();
+  if (view_.witness.count > 0) compact_.witness.samples = tables_.at<std::int64_t>(parts.compact_witness);
+  if (row_set_.starts.empty()) return;
+  rows_ = view_;
+  rows_.strides[1] = row_set_.row_elements;
+  for (std::int64_t j = 0; j < data.delay_count(); ++j) {
+    const std::int64_t in_row = view_.offsets[j] % row_set_.row_elements;
+    const auto set = std::find(row_set_.starts.begin(), row_set_.starts.end(), view_.offsets[j] - in_row);
+    rows_.offsets[j] = (set - row_set_.starts.begin()) * row_set_.rows * row_set_.row_elements + in_row;
+  }
+  if (view_.witness.count > 0) rows_.witness.samples = tables_.at<std::int64_t>(parts.rows_witness);
 }
 
 template <class Real>
-void BinningTables<Real>::make_blob(const Parts& parts) {
+void BinningTables<Real>::make_blob(Parts& parts) {
   std::vector<unsigned char> blob;
   const auto append = [&](const auto& values) {
     const auto at = static_cast<int>(blob.size());
@@ -147,7 +159,14 @@ void BinningTables<Real>::make_blob(const Parts& parts) {
   view_.lanes_at = static_cast<int>(blob.size());
   for (const auto& lane : parts.lanes) append(lane);
   view_.lane_bytes = (static_cast<int>(blob.size()) - view_.lanes_at) / view_.lanes;
-  view_.blob = keep<unsigned char>(upload(blob));
+  parts.blob = tables_.add(blob);
+}
+
+template <class Real>
+void BinningTables<Real>::bind(const Parts& parts) {
+  tables_.upload();
+  view_.table = tables_.at<Complex<Real>>(parts.table);
+  view_.blob = tables_.at<unsigned char>(parts.blob);
   view_.bucket = reinterpret_cast<const BucketPair*>(view_.blob + view_.bucket_at);
   view_.gain = reinterpret_cast<const Real*>(view_.blob + view_.gain_at);
   view_.bias = reinterpret_cast<const Real*>(view_.blob + view_.bias_at);
@@ -156,6 +175,10 @@ void BinningTables<Real>::make_blob(const Parts& parts) {
   if (!parts.power_weight.empty())
     view_.power_weight = reinterpret_cast<const Real*>(view_.blob + view_.power_at);
   view_.alpha = view_.blob + view_.lanes_at;
+  if (view_.witness.count > 0) {
+    view_.witness.rows = tables_.at<Complex<Real>>(parts.witness_rows);
+    view_.witness.samples = tables_.at<std::int64_t>(parts.witness_samples);
+  }
 }
 
 template <class Real>
@@ -185,32 +208,28 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   view_.rows_per_slab = rank >= 2 ? static_cast<int>(data.buckets[static_cast<std::size_t>(rank - 2)]) : 1;
   view_.by_rows = FastDivisor(static_cast<std::uint32_t>(view_.rows_per_slab));
 
-  GridShape grid;
-  grid.rank = rank;
-  for (int d = 0; d < rank; ++d) grid.extents[d] = data.shape[d];
-  const DeviceBuffer frequencies = upload(support);
-  DeviceBuffer buckets(support.size() * sizeof(BucketPair));
-  launch_comb_hash(grid, data.buckets.data(), frequencies.as<std::int64_t>(), view_.k,
-                   buckets.as<BucketPair>(), nullptr);
-  parts.buckets.resize(support.size());
-  copy_to_host(parts.buckets.data(), buckets.data(), buckets.bytes(), nullptr);
-  synchronize(nullptr);
   set_weights(data.delay_count(), data.weights, parts);
   set_errors(errors, std::move(flags), parts);
-  set_witness(witness);
+  set_witness(witness, parts);
   view_.power_unit = *std::max_element(data.bucket_weight.begin(), data.bucket_weight.end());
   std::vector<double> weights = data.bucket_weight;
   for (double& weight : weights) weight = view_.power_unit > 0 ? weight / view_.power_unit : 0;
   parts.power_weight = as_device<Real>(weights);
+  parts.buckets.resize(support.size());  // left to the GPU
   make_blob(parts);
-
-  compact_ = view_;
-  compact_.strides[0] = static_cast<std::int64_t>(view_.rows_per_slab) * view_.row_points;
-  compact_.strides[1] = view_.row_points;
-  compact_.strides[2] = 1;
-  for (std::int64_t j = 0; j < data.delay_count(); ++j) compact_.offsets[j] = j * data.bucket_count();
-  set_compact_witness(data.delay_count());
-  set_rows(data);
+  set_row_set(data);
+  parts.compact_witness = add_witness_places(data.delay_count() * data.bucket_count());
+  parts.rows_witness = add_witness_places(row_set_.copied_elements());
+  parts.support = tables_.add(support);
+  bind(parts);
+  GridShape grid;
+  grid.rank = rank;
+  for (int d = 0; d < rank; ++d) grid.extents[d] = data.shape[d];
+  launch_comb_hash(grid, data.buckets.data(), tables_.at<std::int64_t>(parts.support), view_.k,
+                   reinterpret_cast<BucketPair*>(tables_.at<unsigned char>(parts.blob) + view_.bucket_at),
+                   nullptr);
+  synchronize(nullptr);
+  set_compact_views(data, parts);
 }
 
 template <class Real>
@@ -233,8 +252,8 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
     walk_line(data.shape.extents().data(), data.shape.rank(), data.sigma, delay, data.taps(),
               [&](std::int64_t flat) { tap_offsets_.push_back(flat); });
   }
-  view_.tap_offsets = keep<std::int64_t>(upload(tap_offsets_));
-  view_.window = keep<Real>(upload(as_device<Real>(data.window)));
+  parts.tap_offsets = tables_.add(tap_offsets_);
+  parts.window = tables_.add(as_device<Real>(data.window));
 
   for (std::int64_t q = 0; q < data.row_buckets; ++q) {
     for (const std::int64_t first : data.first_bucket) {
@@ -246,15 +265,20 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
   set_weights(data.delay_count(), data.weights, parts);
   for (const std::int64_t i : data.self_conjugate) flags[static_cast<std::size_t>(i)] |= kRealValue;
   set_errors(errors, std::move(flags), parts);
-  set_witness(witness);
+  set_witness(witness, parts);
   make_blob(parts);
   view_.power_unit = data.probes() > 0 ? 1 / static_cast<double>(data.probes()) : 0;
+  std::vector<std::int64_t> identity(tap_offsets_.size());
+  std::iota(identity.begin(), identity.end(), 0);
+  parts.compact_taps = tables_.add(identity);
+  parts.compact_witness = add_witness_places(streams * view_.taps());
+  bind(parts);
+  view_.tap_offsets = tables_.at<std::int64_t>(parts.tap_offsets);
+  view_.window = tables_.at<Real>(parts.window);
 
   compact_ = view_;
-  std::vector<std::int64_t> identity(tap_offsets_.size());
-  for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<std::int64_t>(i);
-  compact_.tap_offsets = keep<std::int64_t>(upload(identity));
-  set_compact_witness(streams);
+  compact_.tap_offsets = tables_.at<std::int64_t>(parts.compact_taps);
+  if (view_.witness.count > 0) compact_.witness.samples = tables_.at<std::int64_t>(parts.compact_witness);
 }
 
 template <class Real>

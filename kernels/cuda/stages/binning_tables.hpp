@@ -10,7 +10,7 @@
 #include "kernels/base/comb_data.hpp"
 #include "kernels/base/error_table.hpp"
 #include "kernels/base/flat_data.hpp"
-#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/runtime/staged_tables.hpp"
 #include "kernels/cuda/stages/binning.hpp"
 #include "kernels/cuda/stages/row_set.hpp"
 
@@ -46,28 +46,24 @@ class BinningTables {
   }
 
  private:
-  template <class T>
-  const T* keep(DeviceBuffer buffer) {
-    buffers_.push_back(std::move(buffer));
-    return buffers_.back().template as<T>();
-  }
-  struct Parts;  ///< the tables on the host, before they become one blob
+  struct Parts;  ///< the tables on the host, and where they will be on the device
   void set_fft(const std::int64_t* grid, int rank, bool load_first, Parts& parts);
   void set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights, Parts& parts);
   void set_errors(const ErrorTable& errors, std::vector<std::uint8_t> flags, Parts& parts);
-  void make_blob(const Parts& parts);
-  void set_witness(const WitnessData& witness);
-  /// Compact frames end with the witness's samples.
-  void set_compact_witness(std::int64_t streams);
-  void set_rows(const CombData& data);
-  /// Places of the witness's samples in a frame that ends with them.
-  const std::int64_t* witness_places(std::int64_t first);
+  void make_blob(Parts& parts);
+  void set_witness(const WitnessData& witness, Parts& parts);
+  void set_row_set(const CombData& data);
+  void set_compact_views(const CombData& data, const Parts& parts);
+  /// Adds the places of the witness's samples in a compact frame, which ends with them; `first` is the first.
+  std::size_t add_witness_places(std::int64_t first);
+  /// Uploads, and makes the views point to the tables.
+  void bind(const Parts& parts);
 
   Shape shape_;
   Binning<Real> view_, compact_, rows_;
   RowSet row_set_;
   std::vector<std::int64_t> grid_;
-  std::vector<DeviceBuffer> buffers_;
+  StagedTables tables_;
   std::vector<std::int64_t> tap_offsets_;  ///< of a flat window, as sample_indices()
   std::vector<std::int64_t> witness_samples_;
 };

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that go to the GPU in one allocation and one copy: each of either costs as much as some 100 kB of
+// them.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// add() every table, upload() once, then ask where they are with at().
+class StagedTables {
+ public:
+  /// Returns the table's place.
+  template <class T>
+  std::size_t add(const std::vector<T>& values) {
+    const std::size_t place = add(values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(host_.data() + place, values.data(), values.size() * sizeof(T));
+    return place;
+  }
+  /// Room for a table of zeros that a kernel fills.
+  std::size_t add(std::size_t bytes) {
+    const std::size_t place = host_.size();
+    host_.resize(place + aligned(bytes));
+    return place;
+  }
+  /// To the current device; blocks, and forgets the host's copy.
+  void upload() {
+    device_ = cuda::upload(host_);
+    host_ = {};
+  }
+  template <class T>
+  T* at(std::size_t place) const noexcept {
+    return reinterpret_cast<T*>(device_.data() + place);
+  }
+
+ private:
+  std::vector<unsigned char> host_;
+  DeviceBuffer device_;
+};
+
+}  // namespace sfft::detail::cuda
