@@ -36,6 +36,9 @@ inline constexpr double kUselessError = 0.5;
 inline constexpr std::int64_t kSamplesPerCoefficient = 28;
 inline constexpr std::int64_t kBudgetDivisor = 12;
 
+/// Starting more threads than this takes as long as they save.
+inline constexpr int kMostPlanningThreads = 8;
+
 template <class Real>
 class Designer {
  public:
@@ -62,7 +65,8 @@ class Designer {
                                   : predict_dense_us(data_.shape, data_.real);
     prior_ = make_prior(data_, support_, info.reference);
     const PlanKey key = plan_key<Real>(options_, info.reference);
-    if (design_->threads > 1) pool_ = std::make_unique<cpu::ThreadPool>(design_->threads);
+    if (design_->threads > 1)
+      pool_ = std::make_unique<cpu::ThreadPool>(std::min(design_->threads, kMostPlanningThreads));
     if (!use_kept(key)) choose();
     design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;

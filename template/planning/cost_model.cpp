@@ -76,9 +76,9 @@ double predict_dense_device_us(const Shape& shape, bool real, int batch, bool tu
   const double megabytes = static_cast<double>(shape.points()) * (real ? 4e-6 : 8e-6);
   // Slower once a signal outgrows the L2 cache.
   const double beyond = std::max(0.0, megabytes - 40);
-  if (tuned) return 8.0 / batch + megabytes + 0.4 * beyond;
+  if (tuned) return 12.0 / batch + megabytes + 0.4 * beyond;
   const bool small_batched = batch >= 8 && megabytes < 3;
-  return 6.5 / batch + (real ? (small_batched ? 2.0 : 3.3) * megabytes : 1.4 * megabytes + 0.6 * beyond);
+  return 16.0 / batch + (real ? (small_batched ? 2.0 : 3.3) * megabytes : 1.4 * megabytes + 0.6 * beyond);
 }
 
 }  // namespace sfft::detail

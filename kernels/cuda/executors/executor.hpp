@@ -52,7 +52,7 @@ class Executor {
 
   /// The samples that the path reads, as flat indices in the order of a compact frame; empty: all of them,
   /// and enqueue_compact() may not be called.
-  virtual const std::vector<std::int64_t>& sample_indices() const noexcept = 0;
+  virtual const std::vector<std::int64_t>& sample_indices() const = 0;
   /// The same on compact frames.
   virtual void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const = 0;
   /// The rows of a frame that hold the samples, if the path can read frames that consist of those; else

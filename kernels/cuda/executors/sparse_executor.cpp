@@ -24,7 +24,7 @@ constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
 template <class Real>
 SparseExecutor<Real>::SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                                      Kernels kernels)
-    : tables_(std::move(tables)), indices_(tables_.sample_indices()) {
+    : tables_(std::move(tables)) {
   if (kernels != Kernels::staged) policy_ = choose_fused_policy(tables_.view(), device, frames);
   if (!policy_ && kernels == Kernels::fused)
     throw Error(ErrorCode::not_sparse, "the fused kernel does not fit the GPU's shared memory");
@@ -32,6 +32,12 @@ SparseExecutor<Real>::SparseExecutor(BinningTables<Real> tables, const DeviceInf
     const std::vector<std::int64_t>& grid = tables_.grid();
     fft_.emplace(grid.data(), static_cast<int>(grid.size()), device.shared_bytes_per_block);
   }
+}
+
+template <class Real>
+const std::vector<std::int64_t>& SparseExecutor<Real>::sample_indices() const {
+  std::call_once(indices_once_, [this] { indices_ = tables_.sample_indices(); });
+  return indices_;
 }
 
 template <class Real>

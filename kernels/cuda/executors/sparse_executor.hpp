@@ -3,6 +3,7 @@
 // launch per stage.
 #pragma once
 
+#include <mutex>
 #include <optional>
 
 #include "kernels/cuda/executors/executor.hpp"
@@ -29,7 +30,7 @@ class SparseExecutor final : public Executor<Real> {
 
   std::unique_ptr<State> make_state(int frames) const override;
   void enqueue(const Batch<Real>& batch, State& state, Stream stream) const override;
-  const std::vector<std::int64_t>& sample_indices() const noexcept override { return indices_; }
+  const std::vector<std::int64_t>& sample_indices() const override;
   void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const override;
   const RowSet& row_set() const noexcept override { return tables_.row_set(); }
   void enqueue_rows(const Batch<Real>& batch, State& state, Stream stream) const override;
@@ -45,7 +46,8 @@ class SparseExecutor final : public Executor<Real> {
   void launch_staged(const Binning<Real>& plan, const Batch<Real>& batch, State& state, Stream stream) const;
 
   BinningTables<Real> tables_;
-  std::vector<std::int64_t> indices_;
+  mutable std::once_flag indices_once_;
+  mutable std::vector<std::int64_t> indices_;  ///< made for the first frame in host memory or reference
   std::optional<FusedPolicy> policy_;  ///< nothing: staged
   std::optional<SmallFft<Real>> fft_;  ///< of the staged kernels
 };
