@@ -39,7 +39,7 @@ struct Effort {
   std::size_t looks;         ///< candidates looked at
   int look_draws;            ///< random sets of delays per look
   std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
-  std::size_t finalists;     ///< candidates whose delays are searched properly
+  std::size_t finalists;     ///< candidates whose delays are searched properly; 0: the best look wins
   int draws, sweeps;         ///< of that search
   std::size_t final_groups;  ///< buckets that finalists are judged by; 0: all
 };
@@ -47,7 +47,7 @@ struct Effort {
 Effort effort_of(PlanEffort effort) {
   switch (effort) {
     case PlanEffort::quick:
-      return {6, 1, 32, 2, 2, 0, 64};
+      return {6, 2, 48, 0, 0, 0, 0};
     case PlanEffort::thorough:
       return {60, 6, 128, 8, 32, 4, 0};
     default:
@@ -152,32 +152,32 @@ class Planner {
     struct Looked {
       CombCandidate candidate;
       double error;
+      DelayChoice choice;
     };
     const Effort effort = effort_of(request_.effort);
     // Candidates with the same grid share its model, which one thread at a time may use.
-    std::vector<std::optional<double>> errors(candidates_.size());
+    std::vector<std::optional<DelayChoice>> looks(candidates_.size());
     std::map<std::array<std::int64_t, 3>, std::unique_ptr<CombModel>> models;
-    for (std::size_t i = 0; i < errors.size(); ++i) models[candidates_[i].buckets];
+    for (const CombCandidate& candidate : candidates_) models[candidate.buckets];
     std::vector<std::array<std::int64_t, 3>> grids;
     for (const auto& [grid, model] : models) grids.push_back(grid);
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int) {
       std::unique_ptr<CombModel>& model = models.at(grids[g]);
       model = std::make_unique<CombModel>(folding_, grids[g]);
-      for (std::size_t i = 0; i < errors.size(); ++i) {
+      for (std::size_t i = 0; i < looks.size(); ++i) {
         if (candidates_[i].buckets != grids[g]) continue;
-        const auto choice = search_delays(*model, support_.shape,
-                                          {.count = candidates_[i].delays,
-                                           .draws = effort.look_draws,
-                                           .sweeps = 0,
-                                           .groups = 24,
-                                           .final_groups = effort.look_groups,
-                                           .seed = request_.seed});
-        if (choice) errors[i] = relative_error(choice->quality);
+        looks[i] = search_delays(*model, support_.shape,
+                                 {.count = candidates_[i].delays,
+                                  .draws = effort.look_draws,
+                                  .sweeps = 0,
+                                  .groups = 24,
+                                  .final_groups = effort.look_groups,
+                                  .seed = request_.seed});
       }
     });
     std::vector<Looked> looked;
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      if (errors[i]) looked.push_back({candidates_[i], *errors[i]});
+    for (std::size_t i = 0; i < looks.size(); ++i) {
+      if (looks[i]) looked.push_back({candidates_[i], relative_error(looks[i]->quality), *looks[i]});
     }
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();
@@ -195,9 +195,10 @@ class Planner {
     });
     // The first look is coarse: search the finalists' delays properly, and keep the one that predicts best.
     std::vector<std::optional<DelayChoice>> finalists(std::min(effort.finalists, looked.size()));
+    if (effort.finalists == 0) finalists.emplace_back(looked[0].choice);
     // Finalists with the same grid come one after the other, too.
     std::vector<std::vector<std::size_t>> turns;
-    for (std::size_t i = 0; i < finalists.size(); ++i) {
+    for (std::size_t i = 0; i < std::min(effort.finalists, looked.size()); ++i) {
       const auto same = std::find_if(turns.begin(), turns.end(), [&](const auto& turn) {
         return looked[turn[0]].candidate.buckets == looked[i].candidate.buckets;
       });
