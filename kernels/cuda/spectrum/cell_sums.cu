@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two launches: each block sums one chunk of a cell, then one block per cell adds up its chunks.
+#include "kernels/cuda/spectrum/cell_sums.hpp"
+
 #include "kernels/base/log_cells.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/spectrum/cell_sums.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -26,10 +27,6 @@ struct Cell {
     return members[0].count() * members[1].count() * members[2].count();
   }
 };
-
-int cell_count(const SpectrumExtents& extents) {
-  return log_cells(extents.n[0]) * log_cells(extents.n[1]) * log_cells(extents.n[2]);
-}
 
 /// How many frequencies of the whole spectrum a stored element stands for.
 __device__ double multiplicity(const std::int64_t* f, const SpectrumExtents& extents) {
@@ -98,23 +95,41 @@ __global__ void sum_partials(const double* partial, const std::int64_t* first_ch
 
 }  // namespace
 
+CellSums::CellSums(const SpectrumExtents& extents) : extents_(extents) {
+  // The members of a cell are products of those along each dimension.
+  std::vector<std::int64_t> counts[3];
+  for (int d = 0; d < 3; ++d) {
+    for (int c = 0; c < log_cells(extents.n[d]); ++c)
+      counts[d].push_back(log_cell_members(c, extents.n[d], extents.half && d == 2).count());
+  }
+  first_chunk_.reserve(counts[0].size() * counts[1].size() * counts[2].size() + 1);
+  first_chunk_.push_back(0);
+  for (const std::int64_t planes : counts[0]) {
+    for (const std::int64_t rows : counts[1]) {
+      for (const std::int64_t columns : counts[2])
+        first_chunk_.push_back(first_chunk_.back() + (planes * rows * columns + kChunk - 1) / kChunk);
+    }
+  }
+}
+
+void CellSums::enqueue(const double* values, const double* power, const std::int64_t* first_chunk,
+                       double* partial, double* sums, Stream stream) const {
+  sum_chunks<<<static_cast<unsigned>(chunks()), kThreads, 0, stream>>>(values, power, extents_, first_chunk,
+                                                                       cells(), partial);
+  check_launch("sum_chunks");
+  sum_partials<<<static_cast<unsigned>(cells()), kThreads, 0, stream>>>(partial, first_chunk, sums);
+  check_launch("sum_partials");
+}
+
 std::vector<double> cell_sums(const double* values, const double* power, const SpectrumExtents& extents,
                               Stream stream) {
-  const int cells = cell_count(extents);
-  std::vector<std::int64_t> first_chunk{0};
-  for (int c = 0; c < cells; ++c)
-    first_chunk.push_back(first_chunk.back() + (Cell(c, extents).count() + kChunk - 1) / kChunk);
-  const DeviceBuffer first(first_chunk.size() * sizeof(std::int64_t));
-  copy_to_device(first.data(), first_chunk.data(), first.bytes(), stream);
-  const DeviceBuffer partial(static_cast<std::size_t>(first_chunk.back()) * sizeof(double));
-  const DeviceBuffer sums(static_cast<std::size_t>(cells) * sizeof(double));
-  sum_chunks<<<static_cast<unsigned>(first_chunk.back()), kThreads, 0, stream>>>(
-      values, power, extents, first.as<std::int64_t>(), cells, partial.as<double>());
-  check_launch("sum_chunks");
-  sum_partials<<<static_cast<unsigned>(cells), kThreads, 0, stream>>>(
-      partial.as<double>(), first.as<std::int64_t>(), sums.as<double>());
-  check_launch("sum_partials");
-  std::vector<double> result(static_cast<std::size_t>(cells));
+  const CellSums plan(extents);
+  const DeviceBuffer first(plan.first_chunk().size() * sizeof(std::int64_t));
+  copy_to_device(first.data(), plan.first_chunk().data(), first.bytes(), stream);
+  const DeviceBuffer partial(static_cast<std::size_t>(plan.chunks()) * sizeof(double));
+  const DeviceBuffer sums(static_cast<std::size_t>(plan.cells()) * sizeof(double));
+  plan.enqueue(values, power, first.as<std::int64_t>(), partial.as<double>(), sums.as<double>(), stream);
+  std::vector<double> result(static_cast<std::size_t>(plan.cells()));
   copy_to_host(result.data(), sums.data(), sums.bytes(), stream);
   synchronize(stream);
   return result;

@@ -2,12 +2,31 @@
 // Sums of a stored spectrum over the logarithmic cells of its grid.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/cuda/spectrum/spectrum_extents.hpp"
 
 namespace sfft::detail::cuda {
+
+/// The sums of one grid, for callers who own the memory that they take.
+class CellSums {
+ public:
+  explicit CellSums(const SpectrumExtents& extents);
+
+  int cells() const noexcept { return static_cast<int>(first_chunk_.size()) - 1; }
+  std::int64_t chunks() const noexcept { return first_chunk_.back(); }  ///< doubles of scratch
+  /// Of every cell, cells() + 1 entries, which enqueue() needs in device memory.
+  const std::vector<std::int64_t>& first_chunk() const noexcept { return first_chunk_; }
+  /// As cell_sums(), with `partial` as scratch and the results in sums[0 … cells() − 1]; stream-ordered.
+  void enqueue(const double* values, const double* power, const std::int64_t* first_chunk, double* partial,
+               double* sums, Stream stream) const;
+
+ private:
+  SpectrumExtents extents_;
+  std::vector<std::int64_t> first_chunk_;
+};
 
 /// Σ multiplicity × values over the elements of every cell whose `power` is not negative; cells are products
 /// of those in kernels/base/log_cells.hpp, row-major. Both arrays are device memory in the layout of

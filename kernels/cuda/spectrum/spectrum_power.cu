@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One strided kernel per operation. Powers are rounded as keep.cuh does it, so that equal powers stay ties.
 #include "kernels/cuda/runtime/launch.hpp"
+#include "kernels/cuda/spectrum/excluded.cuh"
 #include "kernels/cuda/spectrum/keep.cuh"
 #include "kernels/cuda/spectrum/spectrum_power.hpp"
 
@@ -46,11 +47,7 @@ __global__ void exclude_conjugates_kernel(double* power, SpectrumExtents extents
   const std::int64_t rows = extents.rows();
   const std::int64_t last = extents.n[2];
   for (std::int64_t row = thread_index(); row < rows; row += thread_count()) {
-    const std::int64_t f0 = row / extents.n[1];
-    const std::int64_t f1 = row % extents.n[1];
-    const std::int64_t mirrored_row =
-        (f0 == 0 ? 0 : extents.n[0] - f0) * extents.n[1] + (f1 == 0 ? 0 : extents.n[1] - f1);
-    if (mirrored_row >= row) continue;
+    if (!mirrors_earlier_row(extents, row)) continue;
     power[row * extents.row_points()] = kExcluded;
     if (last % 2 == 0) power[row * extents.row_points() + last / 2] = kExcluded;
   }

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// Radix selection, a kernel per digit. Instead of waiting for the host to choose a digit from the histogram
+// of the pass before, every block of the next kernel chooses it for itself: no block writes what another one
+// of the same launch reads. Two more kernels count and take the chosen elements, chunk by chunk, so that they
+// come out in ascending order.
+#include "kernels/cuda/spectrum/largest.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/runtime/launch.hpp"
+#include "kernels/cuda/spectrum/spectrum_power.hpp"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+using Bits = unsigned long long;
+
+/// Digits of the 63 bits below the sign, from the top: three of 11 bits, the first of which is the exponent,
+/// and three of 10.
+constexpr int kPasses = 6;
+constexpr int kBins = 1 << 11;
+constexpr int kWarps = kThreads / 32;
+constexpr int kBinsPerThread = kBins / kThreads;
+
+/// What is known of the k-th largest key before a pass.
+struct Level {
+  Bits prefix;        ///< its upper digits, the others 0
+  std::int64_t rank;  ///< its rank among the keys with these digits, from 1
+  /// All keys with these digits are chosen: no further digit matters.
+  int resolved;
+};
+
+struct Counts {
+  std::int64_t above, ties;
+};
+
+struct Header {
+  double mean_re, mean_im;
+  Bits outside;  ///< the largest key that was not chosen
+  std::int64_t chosen;
+};
+
+struct Memory {
+  Bits* bins;  // kPasses × kBins
+  Header* header;
+  double2* values;
+  double* sums;
+  std::int64_t* indices;
+  double* chosen_power;
+  Level* levels;  // kPasses + 1
+  Counts* counts;
+  std::int64_t* first_chunk;
+  double* partial;
+};
+
+struct Arguments {
+  Memory memory;
+  double* power;
+  const double2* spectrum;
+  std::int64_t points, k;
+  std::int64_t chunk;  ///< elements of a chunk, a multiple of kThreads
+  int pass;            ///< kPasses: after the last
+};
+
+/// NaN, whatever its sign, has the largest key.
+__device__ Bits key_of(double power) {
+  return static_cast<Bits>(__double_as_longlong(power)) & 0x7FFFFFFFFFFFFFFFULL;
+}
+
+__device__ int digit_bits(int pass) {
+  return pass < 3 ? 11 : 10;
+}
+__device__ int lowest_bit(int pass) {
+  return pass < 3 ? 52 - 11 * pass : 20 - 10 * (pass - 3);
+}
+
+/// Sums over the threads before this one and over all of the block. The first barrier is before the first
+/// write, so that calls may follow each other.
+struct Scan {
+  std::int64_t before, all;
+};
+__device__ Scan block_scan(std::int64_t mine) {
+  __shared__ std::int64_t warps[kWarps];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  std::int64_t sum = mine;
+  for (int step = 1; step < 32; step *= 2) {
+    const std::int64_t other = __shfl_up_sync(0xFFFFFFFFU, sum, static_cast<unsigned>(step));
+    if (lane >= step) sum += other;
+  }
+  __syncthreads();
+  if (lane == 31) warps[warp] = sum;
+  __syncthreads();
+  Scan scan{sum - mine, 0};
+  for (int w = 0; w < kWarps; ++w) {
+    if (w < warp) scan.before += warps[w];
+    scan.all += warps[w];
+  }
+  return scan;
+}
+
+/// The level before pass `pass`, from the one before and the histogram of that pass. For all threads of a
+/// block.
+__device__ Level level_before(const Arguments& a) {
+  if (a.pass == 0) return {0, a.k, 0};
+  const Level before = a.memory.levels[a.pass - 1];
+  if (before.resolved) return before;
+  __shared__ Level next;
+  const Bits* bins = a.memory.bins + (a.pass - 1) * kBins;
+  std::int64_t counts[kBinsPerThread];
+  std::int64_t mine = 0;
+  const int top = kBins - 1 - static_cast<int>(threadIdx.x) * kBinsPerThread;  // this thread's, downwards
+#pragma unroll
+  for (int j = 0; j < kBinsPerThread; ++j) {
+    counts[j] = static_cast<std::int64_t>(bins[top - j]);
+    mine += counts[j];
+  }
+  std::int64_t rank = before.rank - block_scan(mine).before;
+  if (rank >= 1 && rank <= mine) {  // one thread has the digit
+#pragma unroll
+    for (int j = 0; j < kBinsPerThread; ++j) {
+      if (rank >= 1 && rank <= counts[j]) {
+        const auto digit = static_cast<Bits>(top - j);
+        next = {before.prefix | digit << lowest_bit(a.pass - 1), rank, rank == counts[j]};
+      }
+      rank -= counts[j];
+    }
+  }
+  __syncthreads();
+  return next;
+}
+
+__device__ void keep_level(const Arguments& a, const Level& level) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) a.memory.levels[a.pass] = level;
+}
+
+/// Counts the digits of all keys that share the upper ones with the k-th largest.
+__global__ void __launch_bounds__(kThreads) count_digits_kernel(const __grid_constant__ Arguments a) {
+  const Level level = level_before(a);
+  keep_level(a, level);
+  if (level.resolved) return;
+  __shared__ unsigned local[kBins];
+  for (int b = static_cast<int>(threadIdx.x); b < kBins; b += kThreads) local[b] = 0;
+  __syncthreads();
+  const int low = lowest_bit(a.pass);
+  const int high = low + digit_bits(a.pass);
+  const Bits digit_mask = (Bits{1} << digit_bits(a.pass)) - 1;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < a.points;
+       i += step) {
+    const double power = a.power[i];
+    const Bits key = key_of(power);
+    if (power < 0 || (key ^ level.prefix) >> high != 0) continue;
+    atomicAdd(&local[(key >> low) & digit_mask], 1U);
+  }
+  __syncthreads();
+  Bits* bins = a.memory.bins + a.pass * kBins;
+  for (int b = static_cast<int>(threadIdx.x); b < kBins; b += kThreads) {
+    if (local[b] != 0) atomicAdd(&bins[b], static_cast<Bits>(local[b]));
+  }
+}
+
+enum class Place { outside, tie, above };
+
+/// Where a power is; of the ties the first `rank` are chosen.
+__device__ Place place_of(const Level& level, double power) {
+  if (power < 0) return Place::outside;
+  const Bits key = key_of(power);
+  if (key > level.prefix || (level.resolved && key == level.prefix)) return Place::above;
+  return key == level.prefix ? Place::tie : Place::outside;
+}
+
+__device__ std::int64_t chunk_end(const Arguments& a, std::int64_t begin) {
+  return begin + a.chunk < a.points ? begin + a.chunk : a.points;
+}
+
+/// Block b counts chunk b.
+__global__ void __launch_bounds__(kThreads) count_chosen_kernel(const __grid_constant__ Arguments a) {
+  const Level level = level_before(a);
+  keep_level(a, level);
+  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * a.chunk;
+  const std::int64_t end = chunk_end(a, begin);
+  Counts mine{0, 0};
+  for (std::int64_t i = begin + threadIdx.x; i < end; i += kThreads) {
+    const Place place = place_of(level, a.power[i]);
+    mine.above += place == Place::above ? 1 : 0;
+    mine.ties += place == Place::tie ? 1 : 0;
+  }
+  const std::int64_t above = block_scan(mine.above).all;
+  const std::int64_t ties = block_scan(mine.ties).all;
+  if (threadIdx.x == 0) a.memory.counts[blockIdx.x] = {above, ties};
+}
+
+/// Block b takes what is chosen of chunk b.
+__global__ void __launch_bounds__(kThreads) take_chosen_kernel(const __grid_constant__ Arguments a) {
+  const Level level = a.memory.levels[kPasses];
+  Counts before{0, 0};
+  for (std::int64_t c = threadIdx.x; c < blockIdx.x; c += kThreads) {
+    before.above += a.memory.counts[c].above;
+    before.ties += a.memory.counts[c].ties;
+  }
+  before.above = block_scan(before.above).all;
+  before.ties = block_scan(before.ties).all;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    a.memory.header->mean_re = a.spectrum[0].x;
+    a.memory.header->mean_im = a.spectrum[0].y;
+  }
+  Bits outside = 0;
+  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * a.chunk;
+  const std::int64_t end = chunk_end(a, begin);
+  for (std::int64_t tile = begin; tile < end; tile += kThreads) {
+    const std::int64_t i = tile + threadIdx.x;
+    const double power = i < end ? a.power[i] : kExcluded;
+    const Place place = place_of(level, power);
+    // At most kThreads of each: one scan does for both.
+    const Scan scan = block_scan(place == Place::above ? 1 : place == Place::tie ? std::int64_t{1} << 32 : 0);
+    const std::int64_t above = before.above + (scan.before & 0xFFFFFFFF);
+    const std::int64_t ties = before.ties + (scan.before >> 32);
+    if (place == Place::above || (place == Place::tie && ties < level.rank)) {
+      const std::int64_t slot = above + (ties < level.rank ? ties : level.rank);
+      a.memory.indices[slot] = i;
+      a.memory.chosen_power[slot] = power;
+      a.memory.values[slot] = a.spectrum[i];
+      a.power[i] = kExcluded;
+    } else if (power >= 0) {
+      const Bits key = key_of(power);
+      outside = key > outside ? key : outside;
+    }
+    before.above += scan.all & 0xFFFFFFFF;
+    before.ties += scan.all >> 32;
+  }
+  if (blockIdx.x + 1 == gridDim.x && threadIdx.x == 0)
+    a.memory.header->chosen = before.above + (before.ties < level.rank ? before.ties : level.rank);
+  for (int step = 16; step > 0; step /= 2) {
+    const Bits other = __shfl_xor_sync(0xFFFFFFFFU, outside, step);
+    outside = other > outside ? other : outside;
+  }
+  if (threadIdx.x % 32 == 0 && outside != 0) atomicMax(&a.memory.header->outside, outside);
+}
+
+/// Elements that a block of the digit kernels reads at least, and those of a chunk.
+constexpr std::int64_t kBlockElements = 4 * kThreads;
+constexpr std::int64_t kLeastChunk = 8 * kThreads;
+constexpr std::int64_t kMostBlocks = 512;
+
+std::int64_t chunk_elements(std::int64_t points) {
+  const std::int64_t chunk = std::max(kLeastChunk, (points + kMostBlocks - 1) / kMostBlocks);
+  return (chunk + kThreads - 1) / kThreads * kThreads;
+}
+
+std::int64_t chunk_count(std::int64_t points) {
+  return (points + chunk_elements(points) - 1) / chunk_elements(points);
+}
+
+/// Parts of an allocation one after the other.
+struct Places {
+  std::size_t at = 0;
+  std::size_t add(std::size_t bytes) {
+    const std::size_t here = at;
+    at += aligned(bytes);
+    return here;
+  }
+  template <class T>
+  std::size_t add(std::int64_t count) {
+    return add(static_cast<std::size_t>(count) * sizeof(T));
+  }
+};
+
+/// Where the results are, from the header on. They are copied as one, so there is nothing in between.
+struct ResultPlaces {
+  std::size_t values, sums, indices, power, bytes;
+  ResultPlaces(std::int64_t k, int cells) {
+    const auto count = static_cast<std::size_t>(k);
+    values = sizeof(Header);
+    sums = values + count * sizeof(double2);
+    indices = sums + static_cast<std::size_t>(cells) * sizeof(double);
+    power = indices + count * sizeof(std::int64_t);
+    bytes = power + count * sizeof(double);
+  }
+};
+static_assert(sizeof(Header) % sizeof(double2) == 0, "values are loaded whole");
+
+/// The workspace begins with what has to be zero: the histograms and the header.
+struct WorkspacePlaces {
+  std::size_t bins, results, levels, counts, first_chunk, partial, bytes;
+  WorkspacePlaces(const SpectrumExtents& extents, const CellSums& sums, std::size_t result_bytes) {
+    Places places;
+    bins = places.add<Bits>(kPasses * kBins);
+    results = places.add(result_bytes);
+    levels = places.add<Level>(kPasses + 1);
+    counts = places.add<Counts>(chunk_count(extents.points()));
+    first_chunk = places.add<std::int64_t>(sums.cells() + 1);
+    partial = places.add<double>(sums.chunks());
+    bytes = places.at;
+  }
+};
+
+double power_of(Bits key) {
+  double power;
+  static_assert(sizeof power == sizeof key, "powers are doubles");
+  std::memcpy(&power, &key, sizeof power);
+  return power;
+}
+
+template <class T>
+std::vector<T> copied(const std::byte* from, std::int64_t count) {
+  std::vector<T> values(static_cast<std::size_t>(count));
+  std::memcpy(static_cast<void*>(values.data()), from, values.size() * sizeof(T));
+  return values;
+}
+
+}  // namespace
+
+SelectLargest::SelectLargest(const SpectrumExtents& extents, std::int64_t k)
+    : extents_(extents),
+      k_(k),
+      sums_(extents),
+      upload_bytes_(aligned(sums_.first_chunk().size() * sizeof(std::int64_t))),
+      result_bytes_(ResultPlaces(k, sums_.cells()).bytes),
+      workspace_bytes_(WorkspacePlaces(extents, sums_, result_bytes_).bytes) {}
+
+void SelectLargest::enqueue(const std::complex<double>* spectrum, double* power, std::byte* workspace,
+                            std::byte* host, Stream stream) const {
+  const WorkspacePlaces at(extents_, sums_, result_bytes_);
+  const ResultPlaces in(k_, sums_.cells());
+  std::byte* results = workspace + at.results;
+  Arguments a{};
+  a.memory.bins = reinterpret_cast<Bits*>(workspace + at.bins);
+  a.memory.header = reinterpret_cast<Header*>(results);
+  a.memory.sums = reinterpret_cast<double*>(results + in.sums);
+  a.memory.indices = reinterpret_cast<std::int64_t*>(results + in.indices);
+  a.memory.chosen_power = reinterpret_cast<double*>(results + in.power);
+  a.memory.values = reinterpret_cast<double2*>(results + in.values);
+  a.memory.levels = reinterpret_cast<Level*>(workspace + at.levels);
+  a.memory.counts = reinterpret_cast<Counts*>(workspace + at.counts);
+  a.memory.first_chunk = reinterpret_cast<std::int64_t*>(workspace + at.first_chunk);
+  a.memory.partial = reinterpret_cast<double*>(workspace + at.partial);
+  a.power = power;
+  a.spectrum = reinterpret_cast<const double2*>(spectrum);
+  a.points = extents_.points();
+  a.k = k_;
+  a.chunk = chunk_elements(a.points);
+
+  const std::size_t table_bytes = sums_.first_chunk().size() * sizeof(std::int64_t);
+  std::memcpy(host, sums_.first_chunk().data(), table_bytes);
+  copy_to_device(a.memory.first_chunk, host, table_bytes, stream);
+  clear(workspace, at.results + sizeof(Header), stream);
+  LaunchShape shape;
+  shape.threads = kThreads;
+  shape.blocks = std::clamp<std::int64_t>((a.points + kBlockElements - 1) / kBlockElements, 1, kMostBlocks);
+  for (a.pass = 0; a.pass < kPasses; ++a.pass)
+    launch(count_digits_kernel, shape, a, stream, "counting the digits of powers");
+  shape.blocks = chunk_count(a.points);
+  launch(count_chosen_kernel, shape, a, stream, "counting the largest powers");
+  launch(take_chosen_kernel, shape, a, stream, "taking the largest powers");
+  sums_.enqueue(power, power, a.memory.first_chunk, a.memory.partial, a.memory.sums, stream);
+  copy_to_host(host + upload_bytes_, results, result_bytes_, stream);
+}
+
+LargestOfSpectrum SelectLargest::results(const std::byte* host) const {
+  const ResultPlaces in(k_, sums_.cells());
+  const std::byte* results = host + upload_bytes_;
+  Header header;
+  std::memcpy(&header, results, sizeof header);
+  if (header.chosen != k_)
+    throw Error(ErrorCode::device, "the GPU has not chosen as many frequencies as it was asked for");
+  LargestOfSpectrum elements;
+  elements.mean = {header.mean_re, header.mean_im};
+  elements.largest_outside = power_of(header.outside);
+  elements.indices = copied<std::int64_t>(results + in.indices, k_);
+  elements.power = copied<double>(results + in.power, k_);
+  elements.values = copied<std::complex<double>>(results + in.values, k_);
+  elements.sums = copied<double>(results + in.sums, sums_.cells());
+  return elements;
+}
+
+}  // namespace sfft::detail::cuda
