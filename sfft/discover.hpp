@@ -6,8 +6,7 @@
 
 #include "kernels/base/export.hpp"
 #include "kernels/base/types.hpp"
-
-struct CUstream_st;  // cudaStream_t is a pointer to it
+#include "sfft/device_signal.hpp"
 
 namespace sfft {
 
@@ -78,15 +77,6 @@ struct Discovery : Spectrum<double> {
 /// discover, accuracy < 0, noise_gain < 1 or a confidence outside (0, 1), and where the dense transform meets
 /// NaN or infinities or a coefficient is too large for a double.
 SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& options = {});
-
-/// A contiguous, row-major signal that a GPU holds; it owns nothing.
-struct DeviceSignal {
-  const void* data;  ///< shape.points() elements in memory of `device`, managed, or page-locked on the host
-  ElementType type;
-  Shape shape;
-  int device = 0;                 ///< device number as the driver counts
-  CUstream_st* stream = nullptr;  ///< a cudaStream_t of `device`; null is its legacy default stream
-};
 
 /// The same for a signal in GPU memory, reading just as few of its samples: kernels pick those of a round and
 /// write them to page-locked host memory, and everything else runs on the host; the answer is that of the

@@ -6,6 +6,7 @@
 #include "kernels/base/types.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/dense_selective.hpp"
+#include "sfft/device_signal.hpp"
 #include "sfft/discover.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan.hpp"

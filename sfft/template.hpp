@@ -12,6 +12,7 @@
 
 #include "kernels/base/export.hpp"
 #include "kernels/base/types.hpp"
+#include "sfft/device_signal.hpp"
 
 namespace sfft {
 
@@ -116,5 +117,16 @@ SFFT_EXPORT Template learn(const SignalView& first_frame, const LearnOptions& op
 /// The same from the mean power of several frames of one shape and type; values and reference come from the
 /// first, and the frame-to-frame variance sharpens the error prediction.
 SFFT_EXPORT Template learn(std::span<const SignalView> frames, const LearnOptions& options);
+/// The same from one frame in GPU memory, on the GPU that holds it: only the template comes to the host, and
+/// the frame too with options.reference. The k largest of a frame of up to 2^24 points, whose dimensions are
+/// products of primes up to 127 and fit shared memory (some 6000 points), take one allocation and one wait;
+/// other shapes and criteria take several of both. LearnMethod::automatic is `dense` here, and `blind` is
+/// discover(DeviceSignal). options.device and `threads` are ignored.
+///
+/// Work is ordered in frame.stream after what was queued there; the call blocks until the template is known,
+/// and the stream must not be under capture. Thread-safe. Throws what learn() of a frame in host memory
+/// throws; invalid_argument for a null pointer or one that the GPU cannot read, an unknown element type, a
+/// stream under capture and Backend::cpu.
+SFFT_EXPORT Template learn(const DeviceSignal& frame, const LearnOptions& options);
 
 }  // namespace sfft

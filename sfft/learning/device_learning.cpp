@@ -10,6 +10,7 @@
 #include "kernels/base/region.hpp"
 #include "kernels/cuda/spectrum/cell_sums.hpp"
 #include "kernels/cuda/spectrum/device_support.hpp"
+#include "kernels/cuda/spectrum/shape_extents.hpp"
 #include "kernels/cuda/spectrum/spectrum_power.hpp"
 #include "kernels/dense/problem/problem.hpp"
 
@@ -18,12 +19,6 @@ namespace sfft::detail::cuda {
 namespace {
 
 using Complex = std::complex<double>;
-
-SpectrumExtents extents_of(const Shape& shape, bool half) {
-  SpectrumExtents extents{{1, 1, 1}, half};
-  for (int d = 0; d < shape.rank(); ++d) extents.n[3 - shape.rank() + d] = shape[d];
-  return extents;
-}
 
 template <class T>
 DeviceBuffer array(std::int64_t count) {
@@ -91,7 +86,12 @@ MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t fr
     }
   }
   stores_ = keeping_ == nullptr;
-  if (transforms && stores_) engine_ = engines_.make(problem_);
+  if (transforms && stores_ && !engines_.keep) {  // without kernels that were tuned for the problem
+    DenseProblem forward = problem_;
+    forward.forward_only = true;
+    engine_ = make_frame_engine(forward, frames_);
+  }
+  if (transforms && stores_ && engine_ == nullptr) engine_ = engines_.make(problem_);
   const bool alike = is_complex(type) == !problem_.real;
   reads_ =
       alike && (keeping_ != nullptr ? keeping_->reads(type) : engine_ != nullptr && engine_->reads(type));

@@ -51,26 +51,26 @@ class DeviceSamples final : public detail::SampleReader {
 
 #endif
 
-Discovery transform_densely(const DeviceSignal& signal, const DiscoverOptions& options,
-                            const std::string& why) {
-  const auto spectrum = detail::learn_on_gpu(signal);
-  detail::Learned learned = detail::select_from(*spectrum, false, detail::dense_options(options), true);
-  return detail::from_dense(std::move(learned), signal.type, Backend::cuda, options, why);
-}
-
 }  // namespace
 
-Discovery discover(const DeviceSignal& signal, const DiscoverOptions& options) {
+std::optional<Discovery> detail::discover_or_explain(const DeviceSignal& signal,
+                                                     const DiscoverOptions& options, std::string& why) {
   check(signal);
   DeviceSamples samples(signal);
+  return discover_or_explain({samples, signal.shape, Backend::cuda}, options, why);
+}
+
+Discovery discover(const DeviceSignal& signal, const DiscoverOptions& options) {
   std::string why;
   const auto start = std::chrono::steady_clock::now();
-  std::optional<Discovery> found =
-      detail::discover_or_explain({samples, signal.shape, Backend::cuda}, options, why);
+  std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  Discovery discovery = found ? std::move(*found) : transform_densely(signal, options, why);
-  discovery.search_seconds = seconds;
-  return discovery;
+  if (!found) {
+    detail::Learned learned = detail::learn_on_gpu(signal, detail::dense_options(options), true);
+    found = detail::from_dense(std::move(learned), signal.type, Backend::cuda, options, why);
+  }
+  found->search_seconds = seconds;
+  return std::move(*found);
 }
 
 }  // namespace sfft

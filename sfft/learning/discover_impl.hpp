@@ -32,6 +32,10 @@ struct DiscoveryTarget {
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
                                              std::string& why);
 
+/// The same for a signal in GPU memory; checks it first.
+std::optional<Discovery> discover_or_explain(const DeviceSignal& signal, const DiscoverOptions& options,
+                                             std::string& why);
+
 /// Options of the dense learning that replaces discovery.
 LearnOptions dense_options(const DiscoverOptions& options);
 /// The result of dense learning, largest_outside included, as a discovery.

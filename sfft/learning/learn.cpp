@@ -48,17 +48,7 @@ void check(std::span<const SignalView> frames, const LearnOptions& options) {
                               to_string(frames[0].type()), to_string(frame.type())));
     }
   }
-  const int criteria = (options.k != 0) + (options.energy != 0) + (options.threshold_sigma != 0);
-  if (criteria != 1)
-    invalid("set exactly one of k, energy and threshold_sigma to say how many frequencies to keep");
-  if (options.k < 0) invalid(fmt::format("k = {} must be at least 1", options.k));
-  if (options.energy != 0 && !(options.energy > 0 && options.energy <= 1)) {
-    invalid(fmt::format("energy = {} must be in (0, 1]", options.energy));
-  }
-  if (options.threshold_sigma != 0 &&
-      !(options.threshold_sigma > 0 && std::isfinite(options.threshold_sigma))) {
-    invalid(fmt::format("threshold_sigma = {} must be positive", options.threshold_sigma));
-  }
+  detail::check_criteria(options);
 }
 
 /// Mean over cells of a sum accumulated in `power`; cells without members get the mean of all.
@@ -82,10 +72,14 @@ void fill_mean_cell(detail::Envelope& envelope) {
   envelope.power[0] = strongest;
 }
 
-std::vector<RankedPower> select(const LearningSpectrum& spectrum, const std::vector<double>& sums,
-                                const LearnOptions& options) {
+void check_sums(const std::vector<double>& sums) {
   if (!std::all_of(sums.begin(), sums.end(), [](double sum) { return std::isfinite(sum); }))
     invalid(kTooLarge);
+}
+
+std::vector<RankedPower> select(const LearningSpectrum& spectrum, const std::vector<double>& sums,
+                                const LearnOptions& options) {
+  check_sums(sums);
   if (options.k > 0) return select_largest(spectrum, options.k);
   if (std::none_of(sums.begin(), sums.end(), [](double sum) { return sum > 0; }))
     invalid("an all-zero frame has no energy to keep a share of: give k instead");
@@ -128,14 +122,14 @@ void fill_envelopes(TemplateData& data, const Learned& learned) {
 }
 
 /// A template from a discovery, with a white tail.
-std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const SignalView& frame) {
+std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const Shape& shape, bool real) {
   auto data = std::make_shared<TemplateData>();
-  data->shape = frame.shape();
-  data->real = !is_complex(frame.type());
+  data->shape = shape;
+  data->real = real;
   data->support = discovery.support;
   data->values = discovery.values;
   double held = 0;
-  double outside = static_cast<double>(frame.shape().points());
+  double outside = static_cast<double>(shape.points());
   for (std::size_t i = 0; i < discovery.values.size(); ++i) {
     const std::int64_t f = (*discovery.support)[i];
     const double power = std::norm(discovery.values[i]);
@@ -151,8 +145,7 @@ std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const S
   const CellGrid grid(data->shape);
   const double level = data->tail_energy / std::max(1.0, outside);
   data->tail_envelope.power.assign(grid.cells(), level);
-  data->change_envelope.power.assign(grid.cells(),
-                                     level + held / static_cast<double>(frame.shape().points()));
+  data->change_envelope.power.assign(grid.cells(), level + held / static_cast<double>(shape.points()));
   return data;
 }
 
@@ -180,7 +173,7 @@ std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, 
   if (!discovery) return nullptr;
   why = discovery->reason;
   if (!discovery->verified || discovery->values.empty() || discovery->tie_at_k) return nullptr;
-  return from_discovery(*discovery, frames[0]);
+  return from_discovery(*discovery, frames[0].shape(), !is_complex(frames[0].type()));
 }
 
 /// Null when a dense transform has to learn.
@@ -189,16 +182,10 @@ std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, 
   if (options.k == 0)
     invalid("learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
   if (frames.size() > 1) invalid("learning blindly takes one frame: means of several need dense transforms");
-  const auto discovery = detail::discover_or_explain(
+  auto discovery = detail::discover_or_explain(
       frames[0], {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
-  if (!discovery) return nullptr;
-  if (!discovery->verified || discovery->values.empty()) {
-    throw Error(ErrorCode::not_sparse,
-                fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
-                            options.k, discovery->reason));
-  }
-  why = discovery->reason;
-  return from_discovery(*discovery, frames[0]);
+  return detail::verified_template(std::move(discovery), frames[0].shape(), !is_complex(frames[0].type()),
+                                   options, why);
 }
 
 /// Converts from the units of a LearningSpectrum to those of the frames, in which powers may overflow.
@@ -235,6 +222,39 @@ void detail::check_finite(const std::complex<double>& mean, std::size_t frame) {
     invalid(fmt::format("learning frame {} holds NaN or infinite samples", frame));
 }
 
+void detail::check_criteria(const LearnOptions& options) {
+  const int criteria = (options.k != 0) + (options.energy != 0) + (options.threshold_sigma != 0);
+  if (criteria != 1)
+    invalid("set exactly one of k, energy and threshold_sigma to say how many frequencies to keep");
+  if (options.k < 0) invalid(fmt::format("k = {} must be at least 1", options.k));
+  if (options.energy != 0 && !(options.energy > 0 && options.energy <= 1)) {
+    invalid(fmt::format("energy = {} must be in (0, 1]", options.energy));
+  }
+  if (options.threshold_sigma != 0 &&
+      !(options.threshold_sigma > 0 && std::isfinite(options.threshold_sigma))) {
+    invalid(fmt::format("threshold_sigma = {} must be positive", options.threshold_sigma));
+  }
+}
+
+void detail::check_k(const SpectrumLayout& layout, const LearnOptions& options) {
+  if (options.k <= layout.distinct()) return;
+  invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
+                      layout.distinct(), layout.shape.to_string(), layout.real ? "real" : "complex"));
+}
+
+std::shared_ptr<TemplateData> detail::verified_template(std::optional<Discovery>&& discovery,
+                                                        const Shape& shape, bool real,
+                                                        const LearnOptions& options, std::string& why) {
+  if (!discovery) return nullptr;
+  if (!discovery->verified || discovery->values.empty()) {
+    throw Error(ErrorCode::not_sparse,
+                fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
+                            options.k, discovery->reason));
+  }
+  why = discovery->reason;
+  return from_discovery(*discovery, shape, real);
+}
+
 Template learn(const SignalView& first_frame, const LearnOptions& options) {
   return learn(std::span<const SignalView>(&first_frame, 1), options);
 }
@@ -255,15 +275,9 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
       return Template(std::move(data));
     }
   }
-  const SpectrumLayout layout{first.shape(), !is_complex(first.type())};
-  if (options.k > layout.distinct()) {
-    invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
-                        layout.distinct(), first.shape().to_string(), layout.real ? "real" : "complex"));
-  }
-  detail::Learned learned =
-      options.backend == Backend::cuda
-          ? detail::select_from(*detail::learn_on_gpu(frames, options.device), frames.size() > 1, options)
-          : detail::learn_on_cpu(frames, options);
+  detail::check_k({first.shape(), !is_complex(first.type())}, options);
+  detail::Learned learned = options.backend == Backend::cuda ? detail::learn_on_gpu(frames, options)
+                                                             : detail::learn_on_cpu(frames, options);
   const int exponent = learned.exponent;
   const auto data = detail::to_template(std::move(learned));
   undo_scale(*data, exponent);
@@ -271,6 +285,20 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   data->why_learned_so = std::move(why);
   data->learn_seconds = seconds_since(start);
   return Template(data);
+}
+
+void detail::check_range(const Learned& learned) {
+  double all = std::accumulate(learned.tail.begin(), learned.tail.end(), 0.0);
+  for (const RankedPower& element : learned.chosen) all += 2 * element.power;
+  if (std::isfinite(all)) return;
+  std::vector<double> sums = learned.tail;  // then what the cells held before the choice
+  const CellGrid grid(learned.layout.shape);
+  for (const RankedPower& element : learned.chosen) {
+    const std::int64_t f = learned.layout.flat_index(element.index);
+    sums[grid.cell(coordinates(learned.layout.shape, f))] +=
+        learned.layout.multiplicity(element.index) * element.power;
+  }
+  check_sums(sums);
 }
 
 detail::Learned detail::select_from(LearningSpectrum& spectrum, bool several, const LearnOptions& options,

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands the learning frames to a MeanSpectrum in GPU memory and wraps it as a LearningSpectrum.
+// Learns the k largest of one frame in one go, where its shape allows; else hands the frames to a
+// MeanSpectrum in GPU memory and wraps it as a LearningSpectrum. The first way is taken whatever wisdom says
+// of engines: it ranks their times for a transform, and to make one takes longer than all of the first way.
+#include <utility>
+#include <vector>
+
 #include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
 #include "kernels/dense/request/gpu_runner.hpp"
+#include "sfft/learning/device_largest.hpp"
 #include "sfft/learning/device_learning.hpp"
 #endif
 
@@ -68,28 +75,93 @@ class DeviceSpectrum final : public LearningSpectrum {
   cuda::MeanSpectrum mean_;
 };
 
-}  // namespace
-
-std::unique_ptr<LearningSpectrum> learn_on_gpu(std::span<const SignalView> frames, int device) {
-  const SpectrumLayout layout{frames[0].shape(), !is_complex(frames[0].type())};
-  return std::make_unique<DeviceSpectrum>(frames, layout, device);
+/// What one go over a single frame has brought.
+Learned to_learned(cuda::LargestOfSpectrum&& largest, const SpectrumLayout& layout) {
+  check_finite(largest.mean, 0);
+  Learned learned;
+  learned.layout = layout;
+  learned.chosen.reserve(largest.indices.size());
+  for (std::size_t i = 0; i < largest.indices.size(); ++i)
+    learned.chosen.push_back({largest.indices[i], largest.power[i]});
+  learned.values = std::move(largest.values);
+  learned.tail = std::move(largest.sums);
+  learned.largest_outside = largest.largest_outside;
+  check_range(learned);
+  return learned;
 }
 
-std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal& frame) {
-  return std::make_unique<DeviceSpectrum>(frame, SpectrumLayout{frame.shape, !is_complex(frame.type)});
+SpectrumLayout layout_of(const Shape& shape, ElementType type) {
+  return {shape, !is_complex(type)};
+}
+
+void check_readable(const DeviceSignal& frame) {
+  static_cast<void>(cuda::device_info(frame.device));  // throws if there is none
+  const cuda::DeviceScope scope(frame.device);
+  if (!cuda::kernels_can_read(frame.data, frame.device)) {
+    throw Error(ErrorCode::invalid_argument,
+                "the frame's data pointer is not to memory of the GPU, managed memory or page-locked host "
+                "memory: copy it there, or pass a SignalView");
+  }
+  if (cuda::capture_of(frame.stream) != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "the frame's stream is under capture, and learning waits for it: give another stream");
+  }
+}
+
+}  // namespace
+
+Learned learn_on_gpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound) {
+  const SignalView& first = frames[0];
+  const SpectrumLayout layout = layout_of(first.shape(), first.type());
+  if (options.k > 0 && frames.size() == 1) {
+    std::vector<std::byte> copy;
+    if (!first.contiguous()) {
+      copy.resize(first.bytes());
+      copy_elements(first, copy.data());
+    }
+    const void* samples = copy.empty() ? first.data() : copy.data();
+    if (auto largest = cuda::learn_largest({samples, first.type(), first.shape(), options.device}, options.k))
+      return to_learned(std::move(*largest), layout);
+  }
+  DeviceSpectrum spectrum(frames, layout, options.device);
+  return select_from(spectrum, frames.size() > 1, options, bound);
+}
+
+Learned learn_on_gpu(const DeviceSignal& frame, const LearnOptions& options, bool bound) {
+  check_readable(frame);
+  const SpectrumLayout layout = layout_of(frame.shape, frame.type);
+  if (options.k > 0) {
+    if (auto largest = cuda::learn_largest(
+            {frame.data, frame.type, frame.shape, frame.device, true, frame.stream}, options.k))
+      return to_learned(std::move(*largest), layout);
+  }
+  DeviceSpectrum spectrum(frame, layout);
+  return select_from(spectrum, false, options, bound);
+}
+
+void copy_to_host(const DeviceSignal& frame, std::byte* to) {
+  const cuda::DeviceScope scope(frame.device);
+  const std::size_t bytes = static_cast<std::size_t>(frame.shape.points()) * element_bytes(frame.type);
+  cuda::copy_on_device(to, frame.data, bytes, frame.stream);
+  cuda::synchronize(frame.stream);
 }
 
 #else
 
 namespace {
 constexpr const char* kAbsent = "this build has no GPU backend: use Backend::cpu or Backend::automatic";
-}
+constexpr const char* kAbsentForFrames =
+    "this build has no GPU backend: copy the frame to the host and pass a SignalView";
+}  // namespace
 
-std::unique_ptr<LearningSpectrum> learn_on_gpu(std::span<const SignalView>, int) {
+Learned learn_on_gpu(std::span<const SignalView>, const LearnOptions&, bool) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
-std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal&) {
-  throw Error(ErrorCode::backend_unavailable, kAbsent);
+Learned learn_on_gpu(const DeviceSignal&, const LearnOptions&, bool) {
+  throw Error(ErrorCode::backend_unavailable, kAbsentForFrames);
+}
+void copy_to_host(const DeviceSignal&, std::byte*) {
+  throw Error(ErrorCode::backend_unavailable, kAbsentForFrames);
 }
 
 #endif

@@ -5,7 +5,9 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/base/types.hpp"
@@ -35,11 +37,14 @@ Learned learn_on_cpu(std::span<const SignalView> frames, const LearnOptions& opt
 Learned learn_largest(const SignalView& frame, std::int64_t k, int threads);
 /// ... and spectra that answer every question about them.
 std::unique_ptr<LearningSpectrum> stored_spectrum(std::span<const SignalView> frames, int threads);
-/// The same on a GPU; only what the functions of LearningSpectrum return comes to the host. Throws
+/// The same as learn_on_cpu() on options.device; nothing larger than a template comes to the host. Throws
 /// backend_unavailable, out_of_memory and device as well.
-std::unique_ptr<LearningSpectrum> learn_on_gpu(std::span<const SignalView> frames, int device);
-/// The same for one frame that the GPU holds or can read; waits for its stream first.
-std::unique_ptr<LearningSpectrum> learn_on_gpu(const DeviceSignal& frame);
+Learned learn_on_gpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound = false);
+/// The same for one frame that its device holds or can read, in the order of its stream. Refuses one that the
+/// device cannot read.
+Learned learn_on_gpu(const DeviceSignal& frame, const LearnOptions& options, bool bound = false);
+/// Copies its samples to the host, in the order of its stream; blocks.
+void copy_to_host(const DeviceSignal& frame, std::byte* to);
 
 /// Selects what the options ask for, of one frame or of `several`, and removes it from the spectrum.
 Learned select_from(LearningSpectrum& spectrum, bool several, const LearnOptions& options,
@@ -53,6 +58,15 @@ std::shared_ptr<TemplateData> to_template(Learned&& learned);
 int scale_exponent(std::span<const SignalView> frames);
 /// The frame's samples times 2^-exponent; for frames of doubles.
 std::vector<double> scaled_samples(const SignalView& frame, int exponent);
+
+/// Refuse options that are out of range, and a k above the number of distinct frequencies.
+void check_criteria(const LearnOptions& options);
+void check_k(const SpectrumLayout& layout, const LearnOptions& options);
+/// Refuses a cell whose sum, that of the chosen elements included, is not finite.
+void check_range(const Learned& learned);
+/// The template of a blind discovery, which has to be verified: throws not_sparse. Null without a discovery.
+std::shared_ptr<TemplateData> verified_template(std::optional<Discovery>&& discovery, const Shape& shape,
+                                                bool real, const LearnOptions& options, std::string& why);
 
 /// Refuses a frame whose X at f = 0 is not finite, which is so if any sample is NaN or infinite.
 void check_finite(const std::complex<double>& mean, std::size_t frame);

@@ -130,5 +130,10 @@ std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DensePro
                                                                   const std::string& kernel,
                                                                   device::Keep keep);
 bool have_vkfft() noexcept;
+/// For `frames` single forward transforms that are done soon after: made in microseconds, but not the fastest
+/// where there are many or large ones. Null for those, and for lengths that it does not take. It reads every
+/// element type of the problem's kind.
+std::unique_ptr<const GpuDenseEngine<double>> make_frame_engine(const DenseProblem& problem,
+                                                                std::int64_t frames);
 
 }  // namespace sfft::detail
