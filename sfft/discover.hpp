@@ -82,7 +82,7 @@ SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& 
 /// write them to page-locked host memory, and everything else runs on the host; the answer is that of the
 /// host's discover() on the same samples. A round costs a launch and a wait whatever the signal's size, so
 /// this pays for large ones (docs/concepts.md). The dense transform that follows an unverified discovery runs
-/// on the GPU, in double precision, and needs about 40 bytes of GPU memory per complex sample, 28 per real
+/// on the GPU, in double precision, and needs up to 40 bytes of GPU memory per complex sample, 28 per real
 /// one; discovery gives up sooner than on the CPU because that transform is faster. `threads` is ignored.
 ///
 /// Work is ordered in `stream` after what was queued there; the call blocks until the answer is known, and

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "sfft/device_signal.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/learning.hpp"
 #include "tests/support/throws.hpp"
@@ -98,6 +99,114 @@ TEST_F(LearnGpu, EveryFailedAllocationLeavesNothingBehind) {
     EXPECT_TRUE(learned);
     EXPECT_GE(failures, 10);
   }
+}
+
+TEST_F(LearnGpu, OneFrameGivesTheSameBits) {
+  for (const Shape& shape : {Shape{4096}, Shape{540, 961}, Shape{432, 768}, Shape{40, 50, 60}}) {
+    const Signal signal = random_signal(ElementType::u8, shape, 1);
+    const OnDevice<std::byte> bytes(signal.bytes);
+    const Template first = learn(signal.view(), {.k = 500, .backend = Backend::cuda});
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      const Template again = learn(DeviceSignal{bytes.get(), signal.type, shape}, {.k = 500});
+      EXPECT_EQ(*again.data()->support, *first.data()->support);
+      EXPECT_TRUE(same_bits(again.data()->power, first.data()->power));
+      EXPECT_EQ(again.data()->values, first.data()->values);
+      EXPECT_TRUE(same_bits(again.data()->tail_envelope.power, first.data()->tail_envelope.power));
+      EXPECT_EQ(again.tail_energy(), first.tail_energy());
+    }
+  }
+}
+
+TEST_F(LearnGpu, OneFrameRefusesWhatTheCpuRefuses) {
+  const Shape shape{24, 10};
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    for (const std::size_t where : {0, 37, 239}) {
+      auto samples = random_samples<double>(shape.points(), 3);
+      samples[where] = bad;
+      EXPECT_EQ(code_of([&] { learn(SignalView(samples, shape), {.k = 4, .backend = Backend::cuda}); }),
+                ErrorCode::invalid_argument);
+      compare(SignalView(samples, shape), {.k = 4});
+      const OnDevice<double> there(samples);
+      for (const LearnOptions& options : {LearnOptions{.k = 4}, LearnOptions{.energy = 0.5}}) {
+        EXPECT_EQ(code_of([&] {
+                    learn(DeviceSignal{there.get(), ElementType::f64, shape}, options);
+                  }),
+                  ErrorCode::invalid_argument);
+      }
+    }
+  }
+}
+
+TEST_F(LearnGpu, RefusesFramesThatItCannotRead) {
+  const Shape shape{32, 32};
+  const std::vector<float> host(1024, 1.0F);
+  const OnDevice<float> there(host);
+  const DeviceSignal good{there.get(), ElementType::f32, shape};
+  const auto code = [](const DeviceSignal& frame, const LearnOptions& options) {
+    return code_of([&] { learn(frame, options); });
+  };
+  for (const LearnOptions& options : {LearnOptions{.k = 2}, LearnOptions{.energy = 0.5}}) {
+    DeviceSignal bad = good;
+    bad.data = host.data();
+    EXPECT_EQ(code(bad, options), ErrorCode::invalid_argument);
+    for (const int device : {-1, 99}) {
+      bad = good;
+      bad.device = device;
+      EXPECT_EQ(code(bad, options), ErrorCode::backend_unavailable);
+    }
+    const detail::cuda::OwnedStream stream;
+    bad = good;
+    bad.stream = stream.get();
+    ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    EXPECT_EQ(code(bad, options), ErrorCode::invalid_argument);
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    EXPECT_EQ(code(bad, options), std::nullopt);
+  }
+  EXPECT_EQ(code(good, {}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(good, {.k = -1}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(good, {.k = 1024}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(good, {.k = 2, .backend = Backend::cpu}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(good, {.k = 2, .backend = Backend::cuda}), std::nullopt);
+}
+
+TEST_F(LearnGpu, OneFrameAllocatesLittleAndFailsCleanly) {
+  namespace cuda = detail::cuda;
+  const Signal signal = random_signal(ElementType::u16, Shape{64, 50}, 1);
+  const OnDevice<std::byte> bytes(signal.bytes);
+  const DeviceSignal frame{bytes.get(), signal.type, signal.shape};
+  const Template expected = learn(frame, {.k = 20});
+  const std::int64_t held = cuda::allocated_bytes();
+  int failures = 0;
+  bool learned = false;
+  for (std::int64_t n = 1; !learned && n < 100; ++n) {
+    cuda::fail_allocation(n);
+    try {
+      learn(frame, {.k = 20});
+      learned = true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+      ++failures;
+    }
+    cuda::fail_allocation(0);
+    EXPECT_EQ(cuda::allocated_bytes(), held) << "allocation " << n;
+    EXPECT_EQ(*learn(frame, {.k = 20}).data()->support, *expected.data()->support);
+  }
+  EXPECT_TRUE(learned);
+  EXPECT_EQ(failures, 1);
+}
+
+TEST(LearnDeviceFrame, RefusesNullAndUnknownTypesEverywhere) {
+  EXPECT_EQ(code_of([&] {
+              learn(DeviceSignal{nullptr, ElementType::f32, Shape{64}}, {.k = 2});
+            }),
+            ErrorCode::invalid_argument);
+  const float sample = 0;
+  EXPECT_EQ(code_of([&] {
+              learn(DeviceSignal{&sample, static_cast<ElementType>(99), Shape{1}}, {.k = 1});
+            }),
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(LearnGpu, OffsetsPast31Bits) {

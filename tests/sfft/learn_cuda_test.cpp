@@ -3,16 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "bench/known_signals.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
 #include "kernels/dense/wisdom/wisdom_problem.hpp"
 #include "sfft/dense.hpp"
+#include "sfft/discover.hpp"
 #include "sfft/learning/device_learning.hpp"
 #include "template/learning/spectrum_layout.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/learning.hpp"
+#include "tests/support/throws.hpp"
 
 namespace sfft::test {
 namespace {
@@ -109,6 +113,25 @@ TEST_F(LearnGpu, SeveralFramesOfEveryType) {
   }
 }
 
+/// The largest by the queries of a MeanSpectrum with the engines that wisdom names: learn() itself takes
+/// another way to the k largest of one frame.
+void compare_largest(const Signal& signal) {
+  const detail::SpectrumLayout layout{signal.shape, !is_complex(signal.type)};
+  const std::int64_t k = std::min<std::int64_t>(6, layout.distinct());
+  const Template expected = learn(signal.view(), {.k = k});
+  const auto problem = detail::cuda::learning_problem(signal.shape, signal.type, 0);
+  detail::cuda::MeanSpectrum mean(signal.shape, signal.type, 1, 0,
+                                  detail::remembered_engines<double>(problem));
+  mean.add(signal.view());
+  mean.finish();
+  const detail::cuda::ChosenElements chosen = mean.largest(0, k);
+  std::vector<std::int64_t> support;
+  for (const std::int64_t index : chosen.indices) support.push_back(layout.flat_index(index));
+  ASSERT_EQ(support, *expected.data()->support);
+  EXPECT_LE(relative_l2(mean.first_values(chosen.indices), expected.values()),
+            16 * transform_bound(signal.shape));
+}
+
 /// Wisdom that names the tuned kernels, whose output hook stores no spectrum of a single frame.
 TEST_F(LearnGpu, TunedKernelsOfEveryShapeAndType) {
   for (const Shape& shape : {Shape{101}, Shape{1000}, Shape{1, 16}, Shape{7, 1}, Shape{12, 16}, Shape{9, 15},
@@ -124,6 +147,7 @@ TEST_F(LearnGpu, TunedKernelsOfEveryShapeAndType) {
       std::vector<Signal> signals;
       std::vector<SignalView> frames;
       for (unsigned t = 0; t < 3; ++t) signals.push_back(random_signal(type, shape, 30 + t));
+      compare_largest(signals[0]);
       for (const Signal& signal : signals) frames.push_back(signal.view());
       compare(frames[0], {.k = std::min<std::int64_t>(6, distinct(shape, type))});
       compare(frames[0], {.energy = 0.6});
@@ -149,6 +173,122 @@ TEST_F(LearnGpu, TiesGoToSmallerIndices) {
     }
     compare(SignalView(zero, shape), {.energy = 0.5});
     compare(SignalView(zero, shape), {.threshold_sigma = 2});
+  }
+}
+
+DeviceSignal resident(const OnDevice<std::byte>& bytes, const Signal& signal) {
+  return {bytes.get(), signal.type, signal.shape};
+}
+
+TEST_F(LearnGpu, FramesInGpuMemory) {
+  std::vector<Shape> all = shapes();
+  all.insert(all.end(), {Shape{262, 30}, Shape{12, 262}, Shape{360, 640}});  // 131 has no transform in one go
+  for (const Shape& shape : all) {
+    for (const ElementType type : kTypes) {
+      const Signal signal = random_signal(type, shape, 6);
+      const OnDevice<std::byte> bytes(signal.bytes);
+      const std::int64_t count = distinct(shape, type);
+      for (LearnOptions options : {LearnOptions{.k = (count + 2) / 3, .reference = true},
+                                   LearnOptions{.energy = 0.7}, LearnOptions{.threshold_sigma = 1.5}}) {
+        SCOPED_TRACE(shape.to_string() + " " + to_string(type));
+        if (shape.points() > 100000 && options.k > 0) options.k = 1000;
+        std::optional<Template> cpu;
+        try {
+          cpu = learn(signal.view(), options);
+        } catch (const Error& error) {
+          EXPECT_EQ(code_of([&] { learn(resident(bytes, signal), options); }), error.code());
+          continue;
+        }
+        const Template gpu = learn(resident(bytes, signal), options);
+        expect_same(gpu, *cpu);
+        EXPECT_EQ(gpu.has_reference(), options.reference);
+        EXPECT_EQ(gpu.learned_by(), LearnMethod::dense);
+      }
+    }
+  }
+}
+
+TEST_F(LearnGpu, FramesAtAnyAddress) {
+  const Shape shape{31, 40};
+  for (const ElementType type : kTypes) {
+    const Signal signal = random_signal(type, shape, 12);
+    const Template expected = learn(signal.view(), {.k = 50});
+    for (const std::size_t offset : {1, 2, 4, 8}) {
+      const OnDevice<std::byte> bytes(signal.bytes.size() + offset);
+      ASSERT_EQ(
+          cudaMemcpy(bytes.get() + offset, signal.bytes.data(), signal.bytes.size(), cudaMemcpyHostToDevice),
+          cudaSuccess);
+      SCOPED_TRACE(std::string(to_string(type)) + " offset " + std::to_string(offset));
+      expect_same(learn(DeviceSignal{bytes.get() + offset, type, shape}, {.k = 50}), expected);
+      expect_same(learn(DeviceSignal{bytes.get() + offset, type, shape}, {.energy = 0.5}),
+                  learn(signal.view(), {.energy = 0.5}));
+    }
+  }
+}
+
+TEST_F(LearnGpu, FramesInPageLockedMemory) {
+  const Signal signal = random_signal(ElementType::u8, Shape{90, 160}, 3);
+  const detail::cuda::PinnedBuffer locked(signal.bytes.size());
+  std::memcpy(locked.data(), signal.bytes.data(), signal.bytes.size());
+  expect_same(learn(DeviceSignal{locked.data(), signal.type, signal.shape}, {.k = 100}),
+              learn(signal.view(), {.k = 100}));
+}
+
+TEST_F(LearnGpu, WaitsForWhatIsQueuedInTheStream) {
+  const Signal signal = random_signal(ElementType::f32, Shape{360, 640}, 4);
+  const OnDevice<std::byte> source(signal.bytes), bytes(signal.bytes.size());
+  const OnDevice<std::byte> much(std::size_t{64} << 20);
+  const detail::cuda::OwnedStream stream;
+  for (int i = 0; i < 40; ++i) detail::cuda::clear(much.get(), std::size_t{64} << 20, stream.get());
+  detail::cuda::copy_on_device(bytes.get(), source.get(), signal.bytes.size(), stream.get());
+  const DeviceSignal frame{bytes.get(), signal.type, signal.shape, 0, stream.get()};
+  expect_same(learn(frame, {.k = 200, .reference = true}),
+              learn(signal.view(), {.k = 200, .reference = true}));
+}
+
+TEST_F(LearnGpu, MethodsForFramesInGpuMemory) {
+  const auto sparse = SparseSignal::random(Shape{1 << 16}, false, 7, 11);
+  const std::vector<std::complex<double>> samples = sparse.samples();
+  const OnDevice<std::complex<double>> there(samples);
+  const DeviceSignal frame{there.get(), ElementType::c128, sparse.shape};
+  const Template blind = learn(frame, {.k = 7, .method = LearnMethod::blind});
+  EXPECT_EQ(*blind.data()->support, sparse.support);
+  EXPECT_EQ(blind.learned_by(), LearnMethod::blind);
+  EXPECT_LE(relative_l2(blind.values(), sparse.values), 1e-9);
+  const Template automatic = learn(frame, {.k = 7, .method = LearnMethod::automatic});
+  EXPECT_EQ(*automatic.data()->support, sparse.support);
+  EXPECT_EQ(automatic.learned_by(), LearnMethod::dense);
+  EXPECT_FALSE(automatic.why_learned_so().empty());
+  const Signal noise = random_signal(ElementType::c64, Shape{1 << 16}, 2);
+  const OnDevice<std::byte> bytes(noise.bytes);
+  EXPECT_EQ(code_of([&] {
+              learn(resident(bytes, noise),
+                    {.k = 7, .method = LearnMethod::blind, .fallback = Fallback::none});
+            }),
+            ErrorCode::not_sparse);
+  EXPECT_EQ(learn(resident(bytes, noise), {.k = 7, .method = LearnMethod::blind}).learned_by(),
+            LearnMethod::dense);
+  EXPECT_EQ(code_of([&] { learn(resident(bytes, noise), {.energy = 0.5, .method = LearnMethod::blind}); }),
+            ErrorCode::invalid_argument);
+}
+
+TEST_F(LearnGpu, SmallAndLargeScales) {
+  for (const Shape& shape : {Shape{1000}, Shape{48, 50}}) {
+    for (const double scale : {1e-145, 1e-120, 1e120, 1e145}) {
+      auto samples = random_samples<double>(shape.points(), 8);
+      for (double& sample : samples) sample *= scale;
+      SCOPED_TRACE(scale);
+      const Template gpu = learn(SignalView(samples, shape), {.k = 100, .backend = Backend::cuda});
+      const Template cpu = learn(SignalView(samples, shape), {.k = 100});
+      EXPECT_EQ(*gpu.data()->support, *cpu.data()->support);
+      EXPECT_LE(relative_l2(gpu.values(), cpu.values()), 16 * transform_bound(shape));
+    }
+    // Powers that a double cannot hold: denormal ones do no harm, infinite ones are refused.
+    auto samples = random_samples<double>(shape.points(), 8);
+    for (double& sample : samples) sample *= 1e-300;
+    EXPECT_EQ(learn(SignalView(samples, shape), {.k = 100, .backend = Backend::cuda}).k(), 100);
+    for (double& sample : samples) sample *= 1e300 * 1e170;
+    compare(SignalView(samples, shape), {.k = 100});
   }
 }
 

@@ -98,6 +98,11 @@ std::vector<Work> all_works() {
                      static_cast<void>(learn(views, {.energy = 0.9, .backend = Backend::cuda}));
                    }});
   works.push_back(
+      {"learning from a frame in GPU memory", [] {
+         const OnDevice<std::uint8_t> frame(test::film_frame(120, 160, 0));
+         static_cast<void>(learn(DeviceSignal{frame.get(), ElementType::u8, Shape{120, 160}}, {.k = 50}));
+       }});
+  works.push_back(
       {"discovery", [] {
          const SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 9, 4);
          const OnDevice<std::complex<float>> there(signal.as<std::complex<float>>());

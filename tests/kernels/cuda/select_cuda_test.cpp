@@ -7,10 +7,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
 
 #include "kernels/cuda/spectrum/cell_sums.hpp"
+#include "kernels/cuda/spectrum/largest.hpp"
+#include "kernels/cuda/spectrum/shape_extents.hpp"
 #include "kernels/cuda/spectrum/spectrum_power.hpp"
 #include "template/data/envelope.hpp"
 #include "template/data/template_data.hpp"
@@ -120,8 +124,7 @@ TEST_F(SelectGpu, CellSumsEqualALoop) {
     for (const bool real : {false, true}) {
       SCOPED_TRACE(shape.to_string() + (real ? " real" : " complex"));
       const SpectrumLayout layout{shape, real};
-      SpectrumExtents extents{{1, 1, 1}, real};
-      for (int d = 0; d < shape.rank(); ++d) extents.n[3 - shape.rank() + d] = shape[d];
+      const SpectrumExtents extents = extents_of(shape, real);
       ASSERT_EQ(extents.points(), layout.points());
       std::vector<double> values(static_cast<std::size_t>(layout.points()));
       for (double& value : values) value = uniform(random);
@@ -152,6 +155,110 @@ TEST_F(SelectGpu, CellSumsEqualALoop) {
       for (std::size_t c = 0; c < sums.size(); ++c) EXPECT_NEAR(sums[c], expected[c], 1e-12 * expected[c]);
       EXPECT_EQ(run(), sums) << "repeatable to the bit";
     }
+  }
+}
+
+/// SelectLargest against loops; `power` is in the layout of the extents, negative where excluded.
+void check_largest(const SpectrumExtents& extents, const Shape& shape, std::vector<double> power) {
+  const SpectrumLayout layout{shape, extents.half};
+  const auto size = static_cast<std::int64_t>(power.size());
+  ASSERT_EQ(size, extents.points());
+  std::vector<std::complex<double>> spectrum;
+  for (std::int64_t i = 0; i < size; ++i)
+    spectrum.emplace_back(static_cast<double>(i), static_cast<double>(-2 * i));
+  const DeviceBuffer device_spectrum = upload(spectrum);
+  const std::vector<std::int64_t> order = ranking(power, 0);
+  for (const std::int64_t k : ranks_to_try(static_cast<std::int64_t>(order.size()))) {
+    SCOPED_TRACE(shape.to_string() + " k " + std::to_string(k));
+    const DeviceBuffer device_power = upload(power);
+    const SelectLargest select(extents, k);
+    const DeviceBuffer workspace(select.workspace_bytes());
+    std::vector<std::byte> host(select.host_bytes());
+    select.enqueue(device_spectrum.as<std::complex<double>>(), device_power.as<double>(), workspace.data(),
+                   host.data(), nullptr);
+    synchronize(nullptr);
+    const LargestOfSpectrum result = select.results(host.data());
+
+    std::vector<std::int64_t> expected(order.begin(), order.begin() + k);
+    std::sort(expected.begin(), expected.end());
+    ASSERT_EQ(result.indices, expected);
+    std::vector<double> left = power;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const auto at = static_cast<std::size_t>(expected[i]);
+      EXPECT_EQ(result.power[i], power[at]);
+      EXPECT_EQ(result.values[i], spectrum[at]);
+      left[at] = kExcluded;
+    }
+    EXPECT_EQ(result.mean, spectrum[0]);
+    const auto next = static_cast<std::size_t>(k);
+    EXPECT_EQ(result.largest_outside, next < order.size() ? power[static_cast<std::size_t>(order[next])] : 0);
+    std::vector<double> marked(power.size());
+    copy_to_host(marked.data(), device_power.data(), device_power.bytes(), nullptr);
+    synchronize(nullptr);
+    EXPECT_EQ(marked, left);
+
+    const CellGrid grid(shape);
+    std::vector<double> sums(grid.cells(), 0.0);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const double p = left[static_cast<std::size_t>(i)];
+      if (p >= 0) sums[grid.cell(coordinates(shape, layout.flat_index(i)))] += layout.multiplicity(i) * p;
+    }
+    ASSERT_EQ(result.sums.size(), sums.size());
+    for (std::size_t c = 0; c < sums.size(); ++c)
+      EXPECT_LE(std::abs(result.sums[c] - sums[c]), 1e-12 * sums[c]);
+  }
+}
+
+TEST_F(SelectGpu, TheLargestInOneGo) {
+  std::mt19937 random(4);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (const Shape& shape : {Shape{1}, Shape{2}, Shape{257}, Shape{2048}, Shape{100000}, Shape{7, 1},
+                             Shape{9, 15}, Shape{300, 401}, Shape{432, 768}, Shape{5, 6, 7}}) {
+    for (const bool real : {false, true}) {
+      const SpectrumLayout layout{shape, real};
+      const SpectrumExtents extents = extents_of(shape, real);
+      const auto drawn = [&](const auto& power_of) {
+        std::vector<double> power;
+        for (std::int64_t i = 0; i < layout.points(); ++i)
+          power.push_back(layout.representative(i) ? power_of() : kExcluded);
+        return power;
+      };
+      check_largest(extents, shape, drawn([&] { return uniform(random); }));
+      check_largest(extents, shape, drawn([&] { return std::exp(600 * uniform(random) - 300); }));
+      // Denormals, and squares that almost leave the range.
+      check_largest(extents, shape, drawn([&] { return uniform(random) * 1e-310; }));
+      check_largest(extents, shape, drawn([&] { return uniform(random) * 1e300; }));
+      check_largest(extents, shape, drawn([] { return 0.0; }));
+      check_largest(extents, shape, drawn([] { return 2.5; }));
+      check_largest(extents, shape, drawn([&] { return static_cast<double>(random() % 5); }));
+      // Neighbours in the last digit.
+      check_largest(extents, shape, drawn([&] { return 1 + static_cast<double>(random() % 7) * 0x1p-52; }));
+    }
+  }
+}
+
+TEST_F(SelectGpu, NotANumberAndInfinityAreTheLargest) {
+  const Shape shape{3000};
+  std::vector<double> power(3000, 1.0);
+  power[7] = std::nan("");
+  power[2999] = -std::nan("");
+  power[1500] = std::numeric_limits<double>::infinity();
+  const DeviceBuffer spectrum(power.size() * sizeof(std::complex<double>));
+  clear(spectrum.data(), spectrum.bytes(), nullptr);
+  for (const std::int64_t k : {std::int64_t{3}, std::int64_t{5}, std::int64_t{3000}}) {
+    const DeviceBuffer device_power = upload(power);
+    const SelectLargest select(extents_of(shape, false), k);
+    const DeviceBuffer workspace(select.workspace_bytes());
+    std::vector<std::byte> host(select.host_bytes());
+    select.enqueue(spectrum.as<std::complex<double>>(), device_power.as<double>(), workspace.data(),
+                   host.data(), nullptr);
+    synchronize(nullptr);
+    const LargestOfSpectrum result = select.results(host.data());
+    ASSERT_EQ(static_cast<std::int64_t>(result.indices.size()), k);
+    for (const std::int64_t i : {7, 1500, 2999})
+      EXPECT_TRUE(std::binary_search(result.indices.begin(), result.indices.end(), i)) << i;
+    EXPECT_TRUE(std::adjacent_find(result.indices.begin(), result.indices.end(), std::greater_equal<>()) ==
+                result.indices.end());
   }
 }
 
