@@ -25,9 +25,10 @@ struct ChosenElements {
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device);
 
 /// Made for a number of frames of one shape and type: add() each of them, then finish(), then query. Every
-/// function blocks. When the engines can keep a part of a spectrum, that of a single frame is not stored:
-/// only its power is, and requested values come from a second transform. Throws Error(backend_unavailable,
-/// out_of_memory, device).
+/// function blocks. Unless the engines can keep a part of a spectrum, a few frames that are not large are
+/// transformed by make_frame_engine(), which needs no plan. When the engines can keep a part of a spectrum,
+/// that of a single frame is not stored: only its power is, and requested values come from a second
+/// transform. Throws Error(backend_unavailable, out_of_memory, device).
 class MeanSpectrum {
  public:
   /// `engines` are those for learning_problem().

@@ -287,7 +287,7 @@ TEST_F(LearnGpu, SmallAndLargeScales) {
     auto samples = random_samples<double>(shape.points(), 8);
     for (double& sample : samples) sample *= 1e-300;
     EXPECT_EQ(learn(SignalView(samples, shape), {.k = 100, .backend = Backend::cuda}).k(), 100);
-    for (double& sample : samples) sample *= 1e300 * 1e170;
+    for (double& sample : samples) sample = sample * 1e300 * 1e170;
     compare(SignalView(samples, shape), {.k = 100});
   }
 }
