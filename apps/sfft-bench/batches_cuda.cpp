@@ -111,8 +111,8 @@ class PlannedBatches final : public Batches {
     Preparation spent;
     std::optional<Template> learned;
     spent.learn = seconds_of([&] {
-      learned = learn(recording_.frames.front().view(),
-                      {.k = k_, .reference = true, .backend = Backend::cuda, .threads = 0});
+      const SignalView first = recording_.frames.front().view();
+      learned = learn(DeviceSignal{recording_.raw.data(), first.type(), first.shape()}, {.k = k_});
     });
     spent.plan = seconds_of([&] {
       plan_.emplace(

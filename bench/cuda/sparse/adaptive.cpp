@@ -63,11 +63,12 @@ json time_adaptive(const Recording& recording, double max_samples) {
     gpu(cudaDeviceSynchronize());
   };
   const auto sparse = [&](std::int64_t last) {
-    const Template tmpl = learn(recording.frame(0), {.k = 1000, .reference = true, .backend = Backend::cuda});
+    const Template tmpl = learn(DeviceSignal{frames.data(), recording.frame(0).type(), shape}, {.k = 1000});
     const auto learned = std::chrono::steady_clock::now();
     plan.emplace(tmpl, PlanOptions{.backend = Backend::cuda,
                                    .batch = static_cast<int>(kChunk),
                                    .max_samples = max_samples,
+                                   .effort = PlanEffort::quick,
                                    .threads = 0});
     workspace.emplace(plan->make_workspace());
     learn_s = tmpl.learn_seconds();

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <random>
 
 #include "kernels/cuda/spectrum/shape_extents.hpp"
@@ -72,7 +74,7 @@ Transformed transform(const Signal& signal, double scale) {
   const OnDevice<std::byte> samples(signal.bytes);
   const OnDevice<Value> spectrum(points);
   const OnDevice<double> power(points);
-  const OnDevice<std::byte> workspace(fft.workspace_bytes());
+  const OnDevice<std::byte> workspace(std::max<std::size_t>(fft.workspace_bytes(), 1));
   fft.enqueue(samples.get(), static_cast<Element>(signal.type), spectrum.get(), power.get(), scale,
               workspace.get(), nullptr);
   synchronize(nullptr);
