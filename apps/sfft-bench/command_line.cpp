@@ -210,7 +210,8 @@ Lineup lineup_of(const Settings& settings, const std::string& subcommand, bool q
 std::optional<int> parse(int argc, char** argv, CommandLine& line) {
   CLI::App app{kDescription, "sfft-bench"};
   app.footer(kExamples);
-  app.set_version_flag("--version", fmt::format("sfft-bench {}\n{}", sfft::version(), sfft::build_info()));
+  app.set_version_flag("--version",
+                       [] { return fmt::format("sfft-bench {}\n{}", sfft::version(), sfft::build_info()); });
   app.require_subcommand(1);
   Settings settings;
   add_sparse(app, line, settings);

@@ -194,7 +194,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   CommandLine line;
   CLI::App app{kDescription, "sfft-video"};
   app.footer(kExamples);
-  app.set_version_flag("--version", version_text());
+  app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
   add_run(app, line.run);
   add_learn(app, line.learn);

@@ -48,8 +48,8 @@ class SparseExecutor final : public Executor<Real> {
   BinningTables<Real> tables_;
   mutable std::once_flag indices_once_;
   mutable std::vector<std::int64_t> indices_;  ///< made for the first frame in host memory or reference
-  std::optional<FusedPolicy> policy_;  ///< nothing: staged
-  std::optional<SmallFft<Real>> fft_;  ///< of the staged kernels
+  std::optional<FusedPolicy> policy_;          ///< nothing: staged
+  std::optional<SmallFft<Real>> fft_;          ///< of the staged kernels
 };
 
 }  // namespace sfft::detail::cuda
