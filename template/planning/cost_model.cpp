@@ -43,7 +43,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   constexpr double kLargestFused = 13000;  // buckets of a lane that two buffers in shared memory hold
   const double line_us = static_cast<double>(cost.lines) * 64 / 4e6;
   if (points > kLargestFused) {
-    return 23.0 / batch + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
+    return 17.0 / batch + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
   }
   // One multiprocessor transforming `own` lanes: latencies first, then throughput.
   const auto block_us = [&](double own) {
