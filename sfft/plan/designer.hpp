@@ -18,6 +18,7 @@
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
+#include "sfft/plan/sample_budget.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
@@ -32,10 +33,6 @@ namespace sfft::detail {
 inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
 /// A sparse plan that predicts a larger relative error than this is of no use.
 inline constexpr double kUselessError = 0.5;
-/// Samples per coefficient that the automatic budget allows, and the share of the frame.
-inline constexpr std::int64_t kSamplesPerCoefficient = 28;
-inline constexpr std::int64_t kBudgetDivisor = 12;
-
 /// Starting more threads than this takes as long as they save.
 inline constexpr int kMostPlanningThreads = 8;
 
@@ -227,17 +224,7 @@ class Designer {
   }
 
   std::int64_t max_samples() const {
-    const std::int64_t points = data_.shape.points();
-    if (options_.max_samples > 0) {
-      const double samples = options_.max_samples * static_cast<double>(points);
-      if (samples < 1)  // 0 samples would be taken for no limit
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("max_samples = {} allows not one sample of {}: give a larger share",
-                                options_.max_samples, points));
-      return static_cast<std::int64_t>(samples);
-    }
-    if (prior_.least_squares()) return points;
-    return std::max<std::int64_t>(1, std::min(points / kBudgetDivisor, kSamplesPerCoefficient * support_.k));
+    return sample_budget(options_.max_samples, data_.shape.points(), support_.k, prior_.least_squares());
   }
 
   CombRequest comb_request(double limit_us) const {

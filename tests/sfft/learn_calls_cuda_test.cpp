@@ -51,26 +51,55 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
+void expect_same_bits(const Template& actual, const Template& expected) {
+  const auto& a = *actual.data();
+  const auto& b = *expected.data();
+  EXPECT_EQ(*a.support, *b.support);
+  EXPECT_EQ(a.values, b.values);
+  EXPECT_TRUE(same_bits(a.power, b.power));
+  EXPECT_TRUE(same_bits(a.tail_envelope.power, b.tail_envelope.power));
+  EXPECT_TRUE(same_bits(a.change_envelope.power, b.change_envelope.power));
+  EXPECT_EQ(actual.tail_energy(), expected.tail_energy());
+}
+
+/// Lets each allocation of `learn` fail in turn, until it has enough of them. Each failure is reported, holds
+/// no memory, and does not change what is learned next. Returns the number of failures.
+template <class Learn>
+int fail_each_allocation(const Learn& learn) {
+  namespace cuda = detail::cuda;
+  const Template expected = learn();
+  const std::int64_t held = cuda::allocated_bytes();
+  bool learned = false;
+  int failures = 0;
+  for (std::int64_t n = 1; !learned && n < 1000; ++n) {
+    cuda::fail_allocation(n);
+    try {
+      learn();
+      learned = true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+      ++failures;
+    }
+    cuda::fail_allocation(0);
+    EXPECT_EQ(cuda::allocated_bytes(), held) << "allocation " << n;
+    EXPECT_EQ(*learn().data()->support, *expected.data()->support);
+  }
+  EXPECT_TRUE(learned);
+  return failures;
+}
+
 TEST_F(LearnGpu, TheSameFramesGiveTheSameBits) {
   for (const Shape& shape : {Shape{1 << 20}, Shape{99991}, Shape{540, 961}, Shape{40, 50, 60}}) {
     const Signal a = random_signal(ElementType::f32, shape, 1);
     const Signal b = random_signal(ElementType::f32, shape, 2);
     const std::vector<SignalView> frames{a.view(), b.view()};
     const Template first = learn(frames, {.k = 500, .backend = Backend::cuda});
-    for (int repeat = 0; repeat < 5; ++repeat) {
-      const Template again = learn(frames, {.k = 500, .backend = Backend::cuda});
-      EXPECT_EQ(*again.data()->support, *first.data()->support);
-      EXPECT_TRUE(same_bits(again.data()->power, first.data()->power));
-      EXPECT_EQ(again.data()->values, first.data()->values);
-      EXPECT_TRUE(same_bits(again.data()->tail_envelope.power, first.data()->tail_envelope.power));
-      EXPECT_TRUE(same_bits(again.data()->change_envelope.power, first.data()->change_envelope.power));
-      EXPECT_EQ(again.tail_energy(), first.tail_energy());
-    }
+    for (int repeat = 0; repeat < 5; ++repeat)
+      expect_same_bits(learn(frames, {.k = 500, .backend = Backend::cuda}), first);
   }
 }
 
 TEST_F(LearnGpu, EveryFailedAllocationLeavesNothingBehind) {
-  namespace cuda = detail::cuda;
   const Shape shape{64, 50};
   const Signal a = random_signal(ElementType::u8, shape, 1);
   const Signal b = random_signal(ElementType::u8, shape, 2);
@@ -79,25 +108,7 @@ TEST_F(LearnGpu, EveryFailedAllocationLeavesNothingBehind) {
        {LearnOptions{.k = 20}, LearnOptions{.energy = 0.5}, LearnOptions{.threshold_sigma = 2}}) {
     LearnOptions options = criterion;
     options.backend = Backend::cuda;
-    const Template expected = learn(frames, options);
-    const std::int64_t held = cuda::allocated_bytes();
-    bool learned = false;
-    int failures = 0;
-    for (std::int64_t n = 1; !learned && n < 1000; ++n) {
-      cuda::fail_allocation(n);
-      try {
-        learn(frames, options);
-        learned = true;
-      } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-        ++failures;
-      }
-      cuda::fail_allocation(0);
-      EXPECT_EQ(cuda::allocated_bytes(), held) << "allocation " << n;
-      EXPECT_EQ(*learn(frames, options).data()->support, *expected.data()->support);
-    }
-    EXPECT_TRUE(learned);
-    EXPECT_GE(failures, 10);
+    EXPECT_GE(fail_each_allocation([&] { return learn(frames, options); }), 10);
   }
 }
 
@@ -106,14 +117,8 @@ TEST_F(LearnGpu, OneFrameGivesTheSameBits) {
     const Signal signal = random_signal(ElementType::u8, shape, 1);
     const OnDevice<std::byte> bytes(signal.bytes);
     const Template first = learn(signal.view(), {.k = 500, .backend = Backend::cuda});
-    for (int repeat = 0; repeat < 5; ++repeat) {
-      const Template again = learn(DeviceSignal{bytes.get(), signal.type, shape}, {.k = 500});
-      EXPECT_EQ(*again.data()->support, *first.data()->support);
-      EXPECT_TRUE(same_bits(again.data()->power, first.data()->power));
-      EXPECT_EQ(again.data()->values, first.data()->values);
-      EXPECT_TRUE(same_bits(again.data()->tail_envelope.power, first.data()->tail_envelope.power));
-      EXPECT_EQ(again.tail_energy(), first.tail_energy());
-    }
+    for (int repeat = 0; repeat < 5; ++repeat)
+      expect_same_bits(learn(DeviceSignal{bytes.get(), signal.type, shape}, {.k = 500}), first);
   }
 }
 
@@ -172,29 +177,10 @@ TEST_F(LearnGpu, RefusesFramesThatItCannotRead) {
 }
 
 TEST_F(LearnGpu, OneFrameAllocatesLittleAndFailsCleanly) {
-  namespace cuda = detail::cuda;
   const Signal signal = random_signal(ElementType::u16, Shape{64, 50}, 1);
   const OnDevice<std::byte> bytes(signal.bytes);
   const DeviceSignal frame{bytes.get(), signal.type, signal.shape};
-  const Template expected = learn(frame, {.k = 20});
-  const std::int64_t held = cuda::allocated_bytes();
-  int failures = 0;
-  bool learned = false;
-  for (std::int64_t n = 1; !learned && n < 100; ++n) {
-    cuda::fail_allocation(n);
-    try {
-      learn(frame, {.k = 20});
-      learned = true;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-      ++failures;
-    }
-    cuda::fail_allocation(0);
-    EXPECT_EQ(cuda::allocated_bytes(), held) << "allocation " << n;
-    EXPECT_EQ(*learn(frame, {.k = 20}).data()->support, *expected.data()->support);
-  }
-  EXPECT_TRUE(learned);
-  EXPECT_EQ(failures, 1);
+  EXPECT_EQ(fail_each_allocation([&] { return learn(frame, {.k = 20}); }), 1);
 }
 
 TEST(LearnDeviceFrame, RefusesNullAndUnknownTypesEverywhere) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many samples of a frame a sparse plan may read.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/base/error.hpp"
+
+namespace sfft::detail {
+
+/// Samples per coefficient that the automatic budget allows, and the share of the frame.
+inline constexpr std::int64_t kSamplesPerCoefficient = 28;
+inline constexpr std::int64_t kBudgetDivisor = 12;
+
+/// The samples allowed to a plan of `k` coefficients in a frame of `points` samples. `share` is what the
+/// caller allows, as a share of the frame; 0: the automatic budget, which is the whole frame where least
+/// squares need it. Throws `invalid_argument` for a share of less than one sample.
+inline std::int64_t sample_budget(double share, std::int64_t points, std::int64_t k, bool least_squares) {
+  if (share > 0) {
+    const double samples = share * static_cast<double>(points);
+    if (samples < 1)  // 0 samples would be taken for no limit
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("max_samples = {} allows not one sample of {}: give a larger share", share, points));
+    return static_cast<std::int64_t>(samples);
+  }
+  if (least_squares) return points;
+  return std::max<std::int64_t>(1, std::min(points / kBudgetDivisor, kSamplesPerCoefficient * k));
+}
+
+}  // namespace sfft::detail
