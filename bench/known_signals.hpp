@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "bench/roots_of_one.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::test {
@@ -68,22 +69,23 @@ struct SparseSignal {
 
   /// x[t] by its definition, phases reduced in integers.
   std::vector<std::complex<double>> samples() const {
+    constexpr std::int64_t kBlock =
+        256;  // neighbours that share a factor: their other factors lie side by side
     const std::int64_t points = shape.points();
     std::vector<std::complex<double>> x(static_cast<std::size_t>(points));
     std::vector<std::vector<std::complex<double>>> roots;
-    for (const std::int64_t n : shape.extents()) {
-      roots.emplace_back();
-      for (std::int64_t i = 0; i < n; ++i) {
-        const long double angle =
-            2 * std::numbers::pi_v<long double> * static_cast<long double>(i) / static_cast<long double>(n);
-        roots.back().emplace_back(static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle)));
-      }
-    }
+    for (const std::int64_t n : shape.extents()) roots.push_back(roots_of_one<double>(n));
     const int last = shape.rank() - 1;
-    const std::int64_t row = shape[last];
+    const std::int64_t row = shape[last], block = std::min(row, kBlock);
+    std::vector<std::complex<double>> beside(static_cast<std::size_t>(block));
     for (std::size_t i = 0; i < support.size(); ++i) {
       const std::vector<std::int64_t> f = split(shape, support[i]);
       const double twice = real && negated(shape, support[i]) != support[i] ? 2 : 1;
+      const auto root_at = [&](std::int64_t m) {
+        return roots[static_cast<std::size_t>(last)]
+                    [static_cast<std::size_t>(f[static_cast<std::size_t>(last)] * m % row)];
+      };
+      for (std::int64_t j = 0; j < block; ++j) beside[static_cast<std::size_t>(j)] = root_at(j);
       for (std::int64_t start = 0; start < points; start += row) {
         const std::vector<std::int64_t> t = split(shape, start);
         std::complex<double> value = values[i] * (twice / static_cast<double>(points));
@@ -91,16 +93,16 @@ struct SparseSignal {
           const auto at = static_cast<std::size_t>(d);
           value *= roots[at][static_cast<std::size_t>(f[at] * t[at] % shape[d])];
         }
-        const std::int64_t step = f[static_cast<std::size_t>(last)];
-        std::int64_t turn = 0;
-        for (std::int64_t m = 0; m < row; ++m) {
-          const std::complex<double> root =
-              roots[static_cast<std::size_t>(last)][static_cast<std::size_t>(turn)];
-          const double re = value.real() * root.real() - value.imag() * root.imag();
-          const double im = real ? 0 : value.real() * root.imag() + value.imag() * root.real();
-          x[static_cast<std::size_t>(start + m)] += std::complex<double>(re, im);
-          turn += step;
-          if (turn >= row) turn -= row;
+        for (std::int64_t m = 0; m < row; m += block) {
+          const std::complex<double> first = value * root_at(m);
+          std::complex<double>* const out = &x[static_cast<std::size_t>(start + m)];
+          const auto count = static_cast<std::size_t>(std::min(block, row - m));
+          for (std::size_t j = 0; j < count; ++j) {
+            const std::complex<double> root = beside[j];
+            const double re = first.real() * root.real() - first.imag() * root.imag();
+            const double im = real ? 0 : first.real() * root.imag() + first.imag() * root.real();
+            out[j] += std::complex<double>(re, im);
+          }
         }
       }
     }

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <numbers>
 #include <random>
 #include <span>
 #include <vector>
+
+#include "bench/roots_of_one.hpp"
 
 namespace sfft::test {
 
@@ -19,12 +20,7 @@ inline std::vector<std::complex<double>> direct_dft_axis(const std::vector<std::
                                                          std::int64_t inner) {
   constexpr std::int64_t kBlock = 64;  // sums of sums: rounding errors do not grow with the root of n
   std::vector<std::complex<double>> part(static_cast<std::size_t>(inner));
-  std::vector<std::complex<double>> roots;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const long double angle =
-        -2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
-    roots.emplace_back(static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle)));
-  }
+  const std::vector<std::complex<double>> roots = roots_of_one<double>(n);
   std::vector<std::complex<double>> y(x.size());
   for (std::int64_t o = 0; o < outer; ++o) {
     for (std::int64_t f = 0; f < n; ++f) {
@@ -33,7 +29,7 @@ inline std::vector<std::complex<double>> direct_dft_axis(const std::vector<std::
       for (std::int64_t block = 0; block < n; block += kBlock) {
         std::fill(part.begin(), part.end(), 0.0);
         for (std::int64_t t = block; t < std::min(n, block + kBlock); ++t) {
-          const std::complex<double> root = roots[static_cast<std::size_t>(turn)];
+          const std::complex<double> root = std::conj(roots[static_cast<std::size_t>(turn)]);
           const std::complex<double>* in = &x[static_cast<std::size_t>((o * n + t) * inner)];
           for (std::size_t i = 0; i < part.size(); ++i) {
             const double re = in[i].real() * root.real() - in[i].imag() * root.imag();

@@ -117,10 +117,16 @@ class TunedInterpreter {
     const auto n1 = static_cast<std::size_t>(std::max(step_->rows, 1)), n2 = n / n1;
     for (std::size_t k = 0; k < n; ++k) {
       double re = 0, im = 0;
-      for (std::size_t j = 0; j < n; ++j) {
-        const std::size_t at = (j / n2 * (k / n2) * n2 + j % n2 * (k % n2) * n1) % n;
-        re += x[j].real() * w[at].real() - x[j].imag() * w[at].imag();
-        im += x[j].real() * w[at].imag() + x[j].imag() * w[at].real();
+      const Value* in = x.data();
+      const std::size_t step = k % n2 * n1;
+      for (std::size_t d1 = 0; d1 < n1; ++d1) {
+        std::size_t at = d1 * (k / n2) * n2 % n;
+        for (std::size_t d2 = 0; d2 < n2; ++d2, ++in) {
+          re += in->real() * w[at].real() - in->imag() * w[at].imag();
+          im += in->real() * w[at].imag() + in->imag() * w[at].real();
+          at += step;
+          if (at >= n) at -= n;
+        }
       }
       y[k] = {re, im};
       if (twiddle.modulus > 0) {
