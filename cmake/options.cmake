@@ -24,6 +24,14 @@ if(SFFT_SANITIZE)
   add_link_options(-fsanitize=${_sanitizers})
 endif()
 
+# sfft_precompile(TARGET HEADER...): what nearly every source of TARGET includes. Sources with options of their own are left out by the
+# property SKIP_PRECOMPILE_HEADERS.
+function(sfft_precompile target)
+  if(SFFT_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 function(sfft_warnings target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;$<$<BOOL:${SFFT_WERROR}>:-Werror>>"
