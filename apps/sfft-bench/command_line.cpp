@@ -27,6 +27,7 @@ constexpr const char* kExamples = R"(Examples:
   sfft-bench noise --snr 0,20,40                         error against the signal-to-noise ratio
   sfft-bench dense --shape 1080x1920 --real --threads 1,4   the built-in dense engine against FFTW
   sfft-bench video street.mp4 --k 1000                   when learning and planning are paid back
+  sfft-bench technologies --quick                        one FFT in every technology of this machine
   bench/plot.py sparse.json -o figures                   the figures, as SVG
 
 Exit codes: 0 fine, 2 wrong usage, 3 a file unreadable or not writable, 4 no usable GPU (with --device cuda),
@@ -55,6 +56,16 @@ creation there. "sfft" is a tracker, whose renewals and comparisons are in its t
 template for all frames. "never" comes with its reason. "first use" is the first preparation in the process, which
 also loads libraries and kernels; what the process pays once for the GPU is on this library's account. "Plan kept"
 takes the dense transform's plan as made before, by FFTW's wisdom for example.)";
+
+constexpr const char* kTechnologyExamples = R"(Examples:
+  sfft-bench technologies --quick                        what this machine has, small sizes
+  sfft-bench technologies --json technologies.json       everything, for bench/technologies/tables.py
+  sfft-bench technologies --only opencl --all-devices    every device of every OpenCL platform
+  sfft-bench technologies --only emulation --bits 14     the GPU's kernels emulated on the processor
+
+Every technology is looked for when the program runs and has a process of its own: what is missing, crashes or
+hangs is a row with its reason. Every answer is compared with FFTW in double precision before it is timed; exit
+code 1 says that one was wrong.)";
 
 constexpr const char* kOnlyHelp =
     "Only the contender of this name, or else those whose name contains it; may be repeated";
@@ -181,6 +192,45 @@ void add_video(CLI::App& app, CommandLine& line, Settings& settings) {
   add_common(*command, line.common, settings);
 }
 
+void add_technologies(CLI::App& app, CommandLine& line) {
+  TechnologyOptions& technologies = line.technologies;
+  CLI::App* command = app.add_subcommand(
+      "technologies", "One radix-2 FFT in C++, OpenMP, CUDA, OpenCL, OpenGL and Vulkan, beside the libraries");
+  command->footer(kTechnologyExamples);
+  command->add_option("--json", line.common.json, "Write the rows for bench/technologies/tables.py");
+  command->add_option("--from-bits", technologies.bits_from, "Lengths from 2^BITS")->check(CLI::Range(1, 26));
+  command->add_option("--bits", technologies.bits_to, "Lengths up to 2^BITS (default: 26, with --quick 14)")
+      ->check(CLI::Range(1, 26));
+  command
+      ->add_option("--bits-2d", technologies.bits_2d_to,
+                   "In 2D from 64x64 up to extents of 2^BITS (default: 13, with --quick 7); 5: none")
+      ->check(CLI::Range(5, 13));
+  command
+      ->add_option("--batch-bits", technologies.batch_bits,
+                   "Points of a batch, 2^BITS (default: 24, with --quick 16); 5: none")
+      ->check(CLI::Range(5, 26));
+  command
+      ->add_option("--threads", technologies.threads,
+                   "Threads per group of the sweeps, powers of two (default: 32 … 1024, with --quick 64,256)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({16, 32, 64, 128, 256, 512, 1024}));
+  command->add_option("--tiles", technologies.tiles, "Tiles of the transposition (default: 16,32,64)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({16, 32, 64}));
+  command->add_option("--only", technologies.only,
+                      "Only the technology of this name, or else those whose name contains it; may be repeated");
+  command->add_flag("--all-devices", technologies.all_devices, "Every device, or only the first of each technology");
+  command
+      ->add_option("--patience", technologies.patience_seconds,
+                   "Seconds without a sign of life after which a technology is given up")
+      ->check(CLI::Range(1.0, 3600.0))
+      ->capture_default_str();
+  command->add_flag("--quick", line.common.quick, "Smaller and fewer: under a minute");
+  command->add_flag("--quiet", line.common.quiet, "No progress and no table");
+}
+
 template <class T>
 std::vector<T> distinct(const std::vector<T>& given, std::vector<T> otherwise) {
   std::vector<T> once;
@@ -218,6 +268,7 @@ std::optional<int> parse(int argc, char** argv, CommandLine& line) {
   add_noise(app, line, settings);
   add_dense(app, line, settings);
   add_video(app, line, settings);
+  add_technologies(app, line);
   try {
     app.parse(argc, argv);
     line.subcommand = app.get_subcommands().front()->get_name();

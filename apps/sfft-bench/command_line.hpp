@@ -18,6 +18,7 @@ struct CommandLine {
   NoiseOptions noise;
   DenseOptions dense;
   VideoOptions video;
+  TechnologyOptions technologies;
 };
 
 /// Fills `line`. Returns an exit code when there is nothing to run: after --help, or for wrong usage, of

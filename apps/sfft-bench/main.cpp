@@ -35,6 +35,18 @@ void run(const std::string& subcommand, CommandLine& line, Results& results) {
   if (subcommand == "video") run_video(line.video, line.common, results);
 }
 
+/// Technologies look for their GPUs in processes of their own, which only work before this one has one.
+int run_technologies(CommandLine& line, RunContext context) {
+  context.subcommand = line.subcommand;
+  context.quick = line.common.quick;
+  try {
+    return run_technologies(line.technologies, line.common, context) ? kFine : kFailure;
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "sfft-bench: interrupted; what was measured is kept\n");
+    return kInterrupted;
+  }
+}
+
 /// Runs a subcommand; the result files record how the run ended in any case.
 int run_and_record(const std::string& subcommand, CommandLine& line, RunContext context) {
   line.common.gpu = settle_gpu(line.common);
@@ -81,6 +93,7 @@ int main(int argc, char** argv) {
   context.command = "build/bin/sfft-bench";
   for (int i = 1; i < argc; ++i) context.command += std::string(" ") + argv[i];
   try {
+    if (line.subcommand == "technologies") return run_technologies(line, context);
     return run_and_record(line.subcommand, line, context);
   } catch (const sfft::video::InputError& error) {
     fmt::print(stderr, "sfft-bench: {}\n", error.what());

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins embedded texts.
+#include "bench/technologies/kernel_sources.hpp"
+
+#include "kernels/base/embedded.hpp"
+
+namespace sfft::detail {
+extern const EmbeddedFile technology_kernels[];
+extern const int technology_kernelsCount;
+}  // namespace sfft::detail
+
+namespace sfft::technologies {
+
+namespace {
+
+std::string text_of(const std::string& file) {
+  for (int i = 0; i < detail::technology_kernelsCount; ++i) {
+    const detail::EmbeddedFile& each = detail::technology_kernels[i];
+    if (std::string(each.name) == "bench/technologies/kernels/" + file) return each.text;
+  }
+  throw Failure("this build carries no " + file);
+}
+
+}  // namespace
+
+std::string defines(const Setting& setting, const std::vector<std::string>& flags) {
+  std::string text;
+  for (const std::string& flag : flags) text += "#define " + flag + "\n";
+  text += "#define FFT_THREADS " + std::to_string(setting.threads) + "\n";
+  text += "#define FFT_TILE " + std::to_string(setting.tile) + "\n";
+  if (setting.built_in_sincos) text += "#define FFT_BUILT_IN_SINCOS\n";
+  return text;
+}
+
+std::string kernel_source(const std::string& file, const std::string& head) {
+  return head + text_of("fft_math.h") + text_of(file);
+}
+
+}  // namespace sfft::technologies

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels' text, which the program carries: the shared mathematics before a language's kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/technologies/problem.hpp"
+
+namespace sfft::technologies {
+
+/// "#define" lines of a setting, and of `flags`, as NAME or NAME VALUE.
+std::string defines(const Setting& setting, const std::vector<std::string>& flags);
+
+/// `head`, the mathematics, the kernels of `file`: "kernels.cl".
+std::string kernel_source(const std::string& file, const std::string& head);
+
+}  // namespace sfft::technologies

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A problem as this library's shape.
+#pragma once
+
+#include "bench/technologies/problem.hpp"
+#include "sfft/types.hpp"
+
+namespace sfft::technologies {
+
+inline Shape shape_of(const Problem& problem) {
+  return problem.rank == 2 ? Shape{problem.length(), problem.length()} : Shape{problem.length()};
+}
+
+}  // namespace sfft::technologies

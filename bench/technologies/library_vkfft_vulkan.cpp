@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// VkFFT on Vulkan: its header calls Vulkan's functions, which are pointers of the same names here, and glslang.
+#include "bench/technologies/vulkan_api.hpp"
+
+#define VKFFT_BACKEND 0
+#include <vkFFT.h>
+
+namespace sfft::technologies {
+
+namespace {
+
+class VkFftVulkan final : public Technology {
+ public:
+  explicit VkFftVulkan(int device) : queue_(device, facts_) {
+    facts_.driver += ", VkFFT " + std::to_string(VkFFTGetVersion());
+    facts_.steps.insert(facts_.steps.end(),
+                        {"initializeVkFFT", "vkBeginCommandBuffer", "VkFFTAppend", "vkEndCommandBuffer", "vkQueueSubmit"});
+    commands_ = queue_.commands();
+  }
+  ~VkFftVulkan() override { clear(); }
+  const Facts& facts() const override { return facts_; }
+  void prepare(const Problem& problem, const Setting&) override {
+    clear();
+    bytes_ = static_cast<std::uint64_t>(problem.points()) * sizeof(Complex);
+    if (static_cast<std::int64_t>(bytes_) > facts_.limits.buffer_bytes)
+      throw Failure("larger than one buffer of this device may be");
+    input_ = queue_.allocate_on_device(static_cast<std::int64_t>(bytes_));
+    output_ = queue_.allocate_on_device(static_cast<std::int64_t>(bytes_));
+    VkFFTConfiguration configuration = {};
+    configuration.FFTdim = static_cast<std::uint64_t>(problem.rank);
+    for (int d = 0; d < problem.rank; ++d) configuration.size[d] = static_cast<std::uint64_t>(problem.length());
+    configuration.numberBatches = static_cast<std::uint64_t>(problem.batch);
+    configuration.physicalDevice = &queue_.physical;
+    configuration.device = &queue_.device;
+    configuration.queue = &queue_.queue;
+    configuration.commandPool = &queue_.pool;
+    configuration.fence = &queue_.fence;
+    configuration.buffer = &output_.buffer;
+    configuration.bufferSize = &bytes_;
+    configuration.isInputFormatted = 1;
+    configuration.inputBufferStride[0] = static_cast<std::uint64_t>(problem.length());
+    configuration.inputBuffer = &input_.buffer;
+    configuration.inputBufferSize = &bytes_;
+    const VkFFTResult result = initializeVkFFT(&application_, configuration);
+    if (result != VKFFT_SUCCESS) throw Failure("initializeVkFFT: result " + std::to_string(result));
+    planned_ = true;
+    VulkanQueue::begin(commands_);
+    queue_.stamp(commands_, 0);
+    VkFFTLaunchParams parameters = {};
+    parameters.commandBuffer = &commands_;
+    parameters.buffer = &output_.buffer;
+    parameters.inputBuffer = &input_.buffer;
+    if (VkFFTAppend(&application_, -1, &parameters) != VKFFT_SUCCESS) throw Failure("VkFFTAppend failed");
+    VulkanQueue::barrier(commands_);
+    queue_.stamp(commands_, 1);
+    vulkan(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
+  }
+  void upload(const Complex* signal) override { queue_.write(input_, signal, static_cast<std::int64_t>(bytes_)); }
+  void download(Complex* spectrum) override { queue_.read(spectrum, output_, static_cast<std::int64_t>(bytes_)); }
+  Sample run() override { return queue_.submit(commands_, true); }
+
+ private:
+  void clear() {
+    if (planned_) deleteVkFFT(&application_);
+    application_ = {};
+    planned_ = false;
+    queue_.release(input_);
+    queue_.release(output_);
+  }
+  Facts facts_;
+  VulkanQueue queue_;
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+  std::uint64_t bytes_ = 0;
+  VulkanBuffer input_, output_;
+  VkFFTApplication application_ = {};
+  bool planned_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Technology> open_vkfft_vulkan(int device) {
+  if (!VulkanQueue::exists(device)) return nullptr;
+  return std::make_unique<VkFftVulkan>(device);
+}
+
+}  // namespace sfft::technologies

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches of a transform, the same for every technology: a port only carries them out.
+#pragma once
+
+#include <cstdint>
+
+#ifndef __CUDACC__
+#include <string>
+#include <vector>
+
+#include "bench/technologies/problem.hpp"
+#endif
+
+namespace sfft::technologies {
+
+/// The kernels' arguments, in the layout that all languages give ten words.
+struct Parameters {
+  std::uint32_t threads = 0;   ///< that have work; the last group may have more
+  std::uint32_t groups_x = 0;  ///< groups in a row of the dispatch, where a technology limits rows
+  std::uint32_t bits = 0, block_bits = 0, stage = 0, dist = 0, columns = 0, rows = 0;
+  float sign = -1, scale = 1;
+};
+
+#ifndef __CUDACC__
+
+enum class Kernel : std::uint8_t { stage, parts, transpose };
+constexpr int kKernels = 3;
+
+/// Three arrays: the input, which stays as it is, the result, and one to work in.
+enum class Array : std::uint8_t { input, result, work };
+constexpr int kArrays = 3;
+
+struct Launch {
+  Kernel kernel = Kernel::stage;
+  Array source = Array::input, target = Array::result;
+  Parameters parameters;
+  std::uint32_t groups = 0;  ///< work-groups in all
+  int group_threads = 0;
+
+  std::uint32_t groups_y() const { return (groups + parameters.groups_x - 1) / parameters.groups_x; }
+  std::int64_t shared_bytes(const Setting& setting) const;
+};
+
+using Schedule = std::vector<Launch>;
+
+/// `max_groups_x`: the longest row of groups that the technology dispatches.
+Schedule make_schedule(const Problem& problem, const Setting& setting, std::uint32_t max_groups_x);
+
+/// Bytes that all launches read and write in all: every launch reads and writes each point once.
+double traffic_bytes(const Schedule& schedule, const Problem& problem);
+
+#endif
+
+}  // namespace sfft::technologies
