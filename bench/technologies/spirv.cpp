@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libshaderc, which knows GLSL and HLSL. Of its C interface the few functions are declared here that this needs:
-// so the build needs nothing of it, and a program built elsewhere finds it where it runs.
+// glslang where the build has it, else libshaderc where the machine has it: both know GLSL and HLSL. (libshaderc.so.1
+// of Debian 12 lacks symbols and does not load.) Of libshaderc the few functions are declared here that this needs.
 #include "bench/technologies/spirv.hpp"
 
 #include <cstring>
@@ -48,6 +48,9 @@ struct Shaderc {
 }  // namespace
 
 std::vector<std::uint32_t> compile_to_spirv(const std::string& source, ShaderLanguage language) {
+#if SFFT_TECHNOLOGIES_GLSLANG
+  return glslang_to_spirv(source, language);
+#endif
   constexpr int kCompute = 2, kForVulkan = 0, kForSpeed = 2;
   constexpr std::uint32_t kVulkan11 = (1U << 22) | (1U << 12);
   static const Shaderc shaderc;

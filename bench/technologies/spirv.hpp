@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SPIR-V of the kernels, by a compiler that is looked for when the program runs.
+// SPIR-V of the kernels, compiled when the program runs, for every setting anew.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,8 @@ enum class ShaderLanguage : std::uint8_t { glsl, hlsl };
 
 /// Throws Failure where there is no compiler, or with its log.
 std::vector<std::uint32_t> compile_to_spirv(const std::string& source, ShaderLanguage language);
+
+/// The same by glslang, where the build found it.
+std::vector<std::uint32_t> glslang_to_spirv(const std::string& source, ShaderLanguage language);
 
 }  // namespace sfft::technologies
