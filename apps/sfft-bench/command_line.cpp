@@ -59,7 +59,7 @@ takes the dense transform's plan as made before, by FFTW's wisdom for example.)"
 
 constexpr const char* kTechnologyExamples = R"(Examples:
   sfft-bench technologies --quick                        what this machine has, small sizes
-  sfft-bench technologies --json technologies.json       everything, for bench/technologies/tables.py
+  sfft-bench technologies --json technologies.json       everything, for bench/tables.py
   sfft-bench technologies --only opencl --all-devices    every device of every OpenCL platform
   sfft-bench technologies --only emulation --bits 14     the GPU's kernels emulated on the processor
 
@@ -197,7 +197,7 @@ void add_technologies(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand(
       "technologies", "One radix-2 FFT in C++, OpenMP, CUDA, OpenCL, OpenGL and Vulkan, beside the libraries");
   command->footer(kTechnologyExamples);
-  command->add_option("--json", line.common.json, "Write the rows for bench/technologies/tables.py");
+  command->add_option("--json", line.common.json, "Write the rows for bench/tables.py");
   command->add_option("--from-bits", technologies.bits_from, "Lengths from 2^BITS")->check(CLI::Range(1, 26));
   command->add_option("--bits", technologies.bits_to, "Lengths up to 2^BITS (default: 26, with --quick 14)")
       ->check(CLI::Range(1, 26));
