@@ -195,7 +195,8 @@ void add_video(CLI::App& app, CommandLine& line, Settings& settings) {
 void add_technologies(CLI::App& app, CommandLine& line) {
   TechnologyOptions& technologies = line.technologies;
   CLI::App* command = app.add_subcommand(
-      "technologies", "One radix-2 FFT in C++, OpenMP, CUDA, OpenCL, OpenGL and Vulkan, beside the libraries");
+      "technologies",
+      "One radix-2 FFT in C++, OpenMP, CUDA, OpenCL, OpenGL and Vulkan, beside the libraries");
   command->footer(kTechnologyExamples);
   command->add_option("--json", line.common.json, "Write the rows for bench/tables.py");
   command->add_option("--from-bits", technologies.bits_from, "Lengths from 2^BITS")->check(CLI::Range(1, 26));
@@ -219,9 +220,15 @@ void add_technologies(CLI::App& app, CommandLine& line) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({16, 32, 64}));
-  command->add_option("--only", technologies.only,
-                      "Only the technology of this name, or else those whose name contains it; may be repeated");
-  command->add_flag("--all-devices", technologies.all_devices, "Every device, or only the first of each technology");
+  command->add_option(
+      "--only", technologies.only,
+      "Only the technology of this name, or else those whose name contains it; may be repeated");
+  command
+      ->add_option("--keep-code", technologies.keep_code,
+                   "Write what drivers make of the kernels (PTX, SPIR-V) to this folder")
+      ->check(CLI::ExistingDirectory);
+  command->add_flag("--all-devices", technologies.all_devices,
+                    "Every device, or only the first of each technology");
   command
       ->add_option("--patience", technologies.patience_seconds,
                    "Seconds without a sign of life after which a technology is given up")

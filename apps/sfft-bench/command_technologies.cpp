@@ -6,6 +6,7 @@
 
 #include "bench/environment.hpp"
 #include "bench/technologies/isolation.hpp"
+#include "bench/technologies/kernel_sources.hpp"
 #include "commands.hpp"
 #include "kernels/base/output_file.hpp"
 #include "progress.hpp"
@@ -23,16 +24,20 @@ using Json = nlohmann::ordered_json;
 namespace tech = sfft::technologies;
 
 std::vector<tech::Problem> problems_of(const TechnologyOptions& options, bool quick) {
-  const auto or_default = [quick](int given, int usual, int small) { return given > 0 ? given : quick ? small : usual; };
+  const auto or_default = [quick](int given, int usual, int small) {
+    return given > 0 ? given : quick ? small : usual;
+  };
   std::vector<tech::Problem> problems;
   const int bits = or_default(options.bits_to, 26, 14);
   for (int b = options.bits_from; b <= bits; ++b) problems.push_back({b, 1, 1, false});
   const int bits_2d = or_default(options.bits_2d_to, 13, 7);
   for (int b = 6; b <= bits_2d; ++b) problems.push_back({b, 2, 1, false});
   const int batch = or_default(options.batch_bits, 24, 16);
-  for (int b = 6; b <= 14 && b < batch; b += 2) problems.push_back({b, 1, std::int64_t{1} << (batch - b), false});
+  for (int b = 6; b <= 14 && b < batch; b += 2)
+    problems.push_back({b, 1, std::int64_t{1} << (batch - b), false});
   if (problems.empty()) {
-    throw Error(ErrorCode::invalid_argument, "no size is left: --from-bits is above --bits, and neither 2D nor batches");
+    throw Error(ErrorCode::invalid_argument,
+                "no size is left: --from-bits is above --bits, and neither 2D nor batches");
   }
   return problems;
 }
@@ -59,9 +64,15 @@ class Report {
  public:
   Report(const RunContext& context, const CommonOptions& common) : json_(common.json), quiet_(common.quiet) {
     if (!json_.empty()) const detail::OutputFile refused_before_the_work(json_);
-    all_ = {{"schema", "sfft-technologies/1"}, {"command", context.command},      {"quick", context.quick},
-            {"status", "running"},             {"commit", SFFT_COMMIT},           {"sfft", build_info()},
-            {"processor", bench::processor()}, {"technologies", Json::array()}, {"rows", Json::array()}};
+    all_ = {{"schema", "sfft-technologies/1"},
+            {"command", context.command},
+            {"quick", context.quick},
+            {"status", "running"},
+            {"commit", SFFT_COMMIT},
+            {"sfft", build_info()},
+            {"processor", bench::processor()},
+            {"technologies", Json::array()},
+            {"rows", Json::array()}};
   }
   void facts(const Json& facts) {
     all_["technologies"].push_back(facts);
@@ -72,8 +83,8 @@ class Report {
       fmt::print("\n{}: {}\n", name, reason);
     } else {
       fmt::print("\n{} on {} ({})\n  {:<16} {:>7} {:>5} {:>12} {:>12} {:>12} {:>10}\n", name,
-                 facts["device"].get<std::string>(), facts["driver"].get<std::string>(), "", "threads", "tile",
-                 "device us", "wall us", "submit us", "rel. L2");
+                 facts["device"].get<std::string>(), facts["driver"].get<std::string>(), "", "threads",
+                 "tile", "device us", "wall us", "submit us", "rel. L2");
     }
   }
   void row(const Json& row) {
@@ -111,7 +122,8 @@ class Report {
     if (!quiet_) fmt::print("\n{} rows validated, {} above their bound\n", rows_ + wrong_, wrong_);
   }
   void write() const {
-    if (!json_.empty()) detail::write_whole(json_, all_.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (!json_.empty())
+      detail::write_whole(json_, all_.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   bool right() const { return wrong_ == 0; }
 
@@ -133,6 +145,7 @@ void measure_all(const TechnologyOptions& options, const CommonOptions& common, 
   if (!options.threads.empty()) course.threads = options.threads;
   if (!options.tiles.empty()) course.tiles = options.tiles;
   course.all_devices = options.all_devices;
+  tech::keep_code_in(options.keep_code);
 
   ProgressBar progress(static_cast<int>(entries.size()) + 1, common.quiet);
   tech::Sink sink;
@@ -161,7 +174,8 @@ void measure_all(const TechnologyOptions& options, const CommonOptions& common, 
 
 }  // namespace
 
-bool run_technologies(const TechnologyOptions& options, const CommonOptions& common, const RunContext& context) {
+bool run_technologies(const TechnologyOptions& options, const CommonOptions& common,
+                      const RunContext& context) {
   Report report(context, common);
   try {
     measure_all(options, common, report);

@@ -53,11 +53,12 @@ struct VideoOptions {
 };
 
 struct TechnologyOptions {
-  int bits_from = 1, bits_to = 0;  ///< log2 of the lengths in 1D; 0: the default, which --quick lowers
-  int bits_2d_to = 0;              ///< log2 of the extents in 2D, from 6
-  int batch_bits = 0;              ///< log2 of the points of a batch
+  int bits_from = 1, bits_to = 0;   ///< log2 of the lengths in 1D; 0: the default, which --quick lowers
+  int bits_2d_to = 0;               ///< log2 of the extents in 2D, from 6
+  int batch_bits = 0;               ///< log2 of the points of a batch
   std::vector<int> threads, tiles;  ///< of the sweeps; empty: the defaults
   std::vector<std::string> only;
+  std::string keep_code;  ///< a folder for what drivers make of the kernels; empty: none
   bool all_devices = false;
   double patience_seconds = 120;
 };
@@ -69,6 +70,7 @@ void run_video(const VideoOptions& options, const CommonOptions& common, Results
 
 struct RunContext;
 /// Writes a file of its own kind. Returns whether everything that ran was right.
-bool run_technologies(const TechnologyOptions& options, const CommonOptions& common, const RunContext& context);
+bool run_technologies(const TechnologyOptions& options, const CommonOptions& common,
+                      const RunContext& context);
 
 }  // namespace sfft::apps

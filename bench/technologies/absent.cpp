@@ -36,7 +36,8 @@ std::unique_ptr<Technology> open_clfft(int) {
 
 #if !SFFT_TECHNOLOGIES_OPENGL
 std::unique_ptr<Technology> open_opengl(int) {
-  throw Failure("this build has no OpenGL: EGL/egl.h and GL/glcorearb.h were not found (libegl-dev, libgl-dev)");
+  throw Failure(
+      "this build has no OpenGL: EGL/egl.h and GL/glcorearb.h were not found (libegl-dev, libgl-dev)");
 }
 #endif
 
@@ -61,7 +62,8 @@ std::unique_ptr<Technology> open_vkfft_opencl(int) {
 #if !SFFT_TECHNOLOGIES_VKFFT_VULKAN
 std::unique_ptr<Technology> open_vkfft_vulkan(int) {
   throw Failure(
-      "this build has no VkFFT on Vulkan: it needs SFFT_BUILD_BENCH_PROGRAMS, vkFFT.h, vulkan/vulkan.h and glslang "
+      "this build has no VkFFT on Vulkan: it needs SFFT_BUILD_BENCH_PROGRAMS, vkFFT.h, vulkan/vulkan.h and "
+      "glslang "
       "(glslang-dev)");
 }
 #endif

@@ -43,7 +43,8 @@ class ConstantGeometry final : public Technology {
     const float sign = problem.inverse ? 1.0F : -1.0F;
     const std::int64_t half = problem.length() / 2;
 #pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < half; ++i) twiddles_[index(i)] = fft_twiddle(static_cast<unsigned>(i), bits, sign);
+    for (std::int64_t i = 0; i < half; ++i)
+      twiddles_[index(i)] = fft_twiddle(static_cast<unsigned>(i), bits, sign);
   }
   void upload(const Complex* signal) override {
     std::memcpy(static_cast<void*>(input_.data()), signal, input_.size() * sizeof(FftComplex));
@@ -70,8 +71,12 @@ class ConstantGeometry final : public Technology {
   }
 
  private:
-  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-  float scale() const { return problem_.inverse ? 1.0F / static_cast<float>(problem_.length()) : 1.0F; }
+  static std::size_t index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+  }
+  float scale() const {
+    return problem_.inverse ? 1.0F / static_cast<float>(problem_.length()) : 1.0F;
+  }
 
   void butterfly(const FftComplex* from, FftComplex* to, std::int64_t i, unsigned stage) const {
     const std::int64_t half = problem_.length() / 2;
@@ -118,7 +123,8 @@ class ConstantGeometry final : public Technology {
           source = target;
           std::swap(target, other);
         }
-        for (std::int64_t i = 0; i < length; ++i) to[row * length + i] = fft_scaled(source[reversed(i)], factor);
+        for (std::int64_t i = 0; i < length; ++i)
+          to[row * length + i] = fft_scaled(source[reversed(i)], factor);
       }
     }
   }

@@ -6,8 +6,8 @@ namespace sfft::technologies {
 
 namespace {
 
-/// Carries a schedule out as a GPU would, a group at a time and between two barriers a thread at a time: so the
-/// mathematics, the schedule and the kernels' indices are tested where there is no GPU.
+/// Carries a schedule out as a GPU would, a group at a time and between two barriers a thread at a time: so
+/// the mathematics, the schedule and the kernels' indices are tested where there is no GPU.
 class Emulation final : public Port {
  public:
   Emulation() {
@@ -16,7 +16,9 @@ class Emulation final : public Port {
     facts_.limits = {1024, 49152, 0, 0, 64};  // a short row of groups, so that a second one is tested too
   }
   void upload(const Complex* signal) override { std::memcpy(data(Array::input), signal, size()); }
-  void download(Complex* spectrum) override { std::memcpy(static_cast<void*>(spectrum), data(Array::result), size()); }
+  void download(Complex* spectrum) override {
+    std::memcpy(static_cast<void*>(spectrum), data(Array::result), size());
+  }
   Sample run() override {
     const Stopwatch watch;
     for (const Launch& launch : schedule_) {
@@ -66,7 +68,8 @@ class Emulation final : public Port {
     values_.resize(2 * group_threads());
     joined_.resize(2 * group_threads());
     const unsigned first_thread = group * group_threads();
-    const unsigned threads = first_thread >= p.threads ? 0 : std::min(group_threads(), p.threads - first_thread);
+    const unsigned threads =
+        first_thread >= p.threads ? 0 : std::min(group_threads(), p.threads - first_thread);
     const auto low_of = [&](unsigned lane) {
       return ((lane >> half_bits) << p.block_bits) + (lane & (half_points - 1));
     };

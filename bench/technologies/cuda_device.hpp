@@ -84,7 +84,8 @@ class CudaQueue {
     return sample;
   }
   void copy(void* to, const void* from, std::int64_t bytes) const {
-    cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream_), "cudaMemcpy");
+    cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream_),
+         "cudaMemcpy");
     cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 

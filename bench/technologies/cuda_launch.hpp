@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "bench/technologies/schedule.hpp"
+#include "bench/technologies/kernels/parameters.hpp"
 
 namespace sfft::technologies {
 

@@ -12,7 +12,8 @@ namespace {
 class CudaPort final : public Port {
  public:
   explicit CudaPort(int device) : queue_(device, facts_) {
-    for (const char* call : {"cudaSetDevice", "cudaStreamCreate", "cudaMalloc", "cudaMemcpyAsync", "<<<>>>"}) step(call);
+    for (const char* call : {"cudaSetDevice", "cudaStreamCreate", "cudaMalloc", "cudaMemcpyAsync", "<<<>>>"})
+      step(call);
     measure_copies();
   }
   void upload(const Complex* signal) override { queue_.copy(array(Array::input), signal, bytes()); }
@@ -32,7 +33,8 @@ class CudaPort final : public Port {
     std::vector<double> times;
     for (int i = 0; i < 11; ++i) {
       const Sample sample = queue_.timed([&] {
-        cuda(cudaMemcpyAsync(to.data(), from.data(), kBytes, cudaMemcpyDeviceToDevice, queue_.stream()), "cudaMemcpyAsync");
+        cuda(cudaMemcpyAsync(to.data(), from.data(), kBytes, cudaMemcpyDeviceToDevice, queue_.stream()),
+             "cudaMemcpyAsync");
       });
       times.push_back(sample.device_us);
     }
@@ -41,7 +43,8 @@ class CudaPort final : public Port {
   }
   float2* array(Array array) const { return arrays_[static_cast<int>(array)].data(); }
   void build(const Setting& setting) override {
-    if (setting.built_in_sincos) throw Failure("this build's CUDA kernels have the shared twiddle factors alone");
+    if (setting.built_in_sincos)
+      throw Failure("this build's CUDA kernels have the shared twiddle factors alone");
     if (setting.tile != 16 && setting.tile != 32 && setting.tile != 64)
       throw Failure("tiles of 16, 32 and 64 are compiled in");
   }

@@ -13,7 +13,9 @@ FftwApi<Real>::FftwApi(int threads) {
   const std::string letter = std::is_same_v<Real, float> ? "f" : "";
   const std::string prefix = "fftw" + letter + "_";
   const DynamicLibrary library({"libfftw3" + letter + ".so.3"});
-  const auto find = [&](auto& function, const char* name) { library.require(function, (prefix + name).c_str()); };
+  const auto find = [&](auto& function, const char* name) {
+    library.require(function, (prefix + name).c_str());
+  };
   find(allocate, "malloc");
   find(release, "free");
   find(execute, "execute_dft");
@@ -32,13 +34,14 @@ FftwApi<Real>::FftwApi(int threads) {
 }
 
 template <class Real>
-typename FftwApi<Real>::Plan FftwApi<Real>::plan(const Problem& problem, Real* input, Real* output, bool estimate) const {
+typename FftwApi<Real>::Plan FftwApi<Real>::plan(const Problem& problem, Real* input, Real* output,
+                                                 bool estimate) const {
   constexpr int kForward = -1;
   constexpr unsigned kMeasure = 0, kEstimate = 1U << 6;
   const int extent = static_cast<int>(problem.length());
   const int extents[] = {extent, extent};
-  Plan made = plan_many_(problem.rank, extents, static_cast<int>(problem.batch), input, nullptr, 1, extent, output,
-                         nullptr, 1, extent, kForward, estimate ? kEstimate : kMeasure);
+  Plan made = plan_many_(problem.rank, extents, static_cast<int>(problem.batch), input, nullptr, 1, extent,
+                         output, nullptr, 1, extent, kForward, estimate ? kEstimate : kMeasure);
   if (made == nullptr) throw Failure("FFTW makes no plan for this");
   return made;
 }

@@ -27,7 +27,8 @@ class FftwApi {
   std::string threads_library;
 
  private:
-  using PlanMany = Plan (*)(int, const int*, int, Real*, const int*, int, int, Real*, const int*, int, int, int, unsigned);
+  using PlanMany = Plan (*)(int, const int*, int, Real*, const int*, int, int, Real*, const int*, int, int,
+                            int, unsigned);
   PlanMany plan_many_ = nullptr;
 };
 

@@ -160,10 +160,12 @@ void run_isolated(const Entry& entry, const Material& material, const Course& co
               at = {line["device"].get<int>(), line["problem"].get<std::size_t>()};
               sink.doing(entry.name + ": " + what);
             }
-            if (line.contains("facts") && (tries == 1 || !line["facts"]["skipped"].get<std::string>().empty()))
+            if (line.contains("facts") &&
+                (tries == 1 || !line["facts"]["skipped"].get<std::string>().empty()))
               sink.facts(line["facts"]);
             if (line.contains("row")) sink.row(line["row"]);
-            if (line.contains("failed")) sink.facts(missing(entry, nullptr, line["failed"].get<std::string>()));
+            if (line.contains("failed"))
+              sink.facts(missing(entry, nullptr, line["failed"].get<std::string>()));
           },
           sink.poll);
     }
@@ -178,7 +180,8 @@ void run_isolated(const Entry& entry, const Material& material, const Course& co
     if (next.problem >= problems) next = {at.device + 1, 0};
     if (next.device > 0 && !course.all_devices) return;
   }
-  sink.facts(missing(entry, nullptr, "given up after " + std::to_string(kTries) + " processes that did not end well"));
+  sink.facts(missing(entry, nullptr,
+                     "given up after " + std::to_string(kTries) + " processes that did not end well"));
 }
 
 }  // namespace sfft::technologies

@@ -20,8 +20,8 @@ struct Sink {
 /// Fills signal and spectra in a child: FFTW's threads do not survive a fork. Throws Failure with its reason.
 void fill_material(Material& material, double patience_seconds, const Sink& sink);
 
-/// Measures a technology in a child. Where that dies, or says nothing for `patience_seconds`, the problem gets a
-/// row that says so, and another child goes on behind it, a few times.
+/// Measures a technology in a child. Where that dies, or says nothing for `patience_seconds`, the problem
+/// gets a row that says so, and another child goes on behind it, a few times.
 void run_isolated(const Entry& entry, const Material& material, const Course& course, double patience_seconds,
                   const Sink& sink);
 

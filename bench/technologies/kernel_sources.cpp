@@ -2,6 +2,9 @@
 // Joins embedded texts.
 #include "bench/technologies/kernel_sources.hpp"
 
+#include <fstream>
+#include <utility>
+
 #include "kernels/base/embedded.hpp"
 
 namespace sfft::detail {
@@ -21,6 +24,11 @@ std::string text_of(const std::string& file) {
   throw Failure("this build carries no " + file);
 }
 
+std::string& code_folder() {
+  static std::string folder;
+  return folder;
+}
+
 }  // namespace
 
 std::string defines(const Setting& setting, const std::vector<std::string>& flags) {
@@ -34,6 +42,16 @@ std::string defines(const Setting& setting, const std::vector<std::string>& flag
 
 std::string kernel_source(const std::string& file, const std::string& head) {
   return head + text_of("fft_math.h") + text_of(file);
+}
+
+void keep_code_in(std::string folder) {
+  code_folder() = std::move(folder);
+}
+
+void keep_code(const std::string& file, const void* code, std::size_t bytes) {
+  if (code_folder().empty()) return;
+  std::ofstream out(code_folder() + "/" + file, std::ios::binary);
+  out.write(static_cast<const char*>(code), static_cast<std::streamsize>(bytes));
 }
 
 }  // namespace sfft::technologies

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// clFFT, looked for when the program runs. Of its interface the few functions are declared here that this needs.
+// clFFT, looked for when the program runs. Of its interface the few functions are declared here that this
+// needs.
 #include "bench/technologies/clock.hpp"
 #include "bench/technologies/dynamic_library.hpp"
 #include "bench/technologies/opencl_api.hpp"
@@ -33,8 +34,8 @@ struct ClFftApi {
   int (*set_location)(Plan, int) = nullptr;
   int (*set_batch)(Plan, std::size_t) = nullptr;
   int (*bake)(Plan, cl_uint, cl_command_queue*, void (*)(Plan, void*), void*) = nullptr;
-  int (*enqueue)(Plan, int, cl_uint, cl_command_queue*, cl_uint, const cl_event*, cl_event*, cl_mem*, cl_mem*, cl_mem) =
-      nullptr;
+  int (*enqueue)(Plan, int, cl_uint, cl_command_queue*, cl_uint, const cl_event*, cl_event*, cl_mem*, cl_mem*,
+                 cl_mem) = nullptr;
   int (*destroy)(Plan*) = nullptr;
 };
 
@@ -48,8 +49,9 @@ class ClFft final : public Technology {
     const ClFftApi::Setup setup;
     clfft(api_.setup(&setup), "clfftSetup");
     facts_.driver += ", " + api_.library.name();
-    for (const char* call : {"clfftSetup", "clfftCreateDefaultPlan", "clfftSetPlanPrecision", "clfftSetLayout",
-                             "clfftSetResultLocation", "clfftBakePlan", "clCreateBuffer", "clfftEnqueueTransform"}) {
+    for (const char* call :
+         {"clfftSetup", "clfftCreateDefaultPlan", "clfftSetPlanPrecision", "clfftSetLayout",
+          "clfftSetResultLocation", "clfftBakePlan", "clCreateBuffer", "clfftEnqueueTransform"}) {
       facts_.steps.emplace_back(call);
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries on CUDA: cuFFT, and VkFFT and this library's own engines by way of its dense plans, which find the
-// driver when they run.
+// Libraries on CUDA: cuFFT, and VkFFT and this library's own engines by way of its dense plans, which find
+// the driver when they run.
 #include <cufft.h>
 
 #include <optional>
@@ -95,7 +95,8 @@ class DensePlan final : public OnCuda {
   Sample run() override {
     return queue_.timed([this] {
       plan_->enqueue_forward(input_.data(), ElementType::c64, reinterpret_cast<Complex*>(output_.data()),
-                             {reinterpret_cast<std::byte*>(workspace_.data()), workspace_bytes_}, queue_.stream());
+                             {reinterpret_cast<std::byte*>(workspace_.data()), workspace_bytes_},
+                             queue_.stream());
     });
   }
 
@@ -117,7 +118,8 @@ std::unique_ptr<Technology> open_cufft(int device) {
 
 std::unique_ptr<Technology> open_vkfft_cuda(int device) {
   if (!CudaQueue::exists(device)) return nullptr;
-  if (!dense::available(dense::Engine::vkfft)) throw Failure("this build has no VkFFT: vkFFT.h was not found");
+  if (!dense::available(dense::Engine::vkfft))
+    throw Failure("this build has no VkFFT: vkFFT.h was not found");
   return std::make_unique<DensePlan>(device, dense::Engine::vkfft);
 }
 

@@ -27,7 +27,8 @@ class VkFftOpenCl final : public Technology {
     output_ = queue_.allocate(static_cast<std::int64_t>(bytes_));
     VkFFTConfiguration configuration = {};
     configuration.FFTdim = static_cast<std::uint64_t>(problem.rank);
-    for (int d = 0; d < problem.rank; ++d) configuration.size[d] = static_cast<std::uint64_t>(problem.length());
+    for (int d = 0; d < problem.rank; ++d)
+      configuration.size[d] = static_cast<std::uint64_t>(problem.length());
     configuration.numberBatches = static_cast<std::uint64_t>(problem.batch);
     configuration.platform = &queue_.platform;
     configuration.device = &queue_.device;
@@ -42,8 +43,12 @@ class VkFftOpenCl final : public Technology {
     if (result != VKFFT_SUCCESS) throw Failure("initializeVkFFT: result " + std::to_string(result));
     planned_ = true;
   }
-  void upload(const Complex* signal) override { queue_.write(input_, signal, static_cast<std::int64_t>(bytes_)); }
-  void download(Complex* spectrum) override { queue_.read(spectrum, output_, static_cast<std::int64_t>(bytes_)); }
+  void upload(const Complex* signal) override {
+    queue_.write(input_, signal, static_cast<std::int64_t>(bytes_));
+  }
+  void download(Complex* spectrum) override {
+    queue_.read(spectrum, output_, static_cast<std::int64_t>(bytes_));
+  }
   Sample run() override {
     const Stopwatch watch;
     cl_event first = nullptr, last = nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VkFFT on Vulkan: its header calls Vulkan's functions, which are pointers of the same names here, and glslang.
+// VkFFT on Vulkan: its header calls Vulkan's functions, which are pointers of the same names here, and
+// glslang.
 #include "bench/technologies/vulkan_api.hpp"
 
 #define VKFFT_BACKEND 0
@@ -13,8 +14,8 @@ class VkFftVulkan final : public Technology {
  public:
   explicit VkFftVulkan(int device) : queue_(device, facts_) {
     facts_.driver += ", VkFFT " + std::to_string(VkFFTGetVersion());
-    facts_.steps.insert(facts_.steps.end(),
-                        {"initializeVkFFT", "vkBeginCommandBuffer", "VkFFTAppend", "vkEndCommandBuffer", "vkQueueSubmit"});
+    facts_.steps.insert(facts_.steps.end(), {"initializeVkFFT", "vkBeginCommandBuffer", "VkFFTAppend",
+                                             "vkEndCommandBuffer", "vkQueueSubmit"});
     commands_ = queue_.commands();
   }
   ~VkFftVulkan() override { clear(); }
@@ -28,7 +29,8 @@ class VkFftVulkan final : public Technology {
     output_ = queue_.allocate_on_device(static_cast<std::int64_t>(bytes_));
     VkFFTConfiguration configuration = {};
     configuration.FFTdim = static_cast<std::uint64_t>(problem.rank);
-    for (int d = 0; d < problem.rank; ++d) configuration.size[d] = static_cast<std::uint64_t>(problem.length());
+    for (int d = 0; d < problem.rank; ++d)
+      configuration.size[d] = static_cast<std::uint64_t>(problem.length());
     configuration.numberBatches = static_cast<std::uint64_t>(problem.batch);
     configuration.physicalDevice = &queue_.physical;
     configuration.device = &queue_.device;
@@ -55,8 +57,12 @@ class VkFftVulkan final : public Technology {
     queue_.stamp(commands_, 1);
     vulkan(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
   }
-  void upload(const Complex* signal) override { queue_.write(input_, signal, static_cast<std::int64_t>(bytes_)); }
-  void download(Complex* spectrum) override { queue_.read(spectrum, output_, static_cast<std::int64_t>(bytes_)); }
+  void upload(const Complex* signal) override {
+    queue_.write(input_, signal, static_cast<std::int64_t>(bytes_));
+  }
+  void download(Complex* spectrum) override {
+    queue_.read(spectrum, output_, static_cast<std::int64_t>(bytes_));
+  }
   Sample run() override { return queue_.submit(commands_, true); }
 
  private:

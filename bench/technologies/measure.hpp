@@ -14,11 +14,11 @@ namespace sfft::technologies {
 
 /// How a run measures.
 struct Course {
-  std::vector<int> threads;      ///< per group, swept where a problem is in `swept`
-  std::vector<int> tiles;        ///< likewise, in 2D
-  std::vector<bool> swept;       ///< for every problem
-  double row_seconds = 0.05;     ///< repeats of a row last about so long
-  bool all_devices = false;      ///< or the first of each technology
+  std::vector<int> threads;                             ///< per group, swept where a problem is in `swept`
+  std::vector<int> tiles;                               ///< likewise, in 2D
+  std::vector<bool> swept;                              ///< for every problem
+  double row_seconds = 0.05;                            ///< repeats of a row last about so long
+  bool all_devices = false;                             ///< or the first of each technology
   std::int64_t inverse_points = std::int64_t{1} << 22;  ///< inverse transforms are validated up to here
   std::int64_t sincos_points = 0;  ///< problem of so many points is run with the languages' sines, too
 };

@@ -75,7 +75,8 @@ std::vector<Device> devices() {
     cl_uint devices_here = 0;
     if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices_here) != CL_SUCCESS) continue;
     std::vector<cl_device_id> ids(devices_here);
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices_here, ids.data(), nullptr) != CL_SUCCESS) continue;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices_here, ids.data(), nullptr) != CL_SUCCESS)
+      continue;
     for (cl_device_id id : ids) {
       cl_device_type type = 0;
       clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
@@ -141,19 +142,22 @@ OpenClQueue::~OpenClQueue() {
 
 cl_mem OpenClQueue::allocate(std::int64_t bytes) const {
   cl_int status = CL_SUCCESS;
-  cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, static_cast<std::size_t>(bytes), nullptr, &status);
+  cl_mem memory =
+      clCreateBuffer(context, CL_MEM_READ_WRITE, static_cast<std::size_t>(bytes), nullptr, &status);
   opencl(status, "clCreateBuffer");
   return memory;
 }
 
 void OpenClQueue::write(cl_mem to, const void* from, std::int64_t bytes) const {
-  opencl(clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, static_cast<std::size_t>(bytes), from, 0, nullptr, nullptr),
-         "clEnqueueWriteBuffer");
+  opencl(
+      clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, static_cast<std::size_t>(bytes), from, 0, nullptr, nullptr),
+      "clEnqueueWriteBuffer");
 }
 
 void OpenClQueue::read(void* to, cl_mem from, std::int64_t bytes) const {
-  opencl(clEnqueueReadBuffer(queue, from, CL_TRUE, 0, static_cast<std::size_t>(bytes), to, 0, nullptr, nullptr),
-         "clEnqueueReadBuffer");
+  opencl(
+      clEnqueueReadBuffer(queue, from, CL_TRUE, 0, static_cast<std::size_t>(bytes), to, 0, nullptr, nullptr),
+      "clEnqueueReadBuffer");
 }
 
 cl_program OpenClQueue::build(const std::string& source, const std::string& options) const {
@@ -173,8 +177,9 @@ cl_program OpenClQueue::build(const std::string& source, const std::string& opti
 
 double OpenClQueue::span_us(cl_event first, cl_event last) {
   cl_ulong start = 0, stop = 0;
-  const cl_int failed = clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr) |
-                        clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof stop, &stop, nullptr);
+  const cl_int failed =
+      clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr) |
+      clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof stop, &stop, nullptr);
   clReleaseEvent(first);
   if (last != first) clReleaseEvent(last);
   return failed != CL_SUCCESS || stop < start ? kNone : 1e-3 * static_cast<double>(stop - start);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL's functions, looked for when the program runs: behind this header a call of clFinish goes through the
-// table. Its own header is all that the build needs.
+// OpenCL's functions, looked for when the program runs: behind this header a call of clFinish goes through
+// the table. Its own header is all that the build needs.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -12,34 +12,34 @@
 
 #include "bench/technologies/technology.hpp"
 
-#define SFFT_OPENCL_FUNCTIONS(X)                                                                             \
-  X(clGetPlatformIDs)                                                                                        \
-  X(clGetPlatformInfo)                                                                                       \
-  X(clGetDeviceIDs)                                                                                          \
-  X(clGetDeviceInfo)                                                                                         \
-  X(clCreateContext)                                                                                         \
-  X(clReleaseContext)                                                                                        \
-  X(clCreateCommandQueue)                                                                                    \
-  X(clReleaseCommandQueue)                                                                                   \
-  X(clCreateBuffer)                                                                                          \
-  X(clReleaseMemObject)                                                                                      \
-  X(clCreateProgramWithSource)                                                                               \
-  X(clCreateProgramWithBinary)                                                                               \
-  X(clBuildProgram)                                                                                          \
-  X(clGetProgramBuildInfo)                                                                                   \
-  X(clGetProgramInfo)                                                                                        \
-  X(clReleaseProgram)                                                                                        \
-  X(clCreateKernel)                                                                                          \
-  X(clReleaseKernel)                                                                                         \
-  X(clSetKernelArg)                                                                                          \
-  X(clGetKernelWorkGroupInfo)                                                                                \
-  X(clEnqueueNDRangeKernel)                                                                                  \
-  X(clEnqueueWriteBuffer)                                                                                    \
-  X(clEnqueueReadBuffer)                                                                                     \
-  X(clEnqueueMarkerWithWaitList)                                                                             \
-  X(clFinish)                                                                                                \
-  X(clFlush)                                                                                                 \
-  X(clGetEventProfilingInfo)                                                                                 \
+#define SFFT_OPENCL_FUNCTIONS(X) \
+  X(clGetPlatformIDs)            \
+  X(clGetPlatformInfo)           \
+  X(clGetDeviceIDs)              \
+  X(clGetDeviceInfo)             \
+  X(clCreateContext)             \
+  X(clReleaseContext)            \
+  X(clCreateCommandQueue)        \
+  X(clReleaseCommandQueue)       \
+  X(clCreateBuffer)              \
+  X(clReleaseMemObject)          \
+  X(clCreateProgramWithSource)   \
+  X(clCreateProgramWithBinary)   \
+  X(clBuildProgram)              \
+  X(clGetProgramBuildInfo)       \
+  X(clGetProgramInfo)            \
+  X(clReleaseProgram)            \
+  X(clCreateKernel)              \
+  X(clReleaseKernel)             \
+  X(clSetKernelArg)              \
+  X(clGetKernelWorkGroupInfo)    \
+  X(clEnqueueNDRangeKernel)      \
+  X(clEnqueueWriteBuffer)        \
+  X(clEnqueueReadBuffer)         \
+  X(clEnqueueMarkerWithWaitList) \
+  X(clFinish)                    \
+  X(clFlush)                     \
+  X(clGetEventProfilingInfo)     \
   X(clReleaseEvent)
 
 namespace sfft::technologies {
@@ -88,7 +88,8 @@ namespace sfft::technologies {
 
 void opencl(cl_int status, const char* call);
 
-/// A device with its context and a queue that takes time stamps. Number `device` of all platforms, GPUs first.
+/// A device with its context and a queue that takes time stamps. Number `device` of all platforms, GPUs
+/// first.
 class OpenClQueue {
  public:
   static bool exists(int device);
@@ -103,7 +104,8 @@ class OpenClQueue {
   void read(void* to, cl_mem from, std::int64_t bytes) const;
   /// Throws Failure with the driver's log.
   cl_program build(const std::string& source, const std::string& options) const;
-  /// Reads the time stamps of two events and releases them: from the start of the first to the end of the last.
+  /// Reads the time stamps of two events and releases them: from the start of the first to the end of the
+  /// last.
   static double span_us(cl_event first, cl_event last);
 
   cl_platform_id platform = nullptr;

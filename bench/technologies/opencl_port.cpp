@@ -13,8 +13,9 @@ namespace {
 class OpenClPort final : public Port {
  public:
   explicit OpenClPort(int device) : queue_(device, facts_) {
-    for (const char* call : {"clCreateProgramWithSource", "clBuildProgram", "clCreateKernel", "clCreateBuffer",
-                             "clEnqueueWriteBuffer", "clSetKernelArg", "clEnqueueNDRangeKernel"}) {
+    for (const char* call :
+         {"clCreateProgramWithSource", "clBuildProgram", "clCreateKernel", "clCreateBuffer",
+          "clEnqueueWriteBuffer", "clSetKernelArg", "clEnqueueNDRangeKernel"}) {
       step(call);
     }
   }
@@ -58,7 +59,9 @@ class OpenClPort final : public Port {
       return;
     }
     Built built;
-    built.program = queue_.build(kernel_source("kernels.cl", defines(setting, {"FFT_OPENCL"})), "-cl-std=CL1.2");
+    built.program =
+        queue_.build(kernel_source("kernels.cl", defines(setting, {"FFT_OPENCL"})), "-cl-std=CL1.2");
+    keep(built.program, setting);
     static constexpr const char* kNames[kKernels] = {"fft_stage", "fft_parts", "fft_transpose"};
     for (int i = 0; i < kKernels; ++i) {
       cl_int status = CL_SUCCESS;
@@ -66,12 +69,25 @@ class OpenClPort final : public Port {
       opencl(status, "clCreateKernel");
       // A kernel may take fewer threads than the device.
       std::size_t most = 0;
-      clGetKernelWorkGroupInfo(built.kernels[i], queue_.device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr);
+      clGetKernelWorkGroupInfo(built.kernels[i], queue_.device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                               nullptr);
       if (most > 0 && most < static_cast<std::size_t>(setting.threads)) {
         throw Failure("the kernel as compiled takes " + std::to_string(most) + " threads per group");
       }
     }
     kernels_ = built_.emplace(key, built).first->second.kernels;
+  }
+  /// PTX from NVIDIA's driver, other drivers' own formats.
+  static void keep(cl_program program, const Setting& setting) {
+    std::size_t size = 0;
+    clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+    std::vector<unsigned char> code(size);
+    unsigned char* bytes = code.data();
+    if (size == 0 ||
+        clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr) != CL_SUCCESS)
+      return;
+    keep_code("opencl_" + std::to_string(setting.threads) + "_" + std::to_string(setting.tile) + ".bin",
+              bytes, size);
   }
   void release() {
     for (cl_mem& memory : arrays_) {

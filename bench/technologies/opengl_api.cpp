@@ -57,7 +57,8 @@ const Egl& egl() {
 bool in_software(EGLDeviceEXT device) {
   const char* extensions =
       egl().query_device_string == nullptr ? nullptr : egl().query_device_string(device, EGL_EXTENSIONS);
-  return extensions != nullptr && std::string(extensions).find("EGL_MESA_device_software") != std::string::npos;
+  return extensions != nullptr &&
+         std::string(extensions).find("EGL_MESA_device_software") != std::string::npos;
 }
 
 std::vector<EGLDeviceEXT> devices() {
@@ -101,8 +102,8 @@ OpenGlContext::OpenGlContext(int device, Facts& facts) {
   context_ = egl().create_context(display_, config, EGL_NO_CONTEXT, version);
   if (context_ == EGL_NO_CONTEXT) refuse("eglCreateContext of OpenGL 4.3");
   if (!egl().make_current(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_)) refuse("eglMakeCurrent");
-#define SFFT_FIND(type, name)                                                                                \
-  gl.name = reinterpret_cast<type>(egl().get_proc_address(#name));                                           \
+#define SFFT_FIND(type, name)                                      \
+  gl.name = reinterpret_cast<type>(egl().get_proc_address(#name)); \
   if (gl.name == nullptr) throw Failure("OpenGL has no " #name);
   SFFT_OPENGL_FUNCTIONS(SFFT_FIND)
 #undef SFFT_FIND
@@ -128,8 +129,8 @@ OpenGlContext::OpenGlContext(int device, Facts& facts) {
   GLint groups = 65535;
   gl.glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 0, &groups);
   facts.limits.groups_x = static_cast<std::uint32_t>(groups);
-  facts.steps = {"eglQueryDevicesEXT", "eglGetPlatformDisplayEXT", "eglInitialize",    "eglBindAPI",
-                 "eglChooseConfig",    "eglCreateContext",         "eglMakeCurrent",   "eglGetProcAddress"};
+  facts.steps = {"eglQueryDevicesEXT", "eglGetPlatformDisplayEXT", "eglInitialize",  "eglBindAPI",
+                 "eglChooseConfig",    "eglCreateContext",         "eglMakeCurrent", "eglGetProcAddress"};
   check("glGetIntegerv");
 }
 
@@ -143,10 +144,12 @@ void OpenGlContext::check(const char* call) const {
     throw Failure(std::string(call) + ": the context is lost");
   const GLenum error = gl.glGetError();
   if (error == GL_NO_ERROR) return;
-  for (int i = 0; i < 16 && gl.glGetError() != GL_NO_ERROR; ++i) {}
+  for (int i = 0; i < 16 && gl.glGetError() != GL_NO_ERROR; ++i) {
+  }
   char code[32];
   std::snprintf(code, sizeof code, "0x%x", error);
-  throw Failure(std::string(call) + (error == GL_OUT_OF_MEMORY ? ": out of memory" : std::string(": error ") + code));
+  throw Failure(std::string(call) +
+                (error == GL_OUT_OF_MEMORY ? ": out of memory" : std::string(": error ") + code));
 }
 
 }  // namespace sfft::technologies

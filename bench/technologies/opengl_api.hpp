@@ -11,39 +11,39 @@
 
 #include "bench/technologies/technology.hpp"
 
-#define SFFT_OPENGL_FUNCTIONS(X)                                                                             \
-  X(PFNGLGETERRORPROC, glGetError)                                                                           \
-  X(PFNGLGETSTRINGPROC, glGetString)                                                                         \
-  X(PFNGLGETINTEGERVPROC, glGetIntegerv)                                                                     \
-  X(PFNGLGETINTEGERI_VPROC, glGetIntegeri_v)                                                                 \
-  X(PFNGLGETINTEGER64VPROC, glGetInteger64v)                                                                 \
-  X(PFNGLGENBUFFERSPROC, glGenBuffers)                                                                       \
-  X(PFNGLDELETEBUFFERSPROC, glDeleteBuffers)                                                                 \
-  X(PFNGLBINDBUFFERPROC, glBindBuffer)                                                                       \
-  X(PFNGLBINDBUFFERBASEPROC, glBindBufferBase)                                                               \
-  X(PFNGLBINDBUFFERRANGEPROC, glBindBufferRange)                                                             \
-  X(PFNGLBUFFERDATAPROC, glBufferData)                                                                       \
-  X(PFNGLBUFFERSUBDATAPROC, glBufferSubData)                                                                 \
-  X(PFNGLGETBUFFERSUBDATAPROC, glGetBufferSubData)                                                           \
-  X(PFNGLCREATESHADERPROC, glCreateShader)                                                                   \
-  X(PFNGLDELETESHADERPROC, glDeleteShader)                                                                   \
-  X(PFNGLSHADERSOURCEPROC, glShaderSource)                                                                   \
-  X(PFNGLCOMPILESHADERPROC, glCompileShader)                                                                 \
-  X(PFNGLGETSHADERIVPROC, glGetShaderiv)                                                                     \
-  X(PFNGLGETSHADERINFOLOGPROC, glGetShaderInfoLog)                                                           \
-  X(PFNGLCREATEPROGRAMPROC, glCreateProgram)                                                                 \
-  X(PFNGLDELETEPROGRAMPROC, glDeleteProgram)                                                                 \
-  X(PFNGLATTACHSHADERPROC, glAttachShader)                                                                   \
-  X(PFNGLLINKPROGRAMPROC, glLinkProgram)                                                                     \
-  X(PFNGLGETPROGRAMIVPROC, glGetProgramiv)                                                                   \
-  X(PFNGLGETPROGRAMINFOLOGPROC, glGetProgramInfoLog)                                                         \
-  X(PFNGLUSEPROGRAMPROC, glUseProgram)                                                                       \
-  X(PFNGLDISPATCHCOMPUTEPROC, glDispatchCompute)                                                             \
-  X(PFNGLMEMORYBARRIERPROC, glMemoryBarrier)                                                                 \
-  X(PFNGLGENQUERIESPROC, glGenQueries)                                                                       \
-  X(PFNGLQUERYCOUNTERPROC, glQueryCounter)                                                                   \
-  X(PFNGLGETQUERYOBJECTUI64VPROC, glGetQueryObjectui64v)                                                     \
-  X(PFNGLFLUSHPROC, glFlush)                                                                                 \
+#define SFFT_OPENGL_FUNCTIONS(X)                         \
+  X(PFNGLGETERRORPROC, glGetError)                       \
+  X(PFNGLGETSTRINGPROC, glGetString)                     \
+  X(PFNGLGETINTEGERVPROC, glGetIntegerv)                 \
+  X(PFNGLGETINTEGERI_VPROC, glGetIntegeri_v)             \
+  X(PFNGLGETINTEGER64VPROC, glGetInteger64v)             \
+  X(PFNGLGENBUFFERSPROC, glGenBuffers)                   \
+  X(PFNGLDELETEBUFFERSPROC, glDeleteBuffers)             \
+  X(PFNGLBINDBUFFERPROC, glBindBuffer)                   \
+  X(PFNGLBINDBUFFERBASEPROC, glBindBufferBase)           \
+  X(PFNGLBINDBUFFERRANGEPROC, glBindBufferRange)         \
+  X(PFNGLBUFFERDATAPROC, glBufferData)                   \
+  X(PFNGLBUFFERSUBDATAPROC, glBufferSubData)             \
+  X(PFNGLGETBUFFERSUBDATAPROC, glGetBufferSubData)       \
+  X(PFNGLCREATESHADERPROC, glCreateShader)               \
+  X(PFNGLDELETESHADERPROC, glDeleteShader)               \
+  X(PFNGLSHADERSOURCEPROC, glShaderSource)               \
+  X(PFNGLCOMPILESHADERPROC, glCompileShader)             \
+  X(PFNGLGETSHADERIVPROC, glGetShaderiv)                 \
+  X(PFNGLGETSHADERINFOLOGPROC, glGetShaderInfoLog)       \
+  X(PFNGLCREATEPROGRAMPROC, glCreateProgram)             \
+  X(PFNGLDELETEPROGRAMPROC, glDeleteProgram)             \
+  X(PFNGLATTACHSHADERPROC, glAttachShader)               \
+  X(PFNGLLINKPROGRAMPROC, glLinkProgram)                 \
+  X(PFNGLGETPROGRAMIVPROC, glGetProgramiv)               \
+  X(PFNGLGETPROGRAMINFOLOGPROC, glGetProgramInfoLog)     \
+  X(PFNGLUSEPROGRAMPROC, glUseProgram)                   \
+  X(PFNGLDISPATCHCOMPUTEPROC, glDispatchCompute)         \
+  X(PFNGLMEMORYBARRIERPROC, glMemoryBarrier)             \
+  X(PFNGLGENQUERIESPROC, glGenQueries)                   \
+  X(PFNGLQUERYCOUNTERPROC, glQueryCounter)               \
+  X(PFNGLGETQUERYOBJECTUI64VPROC, glGetQueryObjectui64v) \
+  X(PFNGLFLUSHPROC, glFlush)                             \
   X(PFNGLFINISHPROC, glFinish)
 
 namespace sfft::technologies {
@@ -55,8 +55,8 @@ struct OpenGlApi {
   PFNGLGETGRAPHICSRESETSTATUSPROC glGetGraphicsResetStatus = nullptr;  ///< of OpenGL 4.5
 };
 
-/// A context without a display, current on the thread that made it, for the process's life. Number `device` of
-/// EGL's devices, those in software last.
+/// A context without a display, current on the thread that made it, for the process's life. Number `device`
+/// of EGL's devices, those in software last.
 class OpenGlContext {
  public:
   static bool exists(int device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenGL's compute shaders: the driver compiles GLSL, storage buffers, barriers between launches, time stamps.
+// OpenGL's compute shaders: the driver compiles GLSL, storage buffers, barriers between launches, time
+// stamps.
 #include <array>
 #include <cstring>
 #include <map>
@@ -15,9 +16,10 @@ namespace {
 class OpenGlPort final : public Port {
  public:
   explicit OpenGlPort(int device) : context_(device, facts_), gl_(context_.gl) {
-    for (const char* call : {"glCreateShader", "glShaderSource", "glCompileShader", "glCreateProgram", "glAttachShader",
-                             "glLinkProgram", "glGenBuffers", "glBufferData", "glBufferSubData", "glUseProgram",
-                             "glBindBufferBase", "glBindBufferRange", "glDispatchCompute", "glMemoryBarrier"}) {
+    for (const char* call :
+         {"glCreateShader", "glShaderSource", "glCompileShader", "glCreateProgram", "glAttachShader",
+          "glLinkProgram", "glGenBuffers", "glBufferData", "glBufferSubData", "glUseProgram",
+          "glBindBufferBase", "glBindBufferRange", "glDispatchCompute", "glMemoryBarrier"}) {
       step(call);
     }
     gl_.glGenQueries(2, queries_);
@@ -62,8 +64,9 @@ class OpenGlPort final : public Port {
 
   GLuint compile(const Setting& setting, int kernel) const {
     // Nothing may stand before the version.
-    const std::string text =
-        kernel_source("kernels.glsl", "#version 430 core\n" + defines(setting, {"FFT_GLSL", "FFT_KERNEL " + std::to_string(kernel)}));
+    const std::string text = kernel_source(
+        "kernels.glsl",
+        "#version 430 core\n" + defines(setting, {"FFT_GLSL", "FFT_KERNEL " + std::to_string(kernel)}));
     const char* source = text.c_str();
     const GLuint shader = gl_.glCreateShader(GL_COMPUTE_SHADER);
     gl_.glShaderSource(shader, 1, &source, nullptr);
@@ -120,7 +123,8 @@ class OpenGlPort final : public Port {
     gl_.glUseProgram(programs_[static_cast<std::size_t>(launch.kernel)]);
     gl_.glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, array(launch.source));
     gl_.glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 1, array(launch.target));
-    gl_.glBindBufferRange(GL_UNIFORM_BUFFER, 2, parameters_, static_cast<GLintptr>(number * stride_), sizeof(Parameters));
+    gl_.glBindBufferRange(GL_UNIFORM_BUFFER, 2, parameters_, static_cast<GLintptr>(number * stride_),
+                          sizeof(Parameters));
     gl_.glDispatchCompute(launch.parameters.groups_x, launch.groups_y(), 1);
     gl_.glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
   }

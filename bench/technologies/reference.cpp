@@ -39,7 +39,8 @@ void sum_directly(Wide* values, std::int64_t count, std::int64_t stride) {
   std::vector<Wide> sums(static_cast<std::size_t>(count));
   for (std::int64_t f = 0; f < count; ++f) {
     Wide sum = 0;
-    for (std::int64_t t = 0; t < count; ++t) sum += values[t * stride] * roots[static_cast<std::size_t>(f * t % count)];
+    for (std::int64_t t = 0; t < count; ++t)
+      sum += values[t * stride] * roots[static_cast<std::size_t>(f * t % count)];
     sums[static_cast<std::size_t>(f)] = sum;
   }
   for (std::int64_t f = 0; f < count; ++f) values[f * stride] = sums[static_cast<std::size_t>(f)];
@@ -54,7 +55,8 @@ void transform(Wide* values, int bits) {
   const std::vector<Wide> roots = roots_of(length);
   for (std::int64_t t2 = 0; t2 < columns; ++t2) {
     sum_directly(values + t2, rows, columns);
-    for (std::int64_t f1 = 0; f1 < rows; ++f1) values[f1 * columns + t2] *= roots[static_cast<std::size_t>(f1 * t2)];
+    for (std::int64_t f1 = 0; f1 < rows; ++f1)
+      values[f1 * columns + t2] *= roots[static_cast<std::size_t>(f1 * t2)];
   }
   for (std::int64_t f1 = 0; f1 < rows; ++f1) sum_directly(values + f1 * columns, columns, 1);
   std::vector<Wide> ordered(static_cast<std::size_t>(length));
@@ -68,7 +70,8 @@ void transform(Wide* values, int bits) {
 void transpose(std::vector<Wide>& values, std::int64_t length) {
   for (std::int64_t y = 0; y < length; ++y) {
     for (std::int64_t x = 0; x < y; ++x)
-      std::swap(values[static_cast<std::size_t>(y * length + x)], values[static_cast<std::size_t>(x * length + y)]);
+      std::swap(values[static_cast<std::size_t>(y * length + x)],
+                values[static_cast<std::size_t>(x * length + y)]);
   }
 }
 
@@ -76,10 +79,12 @@ void transpose(std::vector<Wide>& values, std::int64_t length) {
 
 std::vector<Wide> direct_spectrum(const Problem& problem, const Complex* signal) {
   constexpr std::int64_t kMost = std::int64_t{1} << 20;
-  if (problem.points() > kMost) throw Failure("the reference of " + problem.name() + " needs FFTW in double precision");
+  if (problem.points() > kMost)
+    throw Failure("the reference of " + problem.name() + " needs FFTW in double precision");
   std::vector<Wide> values(signal, signal + problem.points());
   const auto rows = [&] {
-    for (std::int64_t at = 0; at < problem.points(); at += problem.length()) transform(values.data() + at, problem.bits);
+    for (std::int64_t at = 0; at < problem.points(); at += problem.length())
+      transform(values.data() + at, problem.bits);
   };
   rows();
   if (problem.rank == 2) {
@@ -106,7 +111,8 @@ Material::Material(std::vector<Problem> problems) : problems_(std::move(problems
     points += static_cast<std::size_t>(problem.points());
   }
   mapped_bytes_ = static_cast<std::size_t>(bytes(problems_));
-  mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  mapped_ =
+      mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped_ == MAP_FAILED) throw Failure("no memory for the references");
   spectra_ = static_cast<Wide*>(mapped_);
   signal_ = reinterpret_cast<Complex*>(spectra_ + points);
@@ -132,7 +138,8 @@ void Material::fill_spectrum(std::size_t number) {
     static const FftwApi<double> fftw(host_threads());
     std::copy_n(signal_, problem.points(), spectrum);
     auto* values = reinterpret_cast<double*>(spectrum);
-    const auto plan = fftw.plan(problem, values, values, true);  // in place; an estimate leaves the values alone
+    const auto plan =
+        fftw.plan(problem, values, values, true);  // in place; an estimate leaves the values alone
     fftw.execute(plan, values, values);
     fftw.destroy(plan);
   } catch (const Failure&) {

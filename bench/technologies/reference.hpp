@@ -25,8 +25,8 @@ class Material {
   /// Every problem transforms the beginning of one signal, uniform in [-1, 1).
   const Complex* signal() const { return signal_; }
   void fill_signal();
-  /// The spectrum by FFTW in double precision, or by direct sums where there is none. Throws Failure where that
-  /// would take too long.
+  /// The spectrum by FFTW in double precision, or by direct sums where there is none. Throws Failure where
+  /// that would take too long.
   void fill_spectrum(std::size_t problem);
 
   /// Relative L2 error of what a technology computed from the signal, forward or inverse.
@@ -41,8 +41,8 @@ class Material {
   std::complex<double>* spectra_ = nullptr;
 };
 
-/// The forward transforms of a problem by direct sums, in double precision: the definition for short ones, two
-/// passes of sums for longer ones.
+/// The forward transforms of a problem by direct sums, in double precision: the definition for short ones,
+/// two passes of sums for longer ones.
 std::vector<std::complex<double>> direct_spectrum(const Problem& problem, const Complex* signal);
 
 }  // namespace sfft::technologies

@@ -13,7 +13,8 @@ Json number(double value) {
 }
 
 Json head(const Entry& entry, const std::string& device, const std::string& driver, bool gpu) {
-  return {{"technology", entry.name}, {"port", entry.port}, {"device", device}, {"driver", driver}, {"gpu", gpu}};
+  return {
+      {"technology", entry.name}, {"port", entry.port}, {"device", device}, {"driver", driver}, {"gpu", gpu}};
 }
 
 void add_problem(Json& json, const Problem& problem) {

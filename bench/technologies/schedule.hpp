@@ -4,24 +4,13 @@
 
 #include <cstdint>
 
-#ifndef __CUDACC__
 #include <string>
 #include <vector>
 
+#include "bench/technologies/kernels/parameters.hpp"
 #include "bench/technologies/problem.hpp"
-#endif
 
 namespace sfft::technologies {
-
-/// The kernels' arguments, in the layout that all languages give ten words.
-struct Parameters {
-  std::uint32_t threads = 0;   ///< that have work; the last group may have more
-  std::uint32_t groups_x = 0;  ///< groups in a row of the dispatch, where a technology limits rows
-  std::uint32_t bits = 0, block_bits = 0, stage = 0, dist = 0, columns = 0, rows = 0;
-  float sign = -1, scale = 1;
-};
-
-#ifndef __CUDACC__
 
 enum class Kernel : std::uint8_t { stage, parts, transpose };
 constexpr int kKernels = 3;
@@ -48,7 +37,5 @@ Schedule make_schedule(const Problem& problem, const Setting& setting, std::uint
 
 /// Bytes that all launches read and write in all: every launch reads and writes each point once.
 double traffic_bytes(const Schedule& schedule, const Problem& problem);
-
-#endif
 
 }  // namespace sfft::technologies

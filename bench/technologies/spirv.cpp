@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// glslang where the build has it, else libshaderc where the machine has it: both know GLSL and HLSL. (libshaderc.so.1
-// of Debian 12 lacks symbols and does not load.) Of libshaderc the few functions are declared here that this needs.
+// glslang where the build has it, else libshaderc where the machine has it: both know GLSL and HLSL.
+// (libshaderc.so.1 of Debian 12 lacks symbols and does not load.) Of libshaderc the few functions are
+// declared here that this needs.
 #include "bench/technologies/spirv.hpp"
 
 #include <cstring>
@@ -36,7 +37,8 @@ struct Shaderc {
   void (*set_language)(void*, int) = nullptr;
   void (*set_optimization)(void*, int) = nullptr;
   void (*set_target)(void*, int, std::uint32_t) = nullptr;
-  void* (*compile)(const void*, const char*, std::size_t, int, const char*, const char*, const void*) = nullptr;
+  void* (*compile)(const void*, const char*, std::size_t, int, const char*, const char*,
+                   const void*) = nullptr;
   int (*status)(const void*) = nullptr;
   std::size_t (*length)(const void*) = nullptr;
   const char* (*bytes)(const void*) = nullptr;

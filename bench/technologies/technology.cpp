@@ -18,8 +18,8 @@ void Port::prepare(const Problem& problem, const Setting& setting) {
   schedule_ = make_schedule(problem, setting, limits.groups_x);
   for (const Launch& launch : schedule_) {
     if (limits.shared_bytes > 0 && launch.shared_bytes(setting) > limits.shared_bytes) {
-      throw Failure(std::to_string(launch.shared_bytes(setting)) + " bytes of shared memory: this device has " +
-                    std::to_string(limits.shared_bytes));
+      throw Failure(std::to_string(launch.shared_bytes(setting)) +
+                    " bytes of shared memory: this device has " + std::to_string(limits.shared_bytes));
     }
   }
   const std::int64_t needed = bytes();

@@ -29,7 +29,7 @@ struct Facts {
   std::string device, driver;
   bool gpu = false;
   Limits limits;
-  std::vector<std::string> steps;  ///< calls that came before the first launch
+  std::vector<std::string> steps;   ///< calls that came before the first launch
   double copy_bytes_per_s = kNone;  ///< read and written by a copy in the device's memory
 };
 

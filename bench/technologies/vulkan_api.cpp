@@ -36,8 +36,8 @@ VkInstance make_instance() {
   const VkResult result = create(&info, nullptr, &instance);
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER) throw Failure("no Vulkan driver: the loader finds none");
   vulkan(result, "vkCreateInstance");
-#define SFFT_FIND(name)                                                                                      \
-  ::name = reinterpret_cast<PFN_##name>(find(instance, #name));                                              \
+#define SFFT_FIND(name)                                         \
+  ::name = reinterpret_cast<PFN_##name>(find(instance, #name)); \
   if (::name == nullptr) throw Failure("Vulkan has no " #name);
   SFFT_VULKAN_INSTANCE_FUNCTIONS(SFFT_FIND)
 #undef SFFT_FIND
@@ -49,7 +49,8 @@ std::vector<VkPhysicalDevice> devices() {
   std::uint32_t count = 0;
   vulkan(vkEnumeratePhysicalDevices(instance, &count, nullptr), "vkEnumeratePhysicalDevices");
   std::vector<VkPhysicalDevice> found(count);
-  if (count > 0) vulkan(vkEnumeratePhysicalDevices(instance, &count, found.data()), "vkEnumeratePhysicalDevices");
+  if (count > 0)
+    vulkan(vkEnumeratePhysicalDevices(instance, &count, found.data()), "vkEnumeratePhysicalDevices");
   if (found.empty()) throw Failure("Vulkan lists no device");
   std::stable_partition(found.begin(), found.end(), [](VkPhysicalDevice device) {
     VkPhysicalDeviceProperties properties;
@@ -74,8 +75,8 @@ std::uint32_t family_of(VkPhysicalDevice device, std::uint32_t& stamp_bits) {
 }
 
 std::string version_text(std::uint32_t version) {
-  return std::to_string(VK_API_VERSION_MAJOR(version)) + "." + std::to_string(VK_API_VERSION_MINOR(version)) + "." +
-         std::to_string(VK_API_VERSION_PATCH(version));
+  return std::to_string(VK_API_VERSION_MAJOR(version)) + "." + std::to_string(VK_API_VERSION_MINOR(version)) +
+         "." + std::to_string(VK_API_VERSION_PATCH(version));
 }
 
 }  // namespace
@@ -127,8 +128,8 @@ VulkanQueue::VulkanQueue(int number, Facts& facts) {
   device_info.queueCreateInfoCount = 1;
   device_info.pQueueCreateInfos = &queue_info;
   vulkan(vkCreateDevice(physical, &device_info, nullptr, &device), "vkCreateDevice");
-#define SFFT_FIND(name)                                                                                      \
-  ::name = reinterpret_cast<PFN_##name>(vkGetDeviceProcAddr(device, #name));                                 \
+#define SFFT_FIND(name)                                                      \
+  ::name = reinterpret_cast<PFN_##name>(vkGetDeviceProcAddr(device, #name)); \
   if (::name == nullptr) throw Failure("Vulkan has no " #name);
   SFFT_VULKAN_DEVICE_FUNCTIONS(SFFT_FIND)
 #undef SFFT_FIND
@@ -150,12 +151,21 @@ VulkanQueue::VulkanQueue(int number, Facts& facts) {
     ns_per_tick_ = properties.limits.timestampPeriod;
     tick_mask_ = stamp_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << stamp_bits) - 1;
   }
-  staging_ = allocate(kStagingBytes, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+  staging_ =
+      allocate(kStagingBytes, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
   vulkan(vkMapMemory(device, staging_.memory, 0, VK_WHOLE_SIZE, 0, &mapped_), "vkMapMemory");
-  facts.steps = {"vkCreateInstance",   "vkEnumeratePhysicalDevices", "vkGetPhysicalDeviceQueueFamilyProperties",
-                 "vkCreateDevice",     "vkGetDeviceQueue",           "vkCreateCommandPool",
-                 "vkCreateFence",      "vkCreateBuffer",             "vkGetBufferMemoryRequirements",
-                 "vkAllocateMemory",   "vkBindBufferMemory",         "vkMapMemory"};
+  facts.steps = {"vkCreateInstance",
+                 "vkEnumeratePhysicalDevices",
+                 "vkGetPhysicalDeviceQueueFamilyProperties",
+                 "vkCreateDevice",
+                 "vkGetDeviceQueue",
+                 "vkCreateCommandPool",
+                 "vkCreateFence",
+                 "vkCreateBuffer",
+                 "vkGetBufferMemoryRequirements",
+                 "vkAllocateMemory",
+                 "vkBindBufferMemory",
+                 "vkMapMemory"};
 }
 
 VulkanQueue::~VulkanQueue() {
@@ -173,8 +183,8 @@ VulkanBuffer VulkanQueue::allocate(std::int64_t bytes, VkMemoryPropertyFlags pro
   VkBufferCreateInfo info = {};
   info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
   info.size = static_cast<VkDeviceSize>(bytes);
-  info.usage =
-      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+               VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   vulkan(vkCreateBuffer(device, &info, nullptr, &made.buffer), "vkCreateBuffer");
   VkMemoryRequirements requirements;
   vkGetBufferMemoryRequirements(device, made.buffer, &requirements);
@@ -205,7 +215,8 @@ void VulkanQueue::release(VulkanBuffer& buffer) const {
   buffer = {};
 }
 
-void VulkanQueue::copy(VkBuffer from, std::int64_t from_at, VkBuffer to, std::int64_t to_at, std::int64_t bytes) const {
+void VulkanQueue::copy(VkBuffer from, std::int64_t from_at, VkBuffer to, std::int64_t to_at,
+                       std::int64_t bytes) const {
   VkCommandBuffer buffer = commands();
   begin(buffer);
   const VkBufferCopy region = {static_cast<VkDeviceSize>(from_at), static_cast<VkDeviceSize>(to_at),
@@ -252,7 +263,8 @@ void VulkanQueue::begin(VkCommandBuffer commands) {
 void VulkanQueue::stamp(VkCommandBuffer commands, unsigned number) const {
   if (stamps_ == VK_NULL_HANDLE) return;
   if (number == 0) vkCmdResetQueryPool(commands, stamps_, 0, 2);
-  vkCmdWriteTimestamp(commands, number == 0 ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+  vkCmdWriteTimestamp(commands,
+                      number == 0 ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
                       stamps_, number);
 }
 
@@ -260,10 +272,11 @@ void VulkanQueue::barrier(VkCommandBuffer commands) {
   VkMemoryBarrier barrier = {};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
   barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
-  barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+  barrier.dstAccessMask =
+      VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT;
   vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                       VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &barrier, 0,
-                       nullptr, 0, nullptr);
+                       VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &barrier,
+                       0, nullptr, 0, nullptr);
 }
 
 Sample VulkanQueue::submit(VkCommandBuffer commands, bool stamped) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vulkan's compute shaders from GLSL or HLSL: one command buffer with all launches, recorded once for a problem.
+// Vulkan's compute shaders from GLSL or HLSL: one command buffer with all launches, recorded once for a
+// problem.
 #include <array>
 #include <map>
 
@@ -17,10 +18,11 @@ class VulkanPort final : public Port {
     make_layouts();
     commands_ = queue_.commands();
     for (const char* call :
-         {"vkCreateDescriptorSetLayout", "vkCreatePipelineLayout", "vkCreateDescriptorPool", "vkAllocateDescriptorSets",
-          "vkUpdateDescriptorSets", "shaderc_compile_into_spv", "vkCreateShaderModule", "vkCreateComputePipelines",
-          "vkAllocateCommandBuffers", "vkBeginCommandBuffer", "vkCmdBindPipeline", "vkCmdBindDescriptorSets",
-          "vkCmdPushConstants", "vkCmdDispatch", "vkCmdPipelineBarrier", "vkEndCommandBuffer", "vkQueueSubmit",
+         {"vkCreateDescriptorSetLayout", "vkCreatePipelineLayout", "vkCreateDescriptorPool",
+          "vkAllocateDescriptorSets", "vkUpdateDescriptorSets", "shaderc_compile_into_spv",
+          "vkCreateShaderModule", "vkCreateComputePipelines", "vkAllocateCommandBuffers",
+          "vkBeginCommandBuffer", "vkCmdBindPipeline", "vkCmdBindDescriptorSets", "vkCmdPushConstants",
+          "vkCmdDispatch", "vkCmdPipelineBarrier", "vkEndCommandBuffer", "vkQueueSubmit",
           "vkWaitForFences"}) {
       step(call);
     }
@@ -55,7 +57,8 @@ class VulkanPort final : public Port {
     set_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
     set_info.bindingCount = 2;
     set_info.pBindings = bindings;
-    vulkan(vkCreateDescriptorSetLayout(queue_.device, &set_info, nullptr, &set_layout_), "vkCreateDescriptorSetLayout");
+    vulkan(vkCreateDescriptorSetLayout(queue_.device, &set_info, nullptr, &set_layout_),
+           "vkCreateDescriptorSetLayout");
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Parameters)};
     VkPipelineLayoutCreateInfo layout_info = {};
     layout_info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
@@ -86,9 +89,13 @@ class VulkanPort final : public Port {
     const std::string number = "FFT_KERNEL " + std::to_string(kernel);
     const std::string source =
         language_ == ShaderLanguage::glsl
-            ? kernel_source("kernels.glsl", "#version 450\n" + defines(setting, {"FFT_GLSL", "FFT_VULKAN", number}))
+            ? kernel_source("kernels.glsl",
+                            "#version 450\n" + defines(setting, {"FFT_GLSL", "FFT_VULKAN", number}))
             : kernel_source("kernels.hlsl", defines(setting, {"FFT_HLSL", number}));
     const std::vector<std::uint32_t> words = compile_to_spirv(source, language_);
+    keep_code(std::string(language_ == ShaderLanguage::glsl ? "glsl_" : "hlsl_") +
+                  std::to_string(setting.threads) + "_" + std::to_string(kernel) + ".spv",
+              words.data(), words.size() * sizeof(std::uint32_t));
     VkShaderModuleCreateInfo module_info = {};
     module_info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     module_info.codeSize = words.size() * sizeof(std::uint32_t);
@@ -103,7 +110,8 @@ class VulkanPort final : public Port {
     info.stage.pName = "main";
     info.layout = layout_;
     VkPipeline pipeline = VK_NULL_HANDLE;
-    const VkResult result = vkCreateComputePipelines(queue_.device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
+    const VkResult result =
+        vkCreateComputePipelines(queue_.device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
     vkDestroyShaderModule(queue_.device, module, nullptr);
     vulkan(result, "vkCreateComputePipelines");
     return pipeline;
@@ -113,7 +121,8 @@ class VulkanPort final : public Port {
     const auto key = std::make_tuple(setting.threads, setting.tile, setting.built_in_sincos);
     auto found = built_.find(key);
     if (found == built_.end()) {
-      // The transposition's tile may be larger than a device's shared memory where 1D needs no more than it has.
+      // The transposition's tile may be larger than a device's shared memory where 1D needs no more than it
+      // has.
       Pipelines pipelines{};
       const std::int64_t tile_bytes = std::int64_t{8} * setting.tile * (setting.tile + 1);
       for (int i = 0; i < kKernels; ++i) {
@@ -146,9 +155,12 @@ class VulkanPort final : public Port {
     queue_.stamp(commands_, 0);
     for (const Launch& launch : schedule_) {
       const int set = static_cast<int>(launch.source) * kArrays + static_cast<int>(launch.target);
-      vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipelines_[static_cast<std::size_t>(launch.kernel)]);
-      vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout_, 0, 1, &sets_[set], 0, nullptr);
-      vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Parameters), &launch.parameters);
+      vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE,
+                        pipelines_[static_cast<std::size_t>(launch.kernel)]);
+      vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout_, 0, 1, &sets_[set], 0,
+                              nullptr);
+      vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Parameters),
+                         &launch.parameters);
       vkCmdDispatch(commands_, launch.parameters.groups_x, launch.groups_y(), 1);
       VulkanQueue::barrier(commands_);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches, the reference by direct sums, and the GPU's kernels emulated on the processor at every setting.
+// The launches, the reference by direct sums, and the GPU's kernels emulated on the processor at every
+// setting.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +32,8 @@ TEST(Schedule, HasTheLaunchesOfTheSource) {
       for (const Launch& launch : schedule) {
         EXPECT_LE(launch.parameters.groups_x, 65535U);
         EXPECT_GE(launch.parameters.groups_x * launch.groups_y(), launch.groups);
-        EXPECT_GE(static_cast<std::int64_t>(launch.groups) * launch.group_threads, std::int64_t{1} << (bits - 1));
+        EXPECT_GE(static_cast<std::int64_t>(launch.groups) * launch.group_threads,
+                  std::int64_t{1} << (bits - 1));
       }
     }
   }
@@ -39,7 +41,8 @@ TEST(Schedule, HasTheLaunchesOfTheSource) {
 
 TEST(Schedule, LeavesTheInputAlone) {
   for (const Problem& problem : small_problems()) {
-    for (const Launch& launch : make_schedule(problem, {32, 16, false}, 64)) EXPECT_NE(launch.target, Array::input);
+    for (const Launch& launch : make_schedule(problem, {32, 16, false}, 64))
+      EXPECT_NE(launch.target, Array::input);
   }
 }
 
@@ -73,21 +76,25 @@ void check(Technology& technology, const std::vector<Problem>& problems, const S
       for (int again = 0; again < 2; ++again) technology.run();
       technology.download(spectrum.data());
       EXPECT_LE(material.error(i, inverse, spectrum.data()), problem.bound())
-          << problem.name() << (inverse ? " inverse, " : ", ") << setting.threads << " threads, tile " << setting.tile;
+          << problem.name() << (inverse ? " inverse, " : ", ") << setting.threads << " threads, tile "
+          << setting.tile;
     }
   }
 }
 
 TEST(Emulation, IsRightAtEverySetting) {
   const auto technology = open_emulation(0);
-  for (const int threads : {16, 32, 64, 256, 1024}) check(*technology, small_problems(), {threads, 16, false});
-  for (const int tile : {32, 64}) check(*technology, {{5, 2, 1, false}, {6, 2, 1, false}, {7, 2, 1, false}}, {64, tile, false});
+  for (const int threads : {16, 32, 64, 256, 1024})
+    check(*technology, small_problems(), {threads, 16, false});
+  for (const int tile : {32, 64})
+    check(*technology, {{5, 2, 1, false}, {6, 2, 1, false}, {7, 2, 1, false}}, {64, tile, false});
 }
 
 TEST(Emulation, RefusesWhatDoesNotFit) {
   const auto technology = open_emulation(0);
   EXPECT_THROW(technology->prepare({10, 1, 1, false}, {2048, 16, false}), Failure);
-  EXPECT_THROW(technology->prepare({10, 2, 1, false}, {64, 128, false}), Failure);  // its tile exceeds shared memory
+  EXPECT_THROW(technology->prepare({10, 2, 1, false}, {64, 128, false}),
+               Failure);  // its tile exceeds shared memory
 }
 
 TEST(Cpu, IsRight) {

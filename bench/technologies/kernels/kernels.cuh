@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three kernels in CUDA's language, which HIP takes as well. The size of a work-group is the launch's, shared
-// memory is given with it.
+// The three kernels in CUDA's language, which HIP takes as well. The size of a work-group is the launch's,
+// shared memory is given with it.
 #pragma once
 
 #include "bench/technologies/kernels/fft_math.h"
-#include "bench/technologies/schedule.hpp"
+#include "bench/technologies/kernels/parameters.hpp"
 
 namespace sfft::technologies {
 
@@ -65,8 +65,7 @@ __global__ void fft_transpose(const float2* source, float2* target, Parameters p
   __syncthreads();
   for (unsigned i = threadIdx.x; i < kTile * kTile; i += blockDim.x) {
     const unsigned x = i / kTile, y = i % kTile;
-    if (x0 + x < p.columns && y0 + y < p.rows)
-      target[(x0 + x) * p.rows + y0 + y] = tile[y * (kTile + 1) + x];
+    if (x0 + x < p.columns && y0 + y < p.rows) target[(x0 + x) * p.rows + y0 + y] = tile[y * (kTile + 1) + x];
   }
 }
 
