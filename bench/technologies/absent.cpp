@@ -68,10 +68,4 @@ std::unique_ptr<Technology> open_vkfft_vulkan(int) {
 }
 #endif
 
-#if !SFFT_TECHNOLOGIES_HIP
-std::unique_ptr<Technology> open_hip(int) {
-  throw Failure("this build has no HIP: hip/hip_runtime.h for this platform was not found");
-}
-#endif
-
 }  // namespace sfft::technologies

@@ -16,20 +16,20 @@ namespace sfft::technologies {
 
 namespace {
 
-std::string text_of(const std::string& file) {
-  for (int i = 0; i < detail::technology_kernelsCount; ++i) {
-    const detail::EmbeddedFile& each = detail::technology_kernels[i];
-    if (std::string(each.name) == "bench/technologies/kernels/" + file) return each.text;
-  }
-  throw Failure("this build carries no " + file);
-}
-
 std::string& code_folder() {
   static std::string folder;
   return folder;
 }
 
 }  // namespace
+
+std::string kernel_text(const std::string& file) {
+  for (int i = 0; i < detail::technology_kernelsCount; ++i) {
+    const detail::EmbeddedFile& each = detail::technology_kernels[i];
+    if (std::string(each.name) == "bench/technologies/kernels/" + file) return each.text;
+  }
+  throw Failure("this build carries no " + file);
+}
 
 std::string defines(const Setting& setting, const std::vector<std::string>& flags) {
   std::string text;
@@ -41,7 +41,7 @@ std::string defines(const Setting& setting, const std::vector<std::string>& flag
 }
 
 std::string kernel_source(const std::string& file, const std::string& head) {
-  return head + text_of("fft_math.h") + text_of(file);
+  return head + kernel_text("fft_math.h") + kernel_text(file);
 }
 
 void keep_code_in(std::string folder) {

@@ -16,6 +16,9 @@ std::string defines(const Setting& setting, const std::vector<std::string>& flag
 /// `head`, the mathematics, the kernels of `file`: "kernels.cl".
 std::string kernel_source(const std::string& file, const std::string& head);
 
+/// The text of one file: "kernels.cuh".
+std::string kernel_text(const std::string& file);
+
 /// From now on the code that drivers and compilers make of the kernels is written to this folder.
 void keep_code_in(std::string folder);
 /// Writes what was made of the kernels where that is asked for. A file that cannot be written is left out.

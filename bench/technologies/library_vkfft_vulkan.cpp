@@ -1,7 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 // VkFFT on Vulkan: its header calls Vulkan's functions, which are pointers of the same names here, and
 // glslang.
+#include <glslang/Include/glslang_c_interface.h>
+#include <glslang/Public/resource_limits_c.h>
+
 #include "bench/technologies/vulkan_api.hpp"
+
+// VkFFT 1.2.26 fills glslang's table of resources by position, and later releases of glslang have more
+// entries. It gets a table of its own count, in whose place glslang's defaults are handed on.
+namespace sfft::technologies {
+
+struct VkFftResources {
+  int counts[93];
+  glslang_limits_t limits;
+};
+
+struct ResourcesOrDefaults {
+  ResourcesOrDefaults(const VkFftResources*) : resources(glslang_default_resource()) {}
+  const glslang_resource_t* resources;
+};
+
+/// glslang_input_t with another last member of the same layout.
+struct VkFftInput {
+  glslang_source_t language;
+  glslang_stage_t stage;
+  glslang_client_t client;
+  glslang_target_client_version_t client_version;
+  glslang_target_language_t target_language;
+  glslang_target_language_version_t target_language_version;
+  const char* code;
+  int default_version;
+  glslang_profile_t default_profile;
+  int force_default_version_and_profile;
+  int forward_compatible;
+  glslang_messages_t messages;
+  ResourcesOrDefaults resource;
+};
+static_assert(sizeof(VkFftInput) == sizeof(glslang_input_t));
+
+const glslang_input_t* glslangs(const VkFftInput* input) {
+  return reinterpret_cast<const glslang_input_t*>(input);
+}
+
+}  // namespace sfft::technologies
+
+#define glslang_shader_create(input) glslang_shader_create(::sfft::technologies::glslangs(input))
+#define glslang_shader_preprocess(shader, input) \
+  glslang_shader_preprocess(shader, ::sfft::technologies::glslangs(input))
+#define glslang_shader_parse(shader, input) \
+  glslang_shader_parse(shader, ::sfft::technologies::glslangs(input))
+#define glslang_input_t ::sfft::technologies::VkFftInput
+#define glslang_resource_t ::sfft::technologies::VkFftResources
 
 #define VKFFT_BACKEND 0
 #include <vkFFT.h>

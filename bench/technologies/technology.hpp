@@ -110,6 +110,8 @@ std::unique_ptr<Technology> open_opengl(int device);
 std::unique_ptr<Technology> open_vulkan_glsl(int device);
 std::unique_ptr<Technology> open_vulkan_hlsl(int device);
 std::unique_ptr<Technology> open_hip(int device);
+/// The code of the kernels for an AMD GPU, which need not be there. Throws Failure where there is no HIPRTC.
+std::string compile_hip_for(const std::string& architecture, int tile);
 std::unique_ptr<Technology> open_cufft(int device);
 std::unique_ptr<Technology> open_vkfft_cuda(int device);
 std::unique_ptr<Technology> open_vkfft_opencl(int device);

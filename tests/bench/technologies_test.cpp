@@ -101,6 +101,18 @@ TEST(Cpu, IsRight) {
   check(*open_cpu(0), small_problems(), {});
 }
 
+TEST(Hip, CompilesTheKernelsForEveryTile) {
+  for (const int tile : {16, 32, 64}) {
+    try {
+      EXPECT_FALSE(compile_hip_for("gfx90a", tile).empty());
+    } catch (const Failure& failure) {
+      if (std::string(failure.what()).find("HIPRTC does not compile") != std::string::npos)
+        FAIL() << failure.what();
+      GTEST_SKIP() << failure.what();
+    }
+  }
+}
+
 TEST(Cpu, AWrongAnswerIsFound) {
   const Problem problem{10, 1, 1, false};
   Material material({problem});

@@ -2,7 +2,7 @@
 // The mathematics of the radix-2 FFT that every technology runs: indices, twiddle factors, butterflies.
 //
 // It is written in what C++, CUDA, OpenCL C, GLSL and HLSL have in common, and each kernel file includes it or
-// is compiled behind it. FFT_GLSL, FFT_HLSL, FFT_OPENCL select a language; CUDA is known by its compiler.
+// is compiled behind it. FFT_GLSL, FFT_HLSL, FFT_OPENCL select a language; CUDA and HIP are known by their compilers.
 // FFT_BUILT_IN_SINCOS takes the language's own sine and cosine instead of the polynomials here.
 //
 // The algorithm (Soerman 2016, chapter 3): decimation in frequency. While a part of the transform is larger
@@ -39,7 +39,7 @@
 #define FFT_AS_FLOAT(x) ((float)(x))
 #define FFT_SIN(x) sin(x)
 #define FFT_COS(x) cos(x)
-#elif defined(__CUDACC__)
+#elif defined(__CUDACC__) || defined(__HIPCC_RTC__)
 #define FFT_COMPLEX float2
 #define FFT_MAKE(x, y) make_float2(x, y)
 #define FFT_UINT unsigned
