@@ -151,8 +151,7 @@ VulkanQueue::VulkanQueue(int number, Facts& facts) {
     ns_per_tick_ = properties.limits.timestampPeriod;
     tick_mask_ = stamp_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << stamp_bits) - 1;
   }
-  staging_ =
-      allocate(kStagingBytes, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+  staging_ = allocate_staging();
   vulkan(vkMapMemory(device, staging_.memory, 0, VK_WHOLE_SIZE, 0, &mapped_), "vkMapMemory");
   facts.steps = {"vkCreateInstance",
                  "vkEnumeratePhysicalDevices",
@@ -207,6 +206,17 @@ VulkanBuffer VulkanQueue::allocate(std::int64_t bytes, VkMemoryPropertyFlags pro
   }
   vulkan(vkBindBufferMemory(device, made.buffer, made.memory, 0), "vkBindBufferMemory");
   return made;
+}
+
+VulkanBuffer VulkanQueue::allocate_staging() const {
+  constexpr VkMemoryPropertyFlags kVisible =
+      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  try {
+    return allocate(kStagingBytes,
+                    kVisible | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);  // the host reads others slowly
+  } catch (const Failure&) {
+    return allocate(kStagingBytes, kVisible);
+  }
 }
 
 void VulkanQueue::release(VulkanBuffer& buffer) const {

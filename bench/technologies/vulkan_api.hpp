@@ -118,6 +118,7 @@ class VulkanQueue {
   VkFence fence = VK_NULL_HANDLE;
 
  private:
+  VulkanBuffer allocate_staging() const;
   void copy(VkBuffer from, std::int64_t from_at, VkBuffer to, std::int64_t to_at, std::int64_t bytes) const;
 
   VkQueryPool stamps_ = VK_NULL_HANDLE;
