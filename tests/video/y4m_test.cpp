@@ -42,10 +42,11 @@ TEST(Y4m, ReadsLumaOfEveryChroma) {
     const auto source = open_y4m(stream, "test");
     EXPECT_EQ(source->info().width, 5);
     EXPECT_EQ(source->info().height, 3);
-    EXPECT_NEAR(source->info().fps, 29.97, 0.01);
+    EXPECT_NEAR(source->frame_rate(), 29.97, 0.01);
     Frame frame;
     for (int t = 0; t < 2; ++t) {
       ASSERT_TRUE(source->next(frame)) << tag.name;
+      EXPECT_NEAR(frame.seconds, t * 1.001 / 30, 1e-12);
       EXPECT_EQ(frame.bit_depth16, tag.bytes == 2);
       ASSERT_EQ(frame.samples.size(), static_cast<std::size_t>(15 * tag.bytes));
       for (std::size_t i = 0; i < frame.samples.size(); ++i)

@@ -88,6 +88,8 @@ bool Decoder::read_into(std::size_t slot) {
   decoded.frame.width = scratch_.width;
   decoded.frame.height = scratch_.height;
   decoded.frame.bit_depth16 = scratch_.bit_depth16;
+  decoded.frame.seconds = scratch_.seconds;
+  decoded.frame.gap_seconds = scratch_.gap_seconds;
   decoded.elsewhere = place;
   return true;
 }

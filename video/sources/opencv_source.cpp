@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -68,7 +69,10 @@ class CaptureSource : public FrameSource {
         throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
       return false;
     }
+    const auto now = Clock::now();
+    if (count_ == 0) first_ = now;
     to_frame(image_, frame, info_.path);
+    frame.seconds = std::chrono::duration<double>(now - first_).count();
     ++count_;
     return true;
   }
@@ -79,7 +83,9 @@ class CaptureSource : public FrameSource {
   std::int64_t count_ = 0;
 
  private:
+  using Clock = std::chrono::steady_clock;
   cv::Mat image_;
+  Clock::time_point first_;
 };
 
 /// A file, whose container can be asked what it holds.
@@ -104,6 +110,8 @@ class RecordingSource final : public CaptureSource {
       return false;
     }
     milliseconds_ = capture_.get(cv::CAP_PROP_POS_MSEC);
+    if (count_ == 1) first_milliseconds_ = milliseconds_;
+    frame.seconds = (milliseconds_ - first_milliseconds_) / 1000;
     check_size();
     return true;
   }
@@ -195,6 +203,7 @@ class RecordingSource final : public CaptureSource {
   }
 
   double milliseconds_ = 0;  ///< time of the last frame
+  double first_milliseconds_ = 0;
   std::vector<std::string> warnings_;
 #if SFFT_HAVE_LIBAVFORMAT
   std::unique_ptr<Packets> packets_;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,10 @@ class InputError : public std::runtime_error {
 struct Frame {
   std::int64_t width = 0, height = 0;
   bool bit_depth16 = false;
+  /// When the frame is shown, from the input's first frame on: by its time stamp, by the rate where there is
+  /// none, or by its arrival from a camera. NaN: unknown.
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+  double gap_seconds = 0;  ///< how long a stream was lost before this frame came; 0: it was not
   std::vector<std::byte> samples;
 
   SignalView view() const;
@@ -39,6 +44,9 @@ class FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual const SourceInfo& info() const noexcept = 0;
+  /// Nominal frames per second, as the container states them; 0: unknown. Frame::seconds says when frames
+  /// really come.
+  double frame_rate() const noexcept { return info().fps; }
   /// Reads the next frame. False at a clean end; InputError for a damaged or changed one.
   virtual bool next(Frame& frame) = 0;
   /// Whether frames come when something happens, and whoever looks at the results wants each at once:

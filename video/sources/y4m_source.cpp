@@ -127,6 +127,7 @@ class Y4mSource final : public FrameSource {
     frame.width = info_.width;
     frame.height = info_.height;
     frame.bit_depth16 = bits_ > 8;
+    if (info_.fps > 0) frame.seconds = static_cast<double>(count_) / info_.fps;
     const bool luma = read_luma(frame.samples);
     if (luma && chroma_bytes_ > 0) stream_.ignore(chroma_bytes_);
     if (!luma || (chroma_bytes_ > 0 && stream_.gcount() != chroma_bytes_)) {
