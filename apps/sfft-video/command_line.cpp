@@ -34,11 +34,12 @@ Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read 
 its failure or no memory on it, 130 interrupted (what was done is reported).)";
 
 std::string version_text() {
-  return fmt::format("sfft-video {}\n{}OpenCV     {}\nHDF5       {}", version(), build_info(),
-                     !video::has_opencv()       ? "no: reads YUV4MPEG2 only"
-                     : video::has_libavformat() ? "yes"
-                                                : "yes, without libavformat: does not see frames change size",
-                     video::has_hdf5() ? "yes" : "no: no --spectra");
+  const char* const cameras = video::has_opencv() ? "yes" : "no: reads no cameras and no image sequences";
+  const char* const recordings = video::has_libav()    ? "yes"
+                                 : video::has_opencv() ? "no: OpenCV reads recordings, which takes longer"
+                                                       : "no: reads YUV4MPEG2 only";
+  return fmt::format("sfft-video {}\n{}FFmpeg     {}\nOpenCV     {}\nHDF5       {}", version(), build_info(),
+                     recordings, cameras, video::has_hdf5() ? "yes" : "no: no --spectra");
 }
 
 constexpr const char* kInputHelp =

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes with cv::VideoCapture or cv::imread and converts to luma. OpenCV hides truncation and changes of
-// size, so recordings are also checked by their containers and packets.
-#include "video/sources/opencv_source.hpp"
-
+// The module that uses OpenCV. Decodes with cv::VideoCapture or cv::imread and converts to luma. Recordings
+// and streams come here only in builds without FFmpeg's libraries: OpenCV hides truncation, and scales frames
+// that change their size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +15,9 @@
 #include <opencv2/videoio.hpp>
 #include <vector>
 
-#include "video/sources/file_end.hpp"
 #include "video/sources/image_list.hpp"
-#if SFFT_HAVE_LIBAVFORMAT
-#include "video/sources/packets.hpp"
-#endif
+#include "video/sources/opencv_module.hpp"
+#include "video/sources/recording_end.hpp"
 
 namespace sfft::video {
 
@@ -95,119 +92,35 @@ class RecordingSource final : public CaptureSource {
       : CaptureSource(std::move(capture), path) {
     const double frames = capture_.get(cv::CAP_PROP_FRAME_COUNT);
     if (frames > 0 && frames < 1e15) info_.frames_expected = static_cast<std::int64_t>(frames);
-#if SFFT_HAVE_LIBAVFORMAT
-    packets_ = Packets::open(path);
-#endif
   }
 
-  bool live() const noexcept override {
-    return false;
-  }
+  bool live() const noexcept override { return false; }
 
   bool next(Frame& frame) override {
     if (!CaptureSource::next(frame)) {
       check_end();
       return false;
     }
-    milliseconds_ = capture_.get(cv::CAP_PROP_POS_MSEC);
-    if (count_ == 1) first_milliseconds_ = milliseconds_;
-    frame.seconds = (milliseconds_ - first_milliseconds_) / 1000;
-    check_size();
+    const double milliseconds = capture_.get(cv::CAP_PROP_POS_MSEC);
+    if (count_ == 1) first_milliseconds_ = milliseconds;
+    frame.seconds = last_seconds_ = (milliseconds - first_milliseconds_) / 1000;
     return true;
   }
 
-  void interrupt() noexcept override {
-#if SFFT_HAVE_LIBAVFORMAT
-    if (packets_) packets_->interrupt();
-#endif
-  }
-
-  std::vector<std::string> warnings() const override {
-    return warnings_;
-  }
+  std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
-  void check_size() {
-#if SFFT_HAVE_LIBAVFORMAT
-    if (!packets_) return;
-    if (const auto size = packets_->changed_size(count_ - 1)) {
-      throw InputError(
-          fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: frames must keep their size",
-                      count_ - 1, info_.path, size->width, size->height, packets_->first_size().width,
-                      packets_->first_size().height));
-    }
-#endif
-  }
-
-  /// Whether the recording ends here because it is over. Frame counts decide only if they are not estimates:
-  /// for a container without an index OpenCV multiplies its duration by a rate.
   void check_end() {
-    const FileEnd end = file_end(info_.path);
-    if (end == FileEnd::cut && !has_all_of_its_index()) {
-      throw InputError(fmt::format(
-          "'{}' is truncated: the file ends before its container does, after {} frames", info_.path, count_));
-    }
-    check_packets();
-    if (!short_of(info_.frames_expected)) return;
-    if (end != FileEnd::whole && claims_duration() && !times_reach_the_end()) {
-      throw InputError(
-          fmt::format("'{}' promises {} frames but only {} can be read: it is truncated or damaged",
-                      info_.path, info_.frames_expected, count_));
-    }
-    warnings_.push_back(
-        fmt::format("The container speaks of {} frames by its duration and rate, and holds {}: frames follow "
-                    "each other at "
-                    "varying intervals, or were left out before this file was written.",
-                    info_.frames_expected, count_));
+    const std::string warning = check_recording_end({.path = info_.path,
+                                                     .frames = count_,
+                                                     .frames_expected = info_.frames_expected,
+                                                     .frame_rate = info_.fps,
+                                                     .last_seconds = last_seconds_});
+    if (!warning.empty()) warnings_.push_back(warning);
   }
 
-  void check_packets() {
-#if SFFT_HAVE_LIBAVFORMAT
-    if (!packets_) return;
-    const Packets::Count held = packets_->count();
-    if (!held.error.empty()) {
-      throw InputError(fmt::format("'{}' cannot be read after frame {}: {}", info_.path, count_, held.error));
-    }
-    if (short_of(held.frames)) {
-      throw InputError(fmt::format("'{}' holds {} frames but only {} can be decoded: it is damaged",
-                                   info_.path, held.frames, count_));
-    }
-#endif
-  }
-
-  bool has_all_of_its_index() const {
-#if SFFT_HAVE_LIBAVFORMAT
-    return packets_ && packets_->indexed_frames() > 0 && count_ >= packets_->indexed_frames();
-#else
-    return false;
-#endif
-  }
-
-  bool claims_duration() const {
-#if SFFT_HAVE_LIBAVFORMAT
-    if (packets_) return packets_->claims_duration();
-#endif
-    return true;
-  }
-
-  bool short_of(std::int64_t frames) const {
-    return frames - count_ > std::max<std::int64_t>(2, frames / 200);
-  }
-
-  /// The last frame's time agrees with the duration that the count was estimated from.
-  bool times_reach_the_end() const {
-    if (!(info_.fps > 0)) return false;
-    const double duration = 1000 * static_cast<double>(info_.frames_expected) / info_.fps;
-    const double gap = milliseconds_ / static_cast<double>(std::max<std::int64_t>(1, count_ - 1));
-    return milliseconds_ + 2 * gap >= 0.995 * duration;
-  }
-
-  double milliseconds_ = 0;  ///< time of the last frame
-  double first_milliseconds_ = 0;
+  double first_milliseconds_ = 0, last_seconds_ = 0;
   std::vector<std::string> warnings_;
-#if SFFT_HAVE_LIBAVFORMAT
-  std::unique_ptr<Packets> packets_;
-#endif
 };
 
 class ImageSource final : public FrameSource {
@@ -238,21 +151,19 @@ class ImageSource final : public FrameSource {
   SourceInfo info_;
 };
 
-}  // namespace
-
-std::unique_ptr<FrameSource> open_images(const std::string& pattern_or_directory) {
+std::unique_ptr<FrameSource> read_images(const std::string& pattern_or_directory) {
   quieten();
   return std::make_unique<ImageSource>(pattern_or_directory);
 }
 
-std::unique_ptr<FrameSource> open_camera(int index) {
+std::unique_ptr<FrameSource> read_camera(int index) {
   quieten();
   cv::VideoCapture capture;
   if (!capture.open(index)) throw InputError(fmt::format("there is no camera {}, or it is in use", index));
   return std::make_unique<CaptureSource>(std::move(capture), fmt::format("camera {}", index));
 }
 
-std::unique_ptr<FrameSource> open_recording(const std::string& path_or_url, const SourceOptions& options) {
+std::unique_ptr<FrameSource> read_recording(const std::string& path_or_url, const SourceOptions& options) {
   quieten();
   // FFmpeg's own messages go to standard error unless told otherwise (-8: AV_LOG_QUIET).
   setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);
@@ -274,4 +185,12 @@ std::unique_ptr<FrameSource> open_recording(const std::string& path_or_url, cons
   return std::make_unique<CaptureSource>(std::move(capture), path_or_url);
 }
 
+}  // namespace
+
 }  // namespace sfft::video
+
+extern "C" {
+__attribute__((visibility("default"))) extern const sfft::video::OpencvReaders sfft_opencv_readers;
+const sfft::video::OpencvReaders sfft_opencv_readers{&sfft::video::read_images, &sfft::video::read_camera,
+                                                     &sfft::video::read_recording};
+}

@@ -14,7 +14,10 @@
 #include "video/sources/descriptor_source.hpp"
 #include "video/sources/image_list.hpp"
 #if SFFT_HAVE_OPENCV
-#include "video/sources/opencv_source.hpp"
+#include "video/sources/opencv_module.hpp"
+#endif
+#if SFFT_HAVE_LIBAV
+#include "video/sources/libav_source.hpp"
 #endif
 
 namespace sfft::video {
@@ -28,8 +31,8 @@ bool has_opencv() noexcept {
   return SFFT_HAVE_OPENCV != 0;
 }
 
-bool has_libavformat() noexcept {
-  return SFFT_HAVE_LIBAVFORMAT != 0;
+bool has_libav() noexcept {
+  return SFFT_HAVE_LIBAV != 0;
 }
 
 namespace {
@@ -60,6 +63,8 @@ int camera_number(const std::string& digits) {
 }
 #endif
 
+constexpr std::string_view kFile = "file://";
+
 bool is_url(const std::string& input) {
   return input.find("://") != std::string::npos;
 }
@@ -75,12 +80,41 @@ bool is_camera(const std::string& input) {
   return all_digits(input) && !std::filesystem::exists(input, code);
 }
 
+/// A camera or a sequence of images.
+std::unique_ptr<FrameSource> open_pictures(const std::string& input) {
+#if SFFT_HAVE_OPENCV
+  if (is_camera(input)) return open_camera(camera_number(input));
+  return open_images(input);
+#else
+  throw InputError(
+      fmt::format("'{}': this build has no OpenCV, which reads cameras and image sequences", input));
+#endif
+}
+
+/// A recording, or a stream if `url`.
+std::unique_ptr<FrameSource> open_video(const std::string& input, bool url, const SourceOptions& options) {
+#if SFFT_HAVE_LIBAV
+  std::error_code code;
+  if (!url && std::filesystem::is_regular_file(input, code)) return open_recording_file(input, options);
+  return open_stream(url ? input : "file:" + input, options);  // a device or a FIFO
+#elif SFFT_HAVE_OPENCV
+  static_cast<void>(url);
+  return open_with_opencv(input, options);
+#else
+  static_cast<void>(url);
+  static_cast<void>(options);
+  throw InputError(fmt::format(
+      "'{}': this build has neither FFmpeg's libraries nor OpenCV and reads only YUV4MPEG2: pipe it in with  "
+      "ffmpeg -i {} -f yuv4mpegpipe -strict -1 -pix_fmt gray - | sfft-video run -",
+      input, input));
+#endif
+}
+
 }  // namespace
 
 std::vector<std::string> input_files(const std::string& input) {
   if (input == "-" || is_camera(input)) return {};
   if (is_url(input)) {
-    constexpr std::string_view kFile = "file://";
     return input.starts_with(kFile) ? std::vector{input.substr(kFile.size())} : std::vector<std::string>{};
   }
   if (!is_directory(input) && !is_image_pattern(input)) return {input};
@@ -93,24 +127,13 @@ std::vector<std::string> input_files(const std::string& input) {
 
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
   if (input == "-") return open_standard_input();
-  const bool url = is_url(input);
-  const bool directory = !url && is_directory(input);
-  const bool pattern = !url && !directory && is_image_pattern(input);
-  const bool camera = !url && !directory && !pattern && is_camera(input);
-  if (!url && !pattern && !directory && !camera) check_file(input);
-  if (!url && !directory && input.ends_with(".y4m")) return open_y4m_file(input);
-#if SFFT_HAVE_OPENCV
-  if (directory || pattern) return open_images(input);
-  if (camera) return open_camera(camera_number(input));
-  return open_recording(input, options);
-#else
-  static_cast<void>(options);
-  throw InputError(
-      fmt::format("'{}': this build has no OpenCV and reads only YUV4MPEG2: pipe it in with  ffmpeg -i {} -f "
-                  "yuv4mpegpipe "
-                  "-strict -1 -pix_fmt gray - | sfft-video run -",
-                  input, input));
-#endif
+  const bool url = is_url(input) && !input.starts_with(kFile);
+  if (!is_url(input) && (is_camera(input) || is_directory(input) || is_image_pattern(input)))
+    return open_pictures(input);
+  const std::string path = input.starts_with(kFile) ? input.substr(kFile.size()) : input;
+  if (!url) check_file(path);
+  if (!url && path.ends_with(".y4m")) return open_y4m_file(path);
+  return open_video(path, url, options);
 }
 
 }  // namespace sfft::video

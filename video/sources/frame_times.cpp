@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps an origin that time stamps count from. It moves when a stream comes back, and when its clock starts
+// anew.
+#include "video/sources/frame_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::video {
+
+void FrameTimes::set_origin(double stamp) noexcept {
+  if (!std::isfinite(stamp)) return;
+  origin_ = stamp;
+  origin_known_ = true;
+}
+
+void FrameTimes::jump(double seconds) noexcept {
+  if (begun_) jump_ = seconds;
+}
+
+double FrameTimes::next(double stamp) {
+  const bool stamped = std::isfinite(stamp);
+  if (stamped && !origin_known_) set_origin(begun_ ? stamp - last_ - interval_ : stamp);
+  if (!begun_) {
+    begun_ = true;
+    if (!stamped) ++without_time_;
+    last_ = stamped ? stamp - origin_ : 0;
+    return last_;
+  }
+  const bool jumped = jump_ >= 0;
+  const double by_rate = last_ + (jumped ? jump_ : interval_);
+  double now = by_rate;
+  if (jumped) {
+    if (stamped) origin_ = stamp - now;
+  } else if (stamped && stamp - origin_ > last_) {
+    now = stamp - origin_;
+  } else {
+    ++without_time_;
+    // A clock that starts anew, not one frame out of order.
+    if (stamped && stamp - origin_ < last_ - 1) origin_ = stamp - now;
+  }
+  if (!jumped) {
+    least_ = intervals_ == 0 ? now - last_ : std::min(least_, now - last_);
+    most_ = std::max(most_, now - last_);
+    ++intervals_;
+  }
+  jump_ = -1;
+  last_ = now;
+  return now;
+}
+
+void FrameTimes::add_to(SourceLog& log) const {
+  log.frames_without_time = without_time_;
+  if (intervals_ == 0 || !(most_ > 0)) return;
+  log.least_interval_seconds = least_;
+  log.most_interval_seconds = most_;
+}
+
+}  // namespace sfft::video

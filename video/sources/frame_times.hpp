@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns a recording's time stamps into times that never run backwards.
+#pragma once
+
+#include <cstdint>
+
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+class FrameTimes {
+ public:
+  explicit FrameTimes(double frame_rate) : interval_(frame_rate > 0 ? 1 / frame_rate : 0) {}
+
+  /// The next frame's time from the first one on. `stamp` is NaN where it has none.
+  double next(double stamp);
+  /// The first frame's time is `stamp` less than its own from now on, for a recording that begins later than
+  /// it could.
+  void set_origin(double stamp) noexcept;
+  /// The next frame comes `seconds` after the last one, whatever its stamp says: a stream came back.
+  void jump(double seconds) noexcept;
+
+  double last() const noexcept { return last_; }
+  void add_to(SourceLog& log) const;
+
+ private:
+  double interval_;     ///< between frames at the nominal rate; 0: unknown
+  bool begun_ = false;  ///< there was a frame
+  bool origin_known_ = false;
+  double origin_ = 0;  ///< the stamp of time 0
+  double last_ = 0;
+  double jump_ = -1;  ///< at least 0: the next frame comes that long after the last one
+  std::int64_t without_time_ = 0, intervals_ = 0;
+  double least_ = 0, most_ = 0;
+};
+
+}  // namespace sfft::video

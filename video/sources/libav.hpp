@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners of what FFmpeg's libraries allocate, and the words for their errors. Only in builds that have them.
+#pragma once
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+}
+
+#include <memory>
+#include <new>
+#include <string>
+
+namespace sfft::video::libav {
+
+struct FreeFormat {
+  void operator()(AVFormatContext* format) const { avformat_close_input(&format); }
+};
+struct FreeContext {
+  void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
+};
+struct FreeParser {
+  void operator()(AVCodecParserContext* parser) const { av_parser_close(parser); }
+};
+struct FreePacket {
+  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
+};
+struct FreePicture {
+  void operator()(AVFrame* picture) const { av_frame_free(&picture); }
+};
+
+using Format = std::unique_ptr<AVFormatContext, FreeFormat>;
+using Context = std::unique_ptr<AVCodecContext, FreeContext>;
+using Parser = std::unique_ptr<AVCodecParserContext, FreeParser>;
+using Packet = std::unique_ptr<AVPacket, FreePacket>;
+using Picture = std::unique_ptr<AVFrame, FreePicture>;
+
+/// Throws std::bad_alloc for null.
+template <class T>
+T* allocated(T* pointer) {
+  if (pointer == nullptr) throw std::bad_alloc();
+  return pointer;
+}
+
+inline std::string error_text(int code) {
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(code, text, sizeof text);
+  return text;
+}
+
+}  // namespace sfft::video::libav

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feeds the packets of one video stream to a decoder with frame threads, counts what is damaged, and watches
+// the time that the network takes.
+#include "video/sources/libav_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "video/sources/luma.hpp"
+
+extern "C" {
+#include <libavutil/display.h>
+}
+
+namespace sfft::video {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
+
+/// The stream's display matrix, or null. Where it is kept has changed.
+const std::int32_t* display_matrix(const AVStream& stream) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
+  const AVCodecParameters& parameters = *stream.codecpar;
+  const AVPacketSideData* const data = av_packet_side_data_get(
+      parameters.coded_side_data, parameters.nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+  if (data == nullptr || data->size < 9 * sizeof(std::int32_t)) return nullptr;
+  return reinterpret_cast<const std::int32_t*>(data->data);
+#else
+  std::size_t bytes = 0;
+  const std::uint8_t* const data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
+  return bytes < 9 * sizeof(std::int32_t) ? nullptr : reinterpret_cast<const std::int32_t*>(data);
+#endif
+}
+
+/// The first video stream that is more than a cover picture.
+int video_stream(const AVFormatContext& format) {
+  int cover = -1;
+  for (unsigned i = 0; i < format.nb_streams; ++i) {
+    if (format.streams[i]->codecpar->codec_type != AVMEDIA_TYPE_VIDEO) continue;
+    if ((format.streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0) return static_cast<int>(i);
+    if (cover < 0) cover = static_cast<int>(i);
+  }
+  return cover;
+}
+
+class Dictionary {
+ public:
+  Dictionary() = default;
+  ~Dictionary() { av_dict_free(&entries_); }
+  Dictionary(const Dictionary&) = delete;
+  Dictionary& operator=(const Dictionary&) = delete;
+  void set(const char* key, const char* value) { av_dict_set(&entries_, key, value, 0); }
+  AVDictionary** get() { return &entries_; }
+
+ private:
+  AVDictionary* entries_ = nullptr;
+};
+
+}  // namespace
+
+LibavReader::LibavReader(const std::string& url, const Options& options, const std::atomic<bool>& interrupted)
+    : options_(options), interrupted_(interrupted) {
+  av_log_set_level(AV_LOG_QUIET);  // it writes to standard error unless told otherwise
+  packet_.reset(libav::allocated(av_packet_alloc()));
+  picture_.reset(libav::allocated(av_frame_alloc()));
+  open_input(url);
+  open_decoder();
+  find_turns();
+}
+
+int LibavReader::asked_to_stop(void* reader) {
+  auto* const self = static_cast<LibavReader*>(reader);
+  if (self->interrupted_) return 1;
+  if (self->options_.timeout_seconds <= 0 || Clock::now() < self->deadline_) return 0;
+  self->timed_out_ = true;
+  return 1;
+}
+
+void LibavReader::start_clock() {
+  deadline_ = Clock::now() + std::chrono::seconds(options_.timeout_seconds);
+}
+
+void LibavReader::open_input(const std::string& url) {
+  AVFormatContext* format = libav::allocated(avformat_alloc_context());
+  format->interrupt_callback = {&asked_to_stop, this};
+  Dictionary entries;
+  entries.set("rtsp_transport", "tcp");  // packets of a camera that get lost cost more than they hold up
+  if (url.starts_with("http")) entries.set("reconnect", "1");  // goes on at the byte where it was cut off
+  start_clock();
+  const auto check = [this](int code) {
+    if (timed_out_) throw InputError(fmt::format("no answer within {} s", options_.timeout_seconds));
+    if (code < 0) throw InputError(libav::error_text(code));
+  };
+  const int opened =
+      avformat_open_input(&format, url.c_str(), nullptr, entries.get());  // frees it on failure
+  if (opened >= 0) format_.reset(format);
+  check(opened);
+  check(avformat_find_stream_info(format, nullptr));
+  stream_number_ = video_stream(*format);
+  if (stream_number_ < 0) throw InputError("it holds no video");
+  stream_ = format->streams[stream_number_];
+  for (unsigned i = 0; i < format->nb_streams; ++i)
+    format->streams[i]->discard = static_cast<int>(i) == stream_number_ ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+  count_.emplace(*stream_);
+}
+
+void LibavReader::open_decoder() {
+  const AVCodec* const codec = avcodec_find_decoder(stream_->codecpar->codec_id);
+  if (codec == nullptr)
+    throw InputError(fmt::format("no decoder for {}", avcodec_get_name(stream_->codecpar->codec_id)));
+  decoder_.reset(libav::allocated(avcodec_alloc_context3(codec)));
+  if (avcodec_parameters_to_context(decoder_.get(), stream_->codecpar) < 0) throw std::bad_alloc();
+  decoder_->pkt_timebase = stream_->time_base;
+  decoder_->thread_count = options_.threads;
+  decoder_->thread_type = options_.live ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+  if (options_.skip_loop_filter) decoder_->skip_loop_filter = AVDISCARD_ALL;
+  const int opened = avcodec_open2(decoder_.get(), codec, nullptr);
+  if (opened == AVERROR(ENOMEM)) throw std::bad_alloc();
+  if (opened < 0) throw InputError(fmt::format("its decoder does not start: {}", libav::error_text(opened)));
+}
+
+void LibavReader::find_turns() {
+  const std::int32_t* const matrix = display_matrix(*stream_);
+  if (matrix == nullptr) return;
+  const double degrees = -av_display_rotation_get(matrix);  // clockwise
+  if (std::isfinite(degrees)) quarter_turns_ = ((static_cast<int>(std::lround(degrees / 90)) % 4) + 4) % 4;
+}
+
+/// Hands the next packet to the decoder, or the news that there is none.
+bool LibavReader::feed() {
+  start_clock();
+  const int read = av_read_frame(format_.get(), packet_.get());
+  if (read == AVERROR(EAGAIN) && !interrupted_) return true;
+  if (read < 0) {
+    end_ = read;
+    return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
+  }
+  if (packet_->stream_index != stream_number_) {
+    av_packet_unref(packet_.get());
+    return true;
+  }
+  held_ = count_->add(*packet_);
+  if (held_) return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
+  send();
+  return true;
+}
+
+void LibavReader::send() {
+  const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
+  if (sent == AVERROR(ENOMEM)) throw std::bad_alloc();
+  if (sent < 0 || (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) ++damaged_packets_;
+  av_packet_unref(packet_.get());
+}
+
+/// False if no packet waits.
+bool LibavReader::send_held() {
+  if (!held_) return false;
+  held_ = false;
+  avcodec_flush_buffers(decoder_.get());
+  send();
+  return true;
+}
+
+bool LibavReader::next() {
+  constexpr int kMostFailures = 10000;  // a decoder that fails without an end
+  while (!interrupted_) {
+    const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
+    if (got >= 0) {
+      const bool corrupt = (picture_->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+      if (corrupt || picture_->decode_error_flags != 0) ++damaged_pictures_;
+      failures_ = 0;
+      return true;
+    }
+    if (got == AVERROR(ENOMEM)) throw std::bad_alloc();
+    if (got == AVERROR_EOF) {
+      if (send_held()) continue;
+      return false;
+    }
+    if (got != AVERROR(EAGAIN)) {  // such an error stands for one packet
+      ++damaged_packets_;
+      if (++failures_ < kMostFailures) continue;
+      end_ = got;
+      return false;
+    }
+    if (end_ != 0 || !feed()) return false;
+  }
+  end_ = AVERROR_EXIT;
+  return false;
+}
+
+void LibavReader::picture(Frame& frame) const {
+  to_luma(*picture_, quarter_turns_, frame);
+}
+
+double LibavReader::picture_seconds() const {
+  const std::int64_t time = picture_->best_effort_timestamp;
+  return time == AV_NOPTS_VALUE ? kNever : static_cast<double>(time) * av_q2d(stream_->time_base);
+}
+
+bool LibavReader::seek(double seconds) {
+  const double start = std::isfinite(start_seconds()) ? start_seconds() : 0;
+  const auto time = static_cast<std::int64_t>(std::floor((start + seconds) / av_q2d(stream_->time_base)));
+  start_clock();
+  if (av_seek_frame(format_.get(), stream_number_, time, AVSEEK_FLAG_BACKWARD) < 0) return false;
+  avcodec_flush_buffers(decoder_.get());
+  return true;
+}
+
+std::int64_t LibavReader::width() const noexcept {
+  return quarter_turns_ % 2 == 0 ? stream_->codecpar->width : stream_->codecpar->height;
+}
+
+std::int64_t LibavReader::height() const noexcept {
+  return quarter_turns_ % 2 == 0 ? stream_->codecpar->height : stream_->codecpar->width;
+}
+
+double LibavReader::frame_rate() const noexcept {
+  const AVRational rate = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
+  return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
+}
+
+double LibavReader::start_seconds() const noexcept {
+  return stream_->start_time == AV_NOPTS_VALUE
+             ? kNever
+             : static_cast<double>(stream_->start_time) * av_q2d(stream_->time_base);
+}
+
+std::int64_t LibavReader::frames_expected() const noexcept {
+  if (stream_->nb_frames > 0) return stream_->nb_frames;
+  double seconds = 0;
+  if (format_->duration > 0)
+    seconds = static_cast<double>(format_->duration) / AV_TIME_BASE;
+  else if (stream_->duration > 0)
+    seconds = static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
+  const double frames = std::floor(seconds * frame_rate() + 0.5);
+  return frames > 0 && frames < 1e15 ? static_cast<std::int64_t>(frames) : -1;
+}
+
+std::int64_t LibavReader::indexed_frames() const noexcept {
+  const bool boxes = std::strstr(format_->iformat->name, "mp4") != nullptr;
+  return boxes && stream_->nb_frames > 0 ? stream_->nb_frames : -1;
+}
+
+bool LibavReader::claims_duration() const noexcept {
+  return format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
+}
+
+bool LibavReader::finite() const noexcept {
+  return format_->duration > 0 || (format_->pb != nullptr && avio_size(format_->pb) > 0);
+}
+
+}  // namespace sfft::video

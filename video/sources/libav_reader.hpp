@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// One recording or stream, opened once: demultiplexed and decoded with FFmpeg's libraries, into luma.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "video/sources/libav.hpp"
+#include "video/sources/packet_count.hpp"
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+class LibavReader {
+ public:
+  struct Options {
+    bool live = false;        ///< frames are wanted as they come: no threads that hold some back
+    int timeout_seconds = 0;  ///< for opening, and for each frame; 0: none
+    int threads = 0;          ///< of the decoder; 0: one per core
+    bool skip_loop_filter = false;
+  };
+
+  /// Throws InputError with the reason, without the name. `interrupted` must outlive the reader; once it is
+  /// set, opening and reading end soon.
+  LibavReader(const std::string& url, const Options& options, const std::atomic<bool>& interrupted);
+  LibavReader(const LibavReader&) = delete;
+  LibavReader& operator=(const LibavReader&) = delete;
+
+  /// Decodes the next picture. False after the last one, and then end() says why.
+  bool next();
+  /// The picture that next() decoded, as luma, turned as the recording says.
+  void picture(Frame& frame) const;
+  /// Its time stamp in seconds, on the recording's own clock; NaN: it has none.
+  double picture_seconds() const;
+
+  /// Moves to the last key frame that is shown at `seconds` after start_seconds() or before; false where the
+  /// container cannot. Then packets() is no longer a count of the whole recording.
+  bool seek(double seconds);
+
+  std::int64_t width() const noexcept;  ///< as the container says; 0: it does not
+  std::int64_t height() const noexcept;
+  double frame_rate() const noexcept;     ///< 0: unknown
+  double start_seconds() const noexcept;  ///< time of the first picture, if the container says; NaN: not
+  std::int64_t frames_expected() const noexcept;  ///< by index, or by duration and rate; -1: unknown
+  /// Number of frames in the index of an MP4 or QuickTime file; -1: the container has no index, or one that
+  /// also counts gaps.
+  std::int64_t indexed_frames() const noexcept;
+  /// Whether the container's headers state its duration. Otherwise the duration was estimated from what the
+  /// file holds and says nothing about what is missing.
+  bool claims_duration() const noexcept;
+  bool finite() const noexcept;  ///< whether the input has a size or a duration: its end is one
+
+  std::int64_t packet_frames() const noexcept { return count_->frames(); }    ///< PacketCount::frames()
+  std::int64_t damaged_packets() const noexcept { return damaged_packets_; }  ///< marked so, or not decodable
+  std::int64_t damaged_pictures() const noexcept { return damaged_pictures_; }  ///< decoded all the same
+  /// What ended next(): AVERROR_EOF, AVERROR_EXIT for an interruption, ETIMEDOUT for silence …
+  int end() const noexcept { return timed_out_ ? AVERROR(ETIMEDOUT) : end_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static int asked_to_stop(void* reader);
+  void open_input(const std::string& url);
+  void open_decoder();
+  void find_turns();
+  bool feed();
+  void send();
+  bool send_held();
+  void start_clock();
+
+  Options options_;
+  const std::atomic<bool>& interrupted_;
+  Clock::time_point deadline_;
+  bool timed_out_ = false;
+  libav::Format format_;
+  int stream_number_ = -1;
+  const AVStream* stream_ = nullptr;
+  libav::Context decoder_;
+  libav::Packet packet_;
+  libav::Picture picture_;
+  std::optional<PacketCount> count_;
+  int quarter_turns_ = 0;
+  int end_ = 0;
+  bool held_ = false;  ///< a packet waits until the decoder has given out all that came before it
+  int failures_ = 0;   ///< in a row
+  std::int64_t damaged_packets_ = 0, damaged_pictures_ = 0;
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording file: what its reader decodes, checked at its end against what its container promises.
+#include "video/sources/libav_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "video/sources/frame_times.hpp"
+#include "video/sources/libav_reader.hpp"
+#include "video/sources/recording_end.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+class FileSource final : public FrameSource {
+ public:
+  FileSource(const std::string& path, const SourceOptions& options)
+      // With "file:" the name may hold colons.
+      : reader_("file:" + path,
+                {.threads = options.decode_threads, .skip_loop_filter = options.skip_loop_filter},
+                interrupted_),
+        times_(reader_.frame_rate()) {
+    info_.path = path;
+    info_.width = reader_.width();
+    info_.height = reader_.height();
+    info_.fps = reader_.frame_rate();
+    info_.frames_expected = reader_.frames_expected();
+  }
+
+  const SourceInfo& info() const noexcept override { return info_; }
+  void interrupt() noexcept override { interrupted_ = true; }
+  std::vector<std::string> warnings() const override { return warnings_; }
+
+  SourceLog log() const override {
+    SourceLog log;
+    log.damaged_packets = reader_.damaged_packets();
+    log.damaged_frames = reader_.damaged_pictures();
+    times_.add_to(log);
+    return log;
+  }
+
+  bool next(Frame& frame) override {
+    if (!reader_.next()) {
+      if (!interrupted_) end();
+      return false;
+    }
+    reader_.picture(frame);
+    frame.seconds = times_.next(reader_.picture_seconds());
+    check_size(frame);
+    ++count_;
+    return true;
+  }
+
+ private:
+  void check_size(const Frame& frame) {
+    if (count_ == 0) {
+      info_.width = frame.width;
+      info_.height = frame.height;
+    }
+    if (frame.width == info_.width && frame.height == info_.height) return;
+    throw InputError(
+        fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: frames must keep their size", count_,
+                    info_.path, frame.width, frame.height, info_.width, info_.height));
+  }
+
+  void end() {
+    if (count_ == 0)
+      throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
+    const std::string warning = check_recording_end(
+        {.path = info_.path,
+         .frames = count_,
+         .frames_expected = info_.frames_expected,
+         .frames_indexed = reader_.indexed_frames(),
+         .frames_held = reader_.packet_frames(),
+         .claims_duration = reader_.claims_duration(),
+         .frame_rate = info_.fps,
+         .last_seconds = times_.last(),
+         .read_error = reader_.end() == AVERROR_EOF ? "" : libav::error_text(reader_.end())});
+    if (!warning.empty()) warnings_.push_back(warning);
+    add_damage();
+  }
+
+  void add_damage() {
+    const SourceLog found = log();
+    if (found.damaged_packets + found.damaged_frames > 0) {
+      warnings_.push_back(fmt::format(
+          "{} packets are damaged, and {} frames were decoded with parts of them made up by the decoder.",
+          found.damaged_packets, found.damaged_frames));
+    }
+    // One or two are usual at the ends of an MPEG program stream.
+    if (found.frames_without_time > std::max<std::int64_t>(2, count_ / 200)) {
+      warnings_.push_back(
+          fmt::format("{} frames have no time stamp, or one that runs backwards: their times "
+                      "follow from the rate.",
+                      found.frames_without_time));
+    }
+  }
+
+  std::atomic<bool> interrupted_{false};
+  LibavReader reader_;
+  FrameTimes times_;
+  SourceInfo info_;
+  std::int64_t count_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_recording_file(const std::string& path, const SourceOptions& options) {
+  try {
+    return std::make_unique<FileSource>(path, options);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("'{}' is not a recording that can be decoded: {}", path, error.what()));
+  }
+}
+
+}  // namespace sfft::video

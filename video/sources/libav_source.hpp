@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources for recordings and streams that FFmpeg's libraries decode, in builds that have them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+/// A file, which is checked for whether it is whole.
+std::unique_ptr<FrameSource> open_recording_file(const std::string& path, const SourceOptions& options);
+
+/// A network stream, which is opened again when it is lost.
+std::unique_ptr<FrameSource> open_stream(const std::string& url, const SourceOptions& options);
+
+}  // namespace sfft::video

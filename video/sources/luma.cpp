@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies or computes luma row by row, stretches the row's range while it is in the cache, and turns the whole
+// picture at the end where it must be turned.
+#include "video/sources/luma.hpp"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace sfft::video {
+
+namespace {
+
+/// What the pixel format says about reading luma.
+struct Layout {
+  const AVPixFmtDescriptor* format = nullptr;
+  bool rgb = false;  ///< luma is computed
+  bool full_range = false;
+  int bits = 8;  ///< of luma: 8, or 9 to 16
+};
+
+bool has(const AVPixFmtDescriptor& format, std::uint64_t flag) {
+  return (format.flags & flag) != 0;
+}
+
+/// yuvj420p and its like, which say that they have full range by their names.
+bool named_full(AVPixelFormat format) {
+  return format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P ||
+         format == AV_PIX_FMT_YUVJ440P || format == AV_PIX_FMT_YUVJ411P;
+}
+
+Layout layout_of(const AVFrame& picture) {
+  const auto id = static_cast<AVPixelFormat>(picture.format);
+  Layout layout;
+  layout.format = av_pix_fmt_desc_get(id);
+  if (layout.format == nullptr || has(*layout.format, AV_PIX_FMT_FLAG_HWACCEL) ||
+      has(*layout.format, AV_PIX_FMT_FLAG_FLOAT) || has(*layout.format, AV_PIX_FMT_FLAG_BAYER)) {
+    throw InputError(fmt::format("pixels of the format {} cannot be read: convert the recording to yuv420p",
+                                 layout.format != nullptr ? layout.format->name : "unknown"));
+  }
+  const AVPixFmtDescriptor& format = *layout.format;
+  layout.rgb = has(format, AV_PIX_FMT_FLAG_RGB) || has(format, AV_PIX_FMT_FLAG_PAL);
+  const bool grey = format.nb_components <= 2 && !layout.rgb;
+  layout.full_range = layout.rgb || grey || named_full(id) || picture.color_range == AVCOL_RANGE_JPEG;
+  const int components = layout.rgb && !has(format, AV_PIX_FMT_FLAG_PAL) ? 3 : 1;
+  for (int c = 0; c < components; ++c) layout.bits = std::max(layout.bits, format.comp[c].depth);
+  return layout;
+}
+
+/// (value - 16) * 255 / 219, rounded and clipped; exact for every value, and in 16-bit arithmetic, 16 or 32
+/// samples per instruction.
+void stretch(std::uint8_t* row, int width) {
+  for (int x = 0; x < width; ++x) {
+    const std::uint8_t above = row[x] > 16 ? static_cast<std::uint8_t>(row[x] - 16) : std::uint8_t{0};
+    const std::uint8_t value = std::min<std::uint8_t>(above, 219);
+    const auto scaled = static_cast<std::uint16_t>(value * 36 + 109);
+    const auto quotient = static_cast<std::uint16_t>(scaled * std::uint32_t{4788} >> 16);
+    row[x] = static_cast<std::uint8_t>(value + (quotient >> 4));
+  }
+}
+
+void stretch(std::uint16_t* row, int width, int bits) {
+  const std::int32_t black = 16 << (bits - 8);
+  const std::int32_t span = 219 << (bits - 8);
+  const auto scale = static_cast<float>((1 << bits) - 1) / static_cast<float>(span);
+  for (int x = 0; x < width; ++x) {
+    const std::int32_t value = std::clamp<std::int32_t>(row[x] - black, 0, span);
+    row[x] = static_cast<std::uint16_t>(static_cast<float>(value) * scale + 0.5F);
+  }
+}
+
+const std::uint8_t* row_of(const AVFrame& picture, const AVComponentDescriptor& component, int y) {
+  return picture.data[component.plane] + static_cast<std::ptrdiff_t>(y) * picture.linesize[component.plane] +
+         component.offset;
+}
+
+/// Whole bytes, of 8 bits each.
+bool plain_bytes(const AVPixFmtDescriptor& format, const AVComponentDescriptor& component) {
+  return component.depth == 8 && component.shift == 0 && !has(format, AV_PIX_FMT_FLAG_BITSTREAM) &&
+         !has(format, AV_PIX_FMT_FLAG_PAL);
+}
+
+/// Two bytes in this machine's order, of which 9 to 16 bits are the sample: yuv420p10, P010, Y210.
+bool plain_words(const AVPixFmtDescriptor& format, const AVComponentDescriptor& component) {
+  constexpr bool kBigEndian = std::endian::native == std::endian::big;
+  return component.depth > 8 && component.depth + component.shift <= 16 &&
+         !has(format, AV_PIX_FMT_FLAG_BITSTREAM) && has(format, AV_PIX_FMT_FLAG_BE) == kBigEndian;
+}
+
+void copy_bytes(const std::uint8_t* from, int step, std::uint8_t* row, int width) {
+  if (step == 1) {
+    std::memcpy(row, from, static_cast<std::size_t>(width));
+  } else if (step == 2) {
+    for (int x = 0; x < width; ++x) row[x] = from[2 * x];
+  } else {
+    for (int x = 0; x < width; ++x) row[x] = from[static_cast<std::ptrdiff_t>(step) * x];
+  }
+}
+
+void copy_words(const std::uint8_t* from, const AVComponentDescriptor& component, std::uint16_t* row,
+                int width) {
+  const auto mask = static_cast<std::uint16_t>((1U << component.depth) - 1);
+  if (component.step == 2) {
+    std::memcpy(row, from, 2 * static_cast<std::size_t>(width));
+    for (int x = 0; x < width; ++x) row[x] = static_cast<std::uint16_t>(row[x] >> component.shift) & mask;
+    return;
+  }
+  for (int x = 0; x < width; ++x) {
+    std::uint16_t value = 0;
+    std::memcpy(&value, from + static_cast<std::ptrdiff_t>(component.step) * x, sizeof value);
+    row[x] = static_cast<std::uint16_t>(value >> component.shift) & mask;
+  }
+}
+
+/// OpenCV's weights in its 15 fractional bits.
+template <class Red>
+std::uint32_t weighted(Red red, Red green, Red blue) {
+  return (std::uint32_t{9798} * red + std::uint32_t{19235} * green + std::uint32_t{3735} * blue + 16384) >>
+         15;
+}
+
+class Reader {
+ public:
+  explicit Reader(const AVFrame& picture) : picture_(picture), layout_(layout_of(picture)) {
+    if (layout_.rgb) {
+      for (auto& line : colours_) line.resize(static_cast<std::size_t>(picture.width));
+    }
+  }
+
+  int bits() const noexcept { return layout_.bits; }
+
+  void read(int y, std::uint8_t* row) {
+    const AVComponentDescriptor& luma = layout_.format->comp[0];
+    if (layout_.rgb) {
+      weigh(y, row);
+    } else if (plain_bytes(*layout_.format, luma)) {
+      copy_bytes(row_of(picture_, luma, y), luma.step, row, picture_.width);
+    } else {
+      read_any(y, 0, words_);
+      for (int x = 0; x < picture_.width; ++x) row[x] = static_cast<std::uint8_t>(words_[at(x)]);
+    }
+    if (!layout_.full_range) stretch(row, picture_.width);
+  }
+
+  void read(int y, std::uint16_t* row) {
+    const AVComponentDescriptor& luma = layout_.format->comp[0];
+    if (layout_.rgb) {
+      weigh(y, row);
+    } else if (plain_words(*layout_.format, luma)) {
+      copy_words(row_of(picture_, luma, y), luma, row, picture_.width);
+    } else {
+      read_any(y, 0, words_);
+      std::copy_n(words_.data(), picture_.width, row);
+    }
+    if (!layout_.full_range) stretch(row, picture_.width, layout_.bits);
+  }
+
+ private:
+  static std::size_t at(int x) { return static_cast<std::size_t>(x); }
+
+  /// Samples of a component in any layout, scaled to the depth of luma.
+  void read_any(int y, int component, std::vector<std::uint16_t>& line) const {
+    const AVPixFmtDescriptor& format = *layout_.format;
+    line.resize(at(picture_.width));
+    const std::uint8_t* planes[4] = {picture_.data[0], picture_.data[1], picture_.data[2], picture_.data[3]};
+    av_read_image_line2(line.data(), planes, picture_.linesize, &format, 0, y, component, picture_.width, 0,
+                        2);
+    const int depth = format.comp[component].depth;
+    if (picture_.format == AV_PIX_FMT_MONOWHITE) {
+      for (auto& value : line) value ^= 1U;
+    }
+    if (depth == layout_.bits) return;
+    const std::uint32_t from = (1U << depth) - 1;
+    const std::uint32_t to = (1U << layout_.bits) - 1;
+    for (auto& value : line) value = static_cast<std::uint16_t>((value * to + from / 2) / from);
+  }
+
+  /// A row of pal8: indices into a palette of 0xAARRGGBB.
+  void look_up(int y) {
+    const std::uint8_t* const indices = row_of(picture_, layout_.format->comp[0], y);
+    for (int x = 0; x < picture_.width; ++x) {
+      std::uint32_t colour = 0;
+      std::memcpy(&colour, picture_.data[1] + 4 * std::size_t{indices[x]}, sizeof colour);
+      for (unsigned c = 0; c < 3; ++c)
+        colours_[c][at(x)] = static_cast<std::uint16_t>(colour >> (16 - 8 * c) & 255U);
+    }
+  }
+
+  template <class Sample>
+  void weigh(int y, Sample* row) {
+    const AVPixFmtDescriptor& format = *layout_.format;
+    const bool palette = has(format, AV_PIX_FMT_FLAG_PAL);
+    if (palette) look_up(y);
+    for (int c = 0; c < 3 && !palette; ++c) {
+      std::vector<std::uint16_t>& line = colours_[c];
+      const AVComponentDescriptor& component = format.comp[c];
+      if (plain_bytes(format, component)) {
+        const std::uint8_t* const from = row_of(picture_, component, y);
+        for (int x = 0; x < picture_.width; ++x)
+          line[at(x)] = from[static_cast<std::ptrdiff_t>(component.step) * x];
+      } else if (plain_words(format, component) && component.depth == layout_.bits) {
+        copy_words(row_of(picture_, component, y), component, line.data(), picture_.width);
+      } else {
+        read_any(y, c, line);
+      }
+    }
+    for (int x = 0; x < picture_.width; ++x)
+      row[x] = static_cast<Sample>(
+          weighted<std::uint32_t>(colours_[0][at(x)], colours_[1][at(x)], colours_[2][at(x)]));
+  }
+
+  const AVFrame& picture_;
+  Layout layout_;
+  std::vector<std::uint16_t> words_, colours_[3];
+};
+
+/// One quarter turn clockwise.
+template <class Sample>
+void turn(Frame& frame) {
+  const std::int64_t width = frame.width;
+  const std::int64_t height = frame.height;
+  std::vector<std::byte> turned(frame.samples.size());
+  const auto* const from = reinterpret_cast<const Sample*>(frame.samples.data());
+  auto* const to = reinterpret_cast<Sample*>(turned.data());
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) to[x * height + height - 1 - y] = from[y * width + x];
+  }
+  frame.samples.swap(turned);
+  std::swap(frame.width, frame.height);
+}
+
+template <class Sample>
+void read_rows(Reader& reader, const AVFrame& picture, Frame& frame) {
+  frame.samples.resize(sizeof(Sample) * static_cast<std::size_t>(picture.width) *
+                       static_cast<std::size_t>(picture.height));
+  auto* const samples = reinterpret_cast<Sample*>(frame.samples.data());
+  for (int y = 0; y < picture.height; ++y)
+    reader.read(y, samples + static_cast<std::ptrdiff_t>(y) * picture.width);
+}
+
+}  // namespace
+
+void to_luma(const AVFrame& picture, int quarter_turns, Frame& frame) {
+  Reader reader(picture);
+  frame.width = picture.width;
+  frame.height = picture.height;
+  frame.bit_depth16 = reader.bits() > 8;
+  if (frame.bit_depth16) {
+    read_rows<std::uint16_t>(reader, picture, frame);
+  } else {
+    read_rows<std::uint8_t>(reader, picture, frame);
+  }
+  for (int i = 0; i < quarter_turns; ++i)
+    frame.bit_depth16 ? turn<std::uint16_t>(frame) : turn<std::uint8_t>(frame);
+}
+
+}  // namespace sfft::video

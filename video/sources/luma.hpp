@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Luma of decoded pictures in every pixel format that FFmpeg's software decoders yield.
+#pragma once
+
+#include "video/sources/libav.hpp"
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+/// Writes the picture's luma into `frame`: size, depth and samples.
+///
+/// - Y of planar, semi-planar, packed and grey formats; colours with OpenCV's weights, 0.299 R + 0.587 G +
+///   0.114 B.
+/// - Up to 8 bits per sample give 8-bit frames; 9 to 16 bits give 16-bit frames with the values as coded.
+/// - Limited range (16 to 235 of 8 bits) is stretched to the full one and clipped, as OpenCV and FFmpeg do
+///   when they convert to grey. Grey formats, RGB and what is marked as full range are left as they are.
+///
+/// `quarter_turns` turns the picture clockwise. Throws InputError for formats without integer samples.
+void to_luma(const AVFrame& picture, int quarter_turns, Frame& frame);
+
+}  // namespace sfft::video

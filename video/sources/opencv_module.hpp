@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads the readers that use OpenCV when they are asked for. OpenCV brings a hundred shared libraries with
+// it, and loading them takes longer than to decode many a recording.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+/// Throws InputError, also where the module cannot be loaded.
+std::unique_ptr<FrameSource> open_images(const std::string& pattern_or_directory);
+std::unique_ptr<FrameSource> open_camera(int index);
+/// Recordings and streams, in builds without FFmpeg's libraries.
+std::unique_ptr<FrameSource> open_with_opencv(const std::string& path_or_url, const SourceOptions& options);
+
+/// What the module defines, as `sfft_opencv_readers`.
+struct OpencvReaders {
+  std::unique_ptr<FrameSource> (*images)(const std::string& pattern_or_directory);
+  std::unique_ptr<FrameSource> (*camera)(int index);
+  std::unique_ptr<FrameSource> (*recording)(const std::string& path_or_url, const SourceOptions& options);
+};
+
+}  // namespace sfft::video

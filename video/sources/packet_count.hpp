@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts the frames that a recording's packets hold, so that frames which a decoder drops without a word are
+// missed.
+#pragma once
+
+#include <cstdint>
+
+#include "video/sources/libav.hpp"
+
+namespace sfft::video {
+
+class PacketCount {
+ public:
+  explicit PacketCount(const AVStream& stream);
+
+  /// Notes a packet of the stream. Returns whether its frame has another size than those before it, which is
+  /// found out only for codecs whose decoder then drops a frame that it holds back: MPEG-1 and -2.
+  bool add(const AVPacket& packet);
+  /// Frames from the first key frame on that a decoder is not told to drop.
+  std::int64_t frames() const noexcept { return frames_; }
+
+ private:
+  void parse(const AVPacket& packet);
+  bool yields_frame(const AVPacket& packet);
+  bool changes_size();
+
+  AVCodecID codec_;
+  libav::Context context_;
+  libav::Parser parser_;  ///< of codecs that may have a packet per field, or whose size is watched
+  int width_ = 0, height_ = 0;
+  bool started_ = false;                 ///< a key frame has come
+  std::int64_t start_ = AV_NOPTS_VALUE;  ///< its presentation time
+  bool second_field_ = false;            ///< the next field belongs to a frame already counted
+  std::int64_t frames_ = 0;
+};
+
+}  // namespace sfft::video
