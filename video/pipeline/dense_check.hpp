@@ -62,12 +62,13 @@ class DenseCheck {
   void verify(const SignalView& frame, const Spectrum<float>& spectrum, FrameRecord& record);
 
  private:
-  void convert(const SignalView& frame);
+  float mean_of(const SignalView& frame) const;
+  void convert(const SignalView& frame, float subtracted = 0);
 
   Shape shape_;
-  dense::Plan<double> exact_;
+  dense::Plan<float> exact_;
   std::vector<float> samples_;
-  std::vector<std::complex<double>> exact_spectrum_;
+  std::vector<std::complex<float>> exact_spectrum_;
   AlignedWorkspace exact_workspace_;
   std::vector<DenseTimer> timers_;
 };
