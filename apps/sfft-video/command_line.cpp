@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
 #include <map>
+#include <optional>
 
 #include "sfft/sfft.hpp"
 #include "video/report/spectra_file.hpp"
@@ -91,13 +94,137 @@ void add_transfer(CLI::App* command, Transfer& transfer) {
       ->default_str("auto");
 }
 
+/// Seconds, M:SS or H:MM:SS, or a number of frames with an f.
+struct Moment {
+  double seconds = 0;
+  std::int64_t frame = -1;  ///< at least 0: this was given instead
+};
+
+std::optional<Moment> parse_moment(const std::string& text) {
+  Moment moment;
+  if (text.ends_with('f')) {
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size() - 1, moment.frame);
+    const bool whole = code == std::errc() && end == text.data() + text.size() - 1 && moment.frame >= 0;
+    return whole ? std::optional(moment) : std::nullopt;
+  }
+  int parts = 0;
+  for (std::size_t at = 0; at <= text.size(); ++parts) {
+    const std::size_t colon = std::min(text.find(':', at), text.size());
+    double value = 0;
+    const auto [end, code] =
+        std::from_chars(text.data() + at, text.data() + colon, value, std::chars_format::fixed);
+    const bool last = colon == text.size();
+    if (code != std::errc() || end != text.data() + colon || !(value >= 0) || !std::isfinite(value))
+      return {};
+    if (parts > 0 && value >= 60) return {};
+    if (!last && value != std::floor(value)) return {};
+    moment.seconds = 60 * moment.seconds + value;
+    at = colon + 1;
+  }
+  return parts <= 3 ? std::optional(moment) : std::nullopt;
+}
+
+CLI::Validator moment_check() {
+  return {[](std::string& text) {
+            return parse_moment(text)
+                       ? std::string()
+                       : fmt::format("'{}' is not a time (90, 1:30, 1:02:03.5) or a frame (250f)", text);
+          },
+          ""};
+}
+
+std::optional<video::Region> parse_region(const std::string& text) {
+  std::int64_t numbers[4] = {};
+  const char* at = text.data();
+  const char* const last = text.data() + text.size();
+  for (int i = 0; i < 4; ++i) {
+    const auto [end, code] = std::from_chars(at, last, numbers[i]);
+    if (code != std::errc() || numbers[i] < (i < 2 ? 0 : 1) || numbers[i] > 1000000) return {};
+    if (i < 3 && (end == last || *end != ',')) return {};
+    at = i < 3 ? end + 1 : end;
+  }
+  return at == last ? std::optional(video::Region{numbers[0], numbers[1], numbers[2], numbers[3]})
+                    : std::nullopt;
+}
+
+CLI::Validator region_check() {
+  return {[](std::string& text) {
+            return parse_region(text) ? std::string()
+                                      : fmt::format("'{}' is not X,Y,WIDTH,HEIGHT in pixels", text);
+          },
+          ""};
+}
+
+CLI::Validator y4m_name() {
+  return {[](std::string& text) {
+            const bool good = text == "-" || text.ends_with(".y4m") || text.starts_with("/dev/");
+            return good ? std::string()
+                        : fmt::format(
+                              "'{}' is not NAME.y4m; other formats are made from that, as in  ffmpeg -i "
+                              "NAME.y4m NAME.mp4",
+                              text);
+          },
+          ""};
+}
+
+/// How an input is read, and which part of it.
+void add_source(CLI::App* command, video::SourceOptions& source) {
+  video::Selection& selection = source.selection;
+  command
+      ->add_option_function<std::string>(
+          "--start",
+          [&selection](const std::string& text) {
+            const Moment moment = *parse_moment(text);
+            selection.start_seconds = moment.seconds;
+            selection.start_frame = std::max<std::int64_t>(0, moment.frame);
+          },
+          "Begin there: seconds, M:SS or H:MM:SS after the first frame, or a number of frames as in 250f")
+      ->check(moment_check());
+  command
+      ->add_option_function<std::string>(
+          "--end",
+          [&selection](const std::string& text) {
+            const Moment moment = *parse_moment(text);
+            if (moment.frame >= 0) {
+              selection.end_frame = moment.frame;
+            } else {
+              selection.end_seconds = moment.seconds;
+            }
+          },
+          "End before that time or frame of the input")
+      ->check(moment_check());
+  command->add_option("--every", selection.every, "Read every N-th frame only")
+      ->check(number_check("a number of at least 1", [](double value) { return value >= 1; }));
+  command
+      ->add_option_function<std::string>(
+          "--roi", [&selection](const std::string& text) { selection.roi = parse_region(text); },
+          "Read a region of the frames: X,Y,WIDTH,HEIGHT in pixels from the upper left corner")
+      ->check(region_check());
+  command
+      ->add_option("--reconnect", source.reconnect_seconds,
+                   "How many seconds to try to get back a network stream that broke off, 0 for not at all")
+      ->check(not_negative())
+      ->capture_default_str();
+  command->add_option("--decode-threads", source.decode_threads, "Threads that decode, 0 for one per core")
+      ->check(number_check("a number from 0 to 64", [](double value) { return value >= 0 && value <= 64; }))
+      ->capture_default_str();
+  command->add_flag("--skip-loop-filter", source.skip_loop_filter,
+                    "Decode H.264, HEVC, VP8 and VP9 without their deblocking filter: faster, and slightly "
+                    "wrong");
+}
+
 PlanEffort effort_named(const std::string& name) {
   return name == "quick" ? PlanEffort::quick : name == "thorough" ? PlanEffort::thorough : PlanEffort::normal;
 }
 
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
-  run->add_option("INPUT", command.input, kInputHelp)->required();
+  run->add_option("INPUT", command.inputs,
+                  std::string(kInputHelp) +
+                      ". Several are read one after another; a directory without images "
+                      "stands for the recordings in it")
+      ->required();
+  add_source(run, command.source);
   auto* k =
       run->add_option("--k", command.options.k, "Frequencies to keep (default: 1000, fewer for small frames)")
           ->check(positive());
@@ -151,13 +278,20 @@ void add_run(CLI::App& app, RunCommand& command) {
                 "Transform frames themselves, not their difference to a reference frame");
   run->add_flag("--similarity", command.options.similarity,
                 "Say for every frame how similar it is to the template; each is transformed densely, too");
-  run->add_option("--json", command.json, "Write the report for scripts; - for standard output");
+  run->add_option(
+      "--json", command.json,
+      "Write the report for scripts; - for standard output. In this name and in those of the other "
+      "outputs {} stands for the name of the input");
   run->add_option("--csv", command.csv, "Write a line per frame; - for standard output");
   run->add_option("--spectra", command.spectra, "Write every frame's coefficients as HDF5");
   run->add_option("--save-template", command.save_template,
                   "Write the template as it is at the end, with the plans that were used: the next run with "
                   "--template and the same options starts without a search");
   run->add_option("--html", command.html, "Write a page with pictures; - for standard output");
+  run->add_option("--reconstruct", command.reconstruct,
+                  "Write a film in which each frame stands beside what its coefficients describe: NAME.y4m, "
+                  "YUV4MPEG2 in grey; - for standard output")
+      ->check(y4m_name());
   run->add_flag("--quiet", command.quiet, "No progress and no summary");
 }
 
@@ -197,6 +331,10 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   app.footer(kExamples);
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
+  app.fallthrough();  // --config may stand behind the command
+  app.set_config("--config", "",
+                 "Read options from a file: a section per command, a line per option, as in\n"
+                 "[run]\nk = 500");
   add_run(app, line.run);
   add_learn(app, line.learn);
   app.add_subcommand("info", "Describe a template file or an input")

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <string>
+#include <vector>
 
 #include "video/pipeline/run.hpp"
 
@@ -13,12 +14,16 @@ namespace sfft::apps {
 enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kDevice = 4, kInterrupted = 130 };
 
 struct RunCommand {
-  std::string input, template_path;
-  std::string json, csv, spectra, html;  ///< empty: not written; "-": standard output
-  std::string save_template;             ///< the same
+  std::vector<std::string> inputs;
+  std::string template_path;
+  /// Empty: not written; "-": standard output; {} in a name stands for that of the input.
+  std::string json, csv, spectra, html, save_template, reconstruct;
+  video::SourceOptions source;
   video::RunOptions options;
   bool no_reference = false;
   bool quiet = false;
+  bool keep_json = false;      ///< the report is wanted as text, because it goes into one with others
+  bool summary_aside = false;  ///< standard output is taken
 };
 
 struct LearnCommand {
@@ -33,7 +38,7 @@ struct LearnCommand {
   int threads = 1;
 };
 
-int run_command(RunCommand command, const std::atomic<bool>& stop);
+int run_command(const RunCommand& command, const std::atomic<bool>& stop);
 int learn_command(const LearnCommand& command, const std::atomic<bool>& stop);
 int info_command(const std::string& path);
 

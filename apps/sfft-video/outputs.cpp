@@ -36,11 +36,12 @@ Outputs::Outputs(const RunCommand& command) {
     open(html_, command.html);
     open(spectra_file_, command.spectra);
     open(template_, command.save_template);
+    open(reconstruction_, command.reconstruct);
     const auto outputs = all();
     for (const auto* output : outputs)
       on_standard_output_ = on_standard_output_ || output->kind() == detail::OutputKind::descriptor;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      refuse_input(*outputs[i], command.input);
+      refuse_input(*outputs[i], command.inputs.front());
       if (!command.template_path.empty() && outputs[i]->leads_to(command.template_path))
         throw UsageError(fmt::format("'{}' would write over the template that is read", outputs[i]->path()));
       for (std::size_t j = 0; j < i; ++j) {
@@ -58,19 +59,32 @@ Outputs::Outputs(const RunCommand& command) {
 
 std::vector<const detail::OutputFile*> Outputs::all() const {
   std::vector<const detail::OutputFile*> outputs;
-  for (const Output* output : {&json_, &csv_, &html_, &spectra_file_, &template_}) {
+  for (const Output* output : {&json_, &csv_, &html_, &spectra_file_, &template_, &reconstruction_}) {
     if (*output) outputs.push_back(&**output);
   }
   return outputs;
 }
 
 video::SpectrumSink* Outputs::spectra() noexcept {
-  return spectra_file_ ? &spectra_ : nullptr;
+  return spectra_file_ || reconstruction_ ? &spectra_ : nullptr;
 }
 
 void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum) {
   if (!file) return;
   if (!outputs_.guarded([&] { file->write(frame, spectrum); })) file.reset();
+}
+
+void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) {
+  write(frame, spectrum);
+  detail::OutputFile* const output = outputs_.reconstruction_ ? &*outputs_.reconstruction_ : nullptr;
+  if (output == nullptr) return;
+  const bool kept = outputs_.guarded([&] {
+    if (!film) film = std::make_unique<video::ReconstructionFilm>(*output, outputs_.frame_rate_);
+    film->add(view, spectrum);
+  });
+  if (kept) return;
+  film.reset();
+  outputs_.reconstruction_.reset();
 }
 
 bool Outputs::guarded(const std::function<void()>& action) noexcept {
@@ -123,6 +137,7 @@ void Outputs::save(const video::RunReport& report) {
     template_.reset();  // it kept the place; the library writes the file
     guarded([&] { report.last_template->save(path); });
   }
+  if (spectra_.film) guarded([&] { reconstruction_->commit(); });
   if (spectra_.file && report.frames_read > 0) guarded([&] { spectra_.file->commit(report.input); });
 }
 

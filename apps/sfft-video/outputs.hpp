@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "kernels/base/output_file.hpp"
+#include "video/report/reconstruction.hpp"
 #include "video/report/report.hpp"
 #include "video/report/spectra_file.hpp"
 
@@ -30,14 +31,16 @@ void refuse_input(const detail::OutputFile& output, const std::string& input);
 class Outputs {
  public:
   /// Throws UsageError for an output that cannot be written, is given twice, or is an input. Nothing is read
-  /// before.
+  /// before. The command has one input.
   explicit Outputs(const RunCommand& command);
 
   /// Whether a report goes to standard output, which then holds nothing else.
   bool on_standard_output() const noexcept { return on_standard_output_; }
-  /// Null when no spectra are requested. Lets no exception into the run: the first failure ends only the
-  /// spectra.
+  /// What writes spectra and reconstructions; null when neither is requested. Lets no exception into the run:
+  /// the first failure ends only that output.
   video::SpectrumSink* spectra() noexcept;
+  /// The rate that a reconstruction is shown at; to be called before the run.
+  void set_frame_rate(double frames_per_second) noexcept { frame_rate_ = frames_per_second; }
   /// Adds a line to the CSV, which is written while the run goes on.
   void add(const video::FrameRecord& frame) noexcept;
   /// Writes every output, even if others fail, and says on standard error which failed and why.
@@ -47,12 +50,14 @@ class Outputs {
  private:
   using Output = std::optional<detail::OutputFile>;
 
-  /// Writes spectra until the first failure.
+  /// Writes spectra and reconstructions, each until its first failure.
   class Spectra final : public video::SpectrumSink {
    public:
     explicit Spectra(Outputs& outputs) : outputs_(outputs) {}
     void write(std::int64_t frame, const Spectrum<float>& spectrum) override;
+    void write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) override;
     std::unique_ptr<video::SpectraFile> file;
+    std::unique_ptr<video::ReconstructionFilm> film;
 
    private:
     Outputs& outputs_;
@@ -64,7 +69,8 @@ class Outputs {
   void save_text(Output& output, const std::function<std::string()>& text) noexcept;
   std::vector<const detail::OutputFile*> all() const;
 
-  Output json_, csv_, html_, spectra_file_, template_;
+  Output json_, csv_, html_, spectra_file_, template_, reconstruction_;
+  double frame_rate_ = 0;
   Spectra spectra_{*this};
   std::string csv_lines_ = video::csv_header();  ///< not written yet
   bool on_standard_output_ = false;

@@ -70,7 +70,7 @@ class Run {
       Spectrum<float> exact = tracker_->plan().make_spectrum();
       exact.values.assign(tmpl.values().begin(), tmpl.values().end());
       exact.standard_error.assign(exact.values.size(), 0.0F);
-      sink_->write(0, exact);
+      sink_->write(0, exact, view);
     }
     if (!given) dense_->time(view, report_.dense);
     const std::span<const SignalView> others = std::span(views).subspan(1);
@@ -122,7 +122,7 @@ class Run {
     if (options_.verify > 0 && index % options_.verify == 0) dense_->verify(view, tracked.spectrum, record);
     if (timed_densely(index, report_.dense.empty() ? 0 : report_.dense[0].us.size()))
       dense_->time(view, report_.dense);
-    if (sink_ != nullptr) sink_->write(index, tracked.spectrum);
+    if (sink_ != nullptr) sink_->write(index, tracked.spectrum, view);
     report_.frames.push_back(record);
     if (options_.on_frame) options_.on_frame(record);
   }
@@ -353,6 +353,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     report.input.height = report.first_frame.height;
   }
   report.warnings = source.warnings();
+  report.input_log = source.log();
   if (options.tmpl && !options.tmpl->kept_plans_problem().empty())
     report.warnings.push_back(
         fmt::format("Plans in the template file are not used: {}.", options.tmpl->kept_plans_problem()));

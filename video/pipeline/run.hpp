@@ -46,6 +46,7 @@ struct RunReport {
   std::string message;         ///< why, when not complete
   std::exception_ptr failure;  ///< what ended a run that failed after its first frame
   SourceInfo input;
+  SourceLog input_log;
   std::vector<std::string> warnings;  ///< warnings of the input
   std::int64_t frames_read = 0;
   int threads = 1;
@@ -81,6 +82,11 @@ class SpectrumSink {
  public:
   virtual ~SpectrumSink() = default;
   virtual void write(std::int64_t frame, const Spectrum<float>& spectrum) = 0;
+  /// The same with the frame, for sinks that look at both.
+  virtual void write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) {
+    static_cast<void>(view);
+    write(frame, spectrum);
+  }
 };
 
 /// Called after every frame with the number read and the number expected (-1: unknown).

@@ -51,6 +51,36 @@ nlohmann::ordered_json renewals(const RunReport& report) {
   return list;
 }
 
+/// What became of the input beside its frames: the keys of `input` that follow its counts.
+void add_log(const SourceLog& log, nlohmann::ordered_json& input) {
+  input["interval_s"] = {{"least", number_or_null(log.least_interval_seconds)},
+                         {"most", number_or_null(log.most_interval_seconds)}};
+  input["frames_without_time"] = log.frames_without_time;
+  input["damaged_packets"] = log.damaged_packets;
+  input["damaged_frames"] = log.damaged_frames;
+  nlohmann::ordered_json gaps = nlohmann::ordered_json::array();
+  for (const Gap& gap : log.gaps) {
+    gaps.push_back({{"frame", gap.frame},
+                    {"start_s", number_or_null(gap.start_seconds)},
+                    {"seconds", gap.seconds},
+                    {"attempts", gap.attempts},
+                    {"reason", gap.reason}});
+  }
+  input["gaps"] = gaps;
+}
+
+std::string summary_of_gaps(const std::vector<Gap>& gaps) {
+  if (gaps.empty()) return "";
+  double sum = 0;
+  double longest = 0;
+  for (const Gap& gap : gaps) {
+    sum += gap.seconds;
+    longest = std::max(longest, gap.seconds);
+  }
+  return fmt::format("gaps        the stream was lost {} time{}, for {:.1f} s in all, at most {:.1f} s\n",
+                     gaps.size(), gaps.size() == 1 ? "" : "s", sum, longest);
+}
+
 }  // namespace
 
 std::string json_report(const RunReport& report) {
@@ -68,6 +98,7 @@ std::string json_report(const RunReport& report) {
                    {"frames_expected",
                     input.frames_expected >= 0 ? ordered_json(input.frames_expected) : ordered_json(nullptr)},
                    {"frames_read", report.frames_read}};
+  add_log(report.input_log, json["input"]);
   const bool learned = report.first_template.has_value();
   json["template"] = {
       {"k", learned ? report.first_template->k() : 0},
@@ -140,6 +171,18 @@ std::string json_report(const RunReport& report) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string json_reports(std::span<const std::string> reports, RunStatus status, const std::string& message) {
+  nlohmann::ordered_json head;
+  head["schema"] = "sfft-video/1";
+  head["status"] = status_name(status);
+  head["message"] = message;
+  std::string text = head.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text.resize(text.size() - 2);  // the end of the line and the brace, for one more key
+  text += ",\n  \"inputs\": [";
+  for (std::size_t i = 0; i < reports.size(); ++i) text += (i == 0 ? "\n" : ",\n") + reports[i];
+  return text + "  ]\n}\n";
+}
+
 std::string csv_header() {
   return "frame,action,us,relative_error,error_l2,residual,true_relative_error,finite,overlap,correlation,"
          "energy\n";
@@ -160,7 +203,7 @@ std::string summary(const RunReport& report) {
   std::string text = fmt::format("{}: {} frames of {}x{}", printable(input.path), report.frames_read,
                                  input.width, input.height);
   if (report.status != RunStatus::complete) text += fmt::format("  [{}]", printable(report.message));
-  text += "\n";
+  text += "\n" + summary_of_gaps(report.input_log.gaps);
   if (!report.first_template) return text;
   const Template& tmpl = *report.first_template;
   text += fmt::format("template    {} frequencies", tmpl.k());

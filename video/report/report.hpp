@@ -2,6 +2,7 @@
 // The reports of a run: for scripts (JSON, CSV), for people (summary, page).
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "video/pipeline/run.hpp"
@@ -10,6 +11,8 @@ namespace sfft::video {
 
 /// The JSON report, schema "sfft-video/1" (docs/sfft-video.md). Numbers that were not measured are null.
 std::string json_report(const RunReport& report);
+/// Several inputs in one report: status and message of them all, and `inputs`, the report of each.
+std::string json_reports(std::span<const std::string> reports, RunStatus status, const std::string& message);
 /// The first line of the CSV, and the line of one transformed frame.
 std::string csv_header();
 std::string csv_row(const FrameRecord& frame);

@@ -64,28 +64,44 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
-bool image_name(const fs::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  static const std::vector<std::string> known{".png", ".jpg", ".jpeg", ".tif",  ".tiff",
-                                              ".bmp", ".pgm", ".ppm",  ".webp", ".jp2"};
-  return std::find(known.begin(), known.end(), extension) != known.end();
+using Extensions = std::vector<std::string>;
+
+const Extensions& image_extensions() {
+  static const Extensions known{".png", ".jpg", ".jpeg", ".tif",  ".tiff",
+                                ".bmp", ".pgm", ".ppm",  ".webp", ".jp2"};
+  return known;
 }
 
-std::vector<std::string> images_of_directory(const std::string& path) {
+const Extensions& recording_extensions() {
+  static const Extensions known{".mp4", ".m4v",  ".mov", ".mkv", ".webm", ".avi", ".ts",  ".m2ts", ".mts",
+                                ".mpg", ".mpeg", ".flv", ".wmv", ".ogv",  ".3gp", ".mxf", ".y4m"};
+  return known;
+}
+
+/// Files of a directory with one of these extensions, in natural order.
+std::vector<std::string> files_of_directory(const std::string& path, const Extensions& extensions) {
   std::vector<std::string> paths;
   std::error_code code;
   fs::directory_iterator entries(path, code);
   for (; !code && entries != fs::directory_iterator(); entries.increment(code)) {
-    std::error_code unreadable;  // such an entry is not an image
-    if (entries->is_regular_file(unreadable) && image_name(entries->path()))
-      paths.push_back(entries->path().string());
+    std::error_code unreadable;  // such an entry is left out
+    std::string extension = entries->path().extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    const bool known = std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+    if (known && entries->is_regular_file(unreadable)) paths.push_back(entries->path().string());
   }
   if (code) throw InputError(fmt::format("directory '{}' cannot be read: {}", path, code.message()));
-  if (paths.empty())
-    throw InputError(fmt::format("directory '{}' holds no images (png, jpg, tif, bmp, pgm, …)", path));
   std::sort(paths.begin(), paths.end(), natural_less);
+  return paths;
+}
+
+std::vector<std::string> images_of_directory(const std::string& path) {
+  std::vector<std::string> paths = files_of_directory(path, image_extensions());
+  if (paths.empty()) {
+    throw InputError(
+        fmt::format("directory '{}' holds neither images (png, jpg, tif, bmp, pgm, …) nor recordings", path));
+  }
   return paths;
 }
 
@@ -94,6 +110,17 @@ std::vector<std::string> images_of_directory(const std::string& path) {
 bool is_image_pattern(const std::string& input) {
   std::error_code code;
   return input.find('%') != std::string::npos && !fs::exists(input, code);
+}
+
+std::vector<std::string> list_recordings(const std::string& directory) {
+  std::error_code code;
+  if (!fs::is_directory(directory, code)) return {};
+  try {
+    if (!files_of_directory(directory, image_extensions()).empty()) return {};
+    return files_of_directory(directory, recording_extensions());
+  } catch (const InputError&) {  // opening it says why
+    return {};
+  }
 }
 
 std::vector<std::string> list_images(const std::string& input) {

@@ -249,6 +249,14 @@ bool LibavReader::claims_duration() const noexcept {
   return format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
 }
 
+bool LibavReader::ended() const noexcept {
+  if (end() == AVERROR_EOF) return true;
+  AVIOContext* const bytes = format_->pb;
+  if (timed_out_ || bytes == nullptr || bytes->eof_reached == 0) return false;
+  // Some containers call their end an error, and HTTP that of an answer whose length was not announced.
+  return bytes->error >= 0 || (bytes->error == AVERROR(EIO) && avio_size(bytes) <= 0);
+}
+
 bool LibavReader::finite() const noexcept {
   return format_->duration > 0 || (format_->pb != nullptr && avio_size(format_->pb) > 0);
 }

@@ -58,6 +58,8 @@ class LibavReader {
   std::int64_t damaged_pictures() const noexcept { return damaged_pictures_; }  ///< decoded all the same
   /// What ended next(): AVERROR_EOF, AVERROR_EXIT for an interruption, ETIMEDOUT for silence …
   int end() const noexcept { return timed_out_ ? AVERROR(ETIMEDOUT) : end_; }
+  /// Whether it ended because there was no more, without an error below the container.
+  bool ended() const noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "video/sources/frame_times.hpp"
 #include "video/sources/libav_reader.hpp"
@@ -42,29 +43,42 @@ class FileSource final : public FrameSource {
   }
 
   bool next(Frame& frame) override {
+    if (!advance(frame)) return false;
+    load(frame);
+    return true;
+  }
+
+  bool advance(Frame& frame) override {
     if (!reader_.next()) {
       if (!interrupted_) end();
       return false;
     }
-    reader_.picture(frame);
     frame.seconds = times_.next(reader_.picture_seconds());
-    check_size(frame);
     ++count_;
     return true;
   }
 
- private:
-  void check_size(const Frame& frame) {
-    if (count_ == 0) {
+  void load(Frame& frame) override {
+    reader_.picture(frame);
+    if (!loaded_) {
       info_.width = frame.width;
       info_.height = frame.height;
+      loaded_ = true;
     }
     if (frame.width == info_.width && frame.height == info_.height) return;
     throw InputError(
-        fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: frames must keep their size", count_,
+        fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: frames must keep their size", count_ - 1,
                     info_.path, frame.width, frame.height, info_.width, info_.height));
   }
 
+  bool seek(double seconds) override {
+    if (!std::isfinite(reader_.start_seconds()) || !reader_.seek(seconds)) return false;
+    times_.set_origin(reader_.start_seconds());
+    from_the_start_ = false;
+    return true;
+  }
+
+ private:
   void end() {
     if (count_ == 0)
       throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
@@ -103,6 +117,8 @@ class FileSource final : public FrameSource {
   FrameTimes times_;
   SourceInfo info_;
   std::int64_t count_ = 0;
+  bool loaded_ = false;         ///< a frame, whose size the others must have
+  bool from_the_start_ = true;  ///< frames were not passed over
   std::vector<std::string> warnings_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "video/sources/descriptor_source.hpp"
 #include "video/sources/image_list.hpp"
+#include "video/sources/selected_source.hpp"
 #if SFFT_HAVE_OPENCV
 #include "video/sources/opencv_module.hpp"
 #endif
@@ -125,7 +126,8 @@ std::vector<std::string> input_files(const std::string& input) {
   }
 }
 
-std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
+namespace {
+std::unique_ptr<FrameSource> open_whole(const std::string& input, const SourceOptions& options) {
   if (input == "-") return open_standard_input();
   const bool url = is_url(input) && !input.starts_with(kFile);
   if (!is_url(input) && (is_camera(input) || is_directory(input) || is_image_pattern(input)))
@@ -134,6 +136,13 @@ std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceO
   if (!url) check_file(path);
   if (!url && path.ends_with(".y4m")) return open_y4m_file(path);
   return open_video(path, url, options);
+}
+}  // namespace
+
+std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
+  auto source = open_whole(input, options);
+  if (options.selection.all()) return source;
+  return select_frames(std::move(source), options.selection);
 }
 
 }  // namespace sfft::video

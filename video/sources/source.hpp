@@ -2,10 +2,12 @@
 // Sources of frames: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -70,6 +72,16 @@ class FrameSource {
   double frame_rate() const noexcept { return info().fps; }
   /// Reads the next frame. False at a clean end; InputError for a damaged or changed one.
   virtual bool next(Frame& frame) = 0;
+  /// The same in two steps, for whoever leaves frames out: advance() finds the next frame and its times, and
+  /// load() adds its size and samples. A source that cannot tell them apart does all in the first step.
+  virtual bool advance(Frame& frame) { return next(frame); }
+  virtual void load(Frame& frame) { static_cast<void>(frame); }
+  /// Before the first frame: goes on with a frame that is shown at `seconds` (Frame::seconds) or not much
+  /// earlier. False for a source that only reads on.
+  virtual bool seek(double seconds) {
+    static_cast<void>(seconds);
+    return false;
+  }
   /// Whether frames come when something happens, and whoever looks at the results wants each at once:
   /// cameras, network streams, pipes. False: a recording, read as fast as it can be.
   virtual bool live() const noexcept { return false; }
@@ -83,15 +95,37 @@ class FrameSource {
   virtual SourceLog log() const { return {}; }
 };
 
+/// A rectangle of a frame, in pixels from its upper left corner.
+struct Region {
+  std::int64_t x = 0, y = 0, width = 0, height = 0;
+};
+
+/// Which frames of an input are read, and how much of each.
+struct Selection {
+  double start_seconds = 0;  ///< leaves out frames that are shown before (Frame::seconds)
+  double end_seconds = std::numeric_limits<double>::infinity();  ///< ends with the first frame shown then
+  std::int64_t start_frame = 0;                                  ///< leaves out so many frames
+  std::int64_t end_frame = std::numeric_limits<std::int64_t>::max();  ///< ends before that frame of the input
+  std::int64_t every = 1;  ///< takes every N-th frame from the start
+  std::optional<Region> roi{};
+
+  bool all() const noexcept {
+    return start_seconds <= 0 && std::isinf(end_seconds) && start_frame <= 0 &&
+           end_frame == std::numeric_limits<std::int64_t>::max() && every <= 1 && !roi;
+  }
+};
+
 struct SourceOptions {
   int timeout_seconds = 8;        ///< for opening and reading network streams
   double reconnect_seconds = 60;  ///< how long to try to get a lost stream back; 0: not at all
   int decode_threads = 0;         ///< 0: one per core
   bool skip_loop_filter = false;  ///< decode faster and slightly wrong: see docs/sfft-video.md
+  Selection selection{};
 };
 
 /// `input`: "-" or a .y4m file (YUV4MPEG2), a directory or printf pattern of images, a camera index, a URL,
-/// or any file that FFmpeg's libraries decode. Throws InputError.
+/// or any file that FFmpeg's libraries decode. Throws InputError, and Error(invalid_argument) for a region
+/// that is not in the frames, now or when the first frame is read.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
 
 /// The files that open_source() would read; empty for cameras, streams and standard input. Does not throw

@@ -97,7 +97,7 @@ class StreamSource final : public FrameSource {
   /// can be read again of one that breaks off, libavformat has read.
   bool is_over() const {
     if (!finite_ || !reader_) return false;
-    if (reader_->end() != AVERROR_EOF) {
+    if (!reader_->ended()) {
       throw InputError(fmt::format("'{}' cannot be read after frame {}: {}", info_.path, count_,
                                    libav::error_text(reader_->end())));
     }
@@ -114,7 +114,7 @@ class StreamSource final : public FrameSource {
     if (reader_ && !lost_) {
       lost_.emplace();
       lost_->start_seconds = times_->last();
-      ended_ = reader_->end() == AVERROR_EOF;
+      ended_ = reader_->ended();
       lost_->reason = ended_ ? "the stream ended" : libav::error_text(reader_->end());
       if (count_ == 0) last_arrival_ = Clock::now();
       pause_ = kFirstPause;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads another source, leaves out frames before their samples are made, and cuts out regions.
+#include "video/sources/selected_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "sfft/error.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+/// Frames at equal intervals are found at their nominal times, which rounding has moved.
+constexpr double kTimeTolerance = 1e-6;
+
+void check_region(const Region& region, std::int64_t width, std::int64_t height) {
+  if (region.x + region.width <= width && region.y + region.height <= height) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("the region {},{},{},{} goes beyond the frames, which are {}x{}", region.x,
+                          region.y, region.width, region.height, width, height));
+}
+
+void check(const Selection& selection) {
+  const auto refuse = [](const char* why) { throw Error(ErrorCode::invalid_argument, why); };
+  if (selection.start_seconds >= selection.end_seconds || selection.start_frame >= selection.end_frame)
+    refuse("the end of the frames to read is not after their start");
+  if (!selection.roi) return;
+  const Region& roi = *selection.roi;
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  if (roi.x < 0 || roi.y < 0 || roi.width < 1 || roi.height < 1 ||
+      std::max({roi.x, roi.y, roi.width, roi.height}) > kMost)
+    refuse("a region is X,Y,WIDTH,HEIGHT in pixels, its sides at least 1");
+}
+
+class SelectedSource final : public FrameSource {
+ public:
+  SelectedSource(std::unique_ptr<FrameSource> source, const Selection& selection)
+      : source_(std::move(source)), selection_(selection), info_(source_->info()) {
+    if (const auto& roi = selection_.roi) {
+      if (info_.width > 0 && info_.height > 0) check_region(*roi, info_.width, info_.height);
+      info_.width = roi->width;
+      info_.height = roi->height;
+    }
+    expect_frames();
+    // Frames are counted from the input's first one, or not at all.
+    const bool counted = selection_.start_frame > 0 || selection_.end_frame != Selection{}.end_frame;
+    if (selection_.start_seconds > 0 && !counted) source_->seek(selection_.start_seconds);
+  }
+
+  const SourceInfo& info() const noexcept override { return info_; }
+  bool live() const noexcept override { return source_->live(); }
+  void interrupt() noexcept override { source_->interrupt(); }
+  std::vector<std::string> warnings() const override { return source_->warnings(); }
+  SourceLog log() const override { return source_->log(); }
+
+  bool next(Frame& frame) override {
+    double gap = 0;
+    while (at_ < selection_.end_frame && source_->advance(frame)) {
+      const std::int64_t index = at_++;
+      gap = std::max(gap, frame.gap_seconds);
+      if (frame.seconds >= selection_.end_seconds - kTimeTolerance) return false;
+      if (index < selection_.start_frame || frame.seconds < selection_.start_seconds - kTimeTolerance)
+        continue;
+      if (after_start_++ % selection_.every != 0) continue;
+      source_->load(frame);
+      frame.gap_seconds = gap;
+      if (selection_.roi) cut(frame);
+      return true;
+    }
+    if (after_start_ == 0 && at_ > 0)
+      throw InputError(fmt::format("'{}' ends before the start that was asked for", info_.path));
+    return false;
+  }
+
+ private:
+  void expect_frames() {
+    const double rate = info_.fps;
+    if (info_.fps > 0) info_.fps /= static_cast<double>(selection_.every);
+    if (info_.frames_expected < 0) return;
+    std::int64_t first = selection_.start_frame;
+    std::int64_t end = std::min(info_.frames_expected, selection_.end_frame);
+    if (rate > 0) {
+      first = std::max(first, static_cast<std::int64_t>(std::ceil(selection_.start_seconds * rate)));
+      if (selection_.end_seconds * rate < static_cast<double>(end))
+        end = static_cast<std::int64_t>(std::ceil(selection_.end_seconds * rate));
+    }
+    info_.frames_expected =
+        (std::max<std::int64_t>(0, end - first) + selection_.every - 1) / selection_.every;
+  }
+
+  /// In place: rows only move towards the beginning.
+  void cut(Frame& frame) const {
+    const Region& roi = *selection_.roi;
+    check_region(roi, frame.width, frame.height);
+    const std::int64_t sample = frame.bit_depth16 ? 2 : 1;
+    std::byte* const samples = frame.samples.data();
+    for (std::int64_t row = 0; row < roi.height; ++row) {
+      std::memmove(samples + row * roi.width * sample,
+                   samples + ((roi.y + row) * frame.width + roi.x) * sample,
+                   static_cast<std::size_t>(roi.width * sample));
+    }
+    frame.samples.resize(static_cast<std::size_t>(roi.width * roi.height * sample));
+    frame.width = roi.width;
+    frame.height = roi.height;
+  }
+
+  std::unique_ptr<FrameSource> source_;
+  Selection selection_;
+  SourceInfo info_;
+  std::int64_t at_ = 0;           ///< frames that the source has given
+  std::int64_t after_start_ = 0;  ///< those from the start on
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSource> select_frames(std::unique_ptr<FrameSource> source, const Selection& selection) {
+  check(selection);
+  return std::make_unique<SelectedSource>(std::move(source), selection);
+}
+
+}  // namespace sfft::video
