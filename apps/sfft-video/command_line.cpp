@@ -298,6 +298,7 @@ void add_run(CLI::App& app, RunCommand& command) {
 void add_learn(CLI::App& app, LearnCommand& command) {
   CLI::App* learn = app.add_subcommand("learn", "Learn a template and save it");
   learn->add_option("INPUT", command.input, kInputHelp)->required();
+  add_source(learn, command.source);
   learn->add_option("-o,--output", command.output, "The template file to write; - for standard output")
       ->required();
   auto* k = learn->add_option("--k", command.k, "Frequencies to keep (default: 1000, fewer for small frames)")

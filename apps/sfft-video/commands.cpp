@@ -169,7 +169,7 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   }
   std::vector<video::Frame> frames;
   try {
-    const auto source = video::open_source(command.input);
+    const auto source = video::open_source(command.input, command.source);
     const std::int64_t limit = video::held_frames_limit_bytes();
     const std::int64_t expected = source->info().frames_expected;
     video::Frame frame;

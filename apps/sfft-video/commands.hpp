@@ -28,6 +28,7 @@ struct RunCommand {
 
 struct LearnCommand {
   std::string input, output;
+  video::SourceOptions source;
   Backend backend = Backend::automatic;
   int device = 0;
   std::int64_t k = 0;

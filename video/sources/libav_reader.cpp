@@ -207,6 +207,9 @@ bool LibavReader::seek(double seconds) {
   start_clock();
   if (av_seek_frame(format_.get(), stream_number_, time, AVSEEK_FLAG_BACKWARD) < 0) return false;
   avcodec_flush_buffers(decoder_.get());
+  av_packet_unref(packet_.get());
+  held_ = false;
+  end_ = failures_ = 0;
   return true;
 }
 

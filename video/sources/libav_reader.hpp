@@ -36,8 +36,8 @@ class LibavReader {
   /// Its time stamp in seconds, on the recording's own clock; NaN: it has none.
   double picture_seconds() const;
 
-  /// Moves to the last key frame that is shown at `seconds` after start_seconds() or before; false where the
-  /// container cannot. Then packets() is no longer a count of the whole recording.
+  /// Moves to a key frame near `seconds` after start_seconds(), before it if the container has an index;
+  /// false where it cannot. Then packet_frames() is no longer a count of the whole recording.
   bool seek(double seconds);
 
   std::int64_t width() const noexcept;  ///< as the container says; 0: it does not

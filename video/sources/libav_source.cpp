@@ -49,10 +49,11 @@ class FileSource final : public FrameSource {
   }
 
   bool advance(Frame& frame) override {
-    if (!reader_.next()) {
+    if (!found_ && !reader_.next()) {
       if (!interrupted_) end();
       return false;
     }
+    found_ = false;
     frame.seconds = times_.next(reader_.picture_seconds());
     ++count_;
     return true;
@@ -72,9 +73,16 @@ class FileSource final : public FrameSource {
   }
 
   bool seek(double seconds) override {
-    if (!std::isfinite(reader_.start_seconds()) || !reader_.seek(seconds)) return false;
-    times_.set_origin(reader_.start_seconds());
-    from_the_start_ = false;
+    const double start = reader_.start_seconds();
+    if (!std::isfinite(start)) return false;
+    // Without an index, libavformat may go on after the time that was asked for.
+    for (const double margin : {0.0, 2.0, 10.0, 60.0, seconds}) {
+      if (!reader_.seek(std::max(0.0, seconds - margin))) return !from_the_start_;
+      from_the_start_ = false;
+      found_ = reader_.next();
+      if (found_ && reader_.picture_seconds() - start <= seconds) break;
+    }
+    times_.set_origin(start);
     return true;
   }
 
@@ -119,6 +127,7 @@ class FileSource final : public FrameSource {
   std::int64_t count_ = 0;
   bool loaded_ = false;         ///< a frame, whose size the others must have
   bool from_the_start_ = true;  ///< frames were not passed over
+  bool found_ = false;          ///< the reader has a picture that was not given out
   std::vector<std::string> warnings_;
 };
 
