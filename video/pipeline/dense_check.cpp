@@ -102,9 +102,14 @@ void DenseCheck::convert(const SignalView& frame, float subtracted) {
   });
 }
 
-bool timed_densely(std::int64_t index, std::size_t so_far) {
-  constexpr std::size_t kMost = 16;
-  return so_far < kMost && (index < 8 || index % 10 == 0);
+bool timed_densely(std::int64_t index, const std::vector<double>& times_us) {
+  constexpr std::size_t kLeast = 3;
+  constexpr std::size_t kMost = 9;
+  constexpr double kEnoughUs = 20000;
+  if (times_us.size() >= kMost) return false;
+  if (times_us.size() >= kLeast && std::accumulate(times_us.begin(), times_us.end(), 0.0) > kEnoughUs)
+    return false;
+  return index < 4 || index % 10 == 0;
 }
 
 }  // namespace sfft::video

@@ -74,7 +74,7 @@ class DenseCheck {
 };
 
 /// Dense transforms are timed on the first few frames and then now and then: enough for a median, few enough
-/// not to dominate.
-bool timed_densely(std::int64_t index, std::size_t so_far);
+/// not to dominate. `times_us`: those of one engine so far.
+bool timed_densely(std::int64_t index, const std::vector<double>& times_us);
 
 }  // namespace sfft::video

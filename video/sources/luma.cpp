@@ -53,16 +53,31 @@ Layout layout_of(const AVFrame& picture) {
   return layout;
 }
 
-/// (value - 16) * 255 / 219, rounded and clipped; exact for every value, and in 16-bit arithmetic, 16 or 32
+/// (value - 16) * 255 / 219, rounded and clipped; exact for every value, and in 16-bit arithmetic, many
 /// samples per instruction.
-void stretch(std::uint8_t* row, int width) {
+[[gnu::always_inline]] inline void stretch_samples(const std::uint8_t* from, std::uint8_t* row, int width) {
   for (int x = 0; x < width; ++x) {
-    const std::uint8_t above = row[x] > 16 ? static_cast<std::uint8_t>(row[x] - 16) : std::uint8_t{0};
+    const std::uint8_t above = from[x] > 16 ? static_cast<std::uint8_t>(from[x] - 16) : std::uint8_t{0};
     const std::uint8_t value = std::min<std::uint8_t>(above, 219);
     const auto scaled = static_cast<std::uint16_t>(value * 36 + 109);
     const auto quotient = static_cast<std::uint16_t>(scaled * std::uint32_t{4788} >> 16);
     row[x] = static_cast<std::uint8_t>(value + (quotient >> 4));
   }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void stretch_avx2(const std::uint8_t* from, std::uint8_t* row, int width) {
+  stretch_samples(from, row, width);
+}
+#endif
+
+/// `from` and `row` may be the same.
+void stretch(const std::uint8_t* from, std::uint8_t* row, int width) {
+#if defined(__x86_64__)
+  static const bool avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (avx2) return stretch_avx2(from, row, width);
+#endif
+  stretch_samples(from, row, width);
 }
 
 void stretch(std::uint16_t* row, int width, int bits) {
@@ -139,13 +154,15 @@ class Reader {
     const AVComponentDescriptor& luma = layout_.format->comp[0];
     if (layout_.rgb) {
       weigh(y, row);
+    } else if (plain_bytes(*layout_.format, luma) && luma.step == 1 && !layout_.full_range) {
+      return stretch(row_of(picture_, luma, y), row, picture_.width);
     } else if (plain_bytes(*layout_.format, luma)) {
       copy_bytes(row_of(picture_, luma, y), luma.step, row, picture_.width);
     } else {
       read_any(y, 0, words_);
       for (int x = 0; x < picture_.width; ++x) row[x] = static_cast<std::uint8_t>(words_[at(x)]);
     }
-    if (!layout_.full_range) stretch(row, picture_.width);
+    if (!layout_.full_range) stretch(row, row, picture_.width);
   }
 
   void read(int y, std::uint16_t* row) {
