@@ -25,7 +25,7 @@ constexpr const char* kDescription =
     "pixels, with an account of the error.";
 
 constexpr const char* kExamples = R"(Examples:
-  sfft-video run street.mp4                              transform a recording, checking some of the frames
+  sfft-video run street.mp4                              transform a recording, checking every 10th frame
   sfft-video run street.mp4 --html street.html           the same, with a page of pictures
   sfft-video run street.mp4 --k 500 --json report.json   500 frequencies, numbers for scripts
   sfft-video run 0 --frames 300                          300 frames of the first camera
@@ -258,16 +258,10 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_flag("--refine", command.options.refine,
                 "Start with a quick plan and change to a thorough one, which another thread searches for")
       ->excludes(effort);
-  run->add_option_function<std::int64_t>(
-         "--verify",
-         [&options = command.options](const std::int64_t& step) {
-           options.verify = step;
-           options.verify_throughout = true;
-         },
-         "Check every N-th frame against a dense transform, 0 for none (default: every 10th of the first "
-         "200, "
-         "then every 50th)")
-      ->check(not_negative());
+  run->add_option("--verify", command.options.verify,
+                  "Check every N-th frame against a dense transform, 0 for none")
+      ->check(not_negative())
+      ->capture_default_str();
   run->add_option("--frames", command.options.frames, "Stop after N frames")->check(positive());
   run->add_option("--batch", command.options.batch,
                   "Frames to transform together at most (default: 64 on a GPU, 4 per thread on a CPU with "

@@ -34,7 +34,7 @@ class PlacesSource final : public FrameSource {
   }
   bool advance(Frame& frame) override {
     if (++at_ >= frames_) return false;
-    frame.seconds = at_ / 10.0;
+    frame.seconds = timed ? at_ / 10.0 : std::nan("");
     frame.gap_seconds = at_ == gap_at ? 2.5 : 0;
     return true;
   }
@@ -52,6 +52,7 @@ class PlacesSource final : public FrameSource {
 
   int loaded = 0;
   int gap_at = -1;
+  bool timed = true;
 
  private:
   int frames_, at_ = -1;
@@ -138,6 +139,11 @@ TEST(Selection, WhatSelectsNothingIsSaid) {
               select_frames(places(), {.roi = Region{0, 0, 0, 5}});
             }),
             ErrorCode::invalid_argument);
+  auto still = places();
+  still->timed = false;
+  const auto timeless = select_frames(std::move(still), {.end_seconds = 1});
+  Frame any;
+  EXPECT_EQ(test::code_of([&] { timeless->next(any); }), ErrorCode::invalid_argument);
   const auto late = select_frames(places(), {.start_seconds = 60});
   Frame frame;
   EXPECT_THROW(late->next(frame), InputError);

@@ -119,7 +119,7 @@ class Run {
     if (options_.similarity && tracked.similarity) record.us -= tracked.similarity->us;
     report_.calibration = tracked.calibration;
     report_.differencing = tracked.differencing;
-    if (verified(index)) dense_->verify(view, tracked.spectrum, record);
+    if (options_.verify > 0 && index % options_.verify == 0) dense_->verify(view, tracked.spectrum, record);
     if (timed_densely(index, report_.dense.empty() ? std::vector<double>{} : report_.dense[0].us))
       dense_->time(view, report_.dense);
     if (sink_ != nullptr) sink_->write(index, tracked.spectrum, view);
@@ -140,13 +140,6 @@ class Run {
   }
 
  private:
-  bool verified(std::int64_t index) const {
-    const std::int64_t step = options_.verify;
-    if (step <= 0) return false;
-    if (!options_.verify_throughout && index > 20 * step) return index % (5 * step) == 0;
-    return index % step == 0;
-  }
-
   void note_plan() {
     report_.plan = tracker_->plan().info();
     report_.explanation = tracker_->plan().explain();

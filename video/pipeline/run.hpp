@@ -19,13 +19,10 @@ namespace sfft::video {
 struct RunOptions {
   std::int64_t k = 0;  ///< 0 with energy 0: 1000, less on small frames
   double energy = 0;
-  double accuracy = 0;       ///< 0: no limit
-  double max_samples = 0;    ///< share of the pixels; 0: automatic
-  int threads = 1;           ///< 0: one per core
-  std::int64_t verify = 10;  ///< every N-th frame is also transformed densely; 0: none
-  /// Whether that holds to the end. Otherwise every fifth of these frames is enough after the first 20: a
-  /// dense transform of a large frame takes longer than decoding some.
-  bool verify_throughout = false;
+  double accuracy = 0;            ///< 0: no limit
+  double max_samples = 0;         ///< share of the pixels; 0: automatic
+  int threads = 1;                ///< 0: one per core
+  std::int64_t verify = 10;       ///< every N-th frame is also transformed densely; 0: none
   std::int64_t frames = 0;        ///< stop after this many; 0: all
   int batch = 0;                  ///< most frames handed to the tracker at once; 0: automatic
   std::int64_t learn_frames = 1;  ///< number of first frames, held in memory, to learn the template from

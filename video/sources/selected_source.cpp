@@ -62,6 +62,7 @@ class SelectedSource final : public FrameSource {
     while (at_ < selection_.end_frame && source_->advance(frame)) {
       const std::int64_t index = at_++;
       gap = std::max(gap, frame.gap_seconds);
+      check_times(frame);
       if (frame.seconds >= selection_.end_seconds - kTimeTolerance) return false;
       if (index < selection_.start_frame || frame.seconds < selection_.start_seconds - kTimeTolerance)
         continue;
@@ -77,6 +78,15 @@ class SelectedSource final : public FrameSource {
   }
 
  private:
+  void check_times(const Frame& frame) const {
+    if (!std::isnan(frame.seconds) || (selection_.start_seconds <= 0 && std::isinf(selection_.end_seconds)))
+      return;
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("the frames of '{}' have no times: give the start and the end as frames, like 250f",
+                    info_.path));
+  }
+
   void expect_frames() {
     const double rate = info_.fps;
     if (info_.fps > 0) info_.fps /= static_cast<double>(selection_.every);
