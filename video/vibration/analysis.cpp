@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Even times, drift, lines; then aliases, and motion held against brightness.
+#include "video/vibration/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "video/vibration/detrend.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+constexpr double kDriftPeriods = 2;   ///< in the whole recording; slower is drift
+constexpr double kLeastPeriods = 3;   ///< in the whole recording; faster is looked for
+constexpr double kSlowPeriods = 10;   ///< fewer count as sway where the noise rises towards drift
+constexpr double kLeastNoise = 1e-5;  ///< pixels or shares: below is rounding
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The ellipse that two components run through.
+void describe_path(const Peak& line, VibrationPeak& peak) {
+  const std::complex<double> x = line.amplitude[0];
+  const std::complex<double> y = line.amplitude[1];
+  const double sum = std::norm(x) + std::norm(y);
+  const double difference = std::abs(x * x + y * y);
+  const double major = std::sqrt(0.5 * (sum + difference));
+  const double minor = std::sqrt(std::max(0.0, 0.5 * (sum - difference)));
+  const double angle = 0.5 * std::atan2(2 * (x * std::conj(y)).real(), std::norm(x) - std::norm(y));
+  peak.amplitude = major;
+  peak.roundness = major > 0 ? minor / major : 0;
+  peak.direction_deg = angle * 180 / std::numbers::pi;
+  peak.x = std::abs(x);
+  peak.y = std::abs(y);
+  peak.amplitude_error =
+      std::hypot(std::cos(angle) * line.amplitude_error[0], std::sin(angle) * line.amplitude_error[1]);
+}
+
+VibrationPeak describe(const Peak& line, double duration) {
+  VibrationPeak peak;
+  peak.frequency_hz = line.frequency_hz;
+  peak.standard_error_hz = line.frequency_error_hz;
+  peak.false_alarm_probability = line.false_alarm_probability;
+  peak.signal_to_noise = std::sqrt(line.height);
+  if (line.amplitude.size() == 2) {
+    describe_path(line, peak);
+  } else {
+    peak.amplitude = std::abs(line.amplitude[0]);
+    peak.amplitude_error = line.amplitude_error[0];
+  }
+  constexpr double kSlope = 3;
+  peak.slow = line.frequency_hz * duration < kSlowPeriods && line.floor_ratio > kSlope;
+  return peak;
+}
+
+void order(std::vector<VibrationPeak>& peaks) {
+  std::ranges::stable_sort(peaks, [](const VibrationPeak& a, const VibrationPeak& b) {
+    return a.slow != b.slow ? b.slow : a.amplitude > b.amplitude;
+  });
+}
+
+/// Lamps on mains of 50 and 60 Hz, which stray by a few tenths of a hertz at their harmonics.
+std::vector<KnownFrequency> mains_light() {
+  std::vector<KnownFrequency> known;
+  for (const double base : {100.0, 120.0}) {
+    for (int m = 1; m <= 3; ++m)
+      known.push_back({m * base, 0.001 * m * base,
+                       fmt::format("light on {:.0f} Hz mains, {:.0f} Hz,", base / 2, m * base)});
+  }
+  return known;
+}
+
+class Analysis {
+ public:
+  Analysis(const VibrationSeries& series, const VibrationOptions& options, VibrationReport& report)
+      : series_(series), options_(options), report_(report) {
+    for (const double hz : options.expect_hz)
+      expected_.push_back({hz, 0, fmt::format("the expected {:.6g} Hz", hz)});
+  }
+
+  Signal signal(std::vector<std::vector<double>> channels, double probability, double least_noise) const {
+    Signal result;
+    for (std::vector<double>& channel : channels) {
+      if (!report_.clock.steady) channel = at_even_times(channel, series_.seconds, report_.clock.rate_hz);
+      Detrended part = remove_drift(channel, kDriftPeriods);
+      result.drift_range.push_back(part.drift_range);
+      result.outliers = std::max(result.outliers, part.outliers);
+      result.drift.push_back(std::move(part.drift));
+      result.rest.push_back(std::move(part.rest));
+    }
+    PeakOptions search;
+    search.rate_hz = report_.clock.rate_hz;
+    search.false_alarm_probability = probability;
+    search.least_periods = kLeastPeriods;
+    search.least_noise = least_noise;
+    result.search = find_peaks(result.rest, search);
+    for (const Peak& line : result.search.peaks) result.peaks.push_back(describe(line, report_.duration_s));
+    order(result.peaks);
+    return result;
+  }
+
+  void name_aliases(std::vector<VibrationPeak>& peaks, bool brightness) const {
+    std::vector<KnownFrequency> known = expected_;
+    if (brightness) {
+      const std::vector<KnownFrequency> mains = mains_light();
+      known.insert(known.end(), mains.begin(), mains.end());
+    }
+    std::vector<KnownFrequency> stronger;
+    const double tolerance = report_.duration_s > 0 ? 0.3 / report_.duration_s : 0;
+    for (VibrationPeak& peak : peaks) {
+      peak.alias_candidates_hz = alias_candidates(peak.frequency_hz, report_.clock.rate_hz);
+      peak.alias = likely_alias(peak.frequency_hz, peak.standard_error_hz, tolerance, report_.clock.rate_hz,
+                                known, stronger);
+      stronger.push_back({peak.frequency_hz, peak.standard_error_hz, "a peak"});
+    }
+  }
+
+  /// Frequencies that motion and brightness share.
+  void compare(RegionVibration& region, double unevenness_px) const {
+    const auto same = [&](const VibrationPeak& a, const VibrationPeak& b) {
+      return std::abs(a.frequency_hz - b.frequency_hz) <=
+             std::max(0.5 / report_.duration_s, 3 * std::hypot(a.standard_error_hz, b.standard_error_hz));
+    };
+    for (VibrationPeak& motion : region.motion.peaks) {
+      for (VibrationPeak& light : region.brightness.peaks) {
+        if (!same(motion, light)) continue;
+        motion.other_amplitude = light.amplitude;
+        light.other_amplitude = motion.amplitude;
+        motion.perhaps_brightness = motion.amplitude < light.amplitude * unevenness_px;
+      }
+    }
+  }
+
+  RegionVibration region(const RegionSeries& from) const {
+    RegionVibration result;
+    result.region = from.region;
+    result.structured = from.structured;
+    result.frequencies = from.frequencies;
+    result.renewals = from.renewals;
+    result.samples_fraction = from.samples_fraction;
+    result.place_error_px = median({from.error.begin(), from.error.end()});
+    const double probability = options_.false_alarm_probability;
+    if (from.structured) result.motion = signal({from.x, from.y}, probability, kLeastNoise);
+    std::vector<double> light = from.brightness;
+    const double mean = median(light);
+    for (double& value : light) value = mean > 0 ? value / mean - 1 : 0;
+    result.brightness = signal({std::move(light)}, probability, kLeastNoise);
+    name_aliases(result.motion.peaks, false);
+    name_aliases(result.brightness.peaks, true);
+    compare(result, from.unevenness_px);
+    return result;
+  }
+
+  void tiles(std::size_t most_bytes) {
+    report_.tile_columns = series_.tile_columns;
+    report_.tile_rows = series_.tile_rows;
+    if (!report_.regions.empty() && !report_.regions[0].motion.peaks.empty())
+      report_.map_hz = report_.regions[0].motion.peaks[0].frequency_hz;
+    const double probability = options_.false_alarm_probability /
+                               static_cast<double>(std::max<std::size_t>(1, series_.tiles.size()));
+    std::vector<Signal> signals;
+    for (const RegionSeries& from : series_.tiles) {
+      TileVibration tile;
+      tile.region = from.region;
+      tile.structured = from.structured;
+      signals.emplace_back();
+      if (from.structured) {
+        Signal motion = signal({from.x, from.y}, probability, kLeastNoise);
+        tile.noise_px = motion.search.noise;
+        tile.detectable_px = motion.search.detectable;
+        name_aliases(motion.peaks, false);
+        tile.peaks = motion.peaks;
+        const PeakSearch& search = motion.search;
+        if (search.searched &&
+            search.frequency_hz.size() * sizeof(float) * series_.tiles.size() <= most_bytes) {
+          for (std::size_t i = 0; i < search.frequency_hz.size(); ++i)
+            tile.spectrum.push_back(static_cast<float>(
+                std::hypot(std::abs(search.amplitude[0][i]), std::abs(search.amplitude[1][i]))));
+        }
+        motion.search.noise_amplitude.clear();
+        signals.back() = std::move(motion);
+      }
+      report_.tiles.push_back(std::move(tile));
+    }
+    collect_elsewhere();
+    if (!report_.map_hz && !report_.elsewhere.empty())
+      report_.map_hz = report_.elsewhere[0].peak.frequency_hz;
+    if (report_.map_hz) draw_map(signals);
+  }
+
+ private:
+  bool close(double a, double b) const { return std::abs(a - b) * report_.duration_s <= 2; }
+
+  /// Peaks of tiles that the first region has not, each once.
+  void collect_elsewhere() {
+    for (std::size_t t = 0; t < report_.tiles.size(); ++t) {
+      for (const VibrationPeak& peak : report_.tiles[t].peaks) {
+        const auto is_it = [&](const VibrationPeak& other) {
+          return close(other.frequency_hz, peak.frequency_hz);
+        };
+        if (std::ranges::any_of(report_.regions[0].motion.peaks, is_it)) continue;
+        auto& list = report_.elsewhere;
+        const auto known = std::ranges::find_if(list, [&](const auto& e) { return is_it(e.peak); });
+        if (known == list.end()) {
+          list.push_back({peak, t, 1});
+          continue;
+        }
+        ++known->tiles;
+        if (peak.amplitude > known->peak.amplitude) {
+          known->peak = peak;
+          known->tile = t;
+        }
+      }
+    }
+    std::ranges::stable_sort(report_.elsewhere, [](const auto& a, const auto& b) {
+      return a.peak.slow != b.peak.slow ? b.peak.slow : a.peak.amplitude > b.peak.amplitude;
+    });
+  }
+
+  void draw_map(const std::vector<Signal>& signals) {
+    for (std::size_t t = 0; t < report_.tiles.size(); ++t) {
+      TileVibration& tile = report_.tiles[t];
+      for (const VibrationPeak& peak : tile.peaks) {
+        if (!close(peak.frequency_hz, *report_.map_hz)) continue;
+        tile.moves = true;
+        tile.amplitude_px = std::max(tile.amplitude_px, peak.amplitude);
+      }
+      const PeakSearch& search = signals[t].search;
+      if (!search.searched) continue;
+      const double step = search.frequency_hz[1];
+      const auto bin = std::min(static_cast<std::size_t>(std::lround(*report_.map_hz / step)),
+                                search.frequency_hz.size() - 1);
+      const std::complex<double> x = search.amplitude[0][bin];
+      const std::complex<double> y = search.amplitude[1][bin];
+      if (!tile.moves)
+        tile.amplitude_px = std::sqrt(0.5 * (std::norm(x) + std::norm(y) + std::abs(x * x + y * y)));
+      tile.phase_rad = std::arg(std::abs(x) > std::abs(y) ? x : y);
+    }
+  }
+
+  const VibrationSeries& series_;
+  const VibrationOptions& options_;
+  VibrationReport& report_;
+  std::vector<KnownFrequency> expected_;
+};
+
+void warn(VibrationReport& report) {
+  const auto count = report.frames;
+  if (count < static_cast<std::int64_t>(kLeastSamples)) {
+    report.warnings.push_back(
+        fmt::format("{} frames are too few to look for vibration: at least {} are needed, and three periods "
+                    "of what vibrates.",
+                    count, kLeastSamples));
+  }
+  for (const RegionVibration& region : report.regions) {
+    const Region& at = region.region;
+    if (!region.structured) {
+      report.warnings.push_back(fmt::format(
+          "The region {},{},{},{} has no structure in its first frame: its motion cannot be seen.", at.x,
+          at.y, at.width, at.height));
+    } else if (region.motion.outliers * 20 > static_cast<std::size_t>(count)) {
+      report.warnings.push_back(fmt::format(
+          "In {} of {} frames the picture is far from where it is in the others: jumps, cuts or things that "
+          "pass by. They were drawn in, and spectra may suffer.",
+          region.motion.outliers, count));
+    }
+  }
+}
+
+}  // namespace
+
+VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& options,
+                        std::size_t most_tile_spectra_bytes) {
+  VibrationReport report;
+  report.status = series.status;
+  report.message = series.message;
+  report.input = series.input;
+  report.frames = series.frames;
+  report.warnings = series.warnings;
+  report.false_alarm_probability = options.false_alarm_probability;
+  if (series.frames == 0) return report;
+  report.clock = frame_clock(options.fps, series.input.fps, series.seconds);
+  report.warnings.insert(report.warnings.end(), report.clock.warnings.begin(), report.clock.warnings.end());
+  report.duration_s = report.clock.steady ? static_cast<double>(series.frames) / report.clock.rate_hz
+                                          : series.seconds.back() - series.seconds.front();
+  Analysis analysis(series, options, report);
+  for (const RegionSeries& region : series.regions) report.regions.push_back(analysis.region(region));
+  if (!series.tiles.empty()) analysis.tiles(most_tile_spectra_bytes);
+  warn(report);
+  return report;
+}
+
+std::string verdict(const VibrationReport& report) {
+  if (report.regions.empty()) return "Nothing was read.";
+  const RegionVibration& region = report.regions[0];
+  const PeakSearch& search = region.motion.search;
+  if (!region.structured) return "The picture has no structure whose motion could be seen.";
+  if (!search.searched) return fmt::format("{} frames are too few to look for vibration.", report.frames);
+  const std::string band =
+      fmt::format("between {:.3g} and {:.4g} Hz", search.lowest_hz, 0.5 * report.clock.rate_hz);
+  if (region.motion.peaks.empty() && report.elsewhere.empty())
+    return fmt::format(
+        "No vibration above noise, which is {:.2g} px; {} a steady one of {:.2g} px would have been seen.",
+        search.noise, band, search.detectable);
+  if (region.motion.peaks.empty()) {
+    const auto& first = report.elsewhere[0];
+    const Region& at = report.tiles[first.tile].region;
+    return fmt::format(
+        "The picture as a whole does not vibrate above noise, which is {:.2g} px; a part of it does: {:.4f} "
+        "Hz, "
+        "{:.2g} px around x {}, y {}.",
+        search.noise, first.peak.frequency_hz, first.peak.amplitude, at.x + at.width / 2,
+        at.y + at.height / 2);
+  }
+  const VibrationPeak& first = region.motion.peaks[0];
+  return fmt::format("It vibrates at {:.4f} ± {:.4f} Hz with an amplitude of {:.4f} ± {:.4f} px{}.",
+                     first.frequency_hz, first.standard_error_hz, first.amplitude, first.amplitude_error,
+                     first.slow ? ", slowly, as if swaying" : "");
+}
+
+}  // namespace sfft::video

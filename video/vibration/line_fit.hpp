@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits a steady oscillation to several series at once.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace sfft::video {
+
+/// A Hann taper of n samples and its moments; time counts from the middle, in samples.
+struct Taper {
+  std::vector<double> weight;
+  double sum = 0;           ///< of the weights
+  double squares = 0;       ///< of their squares
+  double time_spread = 0;   ///< sum of weight * t^2
+  double noise_spread = 0;  ///< sum of weight^2 * t^2
+
+  explicit Taper(std::size_t n);
+  /// Effective duration in samples of the tapered series: sqrt(4 pi var t), t weighted by weight^2.
+  double effective_samples() const;
+};
+
+/// A channel is Re(amplitude * exp(i omega t)), t from the middle of the series in samples.
+struct Oscillation {
+  double omega = 0;  ///< radians per sample
+  std::vector<std::complex<double>> amplitude;
+};
+
+/// The oscillation at a given frequency that the tapered least squares choose.
+Oscillation oscillation_at(double omega, std::span<const std::vector<double>> channels, const Taper& taper);
+
+/// The same at the best frequency within `reach` radians per sample of `omega`. `noise`: power of the noise
+/// in each channel, by which they are weighed.
+Oscillation best_oscillation(double omega, double reach, std::span<const std::vector<double>> channels,
+                             std::span<const double> noise, const Taper& taper);
+
+/// channels += sign * oscillation.
+void add(const Oscillation& oscillation, double sign, std::span<std::vector<double>> channels);
+
+/// Standard error of omega, for independent noise of the given power per channel.
+double omega_error(const Oscillation& oscillation, std::span<const double> noise, const Taper& taper);
+/// Standard error of the real (and the imaginary) part of an amplitude.
+double amplitude_error(double noise, const Taper& taper);
+
+}  // namespace sfft::video

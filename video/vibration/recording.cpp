@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes on one thread and follows every region on another.
+#include "video/vibration/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "sfft/error.hpp"
+#include "video/sources/decoder.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+double mean_of(const SignalView& view) {
+  const auto mean = [&](const auto* samples) {
+    double sum = 0;
+    for (std::int64_t row = 0; row < view.shape()[0]; ++row) {
+      const auto* const begin = samples + row * view.stride(0);
+      std::uint64_t line = 0;
+      for (std::int64_t i = 0; i < view.shape()[1]; ++i) line += begin[i];
+      sum += static_cast<double>(line);
+    }
+    return sum / static_cast<double>(view.shape().points());
+  };
+  return view.type() == ElementType::u16 ? mean(static_cast<const std::uint16_t*>(view.data()))
+                                         : mean(static_cast<const std::uint8_t*>(view.data()));
+}
+
+/// Tiles of one size, with what is left over at the edges of the region.
+std::vector<Region> tiles_of(const Region& whole, int columns, int rows) {
+  std::vector<Region> tiles;
+  const std::int64_t width = whole.width / columns;
+  const std::int64_t height = whole.height / rows;
+  const std::int64_t left = (whole.width - width * columns) / 2;
+  const std::int64_t top = (whole.height - height * rows) / 2;
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < columns; ++column)
+      tiles.push_back({whole.x + left + column * width, whole.y + top + row * height, width, height});
+  }
+  return tiles;
+}
+
+/// Tiles of about 64 pixels, at most 12 in a row or column.
+int automatic_tiles(std::int64_t length) {
+  return static_cast<int>(std::clamp<std::int64_t>(length / 56, 1, 12));
+}
+
+class Following {
+ public:
+  Following(const VibrationOptions& options, VibrationSeries& series) : options_(options), series_(series) {}
+
+  void start(const SignalView& view) {
+    std::vector<Region> regions = options_.regions;
+    if (regions.empty()) regions.push_back({0, 0, view.shape()[1], view.shape()[0]});
+    const RegionMotionOptions whole{options_.k, options_.max_samples, 0};
+    for (const Region& region : regions) add(region, whole, view, motions_, series_.regions);
+    const Region& first = regions.front();
+    const int columns = options_.tile_columns < 0 ? automatic_tiles(first.width) : options_.tile_columns;
+    const int rows = options_.tile_rows < 0 ? automatic_tiles(first.height) : options_.tile_rows;
+    if (columns < 1 || rows < 1 || (columns == 1 && rows == 1)) return;
+    constexpr std::int64_t kLeast = 16;
+    if (first.width / columns < kLeast || first.height / rows < kLeast) {
+      if (options_.tile_columns > 0)
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format("{}x{} tiles of a region of {}x{} pixels are smaller than {} pixels: give fewer",
+                        columns, rows, first.width, first.height, kLeast));
+      return;
+    }
+    series_.tile_columns = columns;
+    series_.tile_rows = rows;
+    // All pixels of a tile count: it has few of them.
+    const RegionMotionOptions small{0, 1, 1};
+    for (const Region& tile : tiles_of(first, columns, rows)) add(tile, small, view, tiles_, series_.tiles);
+  }
+
+  void push(const SignalView& view) {
+    const bool begin = series_.frames == 0;
+    bool lost = false;
+    for (std::size_t i = 0; i < motions_.size(); ++i) {
+      const bool here = record(motions_[i], view, begin, series_.regions[i]);
+      lost = lost || (i == 0 && here);
+      series_.regions[i].brightness.push_back(mean_of(part(view, motions_[i].region())));
+    }
+    for (std::size_t i = 0; i < tiles_.size(); ++i) record(tiles_[i], view, begin, series_.tiles[i]);
+    lost_ = lost ? lost_ + 1 : 0;
+    constexpr int kPatience = 3;
+    if (lost_ == kPatience) change_scene(view);
+    ++series_.frames;
+  }
+
+  void finish() {
+    for (std::size_t i = 0; i < motions_.size(); ++i) note(motions_[i], series_.regions[i]);
+    for (std::size_t i = 0; i < tiles_.size(); ++i) note(tiles_[i], series_.tiles[i]);
+    if (scenes_ > 0)
+      series_.warnings.push_back(fmt::format(
+          "The picture changes {} time{} so much that its motion cannot be followed (first at frame "
+          "{}); it goes on from there with a new reference.",
+          scenes_, scenes_ == 1 ? "" : "s", first_scene_));
+  }
+
+ private:
+  void add(const Region& region, const RegionMotionOptions& options, const SignalView& view,
+           std::vector<RegionMotion>& motions, std::vector<RegionSeries>& series) {
+    motions.emplace_back(view, region, options);
+    RegionSeries one;
+    one.region = region;
+    series.push_back(std::move(one));
+  }
+
+  static void note(const RegionMotion& motion, RegionSeries& series) {
+    series.structured = motion.structured();
+    series.frequencies = motion.frequencies();
+    series.samples_fraction = motion.samples_fraction();
+    series.unevenness_px = motion.unevenness_px();
+    series.renewals = motion.renewals();
+  }
+
+  /// Whether the region was lost.
+  static bool record(RegionMotion& motion, const SignalView& view, bool begin, RegionSeries& series) {
+    RegionSample sample;
+    if (!begin) sample = motion.push(view);
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    series.x.push_back(sample.lost ? kUnknown : sample.x);
+    series.y.push_back(sample.lost ? kUnknown : sample.y);
+    series.error.push_back(static_cast<float>(std::sqrt(sample.covariance[0] + sample.covariance[2])));
+    series.gain.push_back(static_cast<float>(sample.gain));
+    return sample.lost && motion.structured();
+  }
+
+  void change_scene(const SignalView& view) {
+    for (RegionMotion& motion : motions_) motion.renew(view);
+    for (RegionMotion& tile : tiles_) tile.renew(view);
+    if (scenes_++ == 0) first_scene_ = series_.frames;
+    lost_ = 0;
+  }
+
+  const VibrationOptions& options_;
+  VibrationSeries& series_;
+  std::vector<RegionMotion> motions_, tiles_;
+  int lost_ = 0;
+  std::int64_t scenes_ = 0, first_scene_ = 0;
+};
+
+void read(FrameSource& source, const VibrationOptions& options, const VibrationProgress& progress,
+          const std::atomic<bool>& stop, Following& following, VibrationSeries& series) {
+  Decoder decoder(source, {.limit = options.frames});
+  while (!stop) {
+    const auto frames = decoder.next(1, 1, stop);
+    if (frames.empty()) return;
+    const Frame& frame = frames[0].frame;
+    if (series.frames == 0) {
+      series.first_frame = frame;
+      following.start(frame.view());
+    } else if (frame.width != series.first_frame.width || frame.height != series.first_frame.height ||
+               frame.bit_depth16 != series.first_frame.bit_depth16) {
+      throw InputError(fmt::format(
+          "frame {} is {}x{}, the first was {}x{}: frames must keep their size and depth", series.frames,
+          frame.width, frame.height, series.first_frame.width, series.first_frame.height));
+    }
+    series.seconds.push_back(frame.seconds);
+    following.push(frame.view());
+    progress(series.frames, options.frames > 0 ? options.frames : series.input.frames_expected);
+  }
+}
+
+}  // namespace
+
+VibrationSeries follow(FrameSource& source, const VibrationOptions& options,
+                       const VibrationProgress& progress, const std::atomic<bool>& stop) {
+  VibrationSeries series;
+  series.input = source.info();
+  Following following(options, series);
+  try {
+    read(source, options, progress, stop, following, series);
+  } catch (const InputError& error) {
+    series.status = VibrationStatus::input_damaged;
+    series.message = error.what();
+  }
+  if (stop) {  // a signal that cuts a blocked read short is not damage
+    series.status = VibrationStatus::interrupted;
+    series.message = fmt::format("interrupted after {} frames", series.frames);
+  } else if (series.frames == 0 && series.message.empty()) {
+    series.status = VibrationStatus::input_damaged;
+    series.message = fmt::format("'{}' holds no frames", series.input.path);
+  }
+  following.finish();
+  if (series.frames > 0) {
+    series.input.width = series.first_frame.width;
+    series.input.height = series.first_frame.height;
+  }
+  for (std::string& warning : source.warnings()) series.warnings.push_back(std::move(warning));
+  return series;
+}
+
+}  // namespace sfft::video

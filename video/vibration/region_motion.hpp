@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the motion of a part of the picture, by a template of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sfft/types.hpp"
+#include "video/motion/phase_shift.hpp"
+
+namespace sfft::video {
+
+/// A rectangle of the picture, in pixels.
+struct Region {
+  std::int64_t x = 0, y = 0, width = 0, height = 0;
+};
+
+/// The part of a frame that a region covers.
+SignalView part(const SignalView& frame, const Region& region);
+
+struct RegionMotionOptions {
+  std::int64_t k = 0;      ///< frequencies; 0: 1000, fewer for small regions
+  double max_samples = 0;  ///< share of the pixels that may be read; 0: automatic
+  double prior_px = 0;     ///< see PhaseShiftOptions
+};
+
+/// Where a region is, relative to the first frame. Shifts are measured against a reference frame, and added
+/// up where a new reference was taken.
+struct RegionSample {
+  double x = 0, y = 0;                 ///< pixels
+  std::array<double, 3> covariance{};  ///< xx, xy, yy in square pixels; of the phases alone
+  double gain = 1;                     ///< contrast, relative to the reference
+  double phase_rms = 0;                ///< radians left over by the shift
+  bool lost = false;  ///< the picture no longer resembles the reference: the place is the last one known
+};
+
+class RegionMotion {
+ public:
+  /// Learns from the region of the first frame. Throws Error for regions outside of it.
+  RegionMotion(const SignalView& first, const Region& region, const RegionMotionOptions& options);
+  ~RegionMotion();
+  RegionMotion(RegionMotion&&) noexcept;
+  RegionMotion& operator=(RegionMotion&&) noexcept;
+
+  const Region& region() const noexcept;
+  /// False for regions without any structure whose motion could be seen: a clear sky, a black frame.
+  bool structured() const noexcept;
+  std::int64_t frequencies() const noexcept;
+  double samples_fraction() const noexcept;  ///< of the region's pixels that are read per frame
+
+  /// Pixels by which the region seems to move when light that falls on it from one side doubles.
+  double unevenness_px() const noexcept;
+
+  /// The next frame. A region that drifts several pixels away from its reference takes a new one.
+  RegionSample push(const SignalView& frame);
+  /// Makes `frame` the reference, at the place where the region was last: after a change of scene.
+  void renew(const SignalView& frame);
+  std::int64_t renewals() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the highest line out of the series, looks for the next one in what is left, and in the end fits each
+// once more beside all others.
+#include "video/vibration/spectrum_peaks.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "sfft/dense.hpp"
+#include "video/vibration/line_fit.hpp"
+#include "video/vibration/noise_floor.hpp"
+#include "video/vibration/significance.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+using Complex = std::complex<double>;
+using Channels = std::vector<std::vector<double>>;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+class Search {
+ public:
+  Search(std::span<const std::vector<double>> channels, const PeakOptions& options)
+      : options_(options),
+        left_(channels.begin(), channels.end()),
+        n_(channels[0].size()),
+        length_(std::bit_ceil(4 * n_)),
+        padding_(static_cast<double>(length_) / static_cast<double>(n_)),
+        taper_(n_),
+        plan_(Shape(static_cast<std::int64_t>(length_)), true) {
+    first_ = static_cast<std::size_t>(std::ceil(options.least_periods * padding_));
+    last_ = length_ / 2 - static_cast<std::size_t>(0.5 * padding_);
+    const double bins = static_cast<double>(last_ - first_) / static_cast<double>(length_);
+    band_ = {static_cast<int>(channels.size()), bins * taper_.effective_samples()};
+  }
+
+  PeakSearch run() {
+    transform();
+    describe();
+    masked_.assign(length_ / 2 + 1, false);
+    while (lines_.size() < options_.most && take_highest()) transform();
+    refine();
+    transform();  // the noise beside the lines, without them
+    for (std::size_t i = 0; i < lines_.size(); ++i) report(i);
+    std::ranges::stable_sort(result_.peaks, std::ranges::greater{}, &Peak::height);
+    return std::move(result_);
+  }
+
+ private:
+  double omega(std::size_t bin) const {
+    return 2 * std::numbers::pi * static_cast<double>(bin) / static_cast<double>(length_);
+  }
+
+  /// Spectra and floors of what is left.
+  void transform() {
+    spectra_.assign(left_.size(), {});
+    powers_.assign(left_.size(), {});
+    floors_.clear();
+    std::vector<double> tapered(length_);
+    for (std::size_t c = 0; c < left_.size(); ++c) {
+      for (std::size_t i = 0; i < n_; ++i) tapered[i] = left_[c][i] * taper_.weight[i];
+      std::fill(tapered.begin() + static_cast<std::ptrdiff_t>(n_), tapered.end(), 0.0);
+      spectra_[c].resize(plan_.spectrum_points());
+      plan_.forward(SignalView::line(tapered), spectra_[c]);
+      for (const Complex& value : spectra_[c]) powers_[c].push_back(std::norm(value) / taper_.squares);
+      floors_.push_back(noise_floor(powers_[c], padding_, first_, last_));
+      for (double& power : floors_.back().power)
+        power = std::max(power, options_.least_noise * options_.least_noise);
+    }
+  }
+
+  double height(std::size_t bin) const {
+    double sum = 0;
+    for (std::size_t c = 0; c < left_.size(); ++c) {
+      if (floors_[c].power[bin] > 0) sum += powers_[c][bin] / floors_[c].power[bin];
+    }
+    return sum;
+  }
+
+  /// The channels' floors are estimated apart, so their sum is as good as all of them.
+  double degrees(std::size_t bin) const {
+    double sum = 0;
+    for (const NoiseFloor& floor : floors_) sum += floor.degrees[bin];
+    return sum;
+  }
+
+  /// What the summary and the plots need of the series as they were.
+  void describe() {
+    result_.searched = true;
+    result_.lowest_hz = options_.rate_hz * static_cast<double>(first_) / static_cast<double>(length_);
+    result_.resolution_hz = kApart * options_.rate_hz / static_cast<double>(n_);
+    const double to_amplitude = 2 / taper_.sum;
+    for (std::size_t bin = 0; bin <= length_ / 2; ++bin)
+      result_.frequency_hz.push_back(options_.rate_hz * static_cast<double>(bin) /
+                                     static_cast<double>(length_));
+    for (std::size_t c = 0; c < left_.size(); ++c) {
+      auto& amplitude = result_.amplitude.emplace_back(spectra_[c]);
+      for (Complex& value : amplitude) value *= to_amplitude;
+      auto& noise = result_.noise_amplitude.emplace_back();
+      for (const double power : floors_[c].power)
+        noise.push_back(std::sqrt(power * taper_.squares) * to_amplitude);
+    }
+    std::vector<double> squares, limits;
+    for (std::size_t bin = first_; bin <= last_; ++bin) {
+      double sum = 0;
+      for (const auto& noise : result_.noise_amplitude) sum += noise[bin] * noise[bin];
+      squares.push_back(sum);
+    }
+    result_.noise = std::sqrt(median(std::move(squares)));
+    const double b = degrees((first_ + last_) / 2);
+    result_.detectable = result_.noise / std::sqrt(static_cast<double>(left_.size())) *
+                         std::sqrt(significant_height(options_.false_alarm_probability, b, band_));
+  }
+
+  /// Whether `bin` is only the skirt of a line that was taken out before: nearer than lines can be told
+  /// apart, or near and far weaker, as an oscillation that is not quite steady leaves behind.
+  bool in_a_skirt(std::size_t bin) const {
+    for (const Oscillation& line : lines_) {
+      const double apart =
+          std::abs(omega(bin) - line.omega) * static_cast<double>(n_) / (2 * std::numbers::pi);
+      if (apart < kApart) return true;
+      if (apart > kSkirt) continue;
+      double strong = 0;
+      double weak = 0;
+      for (std::size_t c = 0; c < left_.size(); ++c) {
+        strong += std::norm(line.amplitude[c]);
+        weak += powers_[c][bin] * taper_.squares * 4 / (taper_.sum * taper_.sum);
+      }
+      if (weak < 0.01 * strong) return true;
+    }
+    return false;
+  }
+
+  bool take_highest() {
+    std::vector<double> heights(last_ + 1, 0.0);
+    for (std::size_t bin = first_; bin <= last_; ++bin) heights[bin] = height(bin);
+    std::size_t best = 0;
+    double most = 0;
+    // A maximum at an end is the slope of something outside.
+    for (std::size_t bin = first_ + 1; bin < last_; ++bin) {
+      const double here = heights[bin];
+      if (here <= most || masked_[bin] || here < heights[bin - 1] || here < heights[bin + 1]) continue;
+      if (in_a_skirt(bin)) continue;
+      most = here;
+      best = bin;
+    }
+    if (best == 0) return false;
+    const double probability = false_alarm_probability(most, degrees(best), band_);
+    if (!(probability <= options_.false_alarm_probability)) return false;
+    const std::vector<double> noise = floor_at(best);
+    const double natural = 2 * std::numbers::pi / static_cast<double>(n_);
+    lines_.push_back(best_oscillation(omega(best), natural, left_, noise, taper_));
+    heights_.push_back(most);
+    bins_.push_back(best);
+    add(lines_.back(), -1, left_);
+    const auto near = static_cast<std::size_t>(kApart * padding_ / 2);
+    for (std::size_t bin = best - std::min(best, near); bin <= std::min(best + near, last_); ++bin)
+      masked_[bin] = true;
+    return true;
+  }
+
+  std::vector<double> floor_at(std::size_t bin) const {
+    std::vector<double> noise;
+    for (const NoiseFloor& floor : floors_) noise.push_back(std::max(floor.power[bin], kLeastPower));
+    return noise;
+  }
+
+  /// Each line beside all others, which disturb it less and less.
+  void refine() {
+    const double natural = 2 * std::numbers::pi / static_cast<double>(n_);
+    constexpr int kSweeps = 2;
+    for (int sweep = 0; sweep < kSweeps && lines_.size() > 1; ++sweep) {
+      for (std::size_t i = 0; i < lines_.size(); ++i) {
+        add(lines_[i], 1, left_);
+        lines_[i] = best_oscillation(lines_[i].omega, 0.5 * natural, left_, floor_at(bins_[i]), taper_);
+        add(lines_[i], -1, left_);
+      }
+    }
+  }
+
+  double floor_ratio(std::size_t bin) const {
+    double sum = 0;
+    for (const auto& noise : result_.noise_amplitude) sum += noise[bin] * noise[bin];
+    return result_.noise > 0 ? std::sqrt(sum) / result_.noise : 1;
+  }
+
+  void report(std::size_t index) {
+    const Oscillation& line = lines_[index];
+    const std::size_t bin = bins_[index];
+    Peak peak;
+    // An unsteady line leaves more than noise beside it, which counts as noise of its own measures.
+    const auto reach = static_cast<std::size_t>(kSkirt / 2 * padding_);
+    const std::size_t low = std::max(first_, bin - std::min(bin, reach));
+    const std::size_t high = std::min(last_, bin + reach);
+    std::vector<double> noise = floor_at(bin);
+    for (std::size_t c = 0; c < left_.size(); ++c) {
+      double mean = 0;
+      for (std::size_t i = low; i <= high; ++i) mean += powers_[c][i];
+      noise[c] = std::max(noise[c], mean / static_cast<double>(high - low + 1));
+    }
+    const double hz = options_.rate_hz / (2 * std::numbers::pi);
+    peak.frequency_hz = line.omega * hz;
+    peak.frequency_error_hz = omega_error(line, noise, taper_) * hz;
+    peak.amplitude = line.amplitude;
+    for (const double power : noise) peak.amplitude_error.push_back(amplitude_error(power, taper_));
+    peak.height = heights_[index];
+    peak.false_alarm_probability = false_alarm_probability(peak.height, degrees(bin), band_);
+    peak.floor_ratio = floor_ratio(bin);
+    result_.peaks.push_back(std::move(peak));
+  }
+
+  static constexpr double kLeastPower = 1e-300;
+  static constexpr double kApart = 3;   ///< width of a tapered line in 1/T
+  static constexpr double kSkirt = 12;  ///< reach of the skirts of a line in 1/T
+
+  const PeakOptions& options_;
+  Channels left_;
+  std::size_t n_, length_;
+  double padding_;
+  Taper taper_;
+  dense::Plan<double> plan_;
+  std::size_t first_ = 0, last_ = 0;
+  SearchedBand band_;
+  std::vector<std::vector<Complex>> spectra_;
+  std::vector<std::vector<double>> powers_;
+  std::vector<NoiseFloor> floors_;
+  std::vector<bool> masked_;
+  std::vector<Oscillation> lines_;
+  std::vector<double> heights_;
+  std::vector<std::size_t> bins_;
+  PeakSearch result_;
+};
+
+}  // namespace
+
+PeakSearch find_peaks(std::span<const std::vector<double>> channels, const PeakOptions& options) {
+  if (channels.empty() || channels[0].size() < kLeastSamples) return {};
+  return Search(channels, options).run();
+}
+
+}  // namespace sfft::video
