@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the options of run, learn and info with CLI11, with the limits on their values and which of them
-// exclude each other.
+// Declares the options of run, learn, vibration and info with CLI11, with the limits on their values and
+// which of them exclude each other.
 #include "command_line.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -32,6 +33,7 @@ constexpr const char* kExamples = R"(Examples:
   sfft-video run frames/%04d.png --spectra out.h5        an image sequence; every frame's coefficients as HDF5
   ffmpeg -i in.mkv -f yuv4mpegpipe -pix_fmt gray -strict -1 - | sfft-video run -
   sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
+  sfft-video vibration motor.mp4 --fps 500 --html motor.html   what vibrates, where, and at which frequency
 
 Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
 its failure or no memory on it, 130 interrupted (what was done is reported).)";
@@ -324,6 +326,96 @@ void add_learn(CLI::App& app, LearnCommand& command) {
                   "Leave out the plan with which 'run' and its default options start at once");
 }
 
+/// "X,Y,W,H"; throws what CLI11 turns into an error message.
+video::Region parse_region(const std::string& text) {
+  std::array<std::int64_t, 4> numbers{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  bool good = true;
+  for (std::size_t i = 0; i < numbers.size() && good; ++i) {
+    const auto [next, code] = std::from_chars(at, end, numbers[i]);
+    good = code == std::errc() && (i == 3 ? next == end : next != end && *next == ',');
+    at = good && i < 3 ? next + 1 : next;
+  }
+  const auto [x, y, width, height] = numbers;
+  if (!good || x < 0 || y < 0 || width < 8 || height < 8)
+    throw CLI::ValidationError("--roi",
+                               fmt::format("'{}' is not X,Y,W,H: a corner inside the picture, and at least "
+                                           "8 by 8 pixels",
+                                           text));
+  return {x, y, width, height};
+}
+
+/// "COLUMNSxROWS", or 0 for none.
+void parse_tiles(const std::string& text, video::VibrationOptions& options) {
+  const std::size_t cross = text.find('x');
+  const auto number = [&](std::string_view part) {
+    int value = -1;
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), value);
+    return code == std::errc() && end == part.data() + part.size() && value >= 0 && value <= 64 ? value : -1;
+  };
+  const std::string_view view = text;
+  options.tile_columns = number(view.substr(0, cross));
+  options.tile_rows = cross == std::string::npos ? options.tile_columns : number(view.substr(cross + 1));
+  if (options.tile_columns < 0 || options.tile_rows < 0 ||
+      (cross == std::string::npos && options.tile_columns != 0))
+    throw CLI::ValidationError("--tiles",
+                               fmt::format("'{}' is not COLUMNSxROWS, such as 8x6, nor 0 for none", text));
+}
+
+void add_vibration(CLI::App& app, VibrationCommand& command) {
+  CLI::App* vibration =
+      app.add_subcommand("vibration", "Say what in the picture vibrates, at which frequency, and how far");
+  video::VibrationOptions& options = command.options;
+  vibration->add_option("RECORDING", command.input, kInputHelp)->required();
+  vibration
+      ->add_option(
+          "--fps", options.fps,
+          "Frames per second of the camera, where the recording is stored at another rate (high-speed "
+          "cameras)")
+      ->check(positive());
+  vibration
+      ->add_option_function<std::vector<std::string>>(
+          "--roi",
+          [&options](const std::vector<std::string>& regions) {
+            for (const std::string& region : regions) options.regions.push_back(parse_region(region));
+          },
+          "Look at the region X,Y,W,H in pixels instead of the whole picture; may be given several times")
+      ->allow_extra_args(false);
+  vibration
+      ->add_option_function<std::string>(
+          "--tiles", [&options](const std::string& text) { parse_tiles(text, options); },
+          "Grid of the map, COLUMNSxROWS; 0 for none (default: tiles of about 56 pixels, at most 12x12)")
+      ->default_str("auto");
+  vibration
+      ->add_option("--expect", options.expect_hz,
+                   "A frequency in Hz that a peak may be an alias of; may be given several times")
+      ->allow_extra_args(false)
+      ->check(positive());
+  vibration
+      ->add_option("--false-alarm", options.false_alarm_probability,
+                   "Probability that noise alone makes any peak, for each region; the tiles share one")
+      ->check(number_check("a number from 1e-12 to 0.5",
+                           [](double value) { return value >= 1e-12 && value <= 0.5; }))
+      ->capture_default_str();
+  vibration
+      ->add_option("--k", options.k, "Frequencies of the template (default: 1000, fewer for small regions)")
+      ->check(positive());
+  vibration
+      ->add_option(
+          "--samples", options.max_samples,
+          "Share of a region's pixels that may be read, 0 to 1: more see smaller vibrations and take longer "
+          "(default: automatic, at most 1/12 of large regions)")
+      ->check(CLI::Range(1e-9, 1.0));
+  vibration->add_option("--frames", options.frames, "Stop after N frames")->check(positive());
+  vibration->add_option("--json", command.json, "Write the report for scripts; - for standard output");
+  vibration->add_option("--csv", command.csv, "Write the place in every frame; - for standard output");
+  vibration->add_option("--html", command.html, "Write a page with plots and the map; - for standard output");
+  vibration->add_option("--svg", command.svg, "Write a picture of the spectrum; - for standard output");
+  vibration->add_option("--hdf5", command.hdf5, "Write time series and spectra as HDF5");
+  vibration->add_flag("--quiet", command.quiet, "No progress and no summary");
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error) {
@@ -338,6 +430,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
                  "[run]\nk = 500");
   add_run(app, line.run);
   add_learn(app, line.learn);
+  add_vibration(app, line.vibration);
   app.add_subcommand("info", "Describe a template file or an input")
       ->add_option("PATH", line.info, "A template file, or any INPUT of 'run'")
       ->required();
@@ -347,9 +440,10 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
     line.exit_code = app.exit(problem, out, error) == 0 ? kFine : kUsage;
     return line;
   }
-  line.command = app.got_subcommand("run")     ? CommandLine::Command::run
-                 : app.got_subcommand("learn") ? CommandLine::Command::learn
-                                               : CommandLine::Command::info;
+  line.command = app.got_subcommand("run")         ? CommandLine::Command::run
+                 : app.got_subcommand("learn")     ? CommandLine::Command::learn
+                 : app.got_subcommand("vibration") ? CommandLine::Command::vibration
+                                                   : CommandLine::Command::info;
   return line;
 }
 

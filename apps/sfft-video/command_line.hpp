@@ -10,11 +10,12 @@
 namespace sfft::apps {
 
 struct CommandLine {
-  enum class Command : std::uint8_t { none, run, learn, info };
+  enum class Command : std::uint8_t { none, run, learn, vibration, info };
   Command command = Command::none;
   int exit_code = kFine;  ///< for the command `none`: help or an error was printed
   RunCommand run;
   LearnCommand learn;
+  VibrationCommand vibration;
   std::string info;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "video/pipeline/run.hpp"
+#include "video/vibration/recording.hpp"
 
 namespace sfft::apps {
 
@@ -39,8 +40,16 @@ struct LearnCommand {
   int threads = 1;
 };
 
+struct VibrationCommand {
+  std::string input;
+  std::string json, csv, html, svg, hdf5;  ///< empty: not written; "-": standard output
+  video::VibrationOptions options;
+  bool quiet = false;
+};
+
 int run_command(const RunCommand& command, const std::atomic<bool>& stop);
 int learn_command(const LearnCommand& command, const std::atomic<bool>& stop);
+int vibration_command(const VibrationCommand& command, const std::atomic<bool>& stop);
 int info_command(const std::string& path);
 
 }  // namespace sfft::apps

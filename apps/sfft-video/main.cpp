@@ -84,6 +84,8 @@ int parse_and_run(int argc, char** argv, const std::atomic<bool>& stop) {
       return run_command(line.run, stop);
     case CommandLine::Command::learn:
       return learn_command(line.learn, stop);
+    case CommandLine::Command::vibration:
+      return vibration_command(line.vibration, stop);
     case CommandLine::Command::info:
       return info_command(line.info);
     case CommandLine::Command::none:

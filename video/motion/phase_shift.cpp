@@ -17,10 +17,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Angular frequency in radians per pixel of the unsigned index f; 0 at half the sampling rate.
-double omega(std::int64_t f, std::int64_t n) {
-  if (2 * f == n) return 0;
-  return 2 * std::numbers::pi * static_cast<double>(2 * f > n ? f - n : f) / static_cast<double>(n);
+/// The signed frequency of the unsigned index f.
+std::int64_t folded(std::int64_t f, std::int64_t n) {
+  return 2 * f > n ? f - n : f;
 }
 
 /// One coefficient, linearised at the present shift, in units of its noise.
@@ -57,10 +56,14 @@ double median(std::vector<double>& values) {
 
 class Fit {
  public:
-  Fit(std::span<const double> omega_x, std::span<const double> omega_y,
-      std::span<const std::complex<float>> reference, std::span<const std::complex<float>> frame,
-      const PhaseShiftOptions& options)
-      : omega_x_(omega_x), omega_y_(omega_y), reference_(reference), frame_(frame), options_(options) {
+  Fit(const FrequencyGrid& grid, std::span<const std::complex<float>> reference,
+      std::span<const std::complex<float>> frame, const PhaseShiftOptions& options)
+      : grid_(grid),
+        reference_(reference),
+        frame_(frame),
+        options_(options),
+        turns_x_(static_cast<std::size_t>(grid.highest_column) + 1),
+        turns_y_(static_cast<std::size_t>(grid.highest_row) + 1) {
     shift_.x = options.start_x;
     shift_.y = options.start_y;
     phases_.reserve(frame.size());
@@ -83,47 +86,83 @@ class Fit {
   /// Linearises the coefficients that a shift of `reach` pixels cannot wrap; all of them for 0.
   void linearise(double reach) {
     phases_.clear();
+    powers(grid_.unit_x * shift_.x, turns_x_);
+    powers(grid_.unit_y * shift_.y, turns_y_);
     double projected = 0;
     double power = 0;
+    // Real arithmetic throughout: products of std::complex check for infinities.
     for (std::size_t i = 0; i < frame_.size(); ++i) {
-      const double wx = omega_x_[i];
-      const double wy = omega_y_[i];
-      if ((wx == 0 && wy == 0) || reach * std::hypot(wx, wy) > 0.5 * std::numbers::pi) continue;
-      const Complex frame(frame_[i]);
-      const Complex turned = std::polar(1.0, -(wx * shift_.x + wy * shift_.y)) * Complex(reference_[i]);
-      Complex model = turned;
-      Complex by_x(wx * turned.imag(), -wx * turned.real());
-      Complex by_y(wy * turned.imag(), -wy * turned.real());
+      const double wx = grid_.omega_x[i];
+      const double wy = grid_.omega_y[i];
+      if ((wx == 0 && wy == 0) || (reach > 0 && reach * std::hypot(wx, wy) > 0.5 * std::numbers::pi))
+        continue;
+      const double frame_re = static_cast<double>(frame_[i].real());
+      const double frame_im = static_cast<double>(frame_[i].imag());
+      const Turn turn = turned(i);
+      const double a = turn.re * static_cast<double>(reference_[i].real()) -
+                       turn.im * static_cast<double>(reference_[i].imag());
+      const double b = turn.re * static_cast<double>(reference_[i].imag()) +
+                       turn.im * static_cast<double>(reference_[i].real());
+      double re = a, im = b;                 // the model
+      double x_re = wx * b, x_im = -wx * a;  // its derivatives
+      double y_re = wy * b, y_im = -wy * a;
       if (options_.edges != nullptr) {
-        const Complex edge_x(options_.edges->x[i]);
-        const Complex edge_y(options_.edges->y[i]);
-        model -= shift_.x * edge_x + shift_.y * edge_y;
-        by_x -= edge_x;
-        by_y -= edge_y;
+        const std::complex<float> ex = options_.edges->x[i];
+        const std::complex<float> ey = options_.edges->y[i];
+        const double ex_re = static_cast<double>(ex.real()), ex_im = static_cast<double>(ex.imag());
+        const double ey_re = static_cast<double>(ey.real()), ey_im = static_cast<double>(ey.imag());
+        re -= shift_.x * ex_re + shift_.y * ey_re;
+        im -= shift_.x * ex_im + shift_.y * ey_im;
+        x_re -= ex_re;
+        x_im -= ex_im;
+        y_re -= ey_re;
+        y_im -= ey_im;
       }
-      const double model_power = std::norm(model);
+      const double model_power = re * re + im * im;
       if (!(model_power > 0)) continue;
       const double noise = options_.noise.empty() ? 1.0 : static_cast<double>(options_.noise[i]);
       if (!(noise > 0)) continue;
-      const Complex across = std::conj(model) * frame;
-      projected += across.real() / (noise * noise);
+      const double along = re * frame_re + im * frame_im;
+      const double across = re * frame_im - im * frame_re;
+      projected += along / (noise * noise);
       power += model_power / (noise * noise);
       const double magnitude = std::sqrt(model_power);
       const double unit = std::numbers::sqrt2 / noise;  // half of the noise is across the phase
-      const double size = magnitude * unit * (reach > 0 ? 1 : shift_.gain);
-      phases_.push_back({ahead(across / magnitude, reach > 0, magnitude) * unit,
-                         (std::conj(model) * by_x).imag() / model_power * size,
-                         (std::conj(model) * by_y).imag() / model_power * size, size});
+      // Far from the solution a coefficient is ahead by its angle. Near it, by its part at right angles,
+      // whose error does not depend on how large the coefficient is.
+      const double ahead =
+          reach > 0 ? std::atan2(across, along) * std::min(magnitude, std::hypot(frame_re, frame_im))
+                    : across / magnitude;
+      const double slope = unit / magnitude * (reach > 0 ? 1 : shift_.gain);
+      phases_.push_back({ahead * unit, (re * x_im - im * x_re) * slope, (re * y_im - im * y_re) * slope,
+                         magnitude * magnitude * slope});
     }
     if (power > 0) shift_.gain = projected / power;
   }
 
-  /// How far a frame's coefficient, turned so that the model is real, is ahead of the model. Far from the
-  /// solution that is its angle. Near it, it is the part at right angles, whose error does not depend on how
-  /// large the coefficient is.
-  static double ahead(const Complex& frame, bool far, double magnitude) {
-    if (far) return std::arg(frame) * std::min(magnitude, std::abs(frame));
-    return frame.imag();
+  struct Turn {
+    double re, im;
+  };
+
+  /// exp(-i w d) for the frequencies 0, w, 2 w … of one direction.
+  static void powers(double angle, std::vector<Turn>& table) {
+    const Turn one{std::cos(angle), -std::sin(angle)};
+    Turn at{1, 0};
+    for (Turn& entry : table) {
+      entry = at;
+      at = {at.re * one.re - at.im * one.im, at.re * one.im + at.im * one.re};
+    }
+  }
+
+  /// What the shift multiplies coefficient i by.
+  Turn turned(std::size_t i) const {
+    const std::int64_t row = grid_.rows[i];
+    const std::int64_t column = grid_.columns[i];
+    Turn y = turns_y_[static_cast<std::size_t>(std::abs(row))];
+    Turn x = turns_x_[static_cast<std::size_t>(std::abs(column))];
+    if (row < 0) y.im = -y.im;
+    if (column < 0) x.im = -x.im;
+    return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
   }
 
   /// Scale of the residuals after subtracting a step.
@@ -201,9 +240,10 @@ class Fit {
     }
   }
 
-  std::span<const double> omega_x_, omega_y_;
+  const FrequencyGrid& grid_;
   std::span<const std::complex<float>> reference_, frame_;
   const PhaseShiftOptions& options_;
+  std::vector<Turn> turns_x_, turns_y_;
   PhaseShift shift_;
   std::vector<Phase> phases_;
   std::vector<double> sizes_;
@@ -271,14 +311,18 @@ PhaseShiftEstimator::PhaseShiftEstimator(const Shape& shape, std::span<const std
     throw Error(ErrorCode::invalid_argument, "a picture has two dimensions: give {height, width}");
   const std::int64_t height = shape[0];
   const std::int64_t width = shape[1];
+  grid_.unit_x = 2 * std::numbers::pi / static_cast<double>(width);
+  grid_.unit_y = 2 * std::numbers::pi / static_cast<double>(height);
   for (const std::int64_t f : support) {
-    const std::int64_t row = f / width;
-    const std::int64_t column = f % width;
+    const std::int64_t row = folded(f / width, height);
+    const std::int64_t column = folded(f % width, width);
     const bool silent = 2 * row == height || 2 * column == width;
-    rows_.push_back(row);
-    columns_.push_back(column);
-    omega_y_.push_back(silent ? 0 : omega(row, height));
-    omega_x_.push_back(silent ? 0 : omega(column, width));
+    grid_.rows.push_back(row);
+    grid_.columns.push_back(column);
+    grid_.highest_row = std::max(grid_.highest_row, std::abs(row));
+    grid_.highest_column = std::max(grid_.highest_column, std::abs(column));
+    grid_.omega_y.push_back(silent ? 0 : grid_.unit_y * static_cast<double>(row));
+    grid_.omega_x.push_back(silent ? 0 : grid_.unit_x * static_cast<double>(column));
   }
 }
 
@@ -291,7 +335,7 @@ PhaseShift PhaseShiftEstimator::estimate(std::span<const std::complex<float>> re
       (options.edges != nullptr && (!fits(options.edges->x.size()) || !fits(options.edges->y.size()))))
     throw Error(ErrorCode::shape_mismatch,
                 "spectra, noise and edge terms need a value per frequency of the estimator's support");
-  return Fit(omega_x_, omega_y_, reference, frame, options).solve();
+  return Fit(grid_, reference, frame, options).solve();
 }
 
 EdgeTerms PhaseShiftEstimator::edge_terms(const SignalView& frame) const {
@@ -302,8 +346,12 @@ EdgeTerms PhaseShiftEstimator::edge_terms(const SignalView& frame) const {
   EdgeTerms terms;
   for (std::size_t i = 0; i < size(); ++i) {
     // The steps are half a pixel before the first sample.
-    const Complex x = std::polar(1.0, 0.5 * omega_x_[i]) * by_row[static_cast<std::size_t>(rows_[i])];
-    const Complex y = std::polar(1.0, 0.5 * omega_y_[i]) * by_column[static_cast<std::size_t>(columns_[i])];
+    const auto at = [](std::int64_t f, std::size_t n) {
+      return f < 0 ? n - static_cast<std::size_t>(-f) : static_cast<std::size_t>(f);
+    };
+    const Complex x = std::polar(1.0, 0.5 * grid_.omega_x[i]) * by_row[at(grid_.rows[i], by_row.size())];
+    const Complex y =
+        std::polar(1.0, 0.5 * grid_.omega_y[i]) * by_column[at(grid_.columns[i], by_column.size())];
     terms.x.emplace_back(x);
     terms.y.emplace_back(y);
   }

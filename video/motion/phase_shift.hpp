@@ -48,6 +48,15 @@ struct PhaseShiftOptions {
   double prior_px = 0;
 };
 
+/// Frequencies of a support as signed numbers of periods, and as angles.
+struct FrequencyGrid {
+  std::vector<std::int64_t> rows, columns;
+  std::int64_t highest_row = 0, highest_column = 0;  ///< absolute values
+  double unit_x = 0, unit_y = 0;                     ///< radians per pixel of one period
+  /// Radians per pixel; 0 in both for coefficients that count for nothing.
+  std::vector<double> omega_x, omega_y;
+};
+
 /// Estimates shifts between spectra of one support. Weighted least squares over phases: a picture that moves
 /// by d turns the coefficient at f by -2 pi (f_x d_x / width + f_y d_y / height), and a phase is as good as
 /// its coefficient is large beside its noise. Immutable: one estimator may serve many threads.
@@ -69,15 +78,14 @@ class PhaseShiftEstimator {
   /// The edge terms of a reference frame: 8- or 16-bit or floating-point samples of the estimator's shape.
   EdgeTerms edge_terms(const SignalView& frame) const;
 
-  std::size_t size() const noexcept { return omega_x_.size(); }
+  std::size_t size() const noexcept { return grid_.rows.size(); }
   /// Angular frequencies in radians per pixel, 0 for coefficients that count for nothing.
-  std::span<const double> omega_x() const noexcept { return omega_x_; }
-  std::span<const double> omega_y() const noexcept { return omega_y_; }
+  std::span<const double> omega_x() const noexcept { return grid_.omega_x; }
+  std::span<const double> omega_y() const noexcept { return grid_.omega_y; }
 
  private:
   Shape shape_;
-  std::vector<std::int64_t> rows_, columns_;  ///< unsigned frequencies
-  std::vector<double> omega_x_, omega_y_;
+  FrequencyGrid grid_;
 };
 
 }  // namespace sfft::video

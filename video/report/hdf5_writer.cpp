@@ -4,52 +4,21 @@
 #include "video/report/hdf5_writer.hpp"
 
 #include <fmt/format.h>
-#include <hdf5.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "sfft/error.hpp"
+#include "video/report/hdf5_handle.hpp"
 
 namespace sfft::video {
 
 namespace {
 
-[[noreturn]] void fail(const char* what) {
-  throw Error(ErrorCode::file_unreadable,
-              fmt::format("cannot write the spectra file: {} failed: is the disk full?", what));
-}
+using Handle = Hdf5Handle;
 
 void check(herr_t status, const char* what) {
-  if (status < 0) fail(what);
+  check_hdf5(status, what);
 }
-
-/// An HDF5 identifier that closes itself.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*closing)(hid_t), const char* what) : id_(id), close_(closing) {
-    if (id < 0) fail(what);
-  }
-  Handle(Handle&& other) noexcept : id_(other.id_), close_(other.close_) { other.id_ = -1; }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  Handle& operator=(Handle&&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  operator hid_t() const noexcept { return id_; }  // NOLINT
-
-  /// Closes, which writes what HDF5 has kept until now.
-  void close(const char* what) {
-    const hid_t id = id_;
-    id_ = -1;
-    check(close_(id), what);
-  }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
 
 /// The compound type that h5py reads as complex64.
 Handle complex_type() {

@@ -35,7 +35,7 @@ std::optional<Alias> likely_alias(double hz, double error_hz, double resolution_
     if (one.hz > half && meets(one.hz, one.error_hz))
       return Alias{one.hz, fmt::format("{} folds to this", one.name)};
   }
-  constexpr int kMultiples = 6;
+  constexpr int kMultiples = 4;
   for (const KnownFrequency& one : stronger) {
     for (int m = 2; m <= kMultiples; ++m) {
       if (!meets(m * one.hz, m * one.error_hz)) continue;

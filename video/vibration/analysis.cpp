@@ -14,10 +14,11 @@ namespace sfft::video {
 
 namespace {
 
-constexpr double kDriftPeriods = 2;   ///< in the whole recording; slower is drift
-constexpr double kLeastPeriods = 3;   ///< in the whole recording; faster is looked for
-constexpr double kSlowPeriods = 10;   ///< fewer count as sway where the noise rises towards drift
-constexpr double kLeastNoise = 1e-5;  ///< pixels or shares: below is rounding
+constexpr double kDriftPeriods = 2;     ///< in the whole recording; slower is drift
+constexpr double kLeastPeriods = 3;     ///< in the whole recording; faster is looked for
+constexpr double kSlowPeriods = 10;     ///< fewer count as sway where the noise rises towards drift
+constexpr double kLeastNoise = 1e-5;    ///< pixels: below is rounding
+constexpr double kLeastFlicker = 2e-4;  ///< share of the mean, per frame: below is coding
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -119,7 +120,8 @@ class Analysis {
       peak.alias_candidates_hz = alias_candidates(peak.frequency_hz, report_.clock.rate_hz);
       peak.alias = likely_alias(peak.frequency_hz, peak.standard_error_hz, tolerance, report_.clock.rate_hz,
                                 known, stronger);
-      stronger.push_back({peak.frequency_hz, peak.standard_error_hz, "a peak"});
+      if (stronger.empty())
+        stronger.push_back({peak.frequency_hz, peak.standard_error_hz, "the strongest peak"});
     }
   }
 
@@ -152,7 +154,7 @@ class Analysis {
     std::vector<double> light = from.brightness;
     const double mean = median(light);
     for (double& value : light) value = mean > 0 ? value / mean - 1 : 0;
-    result.brightness = signal({std::move(light)}, probability, kLeastNoise);
+    result.brightness = signal({std::move(light)}, probability, kLeastFlicker);
     name_aliases(result.motion.peaks, false);
     name_aliases(result.brightness.peaks, true);
     compare(result, from.unevenness_px);

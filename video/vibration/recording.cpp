@@ -34,8 +34,13 @@ double mean_of(const SignalView& view) {
 /// Tiles of one size, with what is left over at the edges of the region.
 std::vector<Region> tiles_of(const Region& whole, int columns, int rows) {
   std::vector<Region> tiles;
-  const std::int64_t width = whole.width / columns;
-  const std::int64_t height = whole.height / rows;
+  // Multiples of 8 have fast transforms, and what is lost at the edges is little.
+  const auto size = [](std::int64_t length, int parts) {
+    const std::int64_t all = length / parts;
+    return all >= 48 ? all / 8 * 8 : all;
+  };
+  const std::int64_t width = size(whole.width, columns);
+  const std::int64_t height = size(whole.height, rows);
   const std::int64_t left = (whole.width - width * columns) / 2;
   const std::int64_t top = (whole.height - height * rows) / 2;
   for (int row = 0; row < rows; ++row) {
@@ -74,8 +79,7 @@ class Following {
     }
     series_.tile_columns = columns;
     series_.tile_rows = rows;
-    // All pixels of a tile count: it has few of them.
-    const RegionMotionOptions small{0, 1, 1};
+    const RegionMotionOptions small{0, 0, 1};
     for (const Region& tile : tiles_of(first, columns, rows)) add(tile, small, view, tiles_, series_.tiles);
   }
 

@@ -85,6 +85,9 @@ struct RegionMotion::Impl {
     PlanOptions planning;
     planning.max_samples = options.max_samples;
     planning.effort = PlanEffort::quick;
+    // All pixels of a small region count: it has few, and a dense transform of them takes no longer.
+    constexpr std::int64_t kSmall = 128 * 128;
+    if (options.max_samples == 0 && region.width * region.height <= kSmall) planning.path = Path::dense;
     plan.emplace(tmpl, planning);
     workspace.emplace(plan->make_workspace());
     spectrum = plan->make_spectrum();

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named arrays of numbers as HDF5. Needs a build with HDF5.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernels/base/output_file.hpp"
+
+namespace sfft::video {
+
+/// An array, row-major, in the group that its name says: "regions/0/x". Complex values have the compound type
+/// (`r`, `i`) that h5py reads as complex.
+struct NamedArray {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::variant<std::span<const double>, std::span<const float>, std::span<const std::complex<double>>> values;
+  std::string unit{};  ///< becomes the attribute `unit`, unless empty
+};
+
+/// Writes `output` and puts it in place. A separate process does the writing, because HDF5 does not survive a
+/// full disk. Throws Error when that fails, for outputs that are not regular files, and in builds without
+/// HDF5.
+void write_arrays(detail::OutputFile& output, std::span<const NamedArray> arrays);
+
+/// Throws what write_arrays() would throw for the kind of the output or of the build, before any work is
+/// done.
+void check_arrays_output(const detail::OutputFile& output);
+
+}  // namespace sfft::video

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all pages share: their frame and style, pictures of frames, colours.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "video/report/png.hpp"
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+/// A page of its own, without network or script. `title` is escaped here, `body` is HTML.
+std::string whole_page(const std::string& title, const std::string& body);
+
+/// A large number with its label; both are HTML.
+std::string tile(const std::string& value, const std::string& label);
+
+/// Step between the rows and columns that a picture shows, so that it stays below about 3 MB.
+std::int64_t thinning(std::int64_t width, std::int64_t height);
+
+/// A frame as an 8-bit picture, thinned if it is large.
+Image grey_image(const Frame& frame);
+
+/// A perceptually even ramp from near black over violet and orange to pale yellow, t in [0, 1].
+std::array<std::uint8_t, 3> ramp(double t);
+
+}  // namespace sfft::video
