@@ -385,7 +385,7 @@ void add_vibration(CLI::App& app, VibrationCommand& command) {
   vibration
       ->add_option_function<std::string>(
           "--tiles", [&options](const std::string& text) { parse_tiles(text, options); },
-          "Grid of the map, COLUMNSxROWS; 0 for none (default: tiles of about 56 pixels, at most 12x12)")
+          "Grid of the map, COLUMNSxROWS; 0 for none (default: tiles of about 64 pixels, at most 10x10)")
       ->default_str("auto");
   vibration
       ->add_option("--expect", options.expect_hz,
@@ -402,10 +402,10 @@ void add_vibration(CLI::App& app, VibrationCommand& command) {
       ->add_option("--k", options.k, "Frequencies of the template (default: 1000, fewer for small regions)")
       ->check(positive());
   vibration
-      ->add_option(
-          "--samples", options.max_samples,
-          "Share of a region's pixels that may be read, 0 to 1: more see smaller vibrations and take longer "
-          "(default: automatic, at most 1/12 of large regions)")
+      ->add_option("--samples", options.max_samples,
+                   "Share of a region's pixels that may be read, 0 to 1 (default: 1): fewer take less time "
+                   "and find the same "
+                   "frequencies, but see less and rate amplitudes too low in noise")
       ->check(CLI::Range(1e-9, 1.0));
   vibration->add_option("--frames", options.frames, "Stop after N frames")->check(positive());
   vibration->add_option("--json", command.json, "Write the report for scripts; - for standard output");

@@ -14,10 +14,13 @@ namespace sfft::video {
 
 namespace {
 
-constexpr double kDriftPeriods = 2;     ///< in the whole recording; slower is drift
-constexpr double kLeastPeriods = 3;     ///< in the whole recording; faster is looked for
-constexpr double kSlowPeriods = 10;     ///< fewer count as sway where the noise rises towards drift
-constexpr double kLeastNoise = 1e-5;    ///< pixels: below is rounding
+constexpr double kDriftPeriods = 2;   ///< in the whole recording; slower is drift
+constexpr double kLeastPeriods = 3;   ///< in the whole recording; faster is looked for
+constexpr double kSlowPeriods = 10;   ///< fewer count as sway where the noise rises towards drift
+constexpr double kLeastNoise = 1e-5;  ///< pixels: below is rounding
+/// Of amplitudes of motion: by noise in the reference, and by what a template leaves out. Measured with
+/// pictures that were moved by known amounts.
+constexpr double kScaleError = 0.05;
 constexpr double kLeastFlicker = 2e-4;  ///< share of the mean, per frame: below is coding
 
 double median(std::vector<double> values) {
@@ -41,8 +44,8 @@ void describe_path(const Peak& line, VibrationPeak& peak) {
   peak.direction_deg = angle * 180 / std::numbers::pi;
   peak.x = std::abs(x);
   peak.y = std::abs(y);
-  peak.amplitude_error =
-      std::hypot(std::cos(angle) * line.amplitude_error[0], std::sin(angle) * line.amplitude_error[1]);
+  peak.amplitude_error = std::hypot(std::cos(angle) * line.amplitude_error[0],
+                                    std::sin(angle) * line.amplitude_error[1], kScaleError * major);
 }
 
 VibrationPeak describe(const Peak& line, double duration) {

@@ -50,9 +50,9 @@ std::vector<Region> tiles_of(const Region& whole, int columns, int rows) {
   return tiles;
 }
 
-/// Tiles of about 64 pixels, at most 12 in a row or column.
+/// Tiles of about 64 pixels, at most 10 in a row or column.
 int automatic_tiles(std::int64_t length) {
-  return static_cast<int>(std::clamp<std::int64_t>(length / 56, 1, 12));
+  return static_cast<int>(std::clamp<std::int64_t>(length / 64, 1, 10));
 }
 
 class Following {

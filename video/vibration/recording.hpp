@@ -19,7 +19,7 @@ struct VibrationOptions {
   int tile_columns = -1;        ///< tiles across the first region; -1: automatic, 0: none
   int tile_rows = -1;
   std::int64_t k = 0;             ///< frequencies per region; 0: 1000, fewer for small ones
-  double max_samples = 0;         ///< share of the pixels that may be read; 0: automatic
+  double max_samples = 0;         ///< share of the pixels that may be read; 0: all
   std::int64_t frames = 0;        ///< stop after this many; 0: all
   std::vector<double> expect_hz;  ///< frequencies that a peak may be an alias of
   double false_alarm_probability = 1e-3;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template, a plan of differences to its reference, and shifts from the phases of its spectra.
+// A template, a plan of differences to its reference, and the place that explains its spectra. Phases find
+// the picture again after a jump.
 #include "video/vibration/region_motion.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "sfft/sfft.hpp"
+#include "video/vibration/motion_model.hpp"
 
 namespace sfft::video {
 
@@ -41,6 +43,29 @@ bool is_flat(const SignalView& view) {
                                         : flat(static_cast<const std::uint16_t*>(view.data()));
 }
 
+/// Variance of a sample's noise, from two frames: what is usual in small blocks, most of which do not move.
+double noise_variance(const Picture& one, const Picture& other) {
+  constexpr std::int64_t kBlock = 8;
+  std::vector<double> blocks;
+  for (std::int64_t top = 0; top + kBlock <= one.height; top += kBlock) {
+    for (std::int64_t left = 0; left + kBlock <= one.width; left += kBlock) {
+      double sum = 0;
+      for (std::int64_t row = top; row < top + kBlock; ++row) {
+        for (std::int64_t column = left; column < left + kBlock; ++column) {
+          const auto at = static_cast<std::size_t>(row * one.width + column);
+          const double change = static_cast<double>(one.samples[at] - other.samples[at]);
+          sum += change * change;
+        }
+      }
+      blocks.push_back(sum / (kBlock * kBlock) / 2);
+    }
+  }
+  if (blocks.empty()) return 0;
+  const auto low = blocks.begin() + static_cast<std::ptrdiff_t>(blocks.size() / 3);
+  std::nth_element(blocks.begin(), low, blocks.end());
+  return *low;
+}
+
 }  // namespace
 
 SignalView part(const SignalView& frame, const Region& region) {
@@ -66,15 +91,17 @@ struct RegionMotion::Impl {
   Spectrum<float> spectrum;
   std::vector<std::complex<float>> reference;
   EdgeTerms edges;
+  std::optional<MotionModel> model;
+  std::optional<Picture> first;   ///< of this reference, until the noise is known
   double base_x = 0, base_y = 0;  ///< place of the reference
-  PhaseShift last;                ///< relative to the reference
-  double step = 0;                ///< largest recent one between two frames, pixels
+  double x = 0, y = 0;            ///< latest place, relative to the reference
   std::int64_t renewals = 0;
   double unevenness = 0;
 
   void learn_from(const SignalView& frame) {
     plan.reset();
-    last = {};
+    model.reset();
+    x = y = 0;
     const SignalView view = part(frame, region);
     if (is_flat(view)) return;
     LearnOptions learning;
@@ -85,15 +112,16 @@ struct RegionMotion::Impl {
     PlanOptions planning;
     planning.max_samples = options.max_samples;
     planning.effort = PlanEffort::quick;
-    // All pixels of a small region count: it has few, and a dense transform of them takes no longer.
-    constexpr std::int64_t kSmall = 128 * 128;
-    if (options.max_samples == 0 && region.width * region.height <= kSmall) planning.path = Path::dense;
+    // Exact coefficients unless fewer pixels are asked for: a sparse plan that weighs its answer against a
+    // prior rates motions of a noisy picture too low.
+    if (options.max_samples <= 0 || options.max_samples >= 1) planning.path = Path::dense;
     plan.emplace(tmpl, planning);
     workspace.emplace(plan->make_workspace());
     spectrum = plan->make_spectrum();
     estimator.emplace(tmpl.shape(), tmpl.support());
     reference.assign(tmpl.values().begin(), tmpl.values().end());
     edges = estimator->edge_terms(view);
+    first = to_picture(view);
     double power = 0;
     double slopes = 0;
     for (std::size_t i = 0; i < reference.size(); ++i) {
@@ -143,8 +171,8 @@ std::int64_t RegionMotion::renewals() const noexcept {
 }
 
 void RegionMotion::renew(const SignalView& frame) {
-  impl_->base_x += impl_->last.x;
-  impl_->base_y += impl_->last.y;
+  impl_->base_x += impl_->x;
+  impl_->base_y += impl_->y;
   impl_->learn_from(frame);
   ++impl_->renewals;
 }
@@ -154,42 +182,45 @@ double RegionMotion::unevenness_px() const noexcept {
 }
 
 RegionSample RegionMotion::push(const SignalView& frame) {
-  constexpr double kFarthest = 4;  // pixels between two frames
-  constexpr double kPoor = 0.2;    // radians left over: worth a second, longer look
   RegionSample sample;
-  sample.x = impl_->base_x + impl_->last.x;
-  sample.y = impl_->base_y + impl_->last.y;
+  sample.x = impl_->base_x + impl_->x;
+  sample.y = impl_->base_y + impl_->y;
   sample.lost = true;
   if (!impl_->plan) return sample;
-  impl_->plan->execute(part(frame, impl_->region), impl_->spectrum, *impl_->workspace);
+  const SignalView view = part(frame, impl_->region);
+  impl_->plan->execute(view, impl_->spectrum, *impl_->workspace);
   if (!impl_->spectrum.finite) return sample;
-  PhaseShiftOptions options;
-  options.start_x = impl_->last.x;
-  options.start_y = impl_->last.y;
-  options.reach_px = std::clamp(3 * impl_->step, 0.1, kFarthest);
-  options.edges = &impl_->edges;
-  options.prior_px = impl_->options.prior_px;
-  options.robust = false;  // linear in the picture: an oscillation makes no harmonics
-  PhaseShift shift = impl_->estimator->estimate(impl_->reference, impl_->spectrum.values, options);
-  if (shift.phase_rms > kPoor && options.reach_px < kFarthest) {  // a jump
-    options.reach_px = kFarthest;
-    const PhaseShift far = impl_->estimator->estimate(impl_->reference, impl_->spectrum.values, options);
-    if (far.phase_rms < shift.phase_rms) shift = far;
+  if (impl_->first) {
+    const double noise = noise_variance(*impl_->first, to_picture(view));
+    impl_->model.emplace(*impl_->plan, denoised(*impl_->first, noise), impl_->options.prior_px);
+    impl_->first.reset();
   }
-  sample.covariance = shift.covariance;
-  sample.gain = shift.gain;
-  sample.phase_rms = shift.phase_rms;
-  constexpr double kUnlike = 0.6;  // radians; of unrelated pictures 0.7 and more
-  const bool far = std::hypot(shift.x, shift.y) > 4 * impl_->reach();
-  sample.lost =
-      shift.directions == 0 || (shift.phase_rms > kUnlike && far) || !std::isfinite(shift.x + shift.y);
+  FittedMotion motion = impl_->model->fit(impl_->spectrum.values, impl_->x, impl_->y);
+  constexpr double kPoor = 0.15;  // amplitude left over: worth a longer look
+  if (motion.unlike > kPoor && !(impl_->options.prior_px > 0)) {
+    PhaseShiftOptions options;
+    options.start_x = impl_->x;
+    options.start_y = impl_->y;
+    options.reach_px = 4;
+    options.edges = &impl_->edges;
+    const PhaseShift far = impl_->estimator->estimate(impl_->reference, impl_->spectrum.values, options);
+    if (std::isfinite(far.x + far.y) && std::hypot(far.x - impl_->x, far.y - impl_->y) < 4 * impl_->reach()) {
+      const FittedMotion other = impl_->model->fit(impl_->spectrum.values, far.x, far.y);
+      if (other.unlike < 0.9 * motion.unlike) motion = other;
+    }
+  }
+  sample.covariance = motion.covariance;
+  sample.gain = motion.gain;
+  sample.unlike = motion.unlike;
+  constexpr double kUnlike = 0.8;  // of unrelated pictures 1 and more
+  sample.lost = motion.unlike > kUnlike || !std::isfinite(motion.x + motion.y) ||
+                std::hypot(motion.x, motion.y) > 4 * impl_->reach();
   if (sample.lost) return sample;
-  const double step = std::hypot(shift.x - impl_->last.x, shift.y - impl_->last.y);
-  impl_->step = std::max(step, 0.9 * impl_->step);
-  impl_->last = shift;
-  sample.x = impl_->base_x + shift.x;
-  sample.y = impl_->base_y + shift.y;
-  if (std::hypot(shift.x, shift.y) > impl_->reach()) renew(frame);
+  impl_->x = motion.x;
+  impl_->y = motion.y;
+  sample.x = impl_->base_x + motion.x;
+  sample.y = impl_->base_y + motion.y;
+  if (std::hypot(motion.x, motion.y) > impl_->reach()) renew(frame);
   return sample;
 }
 

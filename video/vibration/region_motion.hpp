@@ -20,7 +20,7 @@ SignalView part(const SignalView& frame, const Region& region);
 
 struct RegionMotionOptions {
   std::int64_t k = 0;      ///< frequencies; 0: 1000, fewer for small regions
-  double max_samples = 0;  ///< share of the pixels that may be read; 0: automatic
+  double max_samples = 0;  ///< share of the pixels that may be read; 0: all
   double prior_px = 0;     ///< see PhaseShiftOptions
 };
 
@@ -30,7 +30,7 @@ struct RegionSample {
   double x = 0, y = 0;                 ///< pixels
   std::array<double, 3> covariance{};  ///< xx, xy, yy in square pixels; of the phases alone
   double gain = 1;                     ///< contrast, relative to the reference
-  double phase_rms = 0;                ///< radians left over by the shift
+  double unlike = 0;  ///< amplitude that the motion leaves over, relative to the coefficients
   bool lost = false;  ///< the picture no longer resembles the reference: the place is the last one known
 };
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Central differences of transformed, shifted references; 3 x 3 normal equations per cell.
+#include "video/vibration/motion_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::video {
+
+namespace {
+
+constexpr double kDifference = 0.25;  ///< pixels to either side
+
+/// Sum of weight * Re(conj(a) b).
+double dot(std::span<const float> weight, std::span<const std::complex<float>> a,
+           std::span<const std::complex<float>> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < weight.size(); ++i)
+    sum += static_cast<double>(weight[i] * (a[i].real() * b[i].real() + a[i].imag() * b[i].imag()));
+  return sum;
+}
+
+std::vector<std::complex<float>> difference(const std::vector<std::complex<float>>& after,
+                                            const std::vector<std::complex<float>>& before, double distance) {
+  std::vector<std::complex<float>> slope(after.size());
+  for (std::size_t i = 0; i < after.size(); ++i)
+    slope[i] = (after[i] - before[i]) / static_cast<float>(distance);
+  return slope;
+}
+
+}  // namespace
+
+MotionModel::MotionModel(const Plan<float>& plan, Picture reference, double prior_px)
+    : plan_(plan),
+      reference_(std::move(reference)),
+      prior_px_(prior_px),
+      workspace_(plan.make_workspace()),
+      spectrum_(plan.make_spectrum()) {
+  // Large pictures take long to move: their cells are larger, and their templates coarser.
+  constexpr std::int64_t kLarge = std::int64_t{1} << 19;
+  step_ = reference_.width * reference_.height > kLarge ? 1.0 : 0.5;
+  const auto support = plan.source().support();
+  transform(shifted(reference_, kDifference, kDifference));
+  // Relative weights in float: errors of coefficients are of the size of the noise times the root of N.
+  double most = 0;
+  for (const float error : spectrum_.standard_error) most = std::max(most, static_cast<double>(error));
+  for (std::size_t i = 0; i < support.size(); ++i) {
+    const double error = most > 0 ? static_cast<double>(spectrum_.standard_error[i]) / most : 1;
+    constexpr double kLeast = 0.05;
+    const double bounded = std::max(error, kLeast);
+    weight_.push_back(support[i] == 0 ? 0.0F : static_cast<float>(1 / (bounded * bounded)));
+  }
+}
+
+std::vector<std::complex<float>> MotionModel::transform(const Picture& picture) {
+  plan_.execute(picture.view(), spectrum_, workspace_);
+  return spectrum_.values;
+}
+
+MotionModel::Cell MotionModel::make_cell(double x, double y) {
+  Cell cell;
+  cell.at = transform(shifted(reference_, x, y));
+  cell.by_x = difference(transform(shifted(reference_, x + kDifference, y)),
+                         transform(shifted(reference_, x - kDifference, y)), 2 * kDifference);
+  cell.by_y = difference(transform(shifted(reference_, x, y + kDifference)),
+                         transform(shifted(reference_, x, y - kDifference)), 2 * kDifference);
+  cell.normal = {dot(weight_, cell.by_x, cell.by_x), dot(weight_, cell.by_x, cell.by_y),
+                 dot(weight_, cell.by_x, cell.at),   dot(weight_, cell.by_y, cell.by_y),
+                 dot(weight_, cell.by_y, cell.at),   dot(weight_, cell.at, cell.at)};
+  return cell;
+}
+
+const MotionModel::Cell& MotionModel::cell(int column, int row) {
+  const auto known = cells_.find({column, row});
+  if (known != cells_.end()) return known->second;
+  constexpr std::size_t kMost = 512;
+  if (cells_.size() >= kMost) cells_.clear();
+  return cells_.emplace(std::pair(column, row), make_cell(column * step_, row * step_)).first->second;
+}
+
+FittedMotion MotionModel::fit(std::span<const std::complex<float>> values, double x, double y) {
+  FittedMotion motion;
+  motion.x = x;
+  motion.y = y;
+  constexpr int kMoves = 5;
+  for (int move = 0; move < kMoves; ++move) {
+    const int column = static_cast<int>(std::lround(motion.x / step_));
+    const int row = static_cast<int>(std::lround(motion.y / step_));
+    const Cell& here = cell(column, row);
+    const auto& [xx, xy, xg, yy, yg, gg] = here.normal;
+    double bx = 0, by = 0, bg = 0, square = 0;
+    for (std::size_t i = 0; i < weight_.size(); ++i) {
+      const std::complex<float> left = values[i] - here.at[i];
+      const auto along = [&](const std::complex<float>& slope) {
+        return static_cast<double>(weight_[i] * (slope.real() * left.real() + slope.imag() * left.imag()));
+      };
+      bx += along(here.by_x[i]);
+      by += along(here.by_y[i]);
+      bg += along(here.at[i]);
+      square += along(left);
+    }
+    if (!(gg > 0)) return motion;
+    // The gain is eliminated first.
+    const double a = xx - xg * xg / gg;
+    const double b = xy - xg * yg / gg;
+    const double c = yy - yg * yg / gg;
+    const double px = bx - xg * bg / gg;
+    const double py = by - yg * bg / gg;
+    const double degrees = std::max(1.0, 2 * static_cast<double>(weight_.size()) - 3);
+    double dx = 0, dy = 0, variance = 0;
+    double prior = 0;
+    double determinant = 0;
+    for (int round = 0; round < 2; ++round) {  // the prior is in units of the noise that is left over
+      determinant = (a + prior) * (c + prior) - b * b;
+      if (!(determinant > 1e-12 * (a + prior) * (c + prior))) determinant = 0;
+      // The prior pulls towards the reference, not towards the cell.
+      const double qx = px - prior * column * step_;
+      const double qy = py - prior * row * step_;
+      dx = determinant > 0 ? ((c + prior) * qx - b * qy) / determinant : 0;
+      dy = determinant > 0 ? ((a + prior) * qy - b * qx) / determinant : 0;
+      const double left =
+          square - bg * bg / gg - 2 * (dx * px + dy * py) + dx * dx * a + 2 * dx * dy * b + dy * dy * c;
+      variance = std::max(0.0, left) / degrees;
+      motion.unlike = std::sqrt(std::max(0.0, left) / gg);
+      if (!(prior_px_ > 0)) break;
+      // What is left over in a region that moves in parts agrees with itself: it is worth far fewer values.
+      constexpr double kAlike = 16;
+      prior = kAlike * variance / (prior_px_ * prior_px_);
+    }
+    motion.gain = 1 + (bg - xg * dx - yg * dy) / gg;
+    if (determinant > 0)
+      motion.covariance = {variance * (c + prior) / determinant, -variance * b / determinant,
+                           variance * (a + prior) / determinant};
+    const double old_x = motion.x;
+    const double old_y = motion.y;
+    // A step beyond the neighbouring cells is not to be trusted in length.
+    const double longest = 2 * step_;
+    const double length = std::hypot(dx, dy);
+    const double shortened = length > longest ? longest / length : 1;
+    motion.x = column * step_ + shortened * dx;
+    motion.y = row * step_ + shortened * dy;
+    const bool settled = std::abs(dx) <= 0.75 * step_ && std::abs(dy) <= 0.75 * step_;
+    if (settled || std::hypot(motion.x - old_x, motion.y - old_y) < 1e-4) break;
+  }
+  return motion;
+}
+
+}  // namespace sfft::video
