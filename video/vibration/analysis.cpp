@@ -142,6 +142,14 @@ class Analysis {
         motion.perhaps_brightness = motion.amplitude < light.amplitude * unevenness_px;
       }
     }
+    // At most all light of a strip as wide as the motion comes and goes.
+    const double edge = 1 / static_cast<double>(std::min(region.region.width, region.region.height));
+    auto& lights = region.brightness.peaks;
+    const auto by_motion = std::ranges::stable_partition(lights, [&](const VibrationPeak& light) {
+      return !light.other_amplitude || light.amplitude > edge * *light.other_amplitude;
+    });
+    region.brightness.by_motion.assign(by_motion.begin(), by_motion.end());
+    lights.erase(by_motion.begin(), by_motion.end());
   }
 
   RegionVibration region(const RegionSeries& from) const {

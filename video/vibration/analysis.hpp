@@ -40,6 +40,9 @@ struct Signal {
   std::vector<std::vector<double>> drift, rest;  ///< per channel, at even times
   PeakSearch search;
   std::vector<VibrationPeak> peaks;  ///< strongest first, slow ones behind the others
+  /// Brightness only: peaks that a motion makes at its frequency, because light enters and leaves at the
+  /// edges.
+  std::vector<VibrationPeak> by_motion;
 };
 
 struct RegionVibration {

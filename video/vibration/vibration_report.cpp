@@ -115,7 +115,8 @@ Json brightness(const RegionVibration& region) {
   return {{"searched", search.searched},
           {"noise_relative", search.searched ? number(search.noise) : Json(nullptr)},
           {"detectable_relative", search.searched ? number(search.detectable) : Json(nullptr)},
-          {"peaks", list(region.brightness.peaks, brightness_peak)}};
+          {"peaks", list(region.brightness.peaks, brightness_peak)},
+          {"by_motion", list(region.brightness.by_motion, brightness_peak)}};
 }
 
 Json tiles(const VibrationReport& report) {

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Drives sfft-video vibration as a user would. Standard library only.
+
+usage: vibration_program_test.py SFFT_VIDEO RECORDING
+"""
+import csv
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM, RECORDING = sys.argv[1], sys.argv[2]
+WIDTH, HEIGHT = 80, 48
+
+
+def film(frames, amplitude=0.5, hz=7.3, rate=25, flicker=0.0):
+    """YUV4MPEG2: waves in both directions that swing from left to right, under a lamp, with a little noise."""
+    noise = random.Random(1)
+    out = [f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F{rate}:1 Cmono\n".encode()]
+    for i in range(frames):
+        t = i / rate
+        dx = amplitude * math.cos(2 * math.pi * hz * t)
+        lamp = 1 + flicker * math.cos(2 * math.pi * 10 * t)
+        column = [math.sin((x - dx) / 5) + math.sin((x - dx) / 3.3 + 1) for x in range(WIDTH)]
+        row = [math.cos(y / 4) for y in range(HEIGHT)]
+        frame = bytes(int(lamp * (120 + 25 * c * r + 15 * c + 10 * r) + noise.random() * 2) for r in row for c in column)
+        out.append(b"FRAME\n" + frame)
+    return b"".join(out)
+
+
+def run(*arguments, stdin=b""):
+    return subprocess.run([PROGRAM, "vibration", *arguments], input=stdin, capture_output=True, timeout=100, check=False)
+
+
+class VibrationTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def report(self, *arguments, stdin, code=0):
+        done = run("-", "--json", "-", "--quiet", *arguments, stdin=stdin)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_all_outputs(self):
+        names = {kind: self.path("v." + kind) for kind in ("json", "csv", "html", "svg")}
+        done = run("-", *sum((["--" + kind, name] for kind, name in names.items()), []), "--tiles", "2x2", stdin=film(80))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"It vibrates at 7.3", done.stdout)
+        with open(names["json"], encoding="utf-8") as file:
+            report = json.load(file)
+        self.assertEqual((report["schema"], report["status"]), ("sfft-video-vibration/1", "complete"))
+        peak = report["vibration"]["motion"]["peaks"][0]
+        self.assertAlmostEqual(peak["frequency_hz"], 7.3, delta=0.02)
+        self.assertAlmostEqual(peak["amplitude_px"], 0.5, delta=0.05)
+        self.assertLess(peak["standard_error_hz"], 0.02)
+        self.assertIsNone(peak["alias_of_hz"])
+        self.assertEqual(report["vibration"]["brightness"]["peaks"], [])
+        self.assertEqual(len(report["vibration"]["tiles"]["tiles"]), 4)
+        with open(names["csv"], encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 80)
+        self.assertAlmostEqual(float(rows[2]["seconds"]), 0.08)
+        with open(names["html"], encoding="utf-8") as file:
+            self.assertIn("Where it vibrates", file.read())
+
+    def test_rate_regions_and_flicker(self):
+        report = self.report("--fps", "250", "--roi", "8,8,40,32", "--roi", "40,8,40,32", "--tiles", "0", "--expect", "177",
+                             stdin=film(80, flicker=0.03))
+        self.assertEqual(report["rate"], {"hz": 250.0, "source": "given", "steady": True})
+        vibration = report["vibration"]
+        self.assertAlmostEqual(vibration["motion"]["peaks"][0]["frequency_hz"], 73, delta=0.2)
+        self.assertEqual(vibration["motion"]["peaks"][0]["alias_of_hz"], 177)
+        self.assertAlmostEqual(vibration["brightness"]["peaks"][0]["frequency_hz"], 100, delta=0.2)
+        self.assertEqual(len(vibration["regions"]), 2)
+        self.assertEqual(vibration["regions"][1]["x"], 40)
+
+    def test_nothing_vibrates(self):
+        done = run("-", "--tiles", "0", stdin=film(60, amplitude=0))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"No vibration above noise, which is 0.00", done.stdout)
+
+    def test_wrong_usage(self):
+        for arguments in (["--roi", "1,2,3"], ["--roi", "0,0,4,4"], ["--tiles", "8"], ["--tiles", "ax3"], ["--fps", "0"],
+                          ["--roi", "60,0,40,40"], ["--tiles", "40x40"], ["--json", self.path("none/x.json")],
+                          ["--json", self.path("a"), "--csv", self.path("a")], ["--false-alarm", "2"]):
+            done = run("-", *arguments, stdin=film(30))
+            self.assertEqual(done.returncode, 2, (arguments, done.stderr))
+            self.assertTrue(done.stderr, arguments)
+
+    def test_damage_is_told_and_the_rest_kept(self):
+        report = self.report("--tiles", "0", stdin=film(60)[:-100], code=3)
+        self.assertEqual((report["status"], report["input"]["frames_read"]), ("input_damaged", 59))
+        self.assertTrue(report["vibration"]["motion"]["peaks"])
+        self.assertEqual(self.report(stdin=b"", code=3)["vibration"]["motion"]["peaks"], [])
+        report = self.report(stdin=film(10))
+        self.assertIn("too few", report["warnings"][0])
+        done = run(self.path("missing.mp4"), "--json", self.path("m.json"))
+        self.assertEqual(done.returncode, 3)
+        self.assertTrue(os.path.exists(self.path("m.json")))
+
+    def test_hostile_name(self):
+        name = self.path("<img src=x onerror=alert(1)>.y4m")
+        with open(name, "wb") as file:
+            file.write(film(30))
+        done = run(name, "--html", "-", "--quiet", "--tiles", "0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn(b"<img src=x", done.stdout)
+
+    def test_interrupt_keeps_what_is_done(self):
+        report = self.path("i.json")
+        command = [PROGRAM, "vibration", "-", "--json", report, "--tiles", "0", "--quiet"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdin.write(film(50))
+            process.stdin.flush()
+            time.sleep(3)
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=60)
+            self.assertEqual(process.returncode, 130)
+        with open(report, encoding="utf-8") as file:
+            content = json.load(file)
+        self.assertEqual(content["status"], "interrupted")
+
+    def test_unwritable_output_loses_no_other(self):
+        done = run("-", "--json", self.path("j.json"), "--csv", "/dev/full", "--tiles", "0", "--quiet", stdin=film(30))
+        self.assertEqual(done.returncode, 2)
+        self.assertTrue(os.path.exists(self.path("j.json")))
+
+    def test_hdf5(self):
+        path = self.path("v.h5")
+        done = run("-", "--hdf5", path, "--tiles", "2x2", "--quiet", stdin=film(40))
+        if b"needs HDF5" in done.stderr:
+            self.skipTest("no HDF5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path, "rb") as file:
+            content = file.read()
+        self.assertEqual(content[:8], b"\x89HDF\r\n\x1a\n")
+        for name in (b"regions", b"motion_spectrum", b"frequency", b"tiles", b"rate_hz"):
+            self.assertIn(name, content)
+        try:
+            import h5py
+            import numpy
+        except ImportError:
+            return
+        with h5py.File(path) as file:
+            spectrum = file["regions/0/motion_spectrum"]
+            strongest = numpy.argmax(numpy.abs(spectrum["x"][:]))
+            self.assertAlmostEqual(spectrum["frequency"][strongest], 7.3, delta=0.2)
+
+    def test_bundled_recording(self):
+        if b"reads YUV4MPEG2 only" in subprocess.run([PROGRAM, "--version"], capture_output=True, check=False).stdout:
+            self.skipTest("no OpenCV")
+        done = run(RECORDING, "--json", "-", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["rate"]["hz"], 12.5)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
