@@ -157,12 +157,19 @@ class VibrationTest(unittest.TestCase):
             strongest = numpy.argmax(numpy.abs(spectrum["x"][:]))
             self.assertAlmostEqual(spectrum["frequency"][strongest], 7.3, delta=0.2)
 
-    def test_bundled_recording(self):
+    def test_tuning_fork(self):
         if b"reads YUV4MPEG2 only" in subprocess.run([PROGRAM, "--version"], capture_output=True, check=False).stdout:
             self.skipTest("no OpenCV")
-        done = run(RECORDING, "--json", "-", "--quiet")
+        fork = os.path.join(os.path.dirname(RECORDING), "tuning-fork-64hz-250fps.mp4")
+        done = run(fork, "--fps", "250", "--tiles", "5x3", "--json", "-", "--quiet")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)["rate"]["hz"], 12.5)
+        vibration = json.loads(done.stdout)["vibration"]
+        self.assertAlmostEqual(vibration["motion"]["peaks"][0]["frequency_hz"], 64, delta=0.1)
+        moving = [t["x"] // 128 for t in vibration["tiles"]["tiles"] if t["moves"]]
+        self.assertIn(2, moving, "the fork stands in the middle")
+        self.assertNotIn(0, moving)
+        done = run(fork, "--json", "-", "--quiet", "--tiles", "0", "--frames", "300")
+        self.assertAlmostEqual(json.loads(done.stdout)["vibration"]["motion"]["peaks"][0]["frequency_hz"], 64 / 5, delta=0.1)
 
 
 if __name__ == "__main__":
