@@ -78,10 +78,19 @@ const MotionModel::Cell& MotionModel::cell(int column, int row) {
   return cells_.emplace(std::pair(column, row), make_cell(column * step_, row * step_)).first->second;
 }
 
+double MotionModel::change(std::span<const std::complex<float>> values) {
+  const Cell& reference = cell(0, 0);
+  double sum = 0;
+  for (std::size_t i = 0; i < weight_.size(); ++i)
+    sum += static_cast<double>(weight_[i] * std::norm(values[i] - reference.at[i]));
+  return sum;
+}
+
 FittedMotion MotionModel::fit(std::span<const std::complex<float>> values, double x, double y) {
   FittedMotion motion;
   motion.x = x;
   motion.y = y;
+  double stayed = 0;  // left over by the place that the fit starts from
   constexpr int kMoves = 5;
   for (int move = 0; move < kMoves; ++move) {
     const int column = static_cast<int>(std::lround(motion.x / step_));
@@ -120,6 +129,14 @@ FittedMotion MotionModel::fit(std::span<const std::complex<float>> values, doubl
       dy = determinant > 0 ? ((a + prior) * qy - b * qx) / determinant : 0;
       const double left =
           square - bg * bg / gg - 2 * (dx * px + dy * py) + dx * dx * a + 2 * dx * dy * b + dy * dy * c;
+      if (move == 0 && round == 0) {
+        const double ex = x - column * step_;
+        const double ey = y - row * step_;
+        stayed =
+            square - bg * bg / gg - 2 * (ex * px + ey * py) + ex * ex * a + 2 * ex * ey * b + ey * ey * c;
+      }
+      motion.left_power = std::max(0.0, left);
+      motion.explained = stayed > 0 ? 1 - motion.left_power / stayed : 0;
       variance = std::max(0.0, left) / degrees;
       motion.unlike = std::sqrt(std::max(0.0, left) / gg);
       if (!(prior_px_ > 0)) break;

@@ -18,7 +18,9 @@ struct FittedMotion {
   double x = 0, y = 0;                 ///< pixels from the reference
   std::array<double, 3> covariance{};  ///< xx, xy, yy
   double gain = 1;                     ///< contrast, relative to the reference
-  double unlike = 0;  ///< what the motion leaves over, relative to the coefficients themselves
+  double unlike = 0;                   ///< amplitude left over, relative to the coefficients themselves
+  double explained = 0;   ///< share of the change since the place of the start that the motion explains
+  double left_power = 0;  ///< weighted power that is left over
 };
 
 /// A plan that reads a few samples, and compares them with a reference, is a linear map of the picture. So
@@ -37,6 +39,8 @@ class MotionModel {
 
   /// The place of a frame near (x, y), from its coefficients.
   FittedMotion fit(std::span<const std::complex<float>> values, double x, double y);
+  /// Weighted power of the change of a frame's coefficients since the reference.
+  double change(std::span<const std::complex<float>> values);
 
  private:
   struct Cell {

@@ -93,8 +93,7 @@ class Following {
     }
     for (std::size_t i = 0; i < tiles_.size(); ++i) record(tiles_[i], view, begin, series_.tiles[i]);
     lost_ = lost ? lost_ + 1 : 0;
-    constexpr int kPatience = 3;
-    if (lost_ == kPatience) change_scene(view);
+    if (lost_ >= patience_) change_scene(view);
     ++series_.frames;
   }
 
@@ -142,12 +141,16 @@ class Following {
     for (RegionMotion& tile : tiles_) tile.renew(view);
     if (scenes_++ == 0) first_scene_ = series_.frames;
     lost_ = 0;
+    // Where it happens again and again, things pass by, and the old scene comes back.
+    constexpr int kMost = 96;
+    patience_ = std::min(2 * patience_, kMost);
   }
 
   const VibrationOptions& options_;
   VibrationSeries& series_;
   std::vector<RegionMotion> motions_, tiles_;
-  int lost_ = 0;
+  int lost_ = 0;      ///< frames in a row
+  int patience_ = 3;  ///< with lost frames, before a new reference is taken
   std::int64_t scenes_ = 0, first_scene_ = 0;
 };
 

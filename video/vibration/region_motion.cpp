@@ -212,15 +212,24 @@ RegionSample RegionMotion::push(const SignalView& frame) {
   sample.covariance = motion.covariance;
   sample.gain = motion.gain;
   sample.unlike = motion.unlike;
-  constexpr double kUnlike = 0.8;  // of unrelated pictures 1 and more
+  // Things that pass by pull at the place. A large step that explains little of what has changed is none.
+  constexpr double kLargeStep = 0.5;  // pixels
+  constexpr double kExplained = 0.5;
+  const bool passes_by =
+      std::hypot(motion.x - impl_->x, motion.y - impl_->y) > kLargeStep && motion.explained < kExplained;
+  constexpr double kUnlike = 0.5;  // of unrelated pictures 1 and more
   sample.lost = motion.unlike > kUnlike || !std::isfinite(motion.x + motion.y) ||
-                std::hypot(motion.x, motion.y) > 4 * impl_->reach();
+                std::hypot(motion.x, motion.y) > 4 * impl_->reach() || passes_by;
   if (sample.lost) return sample;
   impl_->x = motion.x;
   impl_->y = motion.y;
   sample.x = impl_->base_x + motion.x;
   sample.y = impl_->base_y + motion.y;
-  if (std::hypot(motion.x, motion.y) > impl_->reach()) renew(frame);
+  // A new reference keeps the error of its place: it has to be the motion that changed the picture.
+  constexpr double kElse = 0.3;
+  if (std::hypot(motion.x, motion.y) > impl_->reach() &&
+      motion.left_power < kElse * impl_->model->change(impl_->spectrum.values))
+    renew(frame);
   return sample;
 }
 
