@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the options of run, learn, vibration and info with CLI11, with the limits on their values and
-// which of them exclude each other.
+// Declares the sub-commands, and the options of run, learn and info with CLI11: the limits on their values
+// and which of them exclude each other.
 #include "command_line.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
-#include <optional>
 
+#include "options.hpp"
 #include "sfft/sfft.hpp"
 #include "video/report/spectra_file.hpp"
 #include "video/sources/source.hpp"
@@ -47,27 +44,6 @@ std::string version_text() {
                      recordings, cameras, video::has_hdf5() ? "yes" : "no: no --spectra");
 }
 
-constexpr const char* kInputHelp =
-    "A recording, a directory or printf pattern of images, a camera's number, an rtsp:// or http:// address, "
-    "a .y4m file, or - "
-    "for YUV4MPEG2 on standard input";
-
-/// Replaces CLI11's own checks, whose messages name the largest representable number.
-CLI::Validator number_check(const char* what, bool (*good)(double)) {
-  return {[what, good](std::string& text) {
-            double value = 0;
-            const bool number = CLI::detail::lexical_cast(text, value);
-            return number && good(value) ? std::string() : fmt::format("'{}' is not {}", text, what);
-          },
-          ""};
-}
-CLI::Validator positive() {
-  return number_check("a number above 0", [](double value) { return value > 0; });
-}
-CLI::Validator not_negative() {
-  return number_check("a number of at least 0", [](double value) { return value >= 0; });
-}
-
 void add_backend(CLI::App* command, Backend& backend, int& device) {
   static const std::map<std::string, Backend> names{
       {"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}};
@@ -96,67 +72,6 @@ void add_transfer(CLI::App* command, Transfer& transfer) {
       ->default_str("auto");
 }
 
-/// Seconds, M:SS or H:MM:SS, or a number of frames with an f.
-struct Moment {
-  double seconds = 0;
-  std::int64_t frame = -1;  ///< at least 0: this was given instead
-};
-
-std::optional<Moment> parse_moment(const std::string& text) {
-  Moment moment;
-  if (text.ends_with('f')) {
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size() - 1, moment.frame);
-    const bool whole = code == std::errc() && end == text.data() + text.size() - 1 && moment.frame >= 0;
-    return whole ? std::optional(moment) : std::nullopt;
-  }
-  int parts = 0;
-  for (std::size_t at = 0; at <= text.size(); ++parts) {
-    const std::size_t colon = std::min(text.find(':', at), text.size());
-    double value = 0;
-    const auto [end, code] =
-        std::from_chars(text.data() + at, text.data() + colon, value, std::chars_format::fixed);
-    const bool last = colon == text.size();
-    if (code != std::errc() || end != text.data() + colon || !(value >= 0) || !std::isfinite(value))
-      return {};
-    if (parts > 0 && value >= 60) return {};
-    if (!last && value != std::floor(value)) return {};
-    moment.seconds = 60 * moment.seconds + value;
-    at = colon + 1;
-  }
-  return parts <= 3 ? std::optional(moment) : std::nullopt;
-}
-
-CLI::Validator moment_check() {
-  return {[](std::string& text) {
-            return parse_moment(text)
-                       ? std::string()
-                       : fmt::format("'{}' is not a time (90, 1:30, 1:02:03.5) or a frame (250f)", text);
-          },
-          ""};
-}
-
-std::optional<video::Region> parse_region(const std::string& text) {
-  std::int64_t numbers[4] = {};
-  const char* at = text.data();
-  const char* const last = text.data() + text.size();
-  for (int i = 0; i < 4; ++i) {
-    const auto [end, code] = std::from_chars(at, last, numbers[i]);
-    if (code != std::errc() || numbers[i] < (i < 2 ? 0 : 1) || numbers[i] > 1000000) return {};
-    if (i < 3 && (end == last || *end != ',')) return {};
-    at = i < 3 ? end + 1 : end;
-  }
-  return at == last ? std::optional(video::Region{numbers[0], numbers[1], numbers[2], numbers[3]})
-                    : std::nullopt;
-}
-
-CLI::Validator region_check() {
-  return {[](std::string& text) {
-            return parse_region(text) ? std::string()
-                                      : fmt::format("'{}' is not X,Y,WIDTH,HEIGHT in pixels", text);
-          },
-          ""};
-}
-
 CLI::Validator y4m_name() {
   return {[](std::string& text) {
             const bool good = text == "-" || text.ends_with(".y4m") || text.starts_with("/dev/");
@@ -167,52 +82,6 @@ CLI::Validator y4m_name() {
                               text);
           },
           ""};
-}
-
-/// How an input is read, and which part of it.
-void add_source(CLI::App* command, video::SourceOptions& source) {
-  video::Selection& selection = source.selection;
-  command
-      ->add_option_function<std::string>(
-          "--start",
-          [&selection](const std::string& text) {
-            const Moment moment = *parse_moment(text);
-            selection.start_seconds = moment.seconds;
-            selection.start_frame = std::max<std::int64_t>(0, moment.frame);
-          },
-          "Begin there: seconds, M:SS or H:MM:SS after the first frame, or a number of frames as in 250f")
-      ->check(moment_check());
-  command
-      ->add_option_function<std::string>(
-          "--end",
-          [&selection](const std::string& text) {
-            const Moment moment = *parse_moment(text);
-            if (moment.frame >= 0) {
-              selection.end_frame = moment.frame;
-            } else {
-              selection.end_seconds = moment.seconds;
-            }
-          },
-          "End before that time or frame of the input")
-      ->check(moment_check());
-  command->add_option("--every", selection.every, "Read every N-th frame only")
-      ->check(number_check("a number of at least 1", [](double value) { return value >= 1; }));
-  command
-      ->add_option_function<std::string>(
-          "--roi", [&selection](const std::string& text) { selection.roi = parse_region(text); },
-          "Read a region of the frames: X,Y,WIDTH,HEIGHT in pixels from the upper left corner")
-      ->check(region_check());
-  command
-      ->add_option("--reconnect", source.reconnect_seconds,
-                   "How many seconds to try to get back a network stream that broke off, 0 for not at all")
-      ->check(not_negative())
-      ->capture_default_str();
-  command->add_option("--decode-threads", source.decode_threads, "Threads that decode, 0 for one per core")
-      ->check(number_check("a number from 0 to 64", [](double value) { return value >= 0 && value <= 64; }))
-      ->capture_default_str();
-  command->add_flag("--skip-loop-filter", source.skip_loop_filter,
-                    "Decode H.264, HEVC, VP8 and VP9 without their deblocking filter: faster, and slightly "
-                    "wrong");
 }
 
 PlanEffort effort_named(const std::string& name) {
@@ -227,6 +96,7 @@ void add_run(CLI::App& app, RunCommand& command) {
                       "stands for the recordings in it")
       ->required();
   add_source(run, command.source);
+  add_region(run, command.source);
   auto* k =
       run->add_option("--k", command.options.k, "Frequencies to keep (default: 1000, fewer for small frames)")
           ->check(positive());
@@ -301,6 +171,7 @@ void add_learn(CLI::App& app, LearnCommand& command) {
   CLI::App* learn = app.add_subcommand("learn", "Learn a template and save it");
   learn->add_option("INPUT", command.input, kInputHelp)->required();
   add_source(learn, command.source);
+  add_region(learn, command.source);
   learn->add_option("-o,--output", command.output, "The template file to write; - for standard output")
       ->required();
   auto* k = learn->add_option("--k", command.k, "Frequencies to keep (default: 1000, fewer for small frames)")
@@ -324,96 +195,6 @@ void add_learn(CLI::App& app, LearnCommand& command) {
   learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");
   learn->add_flag("--no-plan", command.no_plan,
                   "Leave out the plan with which 'run' and its default options start at once");
-}
-
-/// "X,Y,W,H"; throws what CLI11 turns into an error message.
-video::Region parse_region(const std::string& text) {
-  std::array<std::int64_t, 4> numbers{};
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  bool good = true;
-  for (std::size_t i = 0; i < numbers.size() && good; ++i) {
-    const auto [next, code] = std::from_chars(at, end, numbers[i]);
-    good = code == std::errc() && (i == 3 ? next == end : next != end && *next == ',');
-    at = good && i < 3 ? next + 1 : next;
-  }
-  const auto [x, y, width, height] = numbers;
-  if (!good || x < 0 || y < 0 || width < 8 || height < 8)
-    throw CLI::ValidationError("--roi",
-                               fmt::format("'{}' is not X,Y,W,H: a corner inside the picture, and at least "
-                                           "8 by 8 pixels",
-                                           text));
-  return {x, y, width, height};
-}
-
-/// "COLUMNSxROWS", or 0 for none.
-void parse_tiles(const std::string& text, video::VibrationOptions& options) {
-  const std::size_t cross = text.find('x');
-  const auto number = [&](std::string_view part) {
-    int value = -1;
-    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), value);
-    return code == std::errc() && end == part.data() + part.size() && value >= 0 && value <= 64 ? value : -1;
-  };
-  const std::string_view view = text;
-  options.tile_columns = number(view.substr(0, cross));
-  options.tile_rows = cross == std::string::npos ? options.tile_columns : number(view.substr(cross + 1));
-  if (options.tile_columns < 0 || options.tile_rows < 0 ||
-      (cross == std::string::npos && options.tile_columns != 0))
-    throw CLI::ValidationError("--tiles",
-                               fmt::format("'{}' is not COLUMNSxROWS, such as 8x6, nor 0 for none", text));
-}
-
-void add_vibration(CLI::App& app, VibrationCommand& command) {
-  CLI::App* vibration =
-      app.add_subcommand("vibration", "Say what in the picture vibrates, at which frequency, and how far");
-  video::VibrationOptions& options = command.options;
-  vibration->add_option("RECORDING", command.input, kInputHelp)->required();
-  vibration
-      ->add_option(
-          "--fps", options.fps,
-          "Frames per second of the camera, where the recording is stored at another rate (high-speed "
-          "cameras)")
-      ->check(positive());
-  vibration
-      ->add_option_function<std::vector<std::string>>(
-          "--roi",
-          [&options](const std::vector<std::string>& regions) {
-            for (const std::string& region : regions) options.regions.push_back(parse_region(region));
-          },
-          "Look at the region X,Y,W,H in pixels instead of the whole picture; may be given several times")
-      ->allow_extra_args(false);
-  vibration
-      ->add_option_function<std::string>(
-          "--tiles", [&options](const std::string& text) { parse_tiles(text, options); },
-          "Grid of the map, COLUMNSxROWS; 0 for none (default: tiles of about 64 pixels, at most 10x10)")
-      ->default_str("auto");
-  vibration
-      ->add_option("--expect", options.expect_hz,
-                   "A frequency in Hz that a peak may be an alias of; may be given several times")
-      ->allow_extra_args(false)
-      ->check(positive());
-  vibration
-      ->add_option("--false-alarm", options.false_alarm_probability,
-                   "Probability that noise alone makes any peak, for each region; the tiles share one")
-      ->check(number_check("a number from 1e-12 to 0.5",
-                           [](double value) { return value >= 1e-12 && value <= 0.5; }))
-      ->capture_default_str();
-  vibration
-      ->add_option("--k", options.k, "Frequencies of the template (default: 1000, fewer for small regions)")
-      ->check(positive());
-  vibration
-      ->add_option("--samples", options.max_samples,
-                   "Share of a region's pixels that may be read, 0 to 1 (default: 1): fewer take less time "
-                   "and find the same "
-                   "frequencies, but see less and rate amplitudes too low in noise")
-      ->check(CLI::Range(1e-9, 1.0));
-  vibration->add_option("--frames", options.frames, "Stop after N frames")->check(positive());
-  vibration->add_option("--json", command.json, "Write the report for scripts; - for standard output");
-  vibration->add_option("--csv", command.csv, "Write the place in every frame; - for standard output");
-  vibration->add_option("--html", command.html, "Write a page with plots and the map; - for standard output");
-  vibration->add_option("--svg", command.svg, "Write a picture of the spectrum; - for standard output");
-  vibration->add_option("--hdf5", command.hdf5, "Write time series and spectra as HDF5");
-  vibration->add_flag("--quiet", command.quiet, "No progress and no summary");
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ struct LearnCommand {
 
 struct VibrationCommand {
   std::string input;
+  video::SourceOptions source;
   std::string json, csv, html, svg, hdf5;  ///< empty: not written; "-": standard output
   video::VibrationOptions options;
   bool quiet = false;

@@ -85,19 +85,21 @@ struct VibrationOutputs {
 
 int vibration_command(const VibrationCommand& command, const std::atomic<bool>& stop) {
   VibrationOutputs outputs(command);
+  video::VibrationOptions options = command.options;
+  options.fps /= static_cast<double>(command.source.selection.every);  // of the frames that are read
   video::VibrationSeries series;
   try {
-    const auto source = video::open_source(command.input);
+    const auto source = video::open_source(command.input, command.source);
     Progress progress(command.quiet);
     series = video::follow(
-        *source, command.options,
+        *source, options,
         [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
   } catch (const video::InputError& error) {  // it never opened: there is still a report to write
     series.status = stop ? video::VibrationStatus::interrupted : video::VibrationStatus::input_damaged;
     series.message = error.what();
     series.input.path = command.input;
   }
-  const video::VibrationReport report = video::analyse(series, command.options);
+  const video::VibrationReport report = video::analyse(series, options);
   outputs.save(series, report);
   if (report.frames > 0 && !command.quiet)
     print(outputs.on_standard_output ? stderr : stdout, "{}", video::vibration_summary(report));

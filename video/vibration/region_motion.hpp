@@ -7,13 +7,9 @@
 
 #include "sfft/types.hpp"
 #include "video/motion/phase_shift.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::video {
-
-/// A rectangle of the picture, in pixels.
-struct Region {
-  std::int64_t x = 0, y = 0, width = 0, height = 0;
-};
 
 /// The part of a frame that a region covers.
 SignalView part(const SignalView& frame, const Region& region);

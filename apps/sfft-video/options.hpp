@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that several sub-commands share, and what declares those of each.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "commands.hpp"
+#include "video/sources/source.hpp"
+
+namespace sfft::apps {
+
+inline constexpr const char* kInputHelp =
+    "A recording, a directory or printf pattern of images, a camera's number, an rtsp:// or http:// address, "
+    "a .y4m file, or - "
+    "for YUV4MPEG2 on standard input";
+
+/// Replaces CLI11's own checks, whose messages name the largest representable number.
+CLI::Validator number_check(const char* what, bool (*good)(double));
+CLI::Validator positive();
+CLI::Validator not_negative();
+
+/// "X,Y,WIDTH,HEIGHT" in pixels.
+std::optional<video::Region> parse_region(const std::string& text);
+CLI::Validator region_check();
+
+/// How an input is read, and when: --start, --end, --every, --reconnect, --decode-threads, ...
+void add_source(CLI::App* command, video::SourceOptions& source);
+/// --roi, for commands that read one region of the frames.
+void add_region(CLI::App* command, video::SourceOptions& source);
+
+void add_vibration(CLI::App& app, VibrationCommand& command);
+
+}  // namespace sfft::apps
