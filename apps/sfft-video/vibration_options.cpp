@@ -27,6 +27,16 @@ void parse_tiles(const std::string& text, video::VibrationOptions& options) {
                                fmt::format("'{}' is not COLUMNSxROWS, such as 8x6, nor 0 for none", text));
 }
 
+/// For regions that region_check() takes.
+CLI::Validator at_least_8_by_8() {
+  return {[](std::string& text) {
+            const auto region = parse_region(text);
+            const bool good = !region || (region->width >= 8 && region->height >= 8);
+            return good ? std::string() : fmt::format("the region '{}' is smaller than 8 by 8 pixels", text);
+          },
+          ""};
+}
+
 }  // namespace
 
 void add_vibration(CLI::App& app, VibrationCommand& command) {
@@ -49,7 +59,7 @@ void add_vibration(CLI::App& app, VibrationCommand& command) {
           },
           "Look at the region X,Y,WIDTH,HEIGHT in pixels instead of the whole picture; may be given several "
           "times")
-      ->check(region_check())
+      ->check(region_check() & at_least_8_by_8())
       ->allow_extra_args(false);
   vibration
       ->add_option_function<std::string>(
