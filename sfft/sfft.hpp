@@ -8,6 +8,7 @@
 #include "sfft/dense_selective.hpp"
 #include "sfft/device_signal.hpp"
 #include "sfft/discover.hpp"
+#include "sfft/learn_at.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"

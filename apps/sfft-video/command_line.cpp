@@ -30,10 +30,11 @@ constexpr const char* kExamples = R"(Examples:
   sfft-video run frames/%04d.png --spectra out.h5        an image sequence; every frame's coefficients as HDF5
   ffmpeg -i in.mkv -f yuv4mpegpipe -pix_fmt gray -strict -1 - | sfft-video run -
   sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
+  sfft-video guard rtsp://camera/1 rtsp://camera/2       tell when a camera is moved, covered, frozen, ...
   sfft-video vibration motor.mp4 --fps 500 --html motor.html   what vibrates, where, and at which frequency
 
 Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
-its failure or no memory on it, 130 interrupted (what was done is reported).)";
+its failure or no memory on it, 5 events that guard's --fail-on names, 130 interrupted (what was done is reported).)";
 
 std::string version_text() {
   const char* const cameras = video::has_opencv() ? "yes" : "no: reads no cameras and no image sequences";
@@ -212,6 +213,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   add_run(app, line.run);
   add_learn(app, line.learn);
   add_vibration(app, line.vibration);
+  add_guard(app, line.guard);
   app.add_subcommand("info", "Describe a template file or an input")
       ->add_option("PATH", line.info, "A template file, or any INPUT of 'run'")
       ->required();
@@ -224,6 +226,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   line.command = app.got_subcommand("run")         ? CommandLine::Command::run
                  : app.got_subcommand("learn")     ? CommandLine::Command::learn
                  : app.got_subcommand("vibration") ? CommandLine::Command::vibration
+                 : app.got_subcommand("guard")     ? CommandLine::Command::guard
                                                    : CommandLine::Command::info;
   return line;
 }

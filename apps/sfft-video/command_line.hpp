@@ -10,12 +10,13 @@
 namespace sfft::apps {
 
 struct CommandLine {
-  enum class Command : std::uint8_t { none, run, learn, vibration, info };
+  enum class Command : std::uint8_t { none, run, learn, vibration, guard, info };
   Command command = Command::none;
   int exit_code = kFine;  ///< for the command `none`: help or an error was printed
   RunCommand run;
   LearnCommand learn;
   VibrationCommand vibration;
+  GuardCommand guard;
   std::string info;
 };
 

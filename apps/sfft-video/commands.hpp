@@ -2,17 +2,27 @@
 // The subcommands and their options, once the command line is parsed. Each returns the program's exit code.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <string>
 #include <vector>
 
+#include "video/guard/watch.hpp"
 #include "video/pipeline/run.hpp"
 #include "video/vibration/recording.hpp"
 
 namespace sfft::apps {
 
 /// Exit codes that scripts rely on.
-enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kDevice = 4, kInterrupted = 130 };
+enum ExitCode : int {
+  kFine = 0,
+  kFailure = 1,
+  kUsage = 2,
+  kInput = 3,
+  kDevice = 4,
+  kEvents = 5,
+  kInterrupted = 130
+};
 
 struct RunCommand {
   std::vector<std::string> inputs;
@@ -48,9 +58,19 @@ struct VibrationCommand {
   bool quiet = false;
 };
 
+struct GuardCommand {
+  std::vector<std::string> inputs;
+  std::string json, html, svg;  ///< empty: not written; "-": standard output
+  std::string on_event;         ///< a command for the shell; empty: none
+  std::array<bool, video::kEventKinds> fail_on{};
+  video::WatchOptions options;
+  bool quiet = false;
+};
+
 int run_command(const RunCommand& command, const std::atomic<bool>& stop);
 int learn_command(const LearnCommand& command, const std::atomic<bool>& stop);
 int vibration_command(const VibrationCommand& command, const std::atomic<bool>& stop);
+int guard_command(const GuardCommand& command, const std::atomic<bool>& stop);
 int info_command(const std::string& path);
 
 }  // namespace sfft::apps

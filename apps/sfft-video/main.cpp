@@ -86,6 +86,8 @@ int parse_and_run(int argc, char** argv, const std::atomic<bool>& stop) {
       return learn_command(line.learn, stop);
     case CommandLine::Command::vibration:
       return vibration_command(line.vibration, stop);
+    case CommandLine::Command::guard:
+      return guard_command(line.guard, stop);
     case CommandLine::Command::info:
       return info_command(line.info);
     case CommandLine::Command::none:

@@ -30,6 +30,7 @@ void add_source(CLI::App* command, video::SourceOptions& source);
 /// --roi, for commands that read one region of the frames.
 void add_region(CLI::App* command, video::SourceOptions& source);
 
+void add_guard(CLI::App& app, GuardCommand& command);
 void add_vibration(CLI::App& app, VibrationCommand& command);
 
 }  // namespace sfft::apps

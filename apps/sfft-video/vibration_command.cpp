@@ -92,8 +92,8 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
     const auto source = video::open_source(command.input, command.source);
     Progress progress(command.quiet);
     series = video::follow(
-        *source, options,
-        [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
+        *source, options, [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); },
+        stop);
   } catch (const video::InputError& error) {  // it never opened: there is still a report to write
     series.status = stop ? video::VibrationStatus::interrupted : video::VibrationStatus::input_damaged;
     series.message = error.what();

@@ -188,23 +188,6 @@ std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, 
                                    options, why);
 }
 
-/// Converts from the units of a LearningSpectrum to those of the frames, in which powers may overflow.
-void undo_scale(TemplateData& data, int exponent) {
-  if (exponent == 0) return;
-  bool finite = true;
-  const auto power = [&](double& p) {
-    p = std::ldexp(p, 2 * exponent);
-    finite = finite && std::isfinite(p);
-  };
-  for (std::complex<double>& value : data.values)
-    value = {std::ldexp(value.real(), exponent), std::ldexp(value.imag(), exponent)};
-  for (double& p : data.power) power(p);
-  for (double& p : data.tail_envelope.power) power(p);
-  for (double& p : data.change_envelope.power) power(p);
-  power(data.tail_energy);
-  if (!finite) invalid(kTooLarge);
-}
-
 void keep_reference(TemplateData& data, const SignalView& frame) {
   data.reference_type = frame.type();
   data.reference.resize(frame.bytes());
@@ -255,6 +238,22 @@ std::shared_ptr<TemplateData> detail::verified_template(std::optional<Discovery>
   return from_discovery(*discovery, shape, real);
 }
 
+void detail::to_frame_units(TemplateData& data, int exponent) {
+  if (exponent == 0) return;
+  bool finite = true;
+  const auto power = [&](double& p) {
+    p = std::ldexp(p, 2 * exponent);
+    finite = finite && std::isfinite(p);
+  };
+  for (std::complex<double>& value : data.values)
+    value = {std::ldexp(value.real(), exponent), std::ldexp(value.imag(), exponent)};
+  for (double& p : data.power) power(p);
+  for (double& p : data.tail_envelope.power) power(p);
+  for (double& p : data.change_envelope.power) power(p);
+  power(data.tail_energy);
+  if (!finite) invalid(kTooLarge);
+}
+
 Template learn(const SignalView& first_frame, const LearnOptions& options) {
   return learn(std::span<const SignalView>(&first_frame, 1), options);
 }
@@ -280,7 +279,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
                                                              : detail::learn_on_cpu(frames, options);
   const int exponent = learned.exponent;
   const auto data = detail::to_template(std::move(learned));
-  undo_scale(*data, exponent);
+  detail::to_frame_units(*data, exponent);
   if (options.reference) keep_reference(*data, first);
   data->why_learned_so = std::move(why);
   data->learn_seconds = seconds_since(start);

@@ -52,6 +52,9 @@ Learned select_from(LearningSpectrum& spectrum, bool several, const LearnOptions
 /// The template without a reference, still in the units of `learned`. Throws invalid_argument where sums of
 /// powers overflow.
 std::shared_ptr<TemplateData> to_template(Learned&& learned);
+/// Converts from the units of a LearningSpectrum to those of the frames, in which powers may overflow: throws
+/// invalid_argument.
+void to_frame_units(TemplateData& data, int exponent);
 
 /// The exponent of the largest finite sample, clamped so that no multiple of it leaves the range of a scale;
 /// 0 for frames of zeros.

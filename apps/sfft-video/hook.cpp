@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// posix_spawn with a pipe to standard input; the line of an event fits into the pipe, so that writing it does
+// not wait for a reader.
+#include "hook.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <vector>
+
+#include "streams.hpp"
+
+extern char** environ;
+
+namespace sfft::apps {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMostDue = 256;
+
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "";
+}
+
+/// The environment with the event's variables. Names of sources may hold anything but NUL.
+std::vector<std::string> environment(const video::Event& event, video::EventPhase phase) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
+  all.push_back(fmt::format("SFFT_EVENT={}", phase == video::EventPhase::start ? "start" : "end"));
+  all.push_back(fmt::format("SFFT_EVENT_ID={}", event.id));
+  all.push_back(fmt::format("SFFT_KIND={}", to_string(event.kind)));
+  all.push_back("SFFT_SOURCE=" + event.source);
+  all.push_back("SFFT_START_S=" + number(event.start_s));
+  all.push_back("SFFT_END_S=" + number(event.end_s));
+  all.push_back(fmt::format("SFFT_START_FRAME={}", event.start_frame));
+  all.push_back("SFFT_CONFIDENCE=" + number(event.confidence));
+  all.push_back("SFFT_SHIFT_PX=" + number(event.shift_px));
+  return all;
+}
+
+pid_t spawn(const std::string& command, std::vector<std::string>& variables, int input) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (posix_spawn_file_actions_init(&actions) != 0) return -1;
+  if (posix_spawnattr_init(&attributes) != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return -1;
+  }
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  // Standard output holds events and nothing else.
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  sigset_t none, ignored;
+  sigemptyset(&none);
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  sigaddset(&ignored, SIGXFSZ);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &ignored);
+  // A group of its own: Ctrl-C is not for it, and all of it can be killed.
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> pointers;
+  for (std::string& variable : variables) pointers.push_back(variable.data());
+  pointers.push_back(nullptr);
+  std::string shell = "/bin/sh";
+  std::string flag = "-c";
+  std::string text = command;
+  char* const arguments[] = {shell.data(), flag.data(), text.data(), nullptr};
+  pid_t child = -1;
+  const int code = posix_spawn(&child, shell.c_str(), &actions, &attributes, arguments, pointers.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return code == 0 ? child : -1;
+}
+
+}  // namespace
+
+Hook::Hook(std::string command, std::chrono::seconds limit) : command_(std::move(command)), limit_(limit) {
+  // Signals are for the main thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { work(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Hook::~Hook() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    deadline_ = Clock::now() + limit_;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Hook::run(const video::Event& event, video::EventPhase phase) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (due_.size() >= kMostDue) {
+      if (!said_) complain("the command of --on-event is too slow: events are left out of it");
+      said_ = true;
+      return;
+    }
+    due_.push_back({event, phase});
+  }
+  changed_.notify_all();
+}
+
+void Hook::work() {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return closing_ || !due_.empty(); });
+    if (due_.empty()) return;
+    if (closing_ && Clock::now() > deadline_) {
+      complain(fmt::format("the command of --on-event did not run for the last {} events: it is too slow",
+                           due_.size()));
+      return;
+    }
+    const Due due = due_.front();
+    due_.pop_front();
+    lock.unlock();
+    try {
+      execute(due);
+    } catch (const std::exception& error) {
+      complain(error.what());
+    }
+  }
+}
+
+void Hook::execute(const Due& due) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    complain("the command of --on-event cannot be run: no pipe can be made");
+    return;
+  }
+  std::vector<std::string> variables = environment(due.event, due.phase);
+  const pid_t child = spawn(command_, variables, ends[0]);
+  ::close(ends[0]);
+  const std::string line = event_line(due.event, due.phase);
+  ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  if (child > 0 && ::write(ends[1], line.data(), line.size()) < 0) {  // it does not read: its own choice
+  }
+  ::close(ends[1]);
+  if (child <= 0) {
+    complain("the command of --on-event cannot be run: /bin/sh does not start");
+    return;
+  }
+  const auto start = Clock::now();
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    bool late = Clock::now() - start > limit_;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, std::chrono::milliseconds(20), [] { return false; });
+      late = late || (closing_ && Clock::now() > deadline_);
+    }
+    if (!late) continue;
+    ::kill(-child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    complain(fmt::format("the command of --on-event took more than {} s and was ended", limit_.count()));
+    return;
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+    complain(fmt::format("the command of --on-event ended with code {}", WEXITSTATUS(status)));
+}
+
+}  // namespace sfft::apps

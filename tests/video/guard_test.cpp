@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard on a drawn scene, whose places, blurs and covers are exact, and the events' schema.
+#include "video/guard/guard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sfft/error.hpp"
+#include "video/events/event.hpp"
+#include "video/events/hysteresis.hpp"
+
+namespace sfft::video {
+namespace {
+
+constexpr int kWidth = 256, kHeight = 192;
+
+/// Gaussian spots on a slope, drawn at any place and as soft as asked for: spots of variance a² blurred by
+/// sigma are spots of variance a² + sigma², as high as their area says.
+class Scene {
+ public:
+  explicit Scene(unsigned seed) : random_(seed) {
+    std::uniform_real_distribution<double> unit(0, 1);
+    for (int i = 0; i < 260; ++i) {
+      const double size = 1.2 + 14 * std::pow(unit(random_), 4);
+      spots_.push_back({unit(random_) * (kWidth + 60) - 30, unit(random_) * (kHeight + 60) - 30, size,
+                        (unit(random_) - 0.45) * 150});
+    }
+  }
+
+  std::vector<std::uint8_t> draw(double x, double y, double blur = 0, double gain = 1) {
+    std::vector<double> grey(kWidth * kHeight);
+    for (int row = 0; row < kHeight; ++row)
+      for (int column = 0; column < kWidth; ++column)
+        grey[static_cast<std::size_t>(row * kWidth + column)] = 90 + 0.1 * (column - x) + 0.05 * (row - y);
+    for (const Spot& spot : spots_) {
+      const double variance = spot.size * spot.size + blur * blur;
+      const double height = spot.height * spot.size * spot.size / variance;
+      const int reach = static_cast<int>(4 * std::sqrt(variance)) + 1;
+      const int cx = static_cast<int>(spot.x + x);
+      const int cy = static_cast<int>(spot.y + y);
+      for (int row = std::max(0, cy - reach); row <= std::min(kHeight - 1, cy + reach); ++row) {
+        for (int column = std::max(0, cx - reach); column <= std::min(kWidth - 1, cx + reach); ++column) {
+          const double dx = column - spot.x - x;
+          const double dy = row - spot.y - y;
+          grey[static_cast<std::size_t>(row * kWidth + column)] +=
+              height * std::exp(-0.5 * (dx * dx + dy * dy) / variance);
+        }
+      }
+    }
+    std::normal_distribution<double> noise(0, 1.2);
+    std::vector<std::uint8_t> frame;
+    for (const double value : grey)
+      frame.push_back(static_cast<std::uint8_t>(std::clamp(gain * value + noise(random_) + 0.5, 0.0, 255.0)));
+    return frame;
+  }
+
+ private:
+  struct Spot {
+    double x, y, size, height;
+  };
+  std::mt19937 random_;
+  std::vector<Spot> spots_;
+};
+
+SignalView view(const std::vector<std::uint8_t>& frame) {
+  return {frame, Shape{kHeight, kWidth}};
+}
+
+class GuardTest : public testing::Test {
+ protected:
+  /// Lets the guard learn an untouched scene.
+  void learn(int frames = 30) {
+    for (int i = 0; i < frames; ++i) push(scene_.draw(0, 0));
+    EXPECT_TRUE(started_.empty()) << to_string(*started_.begin());
+  }
+  const GuardFrame& push(const std::vector<std::uint8_t>& frame) {
+    const GuardFrame& result = guard_.push(view(frame), static_cast<double>(time_++) / 25);
+    for (const auto& [phase, event] : result.events) {
+      if (phase == EventPhase::start) {
+        started_.insert(event.kind);
+        last_ = event;
+      } else {
+        ended_.insert(event.kind);
+      }
+    }
+    return result;
+  }
+
+  Scene scene_{3};
+  Guard guard_{{.source = "drawn"}};
+  int time_ = 0;
+  std::set<EventKind> started_, ended_;
+  Event last_;
+};
+
+TEST_F(GuardTest, MeasuresShiftsToAFractionOfAPixel) {
+  learn();
+  for (const auto& [x, y] :
+       {std::pair(0.3, -0.2), std::pair(3.25, 1.5), std::pair(-7.4, 4.1), std::pair(12.0, -9.0)}) {
+    Guard copy(guard_);
+    const auto frame = scene_.draw(x, y);
+    const GuardFrame& result = copy.push(view(frame), 2);
+    ASSERT_TRUE(result.seen);
+    EXPECT_TRUE(result.seen->registration.sure);
+    EXPECT_NEAR(result.seen->registration.x, x, 0.15);
+    EXPECT_NEAR(result.seen->registration.y, y, 0.15);
+  }
+}
+
+TEST_F(GuardTest, TellsThatTheCameraMoved) {
+  learn();
+  for (int i = 0; i < 10; ++i) push(scene_.draw(4, -3));
+  EXPECT_EQ(started_, std::set{EventKind::moved});
+  EXPECT_NEAR(last_.shift_px, 5, 0.3);
+  EXPECT_EQ(last_.start_frame, 30);
+  for (int i = 0; i < 25; ++i) push(scene_.draw(0, 0));
+  EXPECT_EQ(ended_, std::set{EventKind::moved});
+}
+
+TEST_F(GuardTest, TellsDefocus) {
+  learn();
+  for (int i = 0; i < 10; ++i) push(scene_.draw(0, 0, 2.5));
+  EXPECT_EQ(started_, std::set{EventKind::defocused});
+}
+
+TEST_F(GuardTest, TellsACover) {
+  learn();
+  for (int i = 0; i < 10; ++i) {
+    auto frame = scene_.draw(0, 0);
+    for (int row = 0; row < kHeight; ++row)
+      for (int column = 0; column < kWidth / 2; ++column)
+        frame[static_cast<std::size_t>(row * kWidth + column)] = static_cast<std::uint8_t>(60 + i % 2);
+    push(frame);
+  }
+  EXPECT_EQ(started_, std::set{EventKind::covered});
+}
+
+TEST_F(GuardTest, TellsAFrozenPicture) {
+  learn();
+  const auto frame = scene_.draw(0, 0);
+  for (int i = 0; i < 10; ++i) push(frame);
+  EXPECT_EQ(started_, std::set{EventKind::frozen});
+  EXPECT_EQ(last_.start_frame, 30);
+}
+
+TEST_F(GuardTest, TellsDarknessAndGlare) {
+  learn();
+  Guard other(guard_);
+  for (int i = 0; i < 10; ++i)
+    push(std::vector<std::uint8_t>(kWidth * kHeight, static_cast<std::uint8_t>(2 + i % 2)));
+  EXPECT_TRUE(started_.contains(EventKind::dark));
+  std::set<EventKind> kinds;
+  for (int i = 0; i < 10; ++i) {
+    const std::vector<std::uint8_t> white(kWidth * kHeight, static_cast<std::uint8_t>(253 + i % 2));
+    for (const auto& [phase, event] : other.push(view(white), 2).events) kinds.insert(event.kind);
+  }
+  EXPECT_TRUE(kinds.contains(EventKind::blinded));
+}
+
+TEST_F(GuardTest, LightIsNoAlarm) {
+  learn();
+  for (int i = 0; i < 40; ++i) push(scene_.draw(0, 0, 0, 0.5));
+  for (int i = 0; i < 40; ++i) push(scene_.draw(0, 0));
+  EXPECT_EQ(started_, std::set{EventKind::light});
+}
+
+TEST_F(GuardTest, SlowDriftIsNoMove) {
+  learn();
+  for (int i = 0; i < 120; ++i) push(scene_.draw(0.08 * i, 0.5 * std::sin(0.3 * i)));
+  EXPECT_TRUE(started_.empty());
+}
+
+TEST_F(GuardTest, TellsThatAStreamIsGoneAndBack) {
+  learn();
+  const GuardFrame& silent = guard_.offline(1.2);
+  ASSERT_EQ(silent.events.size(), 1U);
+  EXPECT_EQ(silent.events[0].second.kind, EventKind::offline);
+  EXPECT_TRUE(guard_.offline(1.2).events.empty());
+  push(scene_.draw(0, 0));
+  EXPECT_EQ(ended_, std::set{EventKind::offline});
+}
+
+TEST_F(GuardTest, RefusesFramesOfAnotherSize) {
+  learn(3);
+  const std::vector<std::uint8_t> other(100 * 100);
+  EXPECT_THROW(guard_.push({other, Shape{100, 100}}, 1), Error);
+  Guard small({});
+  EXPECT_THROW(
+      {
+        for (int i = 0; i < 20; ++i) small.push(SignalView(std::vector<std::uint8_t>(900), Shape{30, 30}), i);
+      },
+      Error);
+}
+
+TEST(Hysteresis, BeginsWithTheFirstOfEnoughAndEndsAfterAPause) {
+  Hysteresis condition({.begin = 3, .window = 4, .end = 2});
+  using Change = Hysteresis::Change;
+  EXPECT_EQ(condition.update(0, true), Change::none);
+  EXPECT_EQ(condition.update(1, false), Change::none);
+  EXPECT_EQ(condition.update(2, true), Change::none);
+  EXPECT_EQ(condition.update(3, true), Change::begins);
+  EXPECT_EQ(condition.start(), 0);
+  EXPECT_EQ(condition.update(4, false), Change::none);
+  EXPECT_EQ(condition.update(5, true), Change::none);
+  EXPECT_EQ(condition.update(6, false), Change::none);
+  EXPECT_EQ(condition.update(7, false), Change::ends);
+  EXPECT_EQ(condition.end(), 6);
+}
+
+TEST(EventLine, IsJsonWhateverTheSourceIsCalled) {
+  Event event;
+  event.source = "a\"b\\c\n<\xff>";
+  event.kind = EventKind::covered;
+  const std::string line = event_line(event, EventPhase::start);
+  EXPECT_EQ(line.back(), '\n');
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(json["kind"], "covered");
+  EXPECT_TRUE(json["end_s"].is_null());
+  EXPECT_TRUE(json["shift_px"].is_null());
+  for (const char* key :
+       {"event", "id", "source", "start_s", "start_frame", "end_frame", "confidence", "detail"})
+    EXPECT_TRUE(json.contains(key)) << key;
+}
+
+TEST(EventKind, NamesGoBothWays) {
+  for (int i = 0; i < kEventKinds; ++i)
+    EXPECT_EQ(event_kind(to_string(static_cast<EventKind>(i))), static_cast<EventKind>(i));
+  EXPECT_FALSE(event_kind("moving"));
+}
+
+}  // namespace
+}  // namespace sfft::video

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of the kinds, and the schema of an event as JSON.
+#include "video/events/event.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "video/events/json_text.hpp"
+
+namespace sfft::video {
+
+namespace {
+constexpr std::array<const char*, kEventKinds> kNames{"moved",   "covered", "defocused", "frozen", "dark",
+                                                      "blinded", "light",   "flicker",   "offline"};
+}
+
+const char* to_string(EventKind kind) noexcept {
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::optional<EventKind> event_kind(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < kNames.size(); ++i)
+    if (name == kNames[i]) return static_cast<EventKind>(i);
+  return std::nullopt;
+}
+
+std::string event_line(const Event& event, EventPhase phase) {
+  return fmt::format(
+      R"({{"event":"{}","id":{},"kind":"{}","source":{},"start_s":{},"end_s":{},"start_frame":{},)"
+      R"("end_frame":{},"confidence":{},"shift_px":{},"shift_x":{},"shift_y":{},"detail":{}}})"
+      "\n",
+      phase == EventPhase::start ? "start" : "end", event.id, to_string(event.kind),
+      json_string(event.source), json_number(event.start_s), json_number(event.end_s), event.start_frame,
+      event.open() ? "null" : fmt::format("{}", event.end_frame), json_number(event.confidence),
+      json_number(event.shift_px), json_number(event.shift_x), json_number(event.shift_y),
+      json_string(event.detail));
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a condition that comes and goes from frame to frame becomes an event, and when the event is over.
+#pragma once
+
+#include <cstdint>
+
+namespace sfft::video {
+
+struct HysteresisOptions {
+  int begin = 5;   ///< frames of the last `window` that make an event begin
+  int window = 6;  ///< at most 32
+  int end = 15;    ///< frames in a row without the condition that end it
+};
+
+/// Counts frames for which a condition holds.
+class Hysteresis {
+ public:
+  enum class Change : std::uint8_t { none, begins, ends };
+
+  explicit Hysteresis(const HysteresisOptions& options = {}) : options_(options) {}
+
+  /// `frame` counts up. While an event lasts, `holds` may be judged by a lower threshold.
+  Change update(std::int64_t frame, bool holds) noexcept;
+  /// Ends the event, if one lasts, with this frame.
+  Change stop(std::int64_t frame) noexcept;
+
+  bool active() const noexcept { return active_; }
+  /// Whether the condition held in any frame of the window.
+  bool pending() const noexcept { return recent_ != 0; }
+  std::int64_t start() const noexcept { return start_; }  ///< the frame in which the condition came up
+  std::int64_t end() const noexcept { return end_; }      ///< the first frame without it
+
+ private:
+  HysteresisOptions options_;
+  std::uint32_t recent_ = 0;  ///< one bit per frame, the latest lowest
+  int without_ = 0;
+  bool active_ = false;
+  std::int64_t start_ = 0, end_ = 0;
+};
+
+}  // namespace sfft::video

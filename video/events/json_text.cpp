@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names from outside are made printable, then quotes and backslashes are escaped.
+#include "video/events/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "video/report/text.hpp"
+
+namespace sfft::video {
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.12g}", value) : "null";
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learns from the first frames, then observes, judges, and lets conditions that last become events. The
+// reference follows the scene while nothing happens.
+#include "video/guard/guard.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sfft/error.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+/// Frames between two steps of the reference: to where the scene is, and to what it looks like. The share is
+/// that of the way; a change of light takes some hundred frames, and a few dozen once it is an event.
+constexpr int kFollowEvery = 2;
+constexpr int kAdaptEvery = 6;
+constexpr double kAdaptShare = 0.04;
+constexpr double kLightShare = 0.25;
+/// What passes by is not to become part of the reference: share of the picture that may be changed.
+constexpr double kCalm = 0.12;
+/// Part of the threshold of a move up to which the reference follows the scene.
+constexpr double kFollow = 0.9;
+/// Frames with less than this part of any threshold tell what is usual.
+constexpr double kUsual = 0.6;
+/// An event goes on down to this part of the threshold that it began at.
+constexpr double kRelease = 0.7;
+constexpr std::size_t kTimes = 64;
+/// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
+constexpr double kSamples = 64e3;
+
+HysteresisOptions hysteresis_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::frozen:  // counts repeats itself
+      return {1, 1, 1};
+    case EventKind::flicker:
+      return {4, 6, 24};
+    default:
+      return {5, 6, 15};
+  }
+}
+
+std::string describe(EventKind kind, const Observation& seen, const Finding& finding) {
+  switch (kind) {
+    case EventKind::moved:
+      if (!std::isfinite(finding.shift_px)) return "another scene";
+      return fmt::format("by ({:.1f}, {:.1f}) px, turned {:.2f} degrees, zoom {:+.2f} %", finding.shift_x,
+                         finding.shift_y, seen.registration.rotation * 57.29577951,
+                         100 * seen.registration.zoom);
+    case EventKind::covered:
+      return fmt::format("{:.0f} % of the scene", 100 * std::max(seen.changed, seen.struck));
+    case EventKind::defocused:
+      return fmt::format("{:.0f} % of the fine detail is left", 100 * std::max(0.0, seen.sharpness));
+    case EventKind::frozen:
+      return "frames repeat";
+    case EventKind::dark:
+    case EventKind::blinded:
+      return fmt::format("mean level {:.0f} %", 100 * seen.level);
+    case EventKind::light:
+      return fmt::format("level {:+.0f} %", 100 * std::expm1(seen.light));
+    case EventKind::flicker:
+      return "brightness goes up and down";
+    case EventKind::offline:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+Guard::Guard(const GuardOptions& options) : options_(options) {
+  for (int kind = 0; kind < kEventKinds; ++kind)
+    conditions_[static_cast<std::size_t>(kind)] = Hysteresis(hysteresis_of(static_cast<EventKind>(kind)));
+}
+
+Guard::~Guard() = default;
+
+Guard::Guard(const Guard& other)
+    : options_(other.options_),
+      shape_(other.shape_),
+      type_(other.type_),
+      full_(other.full_),
+      region_(other.region_),
+      frames_(other.frames_),
+      ids_(other.ids_),
+      learning_(other.learning_),
+      observer_(other.observer_ ? std::make_unique<Observer>(*other.observer_) : nullptr),
+      judge_(other.judge_),
+      conditions_(other.conditions_),
+      open_(other.open_),
+      times_(other.times_),
+      latest_(other.latest_),
+      quiet_(other.quiet_) {}
+
+void Guard::start(const SignalView& frame) {
+  shape_ = frame.shape();
+  type_ = frame.type();
+  if (type_ != ElementType::u8 && type_ != ElementType::u16)
+    throw Error(ErrorCode::type_mismatch, "the guard takes frames of 8 or 16 bits");
+  region_ = plannable({0, 0, frame.shape()[1], frame.shape()[0]});
+  if (type_ == ElementType::u16) {
+    // Nobody says how many of the 16 bits are used: as many as the first frame needs.
+    const auto* samples = static_cast<const std::uint16_t*>(frame.data());
+    int most = 1;
+    for (std::int64_t row = 0; row < frame.shape()[0]; ++row)
+      for (std::int64_t i = 0; i < frame.shape()[1]; ++i)
+        most = std::max<int>(most, samples[row * frame.stride(0) + i]);
+    full_ = 1023;
+    while (full_ < most) full_ = 2 * full_ + 1;
+  }
+}
+
+SignalView Guard::region_of(const SignalView& frame) const {
+  const Shape shape{region_.height, region_.width};
+  const std::int64_t first = region_.y * frame.stride(0) + region_.x;
+  if (type_ == ElementType::u16)
+    return SignalView::rows(static_cast<const std::uint16_t*>(frame.data()) + first, shape, frame.stride(0));
+  return SignalView::rows(static_cast<const std::uint8_t*>(frame.data()) + first, shape, frame.stride(0));
+}
+
+const GuardFrame& Guard::push(const SignalView& frame, double seconds) {
+  if (!shape_) start(frame);
+  if (frame.shape() != *shape_ || frame.type() != type_) {
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("frame {} is {}, the first was {}: frames must keep their size and depth",
+                            frames_, frame.shape().to_string(), shape_->to_string()));
+  }
+  latest_ = {};
+  times_.push_back(seconds);
+  if (times_.size() > kTimes) times_.erase(times_.begin());
+  if (conditions_[static_cast<std::size_t>(EventKind::offline)].stop(frames_) == Hysteresis::Change::ends)
+    finish(EventKind::offline, frames_, seconds);
+  const SignalView region = region_of(frame);
+  if (!observer_) {
+    if (!learning_) {
+      const double points = static_cast<double>(region.shape().points());
+      const double share =
+          options_.max_samples > 0 ? options_.max_samples : std::min(0.25, kSamples / points);
+      learning_.emplace(region_, options_.k, share);
+    }
+    learning_->add(region);
+    if (learning_->frames() >= options_.learn_frames) {
+      observer_ = std::make_unique<Observer>(learning_->finish(), full_);
+      learning_.reset();
+      judge_.emplace(
+          JudgeOptions{options_.sensitivity},
+          0.35 * std::hypot(static_cast<double>(region_.width), static_cast<double>(region_.height)));
+      quiet_ = 0;
+    }
+  } else {
+    latest_.seen = observer_->observe(region);
+    latest_.seen->frame = frames_;
+    latest_.findings = judge_->judge(*latest_.seen);
+    update_events();
+    adapt();
+  }
+  ++frames_;
+  return latest_;
+}
+
+double Guard::seconds_of(std::int64_t frame) const {
+  const auto back = static_cast<std::size_t>(std::max<std::int64_t>(0, frames_ - frame));
+  return times_[times_.size() - 1 - std::min(back, times_.size() - 1)];
+}
+
+void Guard::begin(EventKind kind, std::int64_t frame, double seconds) {
+  Event event;
+  event.id = ++ids_;
+  event.kind = kind;
+  event.source = options_.source;
+  event.start_frame = frame;
+  event.start_s = seconds;
+  const Finding& finding = latest_.findings[static_cast<std::size_t>(kind)];
+  event.confidence = kind == EventKind::offline ? 1.0 : confidence(finding.strength);
+  event.shift_px = finding.shift_px;
+  event.shift_x = finding.shift_x;
+  event.shift_y = finding.shift_y;
+  if (latest_.seen) event.detail = describe(kind, *latest_.seen, finding);
+  open_.push_back(event);
+  latest_.events.emplace_back(EventPhase::start, event);
+}
+
+void Guard::finish(EventKind kind, std::int64_t frame, double seconds) {
+  const auto found = std::ranges::find(open_, kind, &Event::kind);
+  if (found == open_.end()) return;
+  found->end_frame = frame;
+  found->end_s = seconds;
+  latest_.events.emplace_back(EventPhase::end, *found);
+  open_.erase(found);
+}
+
+void Guard::update_events() {
+  for (int i = 0; i < kEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    if (kind == EventKind::offline) continue;
+    const Finding& finding = latest_.findings[static_cast<std::size_t>(i)];
+    Hysteresis& condition = conditions_[static_cast<std::size_t>(i)];
+    const double limit = condition.active() ? kRelease : 1;
+    const Hysteresis::Change change = condition.update(frames_, finding.strength > limit);
+    if (change == Hysteresis::Change::begins) {
+      // Frames repeat since the run of repeats began.
+      const std::int64_t start = kind == EventKind::frozen ? frames_ - judge_->repeats() : condition.start();
+      begin(kind, start, seconds_of(start));
+    }
+    if (change == Hysteresis::Change::ends) finish(kind, condition.end(), seconds_of(condition.end()));
+    if (!condition.active()) continue;
+    const auto open = std::ranges::find(open_, kind, &Event::kind);
+    if (open == open_.end()) continue;
+    const double sure = confidence(finding.strength);
+    if (sure <= open->confidence) continue;
+    open->confidence = sure;
+    if (std::isfinite(finding.shift_px)) {
+      open->shift_px = finding.shift_px;
+      open->shift_x = finding.shift_x;
+      open->shift_y = finding.shift_y;
+    }
+  }
+}
+
+void Guard::adapt() {
+  bool anything = false;
+  for (int i = 0; i < kEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    if (kind == EventKind::light || kind == EventKind::flicker) continue;
+    const Hysteresis& condition = conditions_[static_cast<std::size_t>(i)];
+    anything = anything || condition.active() || condition.pending();
+  }
+  const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
+  if (moved.active()) {
+    const double now = times_.back();
+    const auto open = std::ranges::find(open_, EventKind::moved, &Event::kind);
+    if (open != open_.end() && now - open->start_s > options_.settle_s) {
+      // The camera stays where it is: what it shows now is the scene.
+      for (int i = 0; i < kEventKinds; ++i) {
+        const auto kind = static_cast<EventKind>(i);
+        if (kind == EventKind::frozen || kind == EventKind::offline) continue;
+        if (conditions_[static_cast<std::size_t>(i)].stop(frames_) == Hysteresis::Change::ends)
+          finish(kind, frames_, now);
+      }
+      observer_.reset();
+      judge_.reset();
+      return;
+    }
+  }
+  const Observation& seen = *latest_.seen;
+  // Whatever else happens, a scene that sways or drifts is followed.
+  if (frames_ % kFollowEvery == 0 && seen.registration.sure && !moved.active() && !moved.pending() &&
+      latest_.findings[static_cast<std::size_t>(EventKind::moved)].strength < kFollow) {
+    observer_->follow();
+    judge_->followed(seen.registration.x, seen.registration.y);
+  }
+  if (anything) {
+    quiet_ = 0;
+    return;
+  }
+  ++quiet_;
+  // What is half way to an event is not to become usual.
+  const bool calm =
+      std::ranges::all_of(latest_.findings, [](const Finding& f) { return f.strength < kUsual; });
+  if (calm) judge_->learn(seen);
+  observer_->note_noise(std::max(0.01, 1.0 / (quiet_ + 1)));
+  const bool light = conditions_[static_cast<std::size_t>(EventKind::light)].active();
+  // What came to stay, or was taken away, becomes a part of it; what moves does not.
+  const bool calm_picture = seen.changed < kCalm || seen.changed - seen.struck < 0.4 * kCalm;
+  if (quiet_ % kAdaptEvery == 0 && calm_picture) observer_->adapt(light ? kLightShare : kAdaptShare);
+}
+
+const GuardFrame& Guard::offline(double silent_since) {
+  latest_ = {};
+  Hysteresis& condition = conditions_[static_cast<std::size_t>(EventKind::offline)];
+  if (condition.active()) return latest_;
+  condition = Hysteresis({1, 1, 1});
+  condition.update(frames_, true);
+  begin(EventKind::offline, frames_, silent_since);
+  return latest_;
+}
+
+}  // namespace sfft::video

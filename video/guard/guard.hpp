@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard of one camera: takes its frames, tells what has happened to it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "video/events/event.hpp"
+#include "video/events/hysteresis.hpp"
+#include "video/guard/judge.hpp"
+#include "video/guard/observer.hpp"
+
+namespace sfft::video {
+
+struct GuardOptions {
+  int k = 1000;            ///< about this many coefficients per frame
+  double max_samples = 0;  ///< share of the pixels that may be read; 0: automatic
+  int learn_frames = 8;
+  double sensitivity = 1;  ///< 2: half the thresholds, 0.5: twice
+  double settle_s = 120;   ///< a moved picture becomes the scene after this many seconds
+  std::string source{};    ///< for the events
+};
+
+/// What became of the latest frame.
+struct GuardFrame {
+  std::optional<Observation> seen;  ///< none while the guard learns
+  Findings findings{};
+  std::vector<std::pair<EventPhase, Event>> events;  ///< those that began or ended with this frame
+};
+
+/// Frames of one size in order; throws Error(shape_mismatch) for others. Memory is bounded. One guard per
+/// stream, one thread at a time; copies continue independently. Frames have 8 or 16 bits.
+class Guard {
+ public:
+  explicit Guard(const GuardOptions& options);
+  Guard(const Guard& other);
+  Guard(Guard&&) noexcept = default;
+  Guard& operator=(const Guard&) = delete;
+  ~Guard();
+
+  /// Takes the next frame, shown `seconds` after the first one. Valid until the next call.
+  const GuardFrame& push(const SignalView& frame, double seconds);
+  /// No frames have come since `silent_since`; the event ends with the next frame.
+  const GuardFrame& offline(double silent_since);
+  /// The events that last. Those of a stream that ends have no end.
+  const std::vector<Event>& open_events() const noexcept { return open_; }
+
+  bool learned() const noexcept { return observer_ != nullptr; }
+  std::int64_t frames() const noexcept { return frames_; }
+  const Learned* scene() const noexcept { return observer_ ? &observer_->learned() : nullptr; }
+
+ private:
+  SignalView region_of(const SignalView& frame) const;
+  void start(const SignalView& frame);
+  void update_events();
+  void begin(EventKind kind, std::int64_t frame, double seconds);
+  void finish(EventKind kind, std::int64_t frame, double seconds);
+  void adapt();
+  double seconds_of(std::int64_t frame) const;
+
+  GuardOptions options_;
+  std::optional<Shape> shape_;
+  ElementType type_ = ElementType::u8;
+  double full_ = 255;
+  Region region_;
+  std::int64_t frames_ = 0, ids_ = 0;
+  std::optional<Learning> learning_;
+  std::unique_ptr<Observer> observer_;
+  std::optional<Judge> judge_;
+  std::array<Hysteresis, kEventKinds> conditions_;
+  std::vector<Event> open_;
+  std::vector<double> times_;  ///< of the latest frames
+  GuardFrame latest_;
+  int quiet_ = 0;  ///< frames in a row without anything
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thresholds are what a person sees at a glance, divided by the sensitivity, or several times what is usual
+// here, whichever is more.
+#include "video/guard/judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::video {
+
+namespace {
+
+constexpr double kShiftPx = 1.7;
+/// Pixels within the last frames that are a move, however slow.
+constexpr double kSlowPx = 9;
+constexpr std::size_t kSlowFrames = 50;
+constexpr double kCovered = 0.38;
+/// Of the picture, with what moves counted in: a crowd or a lorry may hide a good part for a while.
+constexpr double kHidden = 0.6;
+constexpr double kLostSharpness = 0.32;
+constexpr double kLostDetail = 0.18;
+/// The same without the word of the coefficients.
+constexpr double kLostAlone = 0.4;
+constexpr double kLostHalf = 0.5;
+constexpr int kRepeats = 7;
+constexpr double kLight = 0.18;
+/// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
+constexpr double kMostShift = 1.35;
+constexpr double kMostCovered = 1.1;
+constexpr double kMostLost = 1.5;
+/// Of the usual: below this nothing is left of the phases, or of the amplitudes.
+constexpr double kNoCoherence = 0.35;
+/// By how much phases agree better with a move than with none.
+constexpr double kAgrees = 0.03;
+constexpr double kNoSharpness = 0.3;
+/// More clipped pixels than usual hide detail.
+constexpr double kClipped = 0.2;
+/// Spreads beyond the usual that are still usual.
+constexpr double kFar = 6;
+constexpr std::size_t kFlickerFrames = 24;
+
+}  // namespace
+
+double confidence(double strength) noexcept {
+  return strength <= 0 ? 0 : strength * strength / (1 + strength * strength);
+}
+
+void Usual::add(double value, double share) noexcept {
+  const double off = value - level_;
+  const double bounded = std::clamp(off, -2.5 * spread_, 2.5 * spread_);
+  level_ += share * bounded;
+  // Four thirds: the mean |off| of a normal distribution, with room for its bounds.
+  spread_ += share * (1.33 * std::abs(bounded) - spread_);
+  spread_ = std::max(spread_, least_);
+}
+
+Judge::Judge(const JudgeOptions& options, double half_diagonal_px)
+    : options_(options),
+      half_diagonal_(half_diagonal_px),
+      shift_(0, 0.15, 0.03),
+      turn_(0, 0.3, 0.1),
+      changed_(0.02, 0.04, 0.01),
+      still_(0.01, 0.03, 0.01),
+      sharpness_(1, 0.03, 0.01),
+      detail_(1, 0.03, 0.01),
+      coherence_(0.9, 0.05, 0.01),
+      clipped_(0, 0.05, 0.02) {}
+
+void Judge::learn(const Observation& seen) {
+  ++learned_;
+  const double share = std::max(0.02, 1.0 / (learned_ + 1));
+  const Registration& r = seen.registration;
+  if (r.sure) shift_.add(std::hypot(r.x, r.y), share);
+  if (r.inliers > 0.75) turn_.add(half_diagonal_ * std::hypot(r.rotation, r.zoom), share);
+  coherence_.add(r.coherence, share);
+  clipped_.add(seen.bright + seen.dark, share);
+  changed_.add(seen.changed, share);
+  still_.add(seen.struck, share);
+  sharpness_.add(seen.sharpness, share);
+  detail_.add(seen.detail, share);
+}
+
+void Judge::followed(double x, double y) {
+  home_x_ += x;
+  home_y_ += y;
+}
+
+double Judge::limit(double least, double most, const Usual& usual) const {
+  const double sensible = least / options_.sensitivity;
+  return std::clamp(usual.level() + kFar * usual.spread(), sensible, most * sensible);
+}
+
+bool Judge::gone(const Observation& seen) const {
+  return !seen.registration.sure && seen.registration.coherence < kNoCoherence * coherence_.level() &&
+         seen.sharpness < std::max(kNoSharpness * sharpness_.level(), 3 * seen.sharpness_error);
+}
+
+bool Judge::another_scene(const Observation& seen) const {
+  return gone(seen) && seen.richness > 0.4 && seen.detail > 0.5 && seen.changed > 0.85;
+}
+
+Finding Judge::moved(const Observation& seen) const {
+  Finding finding;
+  const Registration& r = seen.registration;
+  if (another_scene(seen)) {
+    finding.strength = 1 + seen.changed;
+    return finding;
+  }
+  const double shift = std::hypot(r.x, r.y);
+  const double least = std::max(limit(kShiftPx, kMostShift, shift_), 8 * r.standard_error);
+  if (r.sure && r.coherence > r.still_coherence + kAgrees &&
+      r.coherence > kNoCoherence * coherence_.level()) {
+    finding.strength = shift / least;
+    finding.shift_x = r.x;
+    finding.shift_y = r.y;
+    if (!places_.empty()) {
+      const double slow_x = home_x_ + r.x - places_.front()[0];
+      const double slow_y = home_y_ + r.y - places_.front()[1];
+      const double slow = std::hypot(slow_x, slow_y) / (kSlowPx / options_.sensitivity);
+      if (slow > finding.strength && slow > 1) {
+        finding.strength = slow;
+        finding.shift_x = slow_x;
+        finding.shift_y = slow_y;
+      }
+    }
+    finding.shift_px = std::hypot(finding.shift_x, finding.shift_y);
+  }
+  // Turned or enlarged, the scene loses its common phase, and the small picture agrees with the turn.
+  const double turn = half_diagonal_ * std::hypot(r.rotation, r.zoom);
+  const double turn_error = half_diagonal_ * std::hypot(r.rotation_error, r.zoom_error);
+  const double turn_limit =
+      std::max({2 * kShiftPx / options_.sensitivity, turn_.level() + kFar * turn_.spread(), 6 * turn_error});
+  if (r.inliers > 0.75 && r.coherence < 0.6 * coherence_.level() && seen.changed < kCovered &&
+      turn / turn_limit > finding.strength) {
+    finding.strength = turn / turn_limit;
+    finding.shift_px = std::max(turn, shift);
+    finding.shift_x = r.x;
+    finding.shift_y = r.y;
+  }
+  return finding;
+}
+
+double Judge::covered(const Observation& seen) const {
+  const double strength = std::max(seen.struck / limit(kCovered, kMostCovered, still_),
+                                   seen.changed / limit(kHidden, kMostCovered, changed_));
+  // Before a plain scene a plain cover changes little but that nothing of the scene is left.
+  return gone(seen) ? std::max(strength, 1 + seen.changed) : strength;
+}
+
+double Judge::defocused(const Observation& seen) const {
+  // What is hidden, gone or clipped cannot be judged.
+  if (seen.changed > 2 * kCovered || gone(seen)) return 0;
+  if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;
+  const auto lost = [&](double share, double now, const Usual& usual) {
+    const double least = share * usual.level() / options_.sensitivity;
+    return (usual.level() - now) / std::clamp(kFar * usual.spread(), least, kMostLost * least);
+  };
+  const double uncertain = 4 * seen.sharpness_error / std::max(0.05, sharpness_.level());
+  const double lost_sharpness = lost(std::max(kLostSharpness, uncertain), seen.sharpness, sharpness_);
+  const double lost_detail = lost(kLostDetail, seen.detail, detail_);
+  // Amplitudes that something in front of the scene makes uncertain leave the word to the detail of its
+  // parts.
+  const double clear_loss = lost(kLostAlone, seen.detail, detail_);
+  const double together = std::min(lost_sharpness, lost_detail);
+  const bool unsure = uncertain > 0.5 || !seen.registration.sure;
+  if (unsure) return std::max({0.0, together, clear_loss});
+  // The noise of a camera is detail that no blur takes away: half of the amplitude is enough by itself.
+  const double half =
+      seen.changed < kCovered ? lost(std::max(kLostHalf, uncertain), seen.sharpness, sharpness_) : 0;
+  return std::max({0.0, together, half});
+}
+
+double Judge::frozen(const Observation& seen) {
+  const double limit = std::max(kRepeats / options_.sensitivity, 3 * usual_repeats_);
+  if (!seen.repeats) {  // a run has ended; one that was no event is usual here
+    usual_repeats_ =
+        std::max(usual_repeats_ * 0.9995, repeats_ <= limit ? static_cast<double>(repeats_) : 0.0);
+    repeats_ = 0;
+    return 0;
+  }
+  ++repeats_;
+  return repeats_ / limit;
+}
+
+double Judge::flicker(const Observation& seen) {
+  levels_.push_back(seen.level);
+  if (levels_.size() > kFlickerFrames) levels_.erase(levels_.begin());
+  if (levels_.size() < kFlickerFrames) return 0;
+  // Steps up and down in turn, most of them of one size: at least a third of the frames turn.
+  double size = 0;
+  int turns = 0;
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < levels_.size(); ++i) steps.push_back(levels_[i] - levels_[i - 1]);
+  for (std::size_t i = 1; i < steps.size(); ++i) turns += steps[i] * steps[i - 1] < 0 ? 1 : 0;
+  for (double& step : steps) step = std::abs(step);
+  std::ranges::sort(steps);
+  size = steps[steps.size() / 3];
+  const double mean = std::max(0.02, seen.level);
+  if (turns * 3 < static_cast<int>(kFlickerFrames)) return 0;
+  return size / mean / (0.02 / options_.sensitivity);
+}
+
+Findings Judge::judge(const Observation& seen) {
+  Findings findings;
+  const auto at = [&](EventKind kind) -> Finding& { return findings[static_cast<std::size_t>(kind)]; };
+  at(EventKind::frozen).strength = frozen(seen);
+  at(EventKind::flicker).strength = flicker(seen);
+  const bool no_structure = seen.changed > 0.5 || seen.gain < 0.12;
+  if (seen.level < 0.08 && seen.dark > 0.9 && no_structure)
+    at(EventKind::dark).strength = std::min(3.0, seen.dark / 0.9 * 0.08 / std::max(0.01, seen.level));
+  if (seen.bright > 0.6 && no_structure) at(EventKind::blinded).strength = seen.bright / 0.6;
+  at(EventKind::moved) = moved(seen);
+  if (seen.registration.sure && at(EventKind::moved).strength < 1) {
+    places_.push_back({home_x_ + seen.registration.x, home_y_ + seen.registration.y});
+    if (places_.size() > kSlowFrames) places_.erase(places_.begin());
+  }
+  at(EventKind::covered).strength = at(EventKind::blinded).strength > 1 ? 0 : covered(seen);
+  at(EventKind::defocused).strength = defocused(seen);
+  if (seen.changed < kCovered)
+    at(EventKind::light).strength = std::abs(seen.light) / (kLight / options_.sensitivity);
+  // The first frames set the noise: until then only what is far beyond it counts.
+  if (learned_ < kWarmUp) {
+    for (const EventKind kind : {EventKind::moved, EventKind::covered, EventKind::defocused})
+      at(kind).strength /= 2;
+  }
+  return findings;
+}
+
+}  // namespace sfft::video

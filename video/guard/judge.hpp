@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// From measurements to conditions: which of them a person would notice.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "video/events/event.hpp"
+#include "video/guard/observation.hpp"
+
+namespace sfft::video {
+
+/// A level that follows what is usual: its mean size and how far it strays, both robust against bursts.
+class Usual {
+ public:
+  explicit Usual(double first, double first_spread, double least_spread)
+      : level_(first), spread_(first_spread), least_(least_spread) {}
+  void add(double value, double share) noexcept;
+  double level() const noexcept { return level_; }
+  double spread() const noexcept { return spread_; }
+
+ private:
+  double level_, spread_, least_;
+};
+
+/// One condition in one frame.
+struct Finding {
+  double strength = 0;  ///< 1 at the threshold: the condition holds above
+  double shift_px = std::numeric_limits<double>::quiet_NaN();
+  double shift_x = std::numeric_limits<double>::quiet_NaN();
+  double shift_y = std::numeric_limits<double>::quiet_NaN();
+};
+
+using Findings = std::array<Finding, kEventKinds>;
+
+struct JudgeOptions {
+  double sensitivity = 1;  ///< 2: half the thresholds
+};
+
+/// Compares observations with thresholds that follow the noise of the scene. Copies continue independently.
+class Judge {
+ public:
+  Judge(const JudgeOptions& options, double half_diagonal_px);
+
+  /// Judges the next observation. Call learn() after it for frames in which nothing happens.
+  Findings judge(const Observation& seen);
+  /// Takes the observation for usual.
+  void learn(const Observation& seen);
+  /// The reference has followed the scene by this shift.
+  void followed(double x, double y);
+
+  /// Frames in a row that repeat the one before.
+  int repeats() const noexcept { return repeats_; }
+
+  /// Frames until thresholds are more than guesses.
+  static constexpr int kWarmUp = 12;
+
+ private:
+  /// What is usual and several times its spread, between `least` and `most` times that.
+  double limit(double least, double most, const Usual& usual) const;
+  /// Neither phases nor amplitudes of the scene are left.
+  bool gone(const Observation& seen) const;
+  bool another_scene(const Observation& seen) const;
+  Finding moved(const Observation& seen) const;
+  double covered(const Observation& seen) const;
+  double defocused(const Observation& seen) const;
+  double frozen(const Observation& seen);
+  double flicker(const Observation& seen);
+
+  JudgeOptions options_;
+  double half_diagonal_;
+  int learned_ = 0;
+  Usual shift_, turn_, changed_, still_, sharpness_, detail_, coherence_, clipped_;
+  int repeats_ = 0;                            ///< frames in a row that repeat the one before
+  double usual_repeats_ = 0;                   ///< longest such run that was no event, forgotten slowly
+  double home_x_ = 0, home_y_ = 0;             ///< where the reference is, from its first place
+  std::vector<std::array<double, 2>> places_;  ///< of the scene in the latest frames, from there, too
+  std::vector<double> levels_;                 ///< the latest, for flicker
+};
+
+/// 0.5 at the threshold, towards 1 above.
+double confidence(double strength) noexcept;
+
+}  // namespace sfft::video

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the guard measures in one frame, before it judges.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "video/guard/layout.hpp"
+#include "video/guard/registration.hpp"
+
+namespace sfft::video {
+
+struct Observation {
+  std::int64_t frame = 0;
+  Registration registration;
+
+  double changed = 0;    ///< share of the picture that does not show the scene, where the registration says
+  double struck = 0;     ///< the same without what moves from frame to frame
+  double level = 0;      ///< mean grey level, 0 to 1 of what the samples can hold
+  double spread = 0;     ///< standard deviation of grey levels, the same unit
+  double dark = 0;       ///< share of sampled pixels near black
+  double bright = 0;     ///< share of sampled pixels near white
+  double light = 0;      ///< change of the lighting: natural logarithm of the factor on the mean level
+  double gain = 1;       ///< common factor on grey levels; 1 where it is not known
+  double sharpness = 1;  ///< amplitude of the finest rings over the reference's and over the gain
+  double sharpness_error = 0;
+  double detail = 1;    ///< differences of neighbouring pixels over the reference's, relative to the contrast
+  double richness = 1;  ///< energy of coarse structure over the reference's, whatever it shows
+  double change = 0;    ///< root mean square change of the coefficients since the frame before, grey levels
+  bool repeats = false;                ///< not one value differs from the frame before
+  std::array<double, kRings> rings{};  ///< amplitude of each ring over the reference's
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame goes through the plan, is registered with the reference, and is compared with it where it lies.
+#include "video/guard/observer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+namespace sfft::video {
+
+Observer::Observer(std::shared_ptr<const Learned> learned, double full)
+    : learned_(std::move(learned)),
+      full_(full),
+      workspace_(learned_->plan.make_workspace()),
+      spectrum_(learned_->plan.make_spectrum()),
+      reference_values_(learned_->mean),
+      registrar_(learned_->layout),
+      grid_(registrar_.pictures()),
+      reference_(registrar_.reference(reference_values_)),
+      noise_(kTiles, 0.0) {}
+
+Observer::Observer(const Observer& other)
+    : learned_(other.learned_),
+      full_(other.full_),
+      workspace_(learned_->plan.make_workspace()),
+      spectrum_(other.spectrum_),
+      values_(other.values_),
+      previous_(other.previous_),
+      reference_values_(other.reference_values_),
+      registrar_(other.registrar_),
+      grid_(other.grid_),
+      reference_(other.reference_),
+      reference_rows_(other.reference_rows_),
+      rows_(other.rows_),
+      has_rows_(other.has_rows_),
+      has_previous_(other.has_previous_),
+      last_(other.last_),
+      levels_(other.levels_),
+      before_(other.before_),
+      tiles_(other.tiles_),
+      noise_(other.noise_) {}
+
+void Observer::measure_rings(Observation& out) const {
+  const Layout& layout = learned_->layout;
+  const double turn_x = 2 * std::numbers::pi * out.registration.x / static_cast<double>(layout.region.width);
+  const double turn_y = 2 * std::numbers::pi * out.registration.y / static_cast<double>(layout.region.height);
+  struct Amplitude {
+    double value = 0, variance = 0;
+  };
+  const auto amplitude = [&](const std::vector<std::size_t>& places) -> Amplitude {
+    double product = 0;
+    double energy = 0;
+    double power = 0;
+    for (const std::size_t i : places) {
+      const Frequency f = layout.frequencies[i];
+      const double angle = turn_x * f.x + turn_y * f.y;
+      const std::complex<double> turned =
+          std::complex<double>(values_[i]) * std::complex<double>(std::cos(angle), std::sin(angle));
+      const std::complex<double> expected(reference_values_[i]);
+      product += turned.real() * expected.real() + turned.imag() * expected.imag();
+      energy += std::norm(expected);
+      power += std::norm(turned);
+    }
+    if (!(energy > 0)) return {};
+    const double value = product / energy;
+    const double left = std::max(0.0, power - value * value * energy) / static_cast<double>(places.size());
+    return {value, 0.5 * left / energy};
+  };
+  double sum = 0;
+  double variance = 0;
+  double count = 0;
+  for (std::size_t ring = 0; ring < layout.rings.size(); ++ring) {
+    const Amplitude found = amplitude(layout.rings[ring]);
+    out.rings[ring] = found.value / out.gain;
+    if (ring + 2 < layout.rings.size() || layout.rings[ring].size() < 8) continue;
+    sum += out.rings[ring];
+    variance += found.variance / (out.gain * out.gain);
+    count += 1;
+  }
+  // What is hidden has no part in the amplitude.
+  const double seen = count * std::max(0.3, 1 - out.changed);
+  out.sharpness = count > 0 ? std::clamp(sum / seen, 0.0, 4.0) : 1;
+  out.sharpness_error = count > 0 ? std::sqrt(variance) / seen : 1;
+}
+
+double Observer::relative_detail(double gain) const {
+  std::vector<double> ratios;
+  for (std::size_t t = 0; t < rows_.detail.size(); ++t) {
+    if (reference_rows_.detail[t] > full_ / 255)
+      ratios.push_back(rows_.detail[t] / reference_rows_.detail[t]);
+  }
+  if (ratios.size() < 3) return 1;
+  std::ranges::nth_element(ratios, ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2));
+  return ratios[ratios.size() / 2] / std::clamp(gain, 0.1, 4.0);
+}
+
+Observation Observer::observe(const SignalView& region) {
+  Observation out;
+  learned_->plan.execute(region, spectrum_, workspace_);
+  std::swap(previous_, values_);
+  values_.resize(spectrum_.values.size());
+  for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = spectrum_.values[i] + learned_->correction[i];
+  if (has_previous_) {
+    double change = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i) change += std::norm(values_[i] - previous_[i]);
+    out.change = std::sqrt(2 * change) / static_cast<double>(region.shape().points());
+    out.repeats = change == 0;
+  }
+  has_previous_ = true;
+
+  out.registration = registrar_.locate(reference_, values_, learned_->weights, last_);
+  last_ = out.registration.sure ? out.registration : Registration{};
+  registrar_.pictures().draw(registrar_.low(), out.registration.x, out.registration.y, false, levels_);
+  tiles_ = grid_.compare(registrar_.structure(), levels_, before_, reference_.structure, reference_.levels);
+  before_ = registrar_.structure();
+
+  rows_ = read_rows(region, full_);
+  if (!has_rows_) reference_rows_ = rows_;
+  has_rows_ = true;
+  const SceneComparison scene = compare_scene(tiles_, noise_, rows_.detail, reference_rows_.detail, full_);
+  out.changed = scene.changed;
+  out.struck = scene.still;
+  double own = 0;
+  double expected = 0;
+  for (const TileComparison& tile : tiles_) {
+    own += tile.own;
+    expected += tile.expected;
+  }
+  out.richness = expected > 0 ? own / expected : 0;
+  out.gain = scene.light_known ? scene.gain : 1;
+  if (scene.light_known) {
+    const double before = std::max(0.01 * full_, reference_rows_.level);
+    out.light = std::log(std::max(0.005 * full_, scene.gain * before + scene.offset) / before);
+  }
+  measure_rings(out);
+  out.level = rows_.level / full_;
+  out.spread = rows_.spread / full_;
+  out.dark = rows_.dark;
+  out.bright = rows_.bright;
+  out.detail = relative_detail(out.gain);
+  return out;
+}
+
+void Observer::follow() {
+  const Layout& layout = learned_->layout;
+  const double turn_x = 2 * std::numbers::pi * last_.x / static_cast<double>(layout.region.width);
+  const double turn_y = 2 * std::numbers::pi * last_.y / static_cast<double>(layout.region.height);
+  for (std::size_t i = 0; i < reference_values_.size(); ++i) {
+    const Frequency f = layout.frequencies[i];
+    const double angle = -(turn_x * f.x + turn_y * f.y);
+    reference_values_[i] *=
+        std::complex<float>(static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle)));
+  }
+  last_ = {};
+  reference_ = registrar_.reference(reference_values_);
+}
+
+void Observer::adapt(double share) {
+  const auto part = static_cast<float>(share);
+  for (std::size_t i = 0; i < values_.size(); ++i)
+    reference_values_[i] += part * (values_[i] - reference_values_[i]);
+  for (std::size_t t = 0; t < rows_.detail.size(); ++t) {
+    reference_rows_.detail[t] += share * (rows_.detail[t] - reference_rows_.detail[t]);
+    reference_rows_.mean[t] += share * (rows_.mean[t] - reference_rows_.mean[t]);
+  }
+  reference_rows_.level += share * (rows_.level - reference_rows_.level);
+  reference_rows_.spread += share * (rows_.spread - reference_rows_.spread);
+  reference_ = registrar_.reference(reference_values_);
+}
+
+void Observer::note_noise(double share) {
+  for (std::size_t t = 0; t < noise_.size(); ++t) {
+    const TileComparison& tile = tiles_[t];
+    // Of the tile's own change since the frame before; bursts count little.
+    const double energy = std::min(tile.moving, 9 * noise_[t] + 0.05);
+    noise_[t] += share * (energy - noise_[t]);
+  }
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures frames against a reference of the scene.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <vector>
+
+#include "sfft/plan.hpp"
+#include "video/guard/learning.hpp"
+#include "video/guard/observation.hpp"
+#include "video/guard/pixel_rows.hpp"
+#include "video/guard/registration.hpp"
+#include "video/guard/tiles.hpp"
+
+namespace sfft::video {
+
+/// One observer per stream. Copies continue independently.
+class Observer {
+ public:
+  /// `full`: the largest value that samples take.
+  Observer(std::shared_ptr<const Learned> learned, double full);
+  Observer(const Observer& other);
+  Observer& operator=(const Observer&) = delete;
+
+  /// Measures the next frame; `region` is the learned region of it.
+  Observation observe(const SignalView& region);
+
+  /// Lets the reference follow the scene to where the latest frame has it, as it does in the wind or from a
+  /// mast: later shifts count from there.
+  void follow();
+  /// Moves the reference towards the latest frame by a share of the difference: light and season.
+  void adapt(double share);
+  /// Learns how much tiles change by themselves, from the latest frame.
+  void note_noise(double share);
+
+  const Learned& learned() const noexcept { return *learned_; }
+  /// Small picture of the latest frame and of the reference, with lighting, for the page.
+  SmallPictures& pictures() noexcept { return registrar_.pictures(); }
+
+ private:
+  void redraw_reference();
+  void measure_rings(Observation& out) const;
+  double relative_detail(double gain) const;
+
+  std::shared_ptr<const Learned> learned_;
+  double full_;
+  Workspace<float> workspace_;
+  Spectrum<float> spectrum_;
+  std::vector<std::complex<float>> values_, previous_, reference_values_;
+  Registrar registrar_;
+  TileGrid grid_;
+  ReferencePicture reference_;
+  RowStatistics reference_rows_, rows_;
+  bool has_rows_ = false, has_previous_ = false;
+  Registration last_;
+  std::vector<float> levels_, before_;
+  TileComparisons tiles_{};
+  std::vector<double> noise_;
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How well the phases of two frames agree if the scene has moved by so much.
+#pragma once
+
+#include <complex>
+#include <span>
+#include <vector>
+
+#include "video/guard/layout.hpp"
+
+namespace sfft::video {
+
+struct PhaseAgreement {
+  double x = 0, y = 0;        ///< pixels
+  double coherence = 0;       ///< weighted mean of the cosines of the phases that are left over, -1 to 1
+  double standard_error = 0;  ///< pixels, of the larger of x and y
+};
+
+/// Every frequency has the same say, whatever its strength, but for its weight: something that moves in front
+/// of the scene spoils the strong low frequencies and leaves the sum over all. Frequencies near the axes have
+/// none: those hold the jump between opposite rims, which does not move.
+class PhaseMatch {
+ public:
+  explicit PhaseMatch(const Layout& layout);
+
+  /// Sets the frames to compare. `weights`: one per coefficient, 0 to 1.
+  void prepare(std::span<const std::complex<float>> reference, std::span<const std::complex<float>> values,
+               std::span<const float> weights);
+  /// The agreement at this shift.
+  PhaseAgreement at(double x, double y);
+  /// Climbs to the nearest maximum, by low frequencies first: from up to about six pixels away.
+  PhaseAgreement climb(double x, double y);
+  /// What the coherence of frames that have nothing in common strays by.
+  double chance() const noexcept { return chance_; }
+
+ private:
+  struct Sums {
+    double weight = 0, cosine = 0, gx = 0, gy = 0, xx = 0, xy = 0, yy = 0, noise_x = 0, noise_y = 0;
+  };
+  Sums sum(double x, double y, std::size_t count);
+
+  /// Sorted by frequency.
+  std::vector<std::size_t> places_;
+  std::vector<int> fx_, fy_;
+  std::vector<float> omega_x_, omega_y_;
+  std::vector<std::complex<float>> turns_;  ///< unit phases times weight
+  std::vector<float> weights_;
+  std::vector<std::size_t> stages_;  ///< counts of frequencies
+  std::vector<std::complex<float>> ramp_x_, ramp_y_;
+  int most_x_ = 0, most_y_ = 0;
+  double width_, height_;
+  double chance_ = 1;
+};
+
+}  // namespace sfft::video

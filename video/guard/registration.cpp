@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coarse: the peak of the correlation of small pictures. Fine: Gauss-Newton steps on the small picture
+// (Lucas and Kanade, IJCAI 1981; the shift itself is taken out exactly, in the phases) with Tukey's biweight,
+// so that what moves by itself in a part of the picture has no say. Last: the phases of all frequencies, the
+// fine ones too.
+#include "video/guard/registration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "video/guard/least_squares.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+constexpr int kSteps = 4;
+
+/// Coherence, in units of chance, that is surely no accident of a search.
+constexpr double kSure = 5.5;
+/// Pixels by which phases and small pictures may differ.
+constexpr double kNear = 0.5;
+constexpr double kTukey = 4.685;
+/// Grey levels that the residuals of a small picture are taken to have at least.
+constexpr double kLeastSpread = 0.05;
+
+float median_of(std::vector<float>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Where a parabola through three neighbours peaks, in (-1/2, 1/2).
+double peak_offset(float before, float at, float after) {
+  const double curvature = static_cast<double>(before) - 2.0 * at + after;
+  if (!(curvature < 0)) return 0;
+  return std::clamp(0.5 * (static_cast<double>(before) - after) / curvature, -0.5, 0.5);
+}
+
+}  // namespace
+
+Registrar::Registrar(const Layout& layout) : layout_(layout), pictures_(layout), phases_(layout) {
+  for (int row = kRim; row < pictures_.height() - kRim; ++row) {
+    for (int column = kRim; column < pictures_.width() - kRim; ++column) {
+      points_.push_back(row * pictures_.width() + column);
+      at_x_.push_back(static_cast<float>((column - 0.5 * pictures_.width()) * pictures_.step_x()));
+      at_y_.push_back(static_cast<float>((row - 0.5 * pictures_.height()) * pictures_.step_y()));
+    }
+  }
+}
+
+ReferencePicture Registrar::reference(std::span<const std::complex<float>> values) {
+  ReferencePicture reference;
+  reference.values.assign(values.begin(), values.end());
+  layout_.gather_block(values, reference.low);
+  pictures_.draw(reference.low, 0, 0, true, reference.structure);
+  pictures_.draw(reference.low, 0, 0, false, reference.levels);
+  pictures_.gradients(reference.low, reference.by_x, reference.by_y);
+  return reference;
+}
+
+Registrar::Step Registrar::step(const ReferencePicture& reference, double x, double y) {
+  pictures_.draw(low_, x, y, true, structure_);
+  Step step;
+  step.found.x = x;
+  step.found.y = y;
+  // Robust scale around a first guess of the contrast.
+  double product = 0;
+  double energy = 0;
+  for (const int i : points_) {
+    const auto at = static_cast<std::size_t>(i);
+    product += static_cast<double>(structure_[at]) * reference.structure[at];
+    energy += static_cast<double>(reference.structure[at]) * reference.structure[at];
+  }
+  if (!(energy > 0)) return step;
+  std::array<double, 6> p{std::clamp(product / energy, 0.2, 3.0), 0, 0, 0, 0, 0};
+  SmallLeastSquares<6> equations;
+  for (int pass = 0; pass < 2; ++pass) {
+    residuals_.resize(points_.size());
+    const auto predicted = [&](std::size_t n, std::size_t at) {
+      const double ux = p[2] - p[4] * at_y_[n] + p[5] * at_x_[n];
+      const double uy = p[3] + p[4] * at_x_[n] + p[5] * at_y_[n];
+      return p[0] * reference.structure[at] + p[1] - (reference.by_x[at] * ux + reference.by_y[at] * uy);
+    };
+    for (std::size_t n = 0; n < points_.size(); ++n) {
+      const auto at = static_cast<std::size_t>(points_[n]);
+      residuals_[n] = std::abs(structure_[at] - static_cast<float>(predicted(n, at)));
+    }
+    std::vector<float>& sorted = surface_;
+    sorted = residuals_;
+    step.spread = std::max(kLeastSpread, 1.4826 * static_cast<double>(median_of(sorted)));
+    equations = {};
+    const double limit = kTukey * step.spread;
+    double inside = 0;
+    double whole = 0;
+    for (std::size_t n = 0; n < points_.size(); ++n) {
+      const auto at = static_cast<std::size_t>(points_[n]);
+      const double strength = std::abs(static_cast<double>(reference.structure[at]));
+      whole += strength;
+      const double ratio = residuals_[n] / limit;
+      if (ratio >= 1) continue;
+      const double weight = (1 - ratio * ratio) * (1 - ratio * ratio);
+      inside += weight * strength;
+      const double gx = -reference.by_x[at];
+      const double gy = -reference.by_y[at];
+      equations.add({reference.structure[at], 1.0, gx, gy, gy * at_x_[n] - gx * at_y_[n],
+                     gx * at_x_[n] + gy * at_y_[n]},
+                    structure_[at], weight);
+    }
+    step.found.inliers = whole > 0 ? inside / whole : 0;
+    if (!equations.solve(p)) return step;
+  }
+  // The gradients stand for those of the frame, whose contrast is p[0] times theirs.
+  const double contrast = std::max(0.05, p[0]);
+  step.found.contrast = p[0];
+  step.found.x += p[2] / contrast;
+  step.found.y += p[3] / contrast;
+  step.found.rotation = p[4] / contrast;
+  step.found.zoom = p[5] / contrast;
+  // Neighbouring points of the tapered picture are not independent: about two to a degree of freedom.
+  const double scale = std::sqrt(2.0) * step.spread / contrast;
+  step.found.standard_error = scale * std::sqrt(std::max(equations.variance(2), equations.variance(3)));
+  step.found.rotation_error = scale * std::sqrt(equations.variance(4));
+  step.found.zoom_error = scale * std::sqrt(equations.variance(5));
+  step.good = true;
+  return step;
+}
+
+Registration Registrar::correlation_peak(const ReferencePicture& reference) {
+  pictures_.correlate(reference.low, low_, surface_);
+  const int width = pictures_.width();
+  const int height = pictures_.height();
+  const int reach_x = width / 3;
+  const int reach_y = height / 3;
+  const auto value = [&](int column, int row) {
+    return surface_[static_cast<std::size_t>((row + height) % height * width + (column + width) % width)];
+  };
+  float best = value(0, 0);
+  int best_x = 0;
+  int best_y = 0;
+  for (int row = -reach_y; row <= reach_y; ++row) {
+    for (int column = -reach_x; column <= reach_x; ++column) {
+      if (value(column, row) <= best) continue;
+      best = value(column, row);
+      best_x = column;
+      best_y = row;
+    }
+  }
+  Registration found;
+  found.x =
+      pictures_.step_x() * (best_x + peak_offset(value(best_x - 1, best_y), best, value(best_x + 1, best_y)));
+  found.y =
+      pictures_.step_y() * (best_y + peak_offset(value(best_x, best_y - 1), best, value(best_x, best_y + 1)));
+  return found;
+}
+
+Registration Registrar::locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
+                               std::span<const float> weights, const Registration& start) {
+  layout_.gather_block(values, low_);
+  phases_.prepare(reference.values, values, weights);
+  const double chance = phases_.chance();
+  PhaseAgreement best = phases_.climb(start.x, start.y);
+  Registration found;
+  found.still_coherence = phases_.at(0, 0).coherence;
+  // A scene that is where it was, or nearly, needs no search.
+  constexpr double kClear = 0.8;
+  if (best.coherence < kClear) {
+    const Registration peak = correlation_peak(reference);
+    for (const auto& [x, y] : {std::pair(0.0, 0.0), std::pair(peak.x, peak.y)}) {
+      const PhaseAgreement other = phases_.climb(x, y);
+      if (other.coherence > best.coherence) best = other;
+    }
+    const Step coarse = fit(reference, peak.x, peak.y);
+    const PhaseAgreement other = phases_.climb(coarse.found.x, coarse.found.y);
+    if (other.coherence > best.coherence) best = other;
+    // Turned or enlarged, a scene has no common phase: the small picture still shows where it is.
+    if (best.coherence < kSure * chance && coarse.found.inliers > 0.7) {
+      best.x = coarse.found.x;
+      best.y = coarse.found.y;
+      best.standard_error = coarse.found.standard_error;
+    }
+  }
+  // Opposite rims do not move with the scene, and pull the phases of the whole picture back. Small pictures
+  // leave the rim out: where the scene is clear, they have the last word.
+  Step fine = step(reference, best.x, best.y);
+  const double far = std::max(kNear, 0.35 * std::hypot(best.x, best.y));
+  const auto better = [&] {
+    return fine.good && best.coherence > 0.6 && fine.found.inliers > 0.5 &&
+           std::hypot(fine.found.x - best.x, fine.found.y - best.y) < far;
+  };
+  double x = best.x;
+  double y = best.y;
+  double error = best.standard_error;
+  if (better()) {
+    const double moved = std::hypot(fine.found.x - x, fine.found.y - y);
+    if (moved > 0.02) fine = step(reference, fine.found.x, fine.found.y);
+    if (better()) {
+      x = fine.found.x;
+      y = fine.found.y;
+      error = fine.found.standard_error;
+    }
+  }
+  const double still = found.still_coherence;
+  found = fine.found;
+  found.still_coherence = still;
+  found.x = x;
+  found.y = y;
+  found.standard_error = error;
+  found.coherence = best.coherence;
+  found.sure = best.coherence > kSure * chance;
+  if (!fine.good) found.inliers = 0;
+  return found;
+}
+
+Registrar::Step Registrar::fit(const ReferencePicture& reference, double x, double y) {
+  Step found;
+  for (int i = 0; i < kSteps; ++i) {
+    const Step next = step(reference, x, y);
+    if (!next.good) return next;
+    const double moved = std::hypot(next.found.x - x, next.found.y - y);
+    found = next;
+    // A step longer than the picture's finest waves is a guess.
+    const double longest = 0.5 * (pictures_.step_x() + pictures_.step_y());
+    const double part = std::min(1.0, longest / std::max(1e-9, moved));
+    x += part * (next.found.x - x);
+    y += part * (next.found.y - y);
+    if (moved < 0.1) break;
+  }
+  found.found.x = x;
+  found.found.y = y;
+  return found;
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the scene of a reference lies in a frame: shift, rotation, zoom and contrast, from the coefficients
+// of both.
+#pragma once
+
+#include <complex>
+#include <span>
+#include <vector>
+
+#include "video/guard/layout.hpp"
+#include "video/guard/phase_match.hpp"
+#include "video/guard/small_picture.hpp"
+
+namespace sfft::video {
+
+/// Shifts are where the scene went, in pixels: x to the right, y down.
+struct Registration {
+  double x = 0, y = 0;
+  double standard_error = 0;  ///< of the larger of both
+  double rotation = 0;        ///< radians, clockwise as seen
+  double zoom = 0;            ///< 0.01: one per cent larger
+  double rotation_error = 0, zoom_error = 0;
+  double contrast = 1;         ///< factor on the structure
+  double inliers = 0;          ///< share of the scene's structure that lies where this says, 0 to 1
+  double coherence = 0;        ///< of the phases, -1 to 1: what is left of the scene's fine structure
+  double still_coherence = 0;  ///< the same for a scene that has not moved
+  bool sure = false;           ///< the phases agree by far more than chance
+};
+
+/// What a reference needs once.
+struct ReferencePicture {
+  std::vector<std::complex<float>> values;  ///< of the whole support
+  std::vector<std::complex<float>> low;     ///< of the low block
+  std::vector<float> structure, levels;     ///< small pictures, without and with the lighting
+  std::vector<float> by_x, by_y;            ///< gradients of the structure
+};
+
+class Registrar {
+ public:
+  explicit Registrar(const Layout& layout);
+
+  ReferencePicture reference(std::span<const std::complex<float>> values);
+
+  /// Finds the scene in a frame; `start` is a guess, such as the previous frame's, which is tried beside no
+  /// shift and the best correlation of small pictures.
+  Registration locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
+                      std::span<const float> weights, const Registration& start);
+  /// The small picture of the structure in the latest frame, moved to where the reference has it.
+  const std::vector<float>& structure() const noexcept { return structure_; }
+  std::span<const std::complex<float>> low() const noexcept { return low_; }
+  SmallPictures& pictures() noexcept { return pictures_; }
+
+  /// Points of small pictures this close to the rim show both rims mixed.
+  static constexpr int kRim = 4;
+
+ private:
+  struct Step {
+    Registration found;
+    double spread = 0;  ///< robust standard deviation of the residuals
+    bool good = false;
+  };
+  Step step(const ReferencePicture& reference, double x, double y);
+  Step fit(const ReferencePicture& reference, double x, double y);
+  Registration correlation_peak(const ReferencePicture& reference);
+
+  const Layout layout_;
+  SmallPictures pictures_;
+  PhaseMatch phases_;
+  std::vector<std::complex<float>> low_;
+  std::vector<float> structure_, surface_, residuals_;
+  std::vector<int> points_;         ///< inside the rim
+  std::vector<float> at_x_, at_y_;  ///< of these points, pixels from the centre
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small inverse FFTs of the low block. The block is tapered towards its limits, so that edges ring little. A
+// Hann window in the picture is a sum over neighbouring frequencies.
+#include "video/guard/small_picture.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+namespace sfft::video {
+
+namespace {
+
+/// Cycles per region up to which a picture is lighting rather than structure.
+constexpr double kLightingCycles = 4;
+/// Share of the block's radius from which it is tapered.
+constexpr double kTaperFrom = 0.3;
+
+/// The least even number from `least` on with factors 2, 3 and 5.
+int friendly(int least) {
+  for (int n = least + least % 2;; n += 2) {
+    int rest = n;
+    for (const int p : {2, 3, 5})
+      while (rest % p == 0) rest /= p;
+    if (rest == 1) return n;
+  }
+}
+
+}  // namespace
+
+SmallPictures::SmallPictures(const Layout& layout)
+    : columns_(layout.columns),
+      rows_(layout.rows),
+      width_(friendly(2 * layout.columns + 2)),
+      height_(friendly(2 * layout.rows + 2)),
+      step_x_(static_cast<double>(layout.region.width) / width_),
+      step_y_(static_cast<double>(layout.region.height) / height_),
+      region_width_(layout.region.width),
+      region_height_(layout.region.height),
+      plan_(Shape{height_, width_}, true, {.normalization = dense::Normalization::none}),
+      taper_(layout.block.size()),
+      structure_taper_(layout.block.size()),
+      half_(plan_.spectrum_points()),
+      workspace_(plan_.workspace_bytes() + 64) {
+  for (int fx = 0; fx <= columns_; ++fx) {
+    for (int fy = -rows_; fy <= rows_; ++fy) {
+      const double radius = std::min(
+          1.0, std::hypot(static_cast<double>(fx) / (columns_ + 1), static_cast<double>(fy) / (rows_ + 1)));
+      const double fall = std::clamp((radius - kTaperFrom) / (1.1 - kTaperFrom), 0.0, 1.0);
+      const double taper = (0.5 + 0.5 * std::cos(std::numbers::pi * fall)) /
+                           static_cast<double>(layout.region.width) /
+                           static_cast<double>(layout.region.height);
+      // Both filters reach only a few points far: what opposite rims mix stays near the rim.
+      const double coarse = std::hypot(fx, fy) / kLightingCycles;
+      taper_[layout.at(fx, fy)] = static_cast<float>(taper);
+      structure_taper_[layout.at(fx, fy)] =
+          static_cast<float>(taper * (1 - std::exp(-0.5 * coarse * coarse)));
+    }
+  }
+}
+
+void SmallPictures::transform(std::vector<float>& picture) {
+  picture.resize(points());
+  void* start = workspace_.data();
+  std::size_t room = workspace_.size();
+  std::align(64, plan_.workspace_bytes(), start, room);
+  plan_.inverse(std::span<const std::complex<float>>(half_), std::span<float>(picture),
+                {static_cast<std::byte*>(start), plan_.workspace_bytes()});
+}
+
+void SmallPictures::phase_ramp(double x, double y) {
+  const auto fill = [](std::vector<std::complex<float>>& ramp, int first, int last, double turns) {
+    ramp.clear();
+    for (int f = first; f <= last; ++f) {
+      const double angle = 2 * std::numbers::pi * turns * f;
+      ramp.emplace_back(static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle)));
+    }
+  };
+  fill(ramp_x_, 0, columns_, x / static_cast<double>(region_width_));
+  fill(ramp_y_, -rows_, rows_, y / static_cast<double>(region_height_));
+}
+
+void SmallPictures::draw(std::span<const std::complex<float>> low, double x, double y, bool structure,
+                         std::vector<float>& picture) {
+  std::ranges::fill(half_, std::complex<float>{});
+  phase_ramp(x, y);
+  const std::vector<float>& taper = structure ? structure_taper_ : taper_;
+  const int stride = width_ / 2 + 1;
+  std::size_t i = 0;
+  for (int fx = 0; fx <= columns_; ++fx) {
+    for (int fy = -rows_; fy <= rows_; ++fy, ++i) {
+      half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
+          taper[i] * low[i] * ramp_x_[static_cast<std::size_t>(fx)] *
+          ramp_y_[static_cast<std::size_t>(fy + rows_)];
+    }
+  }
+  transform(picture);
+}
+
+void SmallPictures::gradients(std::span<const std::complex<float>> low, std::vector<float>& by_x,
+                              std::vector<float>& by_y) {
+  const int stride = width_ / 2 + 1;
+  for (const bool vertical : {false, true}) {
+    std::ranges::fill(half_, std::complex<float>{});
+    std::size_t i = 0;
+    for (int fx = 0; fx <= columns_; ++fx) {
+      for (int fy = -rows_; fy <= rows_; ++fy, ++i) {
+        const double cycles = vertical ? static_cast<double>(fy) / static_cast<double>(region_height_)
+                                       : static_cast<double>(fx) / static_cast<double>(region_width_);
+        const std::complex<float> slope(0, static_cast<float>(2 * std::numbers::pi * cycles));
+        half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
+            structure_taper_[i] * slope * low[i];
+      }
+    }
+    transform(vertical ? by_y : by_x);
+  }
+}
+
+std::complex<float> SmallPictures::windowed(std::span<const std::complex<float>> low, int fx, int fy) const {
+  const int lines = 2 * rows_ + 1;
+  const auto line = [&](int x) {
+    const bool conjugate = x < 0;
+    const auto value = [&](int y) {
+      const std::complex<float> v =
+          low[static_cast<std::size_t>(std::abs(x) * lines + (conjugate ? -y : y) + rows_)];
+      return conjugate ? std::conj(v) : v;
+    };
+    return 0.5F * value(fy) - 0.25F * (value(fy - 1) + value(fy + 1));
+  };
+  return 0.5F * line(fx) - 0.25F * (line(fx - 1) + line(fx + 1));
+}
+
+void SmallPictures::correlate(std::span<const std::complex<float>> reference,
+                              std::span<const std::complex<float>> low, std::vector<float>& surface) {
+  std::ranges::fill(half_, std::complex<float>{});
+  const int stride = width_ / 2 + 1;
+  for (int fx = 0; fx < columns_; ++fx) {
+    for (int fy = -rows_ + 1; fy < rows_; ++fy) {
+      if (fx <= 1 && std::abs(fy) <= 1) continue;
+      const std::complex<float> product = windowed(low, fx, fy) * std::conj(windowed(reference, fx, fy));
+      const float strength = std::abs(product);
+      if (!(strength > 0)) continue;
+      half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
+          product / std::sqrt(strength);
+    }
+  }
+  transform(surface);
+}
+
+}  // namespace sfft::video

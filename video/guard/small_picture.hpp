@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The picture that the low block of a template describes, with a few dozen points per side.
+#pragma once
+
+#include <complex>
+#include <span>
+#include <vector>
+
+#include "sfft/dense.hpp"
+#include "video/guard/layout.hpp"
+
+namespace sfft::video {
+
+/// Draws small pictures. Points lie at equal distances over the region, row-major; the values are grey
+/// levels.
+class SmallPictures {
+ public:
+  explicit SmallPictures(const Layout& layout);
+
+  int width() const noexcept { return width_; }
+  int height() const noexcept { return height_; }
+  std::size_t points() const noexcept { return static_cast<std::size_t>(width_ * height_); }
+  /// Pixels of the frame between neighbouring points.
+  double step_x() const noexcept { return step_x_; }
+  double step_y() const noexcept { return step_y_; }
+
+  /// The scene moved back by (x, y) pixels. `low` is in the order of Layout::block. `structure`: less its own
+  /// blur over a few points, which is the lighting.
+  void draw(std::span<const std::complex<float>> low, double x, double y, bool structure,
+            std::vector<float>& picture);
+  /// Derivatives by x and y, per pixel of the frame, of the structure.
+  void gradients(std::span<const std::complex<float>> low, std::vector<float>& by_x,
+                 std::vector<float>& by_y);
+  /// Correlation of two scenes over shifts of whole steps, both under a Hann window, of which every
+  /// frequency counts by the root of its strength. Row-major, shift (0, 0) first, negative shifts wrapped.
+  void correlate(std::span<const std::complex<float>> reference, std::span<const std::complex<float>> low,
+                 std::vector<float>& surface);
+
+ private:
+  void transform(std::vector<float>& picture);
+  void phase_ramp(double x, double y);
+  std::complex<float> windowed(std::span<const std::complex<float>> low, int fx, int fy) const;
+
+  int columns_, rows_;
+  int width_, height_;
+  double step_x_, step_y_;
+  std::int64_t region_width_, region_height_;
+  dense::Plan<float> plan_;
+  /// In the order of Layout::block, divided by the points of the region; of all, and of the structure.
+  std::vector<float> taper_, structure_taper_;
+  std::vector<std::complex<float>> half_, ramp_x_, ramp_y_;
+  std::vector<std::byte> workspace_;
+};
+
+}  // namespace sfft::video

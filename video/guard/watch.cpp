@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder reads ahead on a thread of its own. A live source is looked at twice a second, so that silence
+// is an event too.
+#include "video/guard/watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "sfft/error.hpp"
+#include "video/sources/decoder.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMostPoints = 1200;
+constexpr std::size_t kMostEvents = 20000;
+
+/// Sets a flag again and again until it is destroyed, and at once when the run is to stop.
+class Waker {
+ public:
+  Waker(std::atomic<bool>& flag, const std::atomic<bool>& stop)
+      : thread_([this, &flag, &stop] {
+          std::unique_lock lock(mutex_);
+          auto next = Clock::now() + kPause;
+          while (!over_) {
+            changed_.wait_for(lock, kGlance);
+            if (!stop && Clock::now() < next) continue;
+            flag = true;
+            next = Clock::now() + kPause;
+          }
+        }) {}
+  ~Waker() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Waker(const Waker&) = delete;
+  Waker& operator=(const Waker&) = delete;
+
+ private:
+  static constexpr auto kGlance = std::chrono::milliseconds(50);
+  static constexpr auto kPause = std::chrono::milliseconds(500);
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+class Watch {
+ public:
+  Watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
+        const std::atomic<bool>& stop, WatchReport& report)
+      : input_(input), options_(options), on_event_(on_event), stop_(stop), report_(report) {}
+
+  void run() {
+    report_.input.path = input_;
+    const auto source = open_source(input_, options_.source);
+    report_.input = source->info();
+    GuardOptions guard_options = options_.guard;
+    guard_options.source = input_;
+    guard_.emplace(guard_options);
+    try {
+      read(*source);
+    } catch (...) {
+      report_.warnings = source->warnings();
+      throw;
+    }
+    report_.warnings = source->warnings();
+    if (report_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", input_));
+    // Cameras and streams do not end by themselves.
+    if (source->live() && input_ != "-" && !stop_ && !done()) go_offline(report_.seconds);
+  }
+
+  /// A stream that broke is no longer there.
+  void broke() {
+    if (guard_ && live_ && report_.frames > 0 && !stop_) go_offline(report_.seconds);
+  }
+
+  void finish() {
+    report_.us_per_frame = report_.frames > 0 ? busy_us_ / static_cast<double>(report_.frames) : 0;
+  }
+
+ private:
+  bool done() const { return options_.frames > 0 && report_.frames >= options_.frames; }
+
+  void read(FrameSource& source) {
+    live_ = source.live();
+    std::atomic<bool> wake{false};
+    Decoder decoder(source, {.limit = options_.frames});
+    const Waker waker(wake, stop_);
+    last_arrival_ = Clock::now();
+    while (!stop_) {
+      wake = false;
+      const auto frames = decoder.next(1, 1, wake);
+      if (frames.empty()) {
+        if (!wake) break;  // over
+        if (live_) look_for_silence();
+        continue;
+      }
+      take(frames[0].frame);
+    }
+  }
+
+  /// Time of a frame: the source's, else by number and rate.
+  double seconds_of(const Frame& frame) const {
+    if (std::isfinite(frame.seconds)) return frame.seconds;
+    const double fps = report_.input.fps > 0 ? report_.input.fps : 25;
+    return static_cast<double>(report_.frames) / fps;
+  }
+
+  void take(const Frame& frame) {
+    const double seconds = seconds_of(frame);
+    if (report_.frames == 0) {
+      report_.first_frame = frame;
+      report_.input.width = frame.width;
+      report_.input.height = frame.height;
+    }
+    if (frame.gap_seconds >= options_.silence_s) go_offline(seconds - frame.gap_seconds);
+    const auto start = Clock::now();
+    const GuardFrame& result = guard_->push(frame.view(), seconds);
+    busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    ++report_.frames;
+    report_.seconds = std::max(report_.seconds, seconds);
+    last_arrival_ = Clock::now();
+    if (result.seen) {
+      const Observation& seen = *result.seen;
+      const double shift = result.findings[static_cast<std::size_t>(EventKind::moved)].shift_px;
+      report_.shift.add(seconds, std::isfinite(shift) ? shift : 0);
+      report_.changed.add(seconds, seen.changed);
+      report_.sharpness.add(seconds, seen.sharpness);
+      report_.level.add(seconds, seen.level);
+    }
+    tell(result);
+  }
+
+  void look_for_silence() {
+    const double silent = std::chrono::duration<double>(Clock::now() - last_arrival_).count();
+    if (silent >= options_.silence_s) go_offline(report_.seconds);
+  }
+
+  void go_offline(double since) { tell(guard_->offline(since)); }
+
+  void tell(const GuardFrame& result) {
+    for (const auto& [phase, event] : result.events) {
+      keep(event, phase);
+      on_event_(event, phase);
+    }
+    // What the open events have come to since they began.
+    for (const Event& open : guard_->open_events()) {
+      const auto kept = std::ranges::find(report_.events, open.id, &Event::id);
+      if (kept != report_.events.end()) *kept = open;
+    }
+  }
+
+  void keep(const Event& event, EventPhase phase) {
+    if (phase == EventPhase::start) {
+      ++report_.counts[static_cast<std::size_t>(event.kind)];
+      if (report_.events.size() >= kMostEvents) {
+        report_.events.erase(report_.events.begin());
+        ++report_.events_left_out;
+      }
+      report_.events.push_back(event);
+      return;
+    }
+    const auto kept = std::ranges::find(report_.events, event.id, &Event::id);
+    if (kept != report_.events.end()) *kept = event;
+  }
+
+  const std::string& input_;
+  const WatchOptions& options_;
+  const EventCallback& on_event_;
+  const std::atomic<bool>& stop_;
+  WatchReport& report_;
+  std::optional<Guard> guard_;
+  bool live_ = false;
+  double busy_us_ = 0;
+  Clock::time_point last_arrival_;
+};
+
+}  // namespace
+
+const char* to_string(WatchStatus status) noexcept {
+  switch (status) {
+    case WatchStatus::complete:
+      return "complete";
+    case WatchStatus::input_damaged:
+      return "input_damaged";
+    case WatchStatus::interrupted:
+      return "interrupted";
+    default:
+      return "failed";
+  }
+}
+
+void Timeline::add(double seconds, double value) {
+  if (in_last_ > 0 && in_last_ < stretch_) {
+    ++in_last_;
+    if (value > points_.back().value) points_.back().value = value;
+    return;
+  }
+  if (points_.size() == kMostPoints) {
+    for (std::size_t i = 0; i < kMostPoints / 2; ++i) {
+      const Point& a = points_[2 * i];
+      const Point& b = points_[2 * i + 1];
+      points_[i] = {a.seconds, std::max(a.value, b.value)};
+    }
+    points_.resize(kMostPoints / 2);
+    stretch_ *= 2;
+  }
+  points_.push_back({seconds, value});
+  in_last_ = 1;
+}
+
+WatchReport watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
+                  const std::atomic<bool>& stop) noexcept {
+  WatchReport report;
+  try {
+    Watch run(input, options, on_event, stop, report);
+    try {
+      run.run();
+      if (stop) {
+        report.status = WatchStatus::interrupted;
+        report.message = fmt::format("interrupted after {} frames", report.frames);
+      }
+    } catch (const InputError& error) {
+      report.status = stop ? WatchStatus::interrupted : WatchStatus::input_damaged;
+      report.message = stop ? fmt::format("interrupted after {} frames", report.frames) : error.what();
+      run.broke();
+    } catch (const Error& error) {
+      // Frames that change their size, or are too small, are the input's fault.
+      report.status =
+          error.code() == ErrorCode::shape_mismatch ? WatchStatus::input_damaged : WatchStatus::failed;
+      report.message = error.what();
+    }
+    run.finish();
+  } catch (const std::exception& error) {
+    report.status = WatchStatus::failed;
+    try {
+      report.message = error.what();
+    } catch (const std::exception&) {
+      report.message.clear();
+    }
+  }
+  return report;
+}
+
+}  // namespace sfft::video

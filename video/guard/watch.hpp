@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Guards one source from its first frame to its last.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "video/guard/guard.hpp"
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+enum class WatchStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
+const char* to_string(WatchStatus status) noexcept;
+
+/// A bounded record of a measurement over time: neighbours are merged when it is full, and the largest stays.
+class Timeline {
+ public:
+  void add(double seconds, double value);
+  struct Point {
+    double seconds, value;
+  };
+  const std::vector<Point>& points() const noexcept { return points_; }
+
+ private:
+  std::vector<Point> points_;
+  std::int64_t stretch_ = 1, in_last_ = 0;
+};
+
+/// What became of a source. Of its events the latest are kept.
+struct WatchReport {
+  SourceInfo input;
+  WatchStatus status = WatchStatus::complete;
+  std::string message;  ///< why, when not complete
+  std::vector<std::string> warnings;
+  std::int64_t frames = 0;
+  double seconds = 0;  ///< time of the last frame
+  double us_per_frame = 0;
+  std::vector<Event> events;  ///< in the order of their starts
+  std::int64_t events_left_out = 0;
+  std::array<std::int64_t, kEventKinds> counts{};
+  Timeline shift, changed, sharpness, level;
+  Frame first_frame;
+};
+
+struct WatchOptions {
+  GuardOptions guard;
+  SourceOptions source;
+  double silence_s = 5;     ///< a live source without frames for so long is offline
+  std::int64_t frames = 0;  ///< stop after this many; 0: all
+};
+
+/// Called for every event that begins or ends, from the thread that watches.
+using EventCallback = std::function<void(const Event& event, EventPhase phase)>;
+
+/// Opens and guards the input until it ends, breaks, or `stop` is set. Never throws: what was seen until a
+/// failure is in the report.
+WatchReport watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
+                  const std::atomic<bool>& stop) noexcept;
+
+}  // namespace sfft::video
