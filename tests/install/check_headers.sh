@@ -5,7 +5,7 @@
 set -euo pipefail
 expected="dense.hpp dense_selective.hpp device_signal.hpp discover.hpp error.hpp export.hpp
 kernels/base/error.hpp kernels/base/export.hpp kernels/base/types.hpp kernels/dense/problem/vocabulary.hpp
-page_locked.hpp plan.hpp sfft.hpp template.hpp tracker.hpp types.hpp"
+learn_at.hpp page_locked.hpp plan.hpp sfft.hpp template.hpp tracker.hpp types.hpp"
 found=$(cd "$1/include/sfft" && find . -type f -printf '%P\n' | LC_ALL=C sort)
 wanted=$(printf '%s\n' $expected | LC_ALL=C sort)
 [ "$found" = "$wanted" ] || { echo "installed headers, expected (<) and found (>):"; diff <(echo "$wanted") <(echo "$found"); exit 1; }
