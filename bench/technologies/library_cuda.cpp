@@ -72,6 +72,7 @@ class CuFft final : public OnCuda {
   bool planned_ = false;
 };
 
+/// As a user gets it by default: what wisdom names, the library's own where it is shipped with some.
 class DensePlan final : public OnCuda {
  public:
   DensePlan(int device, dense::Engine engine) : OnCuda(device), engine_(engine), device_(device) {
@@ -83,7 +84,6 @@ class DensePlan final : public OnCuda {
     allocate(problem);
     plan_.emplace(shape_of(problem), false,
                   dense::Options{.engine = engine_,
-                                 .planning = dense::Planning::measure,
                                  .backend = Backend::cuda,
                                  .device = device_,
                                  .batch = problem.batch});

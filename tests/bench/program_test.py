@@ -225,7 +225,7 @@ class ProgramTest(unittest.TestCase):
         for row in cpu:
             self.assertGreater(row["learn_ms"], 0)
             self.assertGreaterEqual(row["plan_ms"], row["learn_ms"])
-            self.assertGreater(row["first_use_ms"], 0)
+            self.assertGreaterEqual(row["first_use_ms"], 0)  # what the first frame took longer than the later ones
             self.assertGreater(row["distinct_us"], 0)
             peer = final[row["recording"], row["peer"]]
             self.assertIsNone(peer["learn_ms"])
