@@ -82,11 +82,10 @@ class DensePlan final : public OnCuda {
   void prepare(const Problem& problem, const Setting&) override {
     plan_.reset();
     allocate(problem);
-    plan_.emplace(shape_of(problem), false,
-                  dense::Options{.engine = engine_,
-                                 .backend = Backend::cuda,
-                                 .device = device_,
-                                 .batch = problem.batch});
+    plan_.emplace(
+        shape_of(problem), false,
+        dense::Options{
+            .engine = engine_, .backend = Backend::cuda, .device = device_, .batch = problem.batch});
     facts_.driver = driver_ + ", " + plan_->engine_name();
     workspace_bytes_ = plan_->device_workspace_bytes();
     workspace_ = CudaArray();

@@ -54,12 +54,14 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
     return gather + fft + recover + 0.4 + 0.0004 * k;
   };
   if (batch < multiprocessors / 4) {
-    // Few frames, each one block's or a cluster's work: passes wait for each other more than they compute.
+    // Few frames at once, each one block's or a cluster's work: passes wait for each other more than they
+    // compute.
     const double passes = std::log(std::max(points, 8.0)) / std::log(6.5);
     const auto latency_us = [&](double own) {
       return 3.9 + 0.5 * passes + own * (points * 1.2e-3 + k * (cost.real ? 1.0e-3 : 5e-4));
     };
-    return points * lanes < 2048 ? latency_us(lanes) : 2.1 + latency_us(std::ceil(lanes / 16));
+    const double all_us = points * lanes < 2048 ? latency_us(lanes) : 2.1 + latency_us(std::ceil(lanes / 16));
+    return std::max(all_us / batch, block_us(lanes) / multiprocessors);
   }
   return std::max(block_us(lanes) / multiprocessors, line_us);
 }
