@@ -108,8 +108,8 @@ TEST_F(GuardTest, MeasuresShiftsToAFractionOfAPixel) {
     const GuardFrame& result = copy.push(view(frame), 2);
     ASSERT_TRUE(result.seen);
     EXPECT_TRUE(result.seen->registration.sure);
-    EXPECT_NEAR(result.seen->registration.x, x, 0.15);
-    EXPECT_NEAR(result.seen->registration.y, y, 0.15);
+    EXPECT_NEAR(result.seen->registration.x, x, 0.03);
+    EXPECT_NEAR(result.seen->registration.y, y, 0.03);
   }
 }
 
@@ -196,6 +196,105 @@ TEST_F(GuardTest, RefusesFramesOfAnotherSize) {
         for (int i = 0; i < 20; ++i) small.push(SignalView(std::vector<std::uint8_t>(900), Shape{30, 30}), i);
       },
       Error);
+}
+
+class LandmarksTest : public testing::Test {
+ protected:
+  LandmarksTest() {
+    std::vector<float> mean(kWidth * kHeight);
+    for (int i = 0; i < 8; ++i) {
+      const auto frame = scene_.draw(0, 0);
+      for (std::size_t p = 0; p < mean.size(); ++p) mean[p] += 0.125F * static_cast<float>(frame[p]);
+    }
+    landmarks_ = Landmarks(mean, kWidth, kHeight, 255);
+  }
+  LandmarkReport look(const SignalView& frame, double x = 0, double y = 0) {
+    landmarks_.begin(frame);
+    landmarks_.try_at(x, y, true);
+    return landmarks_.finish();
+  }
+
+  Scene scene_{5};
+  Landmarks landmarks_;
+};
+
+TEST_F(LandmarksTest, PlaceIsExactWhateverTheLightAndTheType) {
+  for (const auto& [x, y] : {std::pair(0.02, 0.0), std::pair(0.25, -0.4), std::pair(-0.75, 1.6),
+                             std::pair(5.5, -3.125), std::pair(-14.3, 8.9)}) {
+    for (const double gain : {1.0, 0.5, 1.15}) {
+      const auto frame = scene_.draw(x, y, 0, gain);
+      const LandmarkReport seen = look(view(frame), std::round(x), std::round(y));
+      ASSERT_TRUE(seen.located) << x << ' ' << gain;
+      EXPECT_NEAR(seen.x, x, 0.03) << gain;
+      EXPECT_NEAR(seen.y, y, 0.03) << gain;
+      EXPECT_LT(seen.lost, 0.1);
+      std::vector<std::uint16_t> wide;
+      for (const std::uint8_t sample : frame) wide.push_back(static_cast<std::uint16_t>(16 * sample));
+      const LandmarkReport same = look({wide, Shape{kHeight, kWidth}}, std::round(x), std::round(y));
+      EXPECT_NEAR(same.x, seen.x, 1e-3);
+      EXPECT_NEAR(same.y, seen.y, 1e-3);
+    }
+  }
+}
+
+TEST_F(LandmarksTest, StatedErrorsAreNearTheTrueOnes) {
+  double off = 0;
+  double stated = 0;
+  constexpr int kTrials = 60;
+  for (int i = 0; i < kTrials; ++i) {
+    const double x = 0.37 * std::cos(i);
+    const double y = 0.41 * std::sin(2 * i);
+    const LandmarkReport seen = look(view(scene_.draw(x, y)));
+    off += (seen.x - x) * (seen.x - x) + (seen.y - y) * (seen.y - y);
+    stated += 2 * seen.standard_error * seen.standard_error;
+  }
+  EXPECT_LT(std::sqrt(off), 2 * std::sqrt(stated));
+  EXPECT_GT(std::sqrt(off), std::sqrt(stated) / 4);
+}
+
+TEST_F(LandmarksTest, CountsThoseThatAreHidden) {
+  for (const double share : {0.0, 0.25, 0.5, 0.75}) {
+    auto frame = scene_.draw(0, 0);
+    for (int row = 0; row < kHeight; ++row)
+      for (int column = 0; column < share * kWidth; ++column)
+        frame[static_cast<std::size_t>(row * kWidth + column)] = 110;
+    const LandmarkReport seen = look(view(frame));
+    EXPECT_NEAR(seen.lost, share, 0.12);
+    int usable = 0;
+    int gone = 0;
+    for (std::size_t t = 0; t < kTiles; ++t) {
+      usable += seen.usable[t];
+      gone += seen.gone[t];
+    }
+    EXPECT_EQ(usable, seen.count);
+    EXPECT_NEAR(gone, seen.lost * seen.count, 1e-6);
+  }
+}
+
+TEST_F(LandmarksTest, FineDetailIsWhatABlurTakesAndNoiseDoesNotBring) {
+  EXPECT_NEAR(look(view(scene_.draw(0, 0))).fine, 1, 0.1);
+  auto frame = scene_.draw(0, 0, 2.5);
+  EXPECT_LT(look(view(frame)).fine, 0.3);
+  std::mt19937 random(1);
+  std::normal_distribution<double> noise(0, 6);
+  const auto noisy = [&](std::vector<std::uint8_t> clean) {
+    for (std::uint8_t& sample : clean)
+      sample = static_cast<std::uint8_t>(std::clamp(sample + noise(random), 0.0, 255.0));
+    return clean;
+  };
+  EXPECT_LT(look(view(noisy(frame))).fine, 0.35);
+  EXPECT_NEAR(look(view(noisy(scene_.draw(0, 0)))).fine, 1, 0.2);
+}
+
+TEST_F(LandmarksTest, ShiftsCountFromWhereTheSceneWasFollowedTo) {
+  look(view(scene_.draw(1.5, -2.25)), 1, -2);
+  landmarks_.follow();
+  const LandmarkReport seen = look(view(scene_.draw(2, -1.25)), 1, 1);
+  EXPECT_NEAR(seen.x, 0.5, 0.03);
+  EXPECT_NEAR(seen.y, 1, 0.03);
+  const std::vector<std::uint8_t> plain(kWidth * kHeight, 100);
+  EXPECT_FALSE(look(view(plain)).located);
+  EXPECT_EQ(Landmarks(std::vector<float>(kWidth * kHeight), kWidth, kHeight, 255).finish().count, 0);
 }
 
 TEST(Hysteresis, BeginsWithTheFirstOfEnoughAndEndsAfterAPause) {

@@ -260,7 +260,10 @@ void Guard::adapt() {
   // What is half way to an event is not to become usual.
   const bool calm =
       std::ranges::all_of(latest_.findings, [](const Finding& f) { return f.strength < kUsual; });
-  if (calm) judge_->learn(seen);
+  if (calm) {
+    judge_->learn(seen);
+    observer_->note_usual();
+  }
   observer_->note_noise(std::max(0.01, 1.0 / (quiet_ + 1)));
   const bool light = conditions_[static_cast<std::size_t>(EventKind::light)].active();
   // What came to stay, or was taken away, becomes a part of it; what moves does not.

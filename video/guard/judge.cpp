@@ -14,19 +14,22 @@ constexpr double kShiftPx = 1.7;
 /// Pixels within the last frames that are a move, however slow.
 constexpr double kSlowPx = 9;
 constexpr std::size_t kSlowFrames = 50;
-constexpr double kCovered = 0.38;
+constexpr double kCovered = 0.34;
 /// Of the picture, with what moves counted in: a crowd or a lorry may hide a good part for a while.
 constexpr double kHidden = 0.6;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
 /// The same without the word of the coefficients.
+/// Of the fine structure of landmarks, and the error with which it counts as known.
+constexpr double kLostFine = 0.72;
+constexpr double kFineKnown = 0.1;
 constexpr double kLostAlone = 0.4;
 constexpr double kLostHalf = 0.5;
 constexpr int kRepeats = 7;
 constexpr double kLight = 0.18;
 /// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
 constexpr double kMostShift = 1.35;
-constexpr double kMostCovered = 1.1;
+constexpr double kMostCovered = 1.0;
 constexpr double kMostLost = 1.5;
 /// Of the usual: below this nothing is left of the phases, or of the amplitudes.
 constexpr double kNoCoherence = 0.35;
@@ -63,6 +66,7 @@ Judge::Judge(const JudgeOptions& options, double half_diagonal_px)
       still_(0.01, 0.03, 0.01),
       sharpness_(1, 0.03, 0.01),
       detail_(1, 0.03, 0.01),
+      fine_(1, 0.05, 0.02),
       coherence_(0.9, 0.05, 0.01),
       clipped_(0, 0.05, 0.02) {}
 
@@ -78,6 +82,7 @@ void Judge::learn(const Observation& seen) {
   still_.add(seen.struck, share);
   sharpness_.add(seen.sharpness, share);
   detail_.add(seen.detail, share);
+  if (seen.landmarks.located) fine_.add(seen.landmarks.fine, share);
 }
 
 void Judge::followed(double x, double y) {
@@ -108,8 +113,9 @@ Finding Judge::moved(const Observation& seen) const {
   }
   const double shift = std::hypot(r.x, r.y);
   const double least = std::max(limit(kShiftPx, kMostShift, shift_), 8 * r.standard_error);
-  if (r.sure && r.coherence > r.still_coherence + kAgrees &&
-      r.coherence > kNoCoherence * coherence_.level()) {
+  const bool phases_agree =
+      r.sure && r.coherence > r.still_coherence + kAgrees && r.coherence > kNoCoherence * coherence_.level();
+  if (seen.landmarks.located || phases_agree) {
     finding.strength = shift / least;
     finding.shift_x = r.x;
     finding.shift_y = r.y;
@@ -148,6 +154,11 @@ double Judge::covered(const Observation& seen) const {
 }
 
 double Judge::defocused(const Observation& seen) const {
+  const LandmarkReport& landmarks = seen.landmarks;
+  if (landmarks.located && landmarks.fine_error < kFineKnown) {
+    const double lost = 1 - (landmarks.fine + 2 * landmarks.fine_error) / std::max(0.2, fine_.level());
+    return std::max(0.0, lost / (kLostFine / options_.sensitivity));
+  }
   // What is hidden, gone or clipped cannot be judged.
   if (seen.changed > 2 * kCovered || gone(seen)) return 0;
   if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;

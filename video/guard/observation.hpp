@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "video/guard/landmarks.hpp"
 #include "video/guard/layout.hpp"
 #include "video/guard/registration.hpp"
 
@@ -14,6 +15,7 @@ namespace sfft::video {
 struct Observation {
   std::int64_t frame = 0;
   Registration registration;
+  LandmarkReport landmarks;
 
   double changed = 0;    ///< share of the picture that does not show the scene, where the registration says
   double struck = 0;     ///< the same without what moves from frame to frame

@@ -9,6 +9,26 @@
 
 namespace sfft::video {
 
+namespace {
+
+template <class T>
+std::vector<float> grey_levels_of(const SignalView& region) {
+  std::vector<float> levels;
+  levels.reserve(static_cast<std::size_t>(region.shape().points()));
+  for (std::int64_t row = 0; row < region.shape()[0]; ++row) {
+    const T* from = static_cast<const T*>(region.data()) + row * region.stride(0);
+    levels.insert(levels.end(), from, from + region.shape()[1]);
+  }
+  return levels;
+}
+
+std::vector<float> grey_levels(const SignalView& region) {
+  return region.type() == ElementType::u16 ? grey_levels_of<std::uint16_t>(region)
+                                           : grey_levels_of<std::uint8_t>(region);
+}
+
+}  // namespace
+
 Observer::Observer(std::shared_ptr<const Learned> learned, double full)
     : learned_(std::move(learned)),
       full_(full),
@@ -18,6 +38,7 @@ Observer::Observer(std::shared_ptr<const Learned> learned, double full)
       registrar_(learned_->layout),
       grid_(registrar_.pictures()),
       reference_(registrar_.reference(reference_values_)),
+      landmarks_(learned_->mean_frame, learned_->layout.region.width, learned_->layout.region.height, full),
       noise_(kTiles, 0.0) {}
 
 Observer::Observer(const Observer& other)
@@ -33,8 +54,10 @@ Observer::Observer(const Observer& other)
       reference_(other.reference_),
       reference_rows_(other.reference_rows_),
       rows_(other.rows_),
+      renew_landmarks_(other.renew_landmarks_),
       has_rows_(other.has_rows_),
       has_previous_(other.has_previous_),
+      landmarks_(other.landmarks_),
       last_(other.last_),
       levels_(other.levels_),
       before_(other.before_),
@@ -109,7 +132,21 @@ Observation Observer::observe(const SignalView& region) {
   }
   has_previous_ = true;
 
-  out.registration = registrar_.locate(reference_, values_, learned_->weights, last_);
+  landmarks_.begin(region);
+  out.registration = registrar_.locate(reference_, values_, learned_->weights, last_, landmarks_);
+  out.landmarks = landmarks_.finish();
+  if (out.landmarks.located) {
+    out.registration.x = out.landmarks.x;
+    out.registration.y = out.landmarks.y;
+    out.registration.standard_error = out.landmarks.standard_error;
+    out.registration.sure = true;
+  }
+  if (renew_landmarks_ && out.registration.sure) {
+    const auto [width, height] = std::pair(learned_->layout.region.width, learned_->layout.region.height);
+    landmarks_ = Landmarks(grey_levels(region), width, height, full_);
+    landmarks_.rebase(out.registration.x, out.registration.y);
+  }
+  renew_landmarks_ = false;
   last_ = out.registration.sure ? out.registration : Registration{};
   registrar_.pictures().draw(registrar_.low(), out.registration.x, out.registration.y, false, levels_);
   tiles_ = grid_.compare(registrar_.structure(), levels_, before_, reference_.structure, reference_.levels);
@@ -118,7 +155,8 @@ Observation Observer::observe(const SignalView& region) {
   rows_ = read_rows(region, full_);
   if (!has_rows_) reference_rows_ = rows_;
   has_rows_ = true;
-  const SceneComparison scene = compare_scene(tiles_, noise_, rows_.detail, reference_rows_.detail, full_);
+  const SceneComparison scene =
+      compare_scene(tiles_, noise_, rows_.detail, reference_rows_.detail, out.landmarks, full_);
   out.changed = scene.changed;
   out.struck = scene.still;
   double own = 0;
@@ -153,6 +191,7 @@ void Observer::follow() {
         std::complex<float>(static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle)));
   }
   last_ = {};
+  landmarks_.follow();
   reference_ = registrar_.reference(reference_values_);
 }
 
@@ -164,9 +203,15 @@ void Observer::adapt(double share) {
     reference_rows_.detail[t] += share * (rows_.detail[t] - reference_rows_.detail[t]);
     reference_rows_.mean[t] += share * (rows_.mean[t] - reference_rows_.mean[t]);
   }
+  landmarks_.adapt(share);
   reference_rows_.level += share * (rows_.level - reference_rows_.level);
   reference_rows_.spread += share * (rows_.spread - reference_rows_.spread);
   reference_ = registrar_.reference(reference_values_);
+}
+
+void Observer::note_usual() {
+  landmarks_.note_usual();
+  renew_landmarks_ = landmarks_.worn();
 }
 
 void Observer::note_noise(double share) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sfft/plan.hpp"
+#include "video/guard/landmarks.hpp"
 #include "video/guard/learning.hpp"
 #include "video/guard/observation.hpp"
 #include "video/guard/pixel_rows.hpp"
@@ -33,6 +34,8 @@ class Observer {
   void adapt(double share);
   /// Learns how much tiles change by themselves, from the latest frame.
   void note_noise(double share);
+  /// Takes what the latest frame shows of the landmarks for usual.
+  void note_usual();
 
   const Learned& learned() const noexcept { return *learned_; }
   /// Small picture of the latest frame and of the reference, with lighting, for the page.
@@ -52,7 +55,9 @@ class Observer {
   TileGrid grid_;
   ReferencePicture reference_;
   RowStatistics reference_rows_, rows_;
+  bool renew_landmarks_ = false;
   bool has_rows_ = false, has_previous_ = false;
+  Landmarks landmarks_;
   Registration last_;
   std::vector<float> levels_, before_;
   TileComparisons tiles_{};

@@ -156,38 +156,55 @@ Registration Registrar::correlation_peak(const ReferencePicture& reference) {
   return found;
 }
 
+PhaseAgreement Registrar::search(const ReferencePicture& reference, const Registration& start,
+                                 Landmarks& landmarks) {
+  PhaseAgreement best = phases_.climb(start.x, start.y);
+  const auto consider = [&](double x, double y) {
+    const PhaseAgreement other = phases_.climb(x, y);
+    if (other.coherence > best.coherence) best = other;
+  };
+  // Whether the landmarks are where the phases say.
+  const auto settled = [&] { return landmarks.try_at(best.x, best.y); };
+  // A scene that is where it was, or nearly, needs no search.
+  constexpr double kClear = 0.8;
+  if (settled() || best.coherence >= kClear) return best;
+  const Registration peak = correlation_peak(reference);
+  consider(0, 0);
+  consider(peak.x, peak.y);
+  if (settled() || landmarks.try_at(peak.x, peak.y)) return best;
+  const Step coarse = fit(reference, peak.x, peak.y);
+  consider(coarse.found.x, coarse.found.y);
+  // Turned or enlarged, a scene has no common phase: the small picture still shows where it is.
+  if (best.coherence < kSure * phases_.chance() && coarse.found.inliers > 0.7) {
+    best.x = coarse.found.x;
+    best.y = coarse.found.y;
+    best.standard_error = coarse.found.standard_error;
+  }
+  if (!landmarks.try_at(best.x, best.y, true)) landmarks.try_at(coarse.found.x, coarse.found.y, true);
+  return best;
+}
+
 Registration Registrar::locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
-                               std::span<const float> weights, const Registration& start) {
+                               std::span<const float> weights, const Registration& start,
+                               Landmarks& landmarks) {
   layout_.gather_block(values, low_);
   phases_.prepare(reference.values, values, weights);
   const double chance = phases_.chance();
-  PhaseAgreement best = phases_.climb(start.x, start.y);
   Registration found;
   found.still_coherence = phases_.at(0, 0).coherence;
-  // A scene that is where it was, or nearly, needs no search.
-  constexpr double kClear = 0.8;
-  if (best.coherence < kClear) {
-    const Registration peak = correlation_peak(reference);
-    for (const auto& [x, y] : {std::pair(0.0, 0.0), std::pair(peak.x, peak.y)}) {
-      const PhaseAgreement other = phases_.climb(x, y);
-      if (other.coherence > best.coherence) best = other;
-    }
-    const Step coarse = fit(reference, peak.x, peak.y);
-    const PhaseAgreement other = phases_.climb(coarse.found.x, coarse.found.y);
-    if (other.coherence > best.coherence) best = other;
-    // Turned or enlarged, a scene has no common phase: the small picture still shows where it is.
-    if (best.coherence < kSure * chance && coarse.found.inliers > 0.7) {
-      best.x = coarse.found.x;
-      best.y = coarse.found.y;
-      best.standard_error = coarse.found.standard_error;
-    }
+  PhaseAgreement best;
+  const bool clear = landmarks.try_at(start.x, start.y);
+  if (clear) {
+    best = phases_.at(landmarks.x(), landmarks.y());
+  } else {
+    best = search(reference, start, landmarks);
   }
   // Opposite rims do not move with the scene, and pull the phases of the whole picture back. Small pictures
   // leave the rim out: where the scene is clear, they have the last word.
   Step fine = step(reference, best.x, best.y);
   const double far = std::max(kNear, 0.35 * std::hypot(best.x, best.y));
   const auto better = [&] {
-    return fine.good && best.coherence > 0.6 && fine.found.inliers > 0.5 &&
+    return !clear && fine.good && best.coherence > 0.6 && fine.found.inliers > 0.5 &&
            std::hypot(fine.found.x - best.x, fine.found.y - best.y) < far;
   };
   double x = best.x;

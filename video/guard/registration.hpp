@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "video/guard/landmarks.hpp"
 #include "video/guard/layout.hpp"
 #include "video/guard/phase_match.hpp"
 #include "video/guard/small_picture.hpp"
@@ -41,10 +42,10 @@ class Registrar {
 
   ReferencePicture reference(std::span<const std::complex<float>> values);
 
-  /// Finds the scene in a frame; `start` is a guess, such as the previous frame's, which is tried beside no
-  /// shift and the best correlation of small pictures.
+  /// Finds the scene in a frame; `start` is a guess, such as the previous frame's. If the landmarks, which
+  /// have begun with the frame, are not there, phases and small pictures look elsewhere.
   Registration locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
-                      std::span<const float> weights, const Registration& start);
+                      std::span<const float> weights, const Registration& start, Landmarks& landmarks);
   /// The small picture of the structure in the latest frame, moved to where the reference has it.
   const std::vector<float>& structure() const noexcept { return structure_; }
   std::span<const std::complex<float>> low() const noexcept { return low_; }
@@ -61,6 +62,7 @@ class Registrar {
   };
   Step step(const ReferencePicture& reference, double x, double y);
   Step fit(const ReferencePicture& reference, double x, double y);
+  PhaseAgreement search(const ReferencePicture& reference, const Registration& start, Landmarks& landmarks);
   Registration correlation_peak(const ReferencePicture& reference);
 
   const Layout layout_;

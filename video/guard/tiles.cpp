@@ -34,18 +34,29 @@ double allowance(double expected, double full) {
   return 0.05 * expected + 0.015 * full;
 }
 
+/// Share of a tile's landmarks that are there; -1: it has none.
+double share_there(const LandmarkReport& landmarks, std::size_t tile) {
+  if (landmarks.usable[tile] == 0) return -1;
+  return 1 - static_cast<double>(landmarks.gone[tile]) / landmarks.usable[tile];
+}
+
 /// The change of light that most tiles agree with. Candidates are what single tiles say, as a factor and as
 /// an offset; tiles that show the scene count twice.
-void common_light(const TileComparisons& tiles, double faint, double full, SceneComparison& scene) {
+void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks, double faint, double full,
+                  SceneComparison& scene) {
   double most = 0;
   double votes = 0;
   std::array<double, 2> best{1, 0};
+  // A tile whose landmarks are there shows the scene; one that has lost them shows something else.
+  const auto vote = [&](std::size_t t) {
+    const double there = share_there(landmarks, t);
+    return 0.1 + (there < 0 ? (shows_the_scene(tiles[t], faint) ? 2 : 1) : 3 * there);
+  };
   const auto support = [&](const std::array<double, 2>& line) {
     double sum = 0;
-    for (const TileComparison& tile : tiles) {
-      const double expected = std::clamp(line[0] * tile.expected_level + line[1], 0.0, full);
-      if (std::abs(tile.level - expected) < allowance(expected, full))
-        sum += shows_the_scene(tile, faint) ? 2 : 1;
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      const double expected = std::clamp(line[0] * tiles[t].expected_level + line[1], 0.0, full);
+      if (std::abs(tiles[t].level - expected) < allowance(expected, full)) sum += vote(t);
     }
     return sum;
   };
@@ -57,8 +68,9 @@ void common_light(const TileComparisons& tiles, double faint, double full, Scene
     best = line;
   };
   consider({1, 0});
-  for (const TileComparison& tile : tiles) {
-    votes += shows_the_scene(tile, faint) ? 2 : 1;
+  for (std::size_t t = 0; t < tiles.size(); ++t) {
+    const TileComparison& tile = tiles[t];
+    votes += vote(t);
     if (tile.expected_level > 0.02 * full && tile.level > 0.005 * full)
       consider({tile.level / tile.expected_level, 0});
     consider({1, tile.level - tile.expected_level});
@@ -140,11 +152,11 @@ TileComparisons TileGrid::compare(std::span<const float> structure, std::span<co
 
 SceneComparison compare_scene(const TileComparisons& tiles, std::span<const double> noise,
                               std::span<const double> detail, std::span<const double> expected_detail,
-                              double full) {
+                              const LandmarkReport& landmarks, double full) {
   const double unit = full / 255;
   const double faint = kFaint * kFaint * unit * unit;
   SceneComparison scene;
-  common_light(tiles, faint, full, scene);
+  common_light(tiles, landmarks, faint, full, scene);
   std::array<double, kTiles> ratios{};
   std::vector<double> sorted;
   for (std::size_t t = 0; t < tiles.size(); ++t) {
@@ -159,9 +171,11 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
   for (std::size_t t = 0; t < tiles.size(); ++t) {
     const TileComparison& tile = tiles[t];
     const double expected_level = std::clamp(gain * tile.expected_level + scene.offset, 0.0, full);
-    // Where the light drives samples to their limit there is nothing to see.
-    if (scene.light_known && ((expected_level > 0.95 * full && tile.level > 0.92 * full) ||
-                              (expected_level < 0.04 * full && tile.level < 0.06 * full)))
+    const double there = share_there(landmarks, t);
+    // Where the light drives samples to their limit there is nothing to see but landmarks.
+    if (there < 0 && scene.light_known &&
+        ((expected_level > 0.95 * full && tile.level > 0.92 * full) ||
+         (expected_level < 0.04 * full && tile.level < 0.06 * full)))
       continue;
     const double expected = gain * gain * tile.expected;
     const double energy = std::max(expected, tile.own);
@@ -178,7 +192,11 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
     // Something taken out of the scene leaves the levels as they were, more or less; a cover seldom does.
     const double level_moved = ramp(std::abs(tile.level - expected_level),
                                     0.3 * allowance(expected_level, full), allowance(expected_level, full));
-    const double changed = std::max(coarse, 0.8 * fine) * (kTakenOut + (1 - kTakenOut) * level_moved);
+    // A blur takes landmarks away and leaves coarse structure.
+    const double blurred = structured * ramp(tile.correlation, 0.6, 0.9);
+    const double changed = there < 0
+                               ? std::max(coarse, 0.8 * fine) * (kTakenOut + (1 - kTakenOut) * level_moved)
+                               : (1 - there) * (1 - blurred);
     votes += 1;
     scene.changed += changed;
     const double still = 1 - ramp(tile.moving, 0.05 * energy + 2 * noise[t], 0.25 * energy + 4 * noise[t]);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "video/guard/landmarks.hpp"
 #include "video/guard/pixel_rows.hpp"
 #include "video/guard/small_picture.hpp"
 
@@ -45,10 +46,10 @@ struct SceneComparison {
 };
 
 /// Weighs the tiles, each with one vote: structure that is lost or replaced, fine detail that is lost in a
-/// part of the picture, and levels that the common change of light does not explain. `noise`: energy of
-/// ordinary changes of each tile. `full`: the largest grey level.
+/// part of the picture, landmarks that are not there, and levels that the common change of light does not
+/// explain. `noise`: energy of ordinary changes of each tile. `full`: the largest grey level.
 SceneComparison compare_scene(const TileComparisons& tiles, std::span<const double> noise,
                               std::span<const double> detail, std::span<const double> expected_detail,
-                              double full);
+                              const LandmarkReport& landmarks, double full);
 
 }  // namespace sfft::video

@@ -145,11 +145,12 @@ class Analysis {
     // At most all light of a strip as wide as the motion comes and goes.
     const double edge = 1 / static_cast<double>(std::min(region.region.width, region.region.height));
     auto& lights = region.brightness.peaks;
-    const auto by_motion = std::ranges::stable_partition(lights, [&](const VibrationPeak& light) {
-      return !light.other_amplitude || light.amplitude > edge * *light.other_amplitude;
-    });
-    region.brightness.by_motion.assign(by_motion.begin(), by_motion.end());
-    lights.erase(by_motion.begin(), by_motion.end());
+    const auto by_motion =
+        std::stable_partition(lights.begin(), lights.end(), [&](const VibrationPeak& light) {
+          return !light.other_amplitude || light.amplitude > edge * *light.other_amplitude;
+        });
+    region.brightness.by_motion.assign(by_motion, lights.end());
+    lights.erase(by_motion, lights.end());
   }
 
   RegionVibration region(const RegionSeries& from) const {
