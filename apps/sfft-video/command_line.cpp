@@ -32,6 +32,7 @@ constexpr const char* kExamples = R"(Examples:
   sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
   sfft-video guard rtsp://camera/1 rtsp://camera/2       tell when a camera is moved, covered, frozen, ...
   sfft-video vibration motor.mp4 --fps 500 --html motor.html   what vibrates, where, and at which frequency
+  sfft-video triage week/ --html week.html --state week.state  when anything happens in days of recordings
 
 Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
 its failure or no memory on it, 5 events that guard's --fail-on names, 130 interrupted (what was done is reported).)";
@@ -214,6 +215,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   add_learn(app, line.learn);
   add_vibration(app, line.vibration);
   add_guard(app, line.guard);
+  add_triage(app, line.triage);
   app.add_subcommand("info", "Describe a template file or an input")
       ->add_option("PATH", line.info, "A template file, or any INPUT of 'run'")
       ->required();
@@ -227,6 +229,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
                  : app.got_subcommand("learn")     ? CommandLine::Command::learn
                  : app.got_subcommand("vibration") ? CommandLine::Command::vibration
                  : app.got_subcommand("guard")     ? CommandLine::Command::guard
+                 : app.got_subcommand("triage")    ? CommandLine::Command::triage
                                                    : CommandLine::Command::info;
   return line;
 }

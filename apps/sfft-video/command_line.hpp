@@ -10,13 +10,14 @@
 namespace sfft::apps {
 
 struct CommandLine {
-  enum class Command : std::uint8_t { none, run, learn, vibration, guard, info };
+  enum class Command : std::uint8_t { none, run, learn, vibration, guard, triage, info };
   Command command = Command::none;
   int exit_code = kFine;  ///< for the command `none`: help or an error was printed
   RunCommand run;
   LearnCommand learn;
   VibrationCommand vibration;
   GuardCommand guard;
+  TriageCommand triage;
   std::string info;
 };
 

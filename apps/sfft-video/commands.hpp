@@ -9,6 +9,7 @@
 
 #include "video/guard/watch.hpp"
 #include "video/pipeline/run.hpp"
+#include "video/triage/recording.hpp"
 #include "video/vibration/recording.hpp"
 
 namespace sfft::apps {
@@ -67,10 +68,21 @@ struct GuardCommand {
   bool quiet = false;
 };
 
+struct TriageCommand {
+  std::vector<std::string> inputs;
+  std::string json, csv, edl, html, svg;  ///< empty: not written; "-": standard output
+  std::string state;                      ///< results of finished files; empty: none
+  double sensitivity = 1;
+  int jobs = 1;  ///< files at the same time; 0: one per core
+  video::TriageOptions options;
+  bool quiet = false;
+};
+
 int run_command(const RunCommand& command, const std::atomic<bool>& stop);
 int learn_command(const LearnCommand& command, const std::atomic<bool>& stop);
 int vibration_command(const VibrationCommand& command, const std::atomic<bool>& stop);
 int guard_command(const GuardCommand& command, const std::atomic<bool>& stop);
+int triage_command(const TriageCommand& command, const std::atomic<bool>& stop);
 int info_command(const std::string& path);
 
 }  // namespace sfft::apps

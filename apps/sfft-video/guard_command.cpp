@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sfft-video guard: a thread per source, events on standard output as they happen, reports at the end.
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <functional>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "hook.hpp"
 #include "outputs.hpp"
+#include "signals_blocked.hpp"
 #include "streams.hpp"
 #include "video/guard/guard_report.hpp"
 
@@ -62,22 +62,6 @@ struct GuardOutputs {
     }
     failed = true;
   }
-};
-
-/// Signals stay with the main thread, which waits for the others.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
 };
 
 bool asked_for(const GuardCommand& command, const std::vector<video::WatchReport>& reports) {

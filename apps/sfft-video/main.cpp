@@ -88,6 +88,8 @@ int parse_and_run(int argc, char** argv, const std::atomic<bool>& stop) {
       return vibration_command(line.vibration, stop);
     case CommandLine::Command::guard:
       return guard_command(line.guard, stop);
+    case CommandLine::Command::triage:
+      return triage_command(line.triage, stop);
     case CommandLine::Command::info:
       return info_command(line.info);
     case CommandLine::Command::none:

@@ -31,6 +31,7 @@ void add_source(CLI::App* command, video::SourceOptions& source);
 void add_region(CLI::App* command, video::SourceOptions& source);
 
 void add_guard(CLI::App& app, GuardCommand& command);
+void add_triage(CLI::App& app, TriageCommand& command);
 void add_vibration(CLI::App& app, VibrationCommand& command);
 
 }  // namespace sfft::apps

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// sfft-video triage: files in parallel, events on standard output in the order of the files, reports at the
+// end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "inputs.hpp"
+#include "outputs.hpp"
+#include "signals_blocked.hpp"
+#include "streams.hpp"
+#include "triage_progress.hpp"
+#include "video/triage/triage_report.hpp"
+#include "video/triage/triage_state.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+using Output = std::optional<detail::OutputFile>;
+
+struct TriageOutputs {
+  Output json, csv, edl, html, svg;
+  bool on_standard_output = false;
+  bool failed = false;
+
+  TriageOutputs(const TriageCommand& command, const std::vector<std::string>& inputs) {
+    std::vector<const detail::OutputFile*> opened;
+    const auto check = [&](const detail::OutputFile& output) {
+      for (const std::string& input : inputs) refuse_input(output, input);
+      for (const auto* other : opened) {
+        if (output.same_as(*other))
+          throw UsageError(fmt::format("'{}' and '{}' are the same file: give each output its own",
+                                       other->path(), output.path()));
+      }
+    };
+    const auto open = [&](Output& output, const std::string& path) {
+      if (path.empty()) return;
+      output.emplace(output_path(path));
+      check(*output);
+      opened.push_back(&*output);
+      on_standard_output = on_standard_output || output->kind() == detail::OutputKind::descriptor;
+    };
+    try {
+      open(json, command.json);
+      open(csv, command.csv);
+      open(edl, command.edl);
+      open(html, command.html);
+      open(svg, command.svg);
+      if (!command.state.empty()) check(detail::OutputFile(command.state));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::file_unreadable) throw;
+      throw UsageError(error.what());
+    }
+  }
+
+  void save(Output& output, const std::function<std::string()>& text) noexcept {
+    if (!output) return;
+    guarded([&] {
+      output->write(text());
+      output->commit();
+    });
+  }
+
+  /// One failing output does not stop the others.
+  void guarded(const std::function<void()>& action) noexcept {
+    try {
+      action();
+      return;
+    } catch (const std::bad_alloc&) {
+      complain("out of memory: an output is not written");
+    } catch (const std::exception& error) {
+      complain(error.what());
+    }
+    failed = true;
+  }
+};
+
+/// Lines of several files at once, printed in the order of the files.
+class Lines {
+ public:
+  Lines(std::size_t files, bool printed) : printed_(printed), waiting_(files), over_(files) {}
+
+  void add(std::size_t file, const std::string& line) {
+    if (!printed_) return;
+    waiting_[file] += line;
+    if (file == first_) flush();
+  }
+  void finish(std::size_t file) {
+    over_[file] = true;
+    while (first_ < over_.size() && over_[first_]) {
+      flush();
+      ++first_;
+    }
+    if (first_ < over_.size()) flush();
+  }
+
+ private:
+  void flush() {
+    if (waiting_[first_].empty()) return;
+    put(stdout, waiting_[first_]);
+    std::fflush(stdout);
+    waiting_[first_].clear();
+  }
+  bool printed_;
+  std::size_t first_ = 0;
+  std::vector<std::string> waiting_;
+  std::vector<bool> over_;
+};
+
+/// All files of one call.
+class TriageRun {
+ public:
+  TriageRun(std::vector<std::string> inputs, video::TriageOptions options, video::TriageState& state,
+            TriageOutputs& outputs, bool quiet, const std::atomic<bool>& stop)
+      : inputs_(std::move(inputs)),
+        options_(std::move(options)),
+        state_(state),
+        outputs_(outputs),
+        stop_(stop),
+        files_(inputs_.size()),
+        lines_(inputs_.size(), !outputs.on_standard_output),
+        progress_(inputs_, quiet) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) files_[i].path = inputs_[i];
+  }
+
+  std::vector<video::TriageFile> run(std::size_t jobs) {
+    std::vector<std::jthread> threads;
+    running_ = jobs;
+    {
+      const SignalsBlocked inherited_by_the_threads;
+      for (std::size_t i = 0; i < jobs; ++i) threads.emplace_back([this] { work(); });
+    }
+    {
+      std::unique_lock lock(mutex_);
+      while (running_ > 0) {
+        changed_.wait_for(lock, std::chrono::milliseconds(100));
+        progress_.show();
+      }
+    }
+    threads.clear();
+    progress_.close();
+    outputs_.guarded([this] { state_.save(); });
+    return std::move(files_);
+  }
+
+ private:
+  void work() {
+    while (!stop_) {
+      const std::size_t file = next_++;
+      if (file >= inputs_.size()) break;
+      read(file);
+    }
+    const std::lock_guard lock(mutex_);
+    --running_;
+    changed_.notify_all();
+  }
+
+  void read(std::size_t file) {
+    std::optional<video::TriageFile> result;
+    {
+      const std::lock_guard lock(mutex_);
+      outputs_.guarded([&] { result = state_.find(inputs_[file]); });
+    }
+    const video::TriageCallbacks callbacks{
+        [&](const video::TriageFile& found, const video::TriageEvent& event) {
+          const std::lock_guard lock(mutex_);
+          lines_.add(file, video::triage_line(found, event));
+        },
+        [&](std::int64_t read, std::int64_t expected) { progress_.update(file, read, expected); }};
+    if (result) {
+      for (const video::TriageEvent& event : result->events) callbacks.on_event(*result, event);
+    } else {
+      result = video::triage(inputs_[file], options_, callbacks, stop_);
+    }
+    progress_.finished(file, result->resumed);
+    const std::lock_guard lock(mutex_);
+    lines_.finish(file);
+    if (!result->resumed) outputs_.guarded([&] { state_.keep(*result); });
+    files_[file] = std::move(*result);
+  }
+
+  std::vector<std::string> inputs_;
+  video::TriageOptions options_;
+  video::TriageState& state_;
+  TriageOutputs& outputs_;
+  const std::atomic<bool>& stop_;
+  std::vector<video::TriageFile> files_;
+  Lines lines_;
+  TriageProgress progress_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t running_ = 0;
+};
+
+}  // namespace
+
+int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) {
+  const std::vector<std::string> inputs = expand_inputs(command.inputs);
+  TriageOutputs outputs(command, inputs);
+  video::TriageOptions options = command.options;
+  options.event.threshold /= command.sensitivity;
+  options.thumbnails = !command.html.empty() || !command.state.empty();
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t jobs =
+      std::min(inputs.size(), command.jobs > 0 ? static_cast<std::size_t>(command.jobs) : cores);
+  if (jobs > 1 && options.source.decode_threads == 0)
+    options.source.decode_threads = static_cast<int>(std::max<std::size_t>(1, cores / jobs));
+
+  std::optional<video::TriageState> state;
+  try {
+    state.emplace(command.state, options);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  if (state->other_options())
+    complain("the state file was made with other options: all files are read again");
+  const std::vector<video::TriageFile> files =
+      TriageRun(inputs, options, *state, outputs, command.quiet, stop).run(jobs);
+
+  const double threshold = options.event.threshold;
+  outputs.save(outputs.json, [&] { return video::triage_json(files, command.sensitivity); });
+  outputs.save(outputs.csv, [&] { return video::triage_csv(files); });
+  outputs.save(outputs.edl, [&] {
+    return command.edl.ends_with(".edl") ? video::triage_edl(files) : video::triage_ffconcat(files);
+  });
+  outputs.save(outputs.html, [&] { return video::triage_page(files, command.sensitivity, threshold); });
+  outputs.save(outputs.svg, [&] { return video::triage_svg(files, threshold); });
+  if (!command.quiet) put(stderr, video::triage_summary(files));
+  bool damaged = false;
+  bool failed = outputs.failed;
+  for (const video::TriageFile& file : files) {
+    if (file.status == video::TriageStatus::complete || file.status == video::TriageStatus::not_read)
+      continue;
+    complain(file.message);
+    damaged = damaged || file.status == video::TriageStatus::input_damaged;
+    failed = failed || file.status == video::TriageStatus::failed;
+  }
+  if (failed) return kUsage;
+  if (stop) return kInterrupted;
+  return damaged ? kInput : kFine;
+}
+
+}  // namespace sfft::apps

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The remaining time follows from the share of the bytes that are done, without those of resumed files.
+#include "triage_progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "inputs.hpp"
+#include "streams.hpp"
+#include "video/report/text.hpp"
+
+namespace sfft::apps {
+
+TriageProgress::TriageProgress(const std::vector<std::string>& files, bool quiet)
+    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {
+  double known = 0;
+  double count = 0;
+  const std::vector<std::string> names = short_names(files);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    std::error_code code;
+    const auto bytes = std::filesystem::file_size(files[i], code);
+    One one;
+    one.name = video::printable(names[i]);
+    one.weight = code ? 0 : static_cast<double>(bytes);
+    known += one.weight;
+    count += code ? 0 : 1;
+    files_.push_back(one);
+  }
+  for (One& one : files_)
+    if (!(one.weight > 0)) one.weight = known > 0 ? known / count : 1;
+}
+
+TriageProgress::~TriageProgress() {
+  close();
+}
+
+void TriageProgress::update(std::size_t file, std::int64_t read, std::int64_t expected) {
+  const std::lock_guard lock(mutex_);
+  One& one = files_[file];
+  one.begun = true;
+  one.read = read;
+  if (expected > 0) one.share = std::min(1.0, static_cast<double>(read) / static_cast<double>(expected));
+}
+
+void TriageProgress::finished(std::size_t file, bool resumed) {
+  const std::lock_guard lock(mutex_);
+  One& one = files_[file];
+  one.over = true;
+  one.share = 1;
+  one.resumed = resumed;
+}
+
+std::string TriageProgress::line(double seconds) const {
+  double done = 0;
+  double all = 0;
+  double frames = 0;
+  std::size_t over = 0;
+  std::string running;
+  int shown = 0;
+  for (const One& one : files_) {
+    frames += static_cast<double>(one.read);
+    over += one.over ? 1 : 0;
+    if (!one.resumed) {
+      done += one.weight * one.share;
+      all += one.weight;
+    }
+    if (one.begun && !one.over && ++shown <= 4)
+      running += fmt::format(" · {} {:.0f} %", one.name, 100 * one.share);
+  }
+  std::string text = fmt::format("{}/{} files", over, files_.size());
+  if (done > 0 && all > 0) {
+    const double left = seconds * (all - done) / done;
+    text += left < 120 ? fmt::format(" ({:.0f} %), {:.0f} s left", 100 * done / all, left)
+                       : fmt::format(" ({:.1f} %), {:.0f} min left", 100 * done / all, left / 60);
+  }
+  return text + fmt::format(", {:.0f} frames a second{}", frames / seconds, running);
+}
+
+void TriageProgress::show() {
+  if (quiet_) return;
+  const auto now = Clock::now();
+  if (now - last_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000))) return;
+  last_ = now;
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    text = line(std::chrono::duration<double>(now - start_).count());
+  }
+  if (terminal_) {
+    print(stderr, "\r{}\x1b[K", text);
+    std::fflush(stderr);
+    line_open_ = true;
+  } else {
+    print(stderr, "{}\n", text);
+  }
+}
+
+void TriageProgress::close() {
+  if (line_open_) print(stderr, "\r\x1b[K");
+  line_open_ = false;
+}
+
+}  // namespace sfft::apps

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scene usually looks like and how much it usually changes, from pictures before and after.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "video/triage/light.hpp"
+
+namespace sfft::video {
+
+/// How long backgrounds reach, in frames.
+struct BackgroundOptions {
+  std::int64_t window = 1500;  ///< pictures before and after, in all
+  std::int64_t recent = 100;   ///< what has stayed for half of this is usual, too
+};
+
+/// Medians over pictures of a window: they stay clear of what passes by. The spread of a point is the median
+/// deviation, so that rain, flags and flicker raise it where they are.
+class Background {
+ public:
+  Background(int width, int height, const BackgroundOptions& options);
+
+  /// Frames come in order; some of them are kept.
+  void add(std::int64_t frame, const std::vector<float>& picture);
+  /// Makes the background for this frame, if it is time. Frames up to half a window later have been added,
+  /// as far as there are any.
+  void move_to(std::int64_t frame);
+
+  /// In the light of usual(): the medians over the window and over the recent past, and the spread.
+  std::span<const float> usual() const noexcept { return usual_; }
+  std::span<const float> recent() const noexcept { return recent_; }
+  std::span<const float> spread() const noexcept { return spread_; }
+
+ private:
+  struct Kept {
+    std::int64_t frame;
+    std::vector<float> picture;
+    Light light{};
+  };
+  void make_usual(std::int64_t frame);
+  void make_recent(std::int64_t frame);
+  void median_of(std::span<const Kept* const> kept, std::vector<float>& median) const;
+
+  int width_, height_;
+  BackgroundOptions options_;
+  std::int64_t every_, sparse_;
+  std::deque<Kept> kept_;
+  std::int64_t next_usual_ = 0, next_recent_ = 0;
+  std::vector<float> usual_, recent_, spread_;
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame is brought to the light of the background and averaged with the few frames before it. Then each
+// point's deviation is divided by its usual spread, and the energy is summed over tiles.
+#include "video/triage/change_meter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::video {
+
+namespace {
+
+constexpr std::int64_t kLeastWindow = 120, kMostWindow = 1600;  ///< frames
+constexpr double kUnknownRate = 25;
+/// Rain and sensor noise differ from frame to frame, objects stay for some frames.
+constexpr double kSmoothingSeconds = 0.16;
+/// Points beside the middle of a tile.
+constexpr int kReach = 1;
+
+}  // namespace
+
+ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(options) {
+  const double rate = fps > 0 ? fps : kUnknownRate;
+  window_ = std::clamp(static_cast<std::int64_t>(options.window_s * rate), kLeastWindow, kMostWindow);
+  recent_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(options.settle_s * rate), 9, window_ / 6);
+  smoothing_ = static_cast<float>(2 / (std::clamp(kSmoothingSeconds * rate, 1.0, 8.0) + 1));
+}
+
+ChangeMeter::~ChangeMeter() = default;
+
+void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Change>& out) {
+  if (!view_) {
+    view_.emplace(frame, options_.k, options_.max_samples);
+    background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
+  }
+  std::vector<float> picture;
+  if (!spare_.empty()) {
+    picture = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  view_->read(frame, picture);
+  background_->add(frames_, picture);
+  pending_.push_back({frames_++, seconds, std::move(picture)});
+  // The first background waits for a whole window.
+  if (frames_ < window_) return;
+  while (static_cast<std::int64_t>(pending_.size()) > window_ / 2) measure(out);
+}
+
+void ChangeMeter::finish(std::vector<Change>& out) {
+  while (!pending_.empty()) measure(out);
+}
+
+void ChangeMeter::measure(std::vector<Change>& out) {
+  Pending& next = pending_.front();
+  background_->move_to(next.frame);
+  const std::span<const float> usual = background_->usual();
+  const std::span<const float> recent = background_->recent();
+  const std::span<const float> spread = background_->spread();
+  light_ = fit_light(next.picture, usual, light_);
+  const auto gain = static_cast<float>(1 / light_.gain);
+  const auto offset = static_cast<float>(-light_.offset / light_.gain);
+  const bool first = smooth_.empty();
+  smooth_.resize(usual.size());
+  energy_.resize(usual.size());
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    const float level = next.picture[i] * gain + offset;
+    smooth_[i] = first ? level : smooth_[i] + smoothing_ * (level - smooth_[i]);
+    const float off = std::min(std::abs(smooth_[i] - usual[i]), std::abs(smooth_[i] - recent[i])) / spread[i];
+    energy_[i] = off * off;
+  }
+  Change change{next.frame, next.seconds, 0, 0, 0};
+  const int width = view_->width();
+  const int height = view_->height();
+  rows_.assign(energy_.size(), 0);
+  for (int y = kReach; y + kReach < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (int v = y - kReach; v <= y + kReach; ++v)
+        rows_[static_cast<std::size_t>(y * width + x)] += energy_[static_cast<std::size_t>(v * width + x)];
+  float most = 0;
+  for (int y = kReach; y + kReach < height; ++y) {
+    for (int x = kReach; x + kReach < width; ++x) {
+      float sum = 0;
+      for (int u = x - kReach; u <= x + kReach; ++u) sum += rows_[static_cast<std::size_t>(y * width + u)];
+      if (sum <= most) continue;
+      most = sum;
+      change.x = view_->frame_x(x);
+      change.y = view_->frame_y(y);
+    }
+  }
+  change.score = std::sqrt(static_cast<double>(most) / ((2 * kReach + 1) * (2 * kReach + 1)));
+  out.push_back(change);
+  spare_.push_back(std::move(next.picture));
+  pending_.pop_front();
+}
+
+}  // namespace sfft::video

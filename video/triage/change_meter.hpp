@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much each frame differs from what the scene usually looks like.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "video/triage/background.hpp"
+#include "video/triage/small_view.hpp"
+
+namespace sfft::video {
+
+struct ChangeOptions {
+  int k = 1000;            ///< about this many coefficients per frame
+  double max_samples = 0;  ///< share of the pixels that may be read; 0: automatic
+  double window_s = 60;    ///< the scene is what is seen for half of this time
+  double settle_s = 4;     ///< what stays for about half of this time is no change any more
+};
+
+/// The change of one frame.
+struct Change {
+  std::int64_t frame = 0;
+  double seconds = 0;
+  /// Root mean square deviation of the tile that differs most, in units of its usual spread.
+  double score = 0;
+  double x = 0, y = 0;  ///< the middle of that tile, in pixels of the frame
+};
+
+/// Frames of one size in order. Half a window of small pictures is held, because a background comes from
+/// frames before and after: changes come with that delay. Memory is bounded.
+class ChangeMeter {
+ public:
+  /// `fps`: frames per second that will be pushed; 0: unknown.
+  ChangeMeter(const ChangeOptions& options, double fps);
+  ~ChangeMeter();
+
+  /// Takes the next frame, shown at `seconds`. Appends the changes that are known now.
+  void push(const SignalView& frame, double seconds, std::vector<Change>& out);
+  /// The changes of the frames that are left.
+  void finish(std::vector<Change>& out);
+
+  const SmallView* view() const noexcept { return view_ ? &*view_ : nullptr; }
+
+ private:
+  struct Pending {
+    std::int64_t frame;
+    double seconds;
+    std::vector<float> picture;
+  };
+  void measure(std::vector<Change>& out);
+
+  ChangeOptions options_;
+  std::int64_t window_, recent_;
+  float smoothing_;
+  std::optional<SmallView> view_;
+  std::optional<Background> background_;
+  std::deque<Pending> pending_;
+  std::vector<std::vector<float>> spare_;
+  std::int64_t frames_ = 0;
+  Light light_;
+  std::vector<float> smooth_, energy_, rows_;
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// An event stays open until a change that begins now could no longer overlap it.
+#include "video/triage/event_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::video {
+
+namespace {
+
+constexpr double kUnknownRate = 25;
+/// An event goes on down to this part of the threshold that it began at.
+constexpr double kRelease = 0.7;
+/// Seconds without change that end an event.
+constexpr double kPause = 0.6;
+
+HysteresisOptions hysteresis(double min_length_s, double fps) {
+  HysteresisOptions options;
+  options.begin = std::clamp(static_cast<int>(std::lround(min_length_s * fps)), fps < 4 ? 1 : 2, 24);
+  options.window = std::min(32, options.begin + options.begin / 3);
+  options.end = std::clamp(static_cast<int>(std::lround(kPause * fps)), 1, 1000);
+  return options;
+}
+
+}  // namespace
+
+EventList::EventList(const EventOptions& options, double fps)
+    : options_(options),
+      interval_s_(1 / (fps > 0 ? fps : kUnknownRate)),
+      condition_(hysteresis(options.min_length_s, 1 / interval_s_)) {}
+
+const Change& EventList::at(std::int64_t frame) const {
+  const auto found = std::ranges::lower_bound(past_, frame, {}, &Change::frame);
+  return found == past_.end() ? past_.back() : *found;
+}
+
+void EventList::begin() {
+  const Change& first = at(condition_.start());
+  if (!current_) {
+    current_.emplace();
+    TriageEvent& event = current_->event;
+    event.change_start_s = first.seconds;
+    event.start_s = std::max(past_.front().seconds, first.seconds - options_.margin_before_s);
+    event.start_frame = std::ranges::lower_bound(past_, event.start_s, {}, &Change::seconds)->frame;
+  }
+  current_->lasts = true;
+  for (auto change = std::ranges::lower_bound(past_, first.frame, {}, &Change::frame); change != past_.end();
+       ++change)
+    if (change->score > current_->peak.score) current_->peak = *change;
+}
+
+std::optional<TriageEvent> EventList::close() {
+  TriageEvent event = current_->event;
+  const Change& peak = current_->peak;
+  event.peak = peak.score;
+  event.peak_s = peak.seconds;
+  event.peak_frame = peak.frame;
+  event.peak_x = peak.x;
+  event.peak_y = peak.y;
+  event.end_s = std::min(event.change_end_s + options_.margin_after_s, past_.back().seconds + interval_s_);
+  const auto after = std::ranges::upper_bound(past_, event.end_s, {}, &Change::seconds);
+  event.end_frame = after == past_.end() ? past_.back().frame + 1 : after->frame;
+  current_.reset();
+  if (event.change_end_s - event.change_start_s < options_.min_length_s - interval_s_) return std::nullopt;
+  event.id = ++ids_;
+  return event;
+}
+
+std::optional<TriageEvent> EventList::add(const Change& change) {
+  past_.push_back(change);
+  const double limit = options_.threshold * (condition_.active() ? kRelease : 1);
+  const Hysteresis::Change turn = condition_.update(change.frame, change.score > limit);
+  std::optional<TriageEvent> over;
+  if (turn == Hysteresis::Change::begins) {
+    const double start = at(condition_.start()).seconds;
+    if (current_ && start - options_.margin_before_s > current_->event.change_end_s + options_.margin_after_s)
+      over = close();
+    begin();
+  }
+  if (turn == Hysteresis::Change::ends) {
+    current_->event.change_end_s = at(condition_.end()).seconds;
+    current_->lasts = false;
+  }
+  if (current_ && current_->lasts && change.score > current_->peak.score) current_->peak = change;
+
+  // A change that begins now may turn out to have begun up to 32 frames ago.
+  const double reach = options_.margin_before_s + 33 * interval_s_;
+  if (current_ && !current_->lasts &&
+      change.seconds - reach > current_->event.change_end_s + options_.margin_after_s)
+    over = close();
+  const double keep = change.seconds - reach - options_.margin_after_s - 2 * kPause;
+  while (past_.size() > 64 && past_.front().seconds < keep &&
+         !(current_ && !current_->lasts && past_.front().seconds >= current_->event.change_end_s))
+    past_.pop_front();
+  return over;
+}
+
+std::optional<TriageEvent> EventList::finish() {
+  if (past_.empty()) return std::nullopt;
+  if (condition_.stop(past_.back().frame + 1) == Hysteresis::Change::ends)
+    current_->event.change_end_s = past_.back().seconds + interval_s_;
+  return current_ ? close() : std::nullopt;
+}
+
+}  // namespace sfft::video

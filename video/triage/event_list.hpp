@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of a recording: where changes last, with margins, merged where these overlap.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "video/events/hysteresis.hpp"
+#include "video/triage/change_meter.hpp"
+
+namespace sfft::video {
+
+struct EventOptions {
+  double threshold = 6;        ///< of Change::score
+  double margin_before_s = 1;  ///< added to each event
+  double margin_after_s = 1;
+  double min_length_s = 0.2;  ///< shorter changes are no events
+};
+
+/// A stretch of a recording in which something changes.
+struct TriageEvent {
+  std::int64_t id = 0;  ///< counts the events of a file from 1
+  double start_s = 0, end_s = 0;
+  std::int64_t start_frame = 0;                 ///< counts the frames that are read
+  std::int64_t end_frame = 0;                   ///< the first frame after it
+  double change_start_s = 0, change_end_s = 0;  ///< without the margins
+  double peak = 0;                              ///< the largest score
+  double peak_s = 0;
+  std::int64_t peak_frame = 0;
+  double peak_x = 0, peak_y = 0;  ///< where in the frame, in pixels
+  std::string thumbnail;          ///< the frame at the peak, as a data URI; empty: none was asked for
+};
+
+/// Takes changes in order. One list per recording.
+class EventList {
+ public:
+  EventList(const EventOptions& options, double fps);
+
+  /// Returns the event that is over and that no later change can extend, if there is one.
+  std::optional<TriageEvent> add(const Change& change);
+  /// The last event, if it is not over.
+  std::optional<TriageEvent> finish();
+
+  /// Of the event that lasts, the change at its peak; none while nothing happens.
+  const Change* peak() const noexcept { return current_ ? &current_->peak : nullptr; }
+
+ private:
+  struct Current {
+    TriageEvent event;
+    Change peak;
+    bool lasts = true;
+  };
+  void begin();
+  std::optional<TriageEvent> close();
+  const Change& at(std::int64_t frame) const;
+
+  EventOptions options_;
+  double interval_s_;
+  Hysteresis condition_;
+  std::deque<Change> past_;
+  std::optional<Current> current_;
+  std::int64_t ids_ = 0;
+};
+
+}  // namespace sfft::video

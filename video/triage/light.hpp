@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The change of light between two small pictures of a scene.
+#pragma once
+
+#include <span>
+
+namespace sfft::video {
+
+/// grey level = gain * reference + offset, for most of the picture.
+struct Light {
+  double gain = 1, offset = 0;
+};
+
+/// Fits the light by iterated weighted least squares, so that up to about half of the picture may show
+/// something else. `start`: where to begin, the light of the frame before.
+Light fit_light(std::span<const float> picture, std::span<const float> reference, const Light& start);
+
+}  // namespace sfft::video

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder reads ahead on a thread of its own. Changes come half a window after their frames, so that
+// small copies of frames wait for the events whose peak they may show.
+#include "video/triage/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+
+#include "sfft/error.hpp"
+#include "video/report/png.hpp"
+#include "video/sources/decoder.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMostPoints = 4096;
+constexpr std::int64_t kThumbnailSide = 200;
+constexpr double kThumbnailsPerSecond = 5;
+constexpr std::size_t kMostThumbnails = 640;
+
+double read_fps(const FrameSource& source, const SourceOptions& options) {
+  return source.frame_rate() / static_cast<double>(std::max<std::int64_t>(1, options.selection.every));
+}
+
+/// A frame reduced to at most kThumbnailSide, each point the mean of a few pixels.
+Image thumbnail_of(const SignalView& frame) {
+  const std::int64_t height = frame.shape()[0];
+  const std::int64_t width = frame.shape()[1];
+  const std::int64_t step =
+      std::max<std::int64_t>(1, (std::max(width, height) + kThumbnailSide - 1) / kThumbnailSide);
+  const std::int64_t within = std::max<std::int64_t>(1, step / 2);
+  Image image;
+  image.width = static_cast<int>(width / step);
+  image.height = static_cast<int>(height / step);
+  const bool wide = frame.type() == ElementType::u16;
+  std::vector<int> levels;
+  int most = wide ? 1 : 255;
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    for (std::int64_t x = 0; x < image.width; ++x) {
+      int sum = 0;
+      for (const std::int64_t v : {y * step, y * step + within - (step == 1 ? 1 : 0)}) {
+        for (const std::int64_t u : {x * step, x * step + within - (step == 1 ? 1 : 0)}) {
+          const std::int64_t at = v * frame.stride(0) + u;
+          sum += wide ? static_cast<const std::uint16_t*>(frame.data())[at]
+                      : static_cast<const std::uint8_t*>(frame.data())[at];
+        }
+      }
+      levels.push_back(sum / 4);
+      most = std::max(most, sum / 4);
+    }
+  }
+  for (const int level : levels) image.samples.push_back(static_cast<std::uint8_t>(level * 255 / most));
+  return image;
+}
+
+class Reading {
+ public:
+  Reading(const TriageOptions& options, const TriageCallbacks& callbacks, const std::atomic<bool>& stop,
+          TriageFile& file)
+      : options_(options), callbacks_(callbacks), stop_(stop), file_(file) {}
+
+  void run() {
+    const auto source = open_source(file_.path, options_.source);
+    file_.fps = read_fps(*source, options_.source);
+    meter_.emplace(options_.change, file_.fps);
+    events_.emplace(options_.event, file_.fps);
+    try {
+      read(*source);
+    } catch (...) {
+      file_.warnings = source->warnings();
+      throw;
+    }
+    file_.warnings = source->warnings();
+    if (file_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", file_.path));
+  }
+
+  /// What was read is judged, whatever ended the reading.
+  void finish() {
+    if (!meter_) return;
+    const auto start = Clock::now();
+    changes_.clear();
+    meter_->finish(changes_);
+    busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    take_changes();
+    if (auto last = events_->finish()) keep(*last);
+    if (file_.frames > 0) file_.us_per_frame = busy_us_ / static_cast<double>(file_.frames);
+  }
+
+ private:
+  void read(FrameSource& source) {
+    const std::int64_t all = source.info().frames_expected;
+    const std::int64_t expected =
+        options_.frames > 0 && (all < 0 || all > options_.frames) ? options_.frames : all;
+    Decoder decoder(source, {.limit = options_.frames});
+    while (!stop_) {
+      const auto frames = decoder.next(4, 1, stop_);
+      if (frames.empty()) return;
+      for (const DecodedFrame& decoded : frames) take(decoded.frame);
+      if (callbacks_.on_progress) callbacks_.on_progress(file_.frames, expected);
+    }
+  }
+
+  void take(const Frame& frame) {
+    const double interval = 1 / (file_.fps > 0 ? file_.fps : 25);
+    const double seconds = std::isfinite(frame.seconds) ? std::max(frame.seconds, last_seconds_)
+                                                        : static_cast<double>(file_.frames) * interval;
+    last_seconds_ = seconds;
+    if (file_.frames == 0) {
+      file_.width = frame.width;
+      file_.height = frame.height;
+    }
+    changes_.clear();
+    const auto start = Clock::now();
+    meter_->push(frame.view(), seconds, changes_);
+    busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    if (options_.thumbnails && seconds >= next_thumbnail_) {
+      thumbnails_.emplace_back(file_.frames, thumbnail_of(frame.view()));
+      if (thumbnails_.size() > kMostThumbnails) thumbnails_.pop_front();
+      next_thumbnail_ = seconds + 1 / kThumbnailsPerSecond;
+    }
+    ++file_.frames;
+    file_.seconds = seconds + interval;
+    take_changes();
+  }
+
+  void take_changes() {
+    for (const Change& change : changes_) {
+      add_point(change);
+      auto over = events_->add(change);
+      if (over) keep(*over);
+      note_thumbnail(change);
+    }
+  }
+
+  /// The small copy that is nearest to the peak of the event that lasts.
+  void note_thumbnail(const Change& change) {
+    const Change* const peak = events_->peak();
+    if (peak == nullptr) {
+      while (thumbnails_.size() > 1 && thumbnails_[1].first + kHeld < change.frame) thumbnails_.pop_front();
+      return;
+    }
+    if (thumbnails_.empty() || peak->frame == shown_frame_) return;
+    const auto distance = [&](const std::pair<std::int64_t, Image>& one) {
+      return std::abs(one.first - peak->frame);
+    };
+    shown_ = std::ranges::min_element(thumbnails_, {}, distance)->second;
+    shown_frame_ = peak->frame;
+  }
+
+  void keep(TriageEvent event) {
+    if (shown_frame_ == event.peak_frame && !shown_.samples.empty()) event.thumbnail = data_uri(shown_);
+    file_.events.push_back(std::move(event));
+    if (callbacks_.on_event) callbacks_.on_event(file_, file_.events.back());
+  }
+
+  /// Neighbours are merged when the timeline is full, and the largest stays.
+  void add_point(const Change& change) {
+    std::vector<TimelinePoint>& points = file_.timeline;
+    if (in_last_ > 0 && in_last_ < stretch_) {
+      ++in_last_;
+      points.back().score = std::max(points.back().score, change.score);
+      return;
+    }
+    if (points.size() == kMostPoints) {
+      for (std::size_t i = 0; i < kMostPoints / 2; ++i)
+        points[i] = {points[2 * i].seconds, std::max(points[2 * i].score, points[2 * i + 1].score)};
+      points.resize(kMostPoints / 2);
+      stretch_ *= 2;
+    }
+    points.push_back({change.seconds, change.score});
+    in_last_ = 1;
+  }
+
+  static constexpr std::int64_t kHeld = 64;  ///< frames after which nothing behind becomes a peak
+
+  const TriageOptions& options_;
+  const TriageCallbacks& callbacks_;
+  const std::atomic<bool>& stop_;
+  TriageFile& file_;
+  std::optional<ChangeMeter> meter_;
+  std::optional<EventList> events_;
+  std::vector<Change> changes_;
+  std::deque<std::pair<std::int64_t, Image>> thumbnails_;
+  Image shown_;
+  std::int64_t shown_frame_ = -1;
+  double next_thumbnail_ = 0, last_seconds_ = 0, busy_us_ = 0;
+  std::int64_t stretch_ = 1, in_last_ = 0;
+};
+
+}  // namespace
+
+const char* to_string(TriageStatus status) noexcept {
+  switch (status) {
+    case TriageStatus::complete:
+      return "complete";
+    case TriageStatus::input_damaged:
+      return "input_damaged";
+    case TriageStatus::interrupted:
+      return "interrupted";
+    case TriageStatus::not_read:
+      return "not_read";
+    default:
+      return "failed";
+  }
+}
+
+TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
+                  const std::atomic<bool>& stop) noexcept {
+  TriageFile file;
+  try {
+    file.path = path;
+    Reading reading(options, callbacks, stop, file);
+    try {
+      reading.run();
+      file.status = stop ? TriageStatus::interrupted : TriageStatus::complete;
+    } catch (const InputError& error) {
+      file.status = stop ? TriageStatus::interrupted : TriageStatus::input_damaged;
+      file.message = error.what();
+    } catch (const Error& error) {
+      // Frames that change their size are the input's fault.
+      file.status =
+          error.code() == ErrorCode::shape_mismatch ? TriageStatus::input_damaged : TriageStatus::failed;
+      file.message = error.what();
+    }
+    if (stop) file.message = fmt::format("interrupted after {} frames of '{}'", file.frames, path);
+    reading.finish();
+  } catch (const std::exception& error) {
+    file.status = TriageStatus::failed;
+    try {
+      file.message = error.what();
+    } catch (const std::exception&) {
+      file.message.clear();
+    }
+  }
+  return file;
+}
+
+}  // namespace sfft::video

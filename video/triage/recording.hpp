@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triage of one recording from its first frame to its last.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "video/sources/source.hpp"
+#include "video/triage/change_meter.hpp"
+#include "video/triage/event_list.hpp"
+
+namespace sfft::video {
+
+enum class TriageStatus : std::uint8_t {
+  complete,
+  input_damaged,
+  interrupted,
+  failed,
+  not_read  ///< the run ended before it came to this file
+};
+const char* to_string(TriageStatus status) noexcept;
+
+struct TimelinePoint {
+  double seconds = 0, score = 0;
+};
+
+/// What became of a file.
+struct TriageFile {
+  std::string path;
+  TriageStatus status = TriageStatus::not_read;
+  std::string message;  ///< why, when not complete
+  std::vector<std::string> warnings;
+  std::int64_t frames = 0;
+  double seconds = 0;  ///< length: time of the last frame and its interval
+  std::int64_t width = 0, height = 0;
+  double fps = 0;           ///< of the frames that were read; 0: unknown
+  double us_per_frame = 0;  ///< time after decoding
+  bool resumed = false;     ///< taken from the state of an earlier run
+  std::vector<TriageEvent> events;
+  std::vector<TimelinePoint> timeline;  ///< the largest score of each stretch of equally many frames
+};
+
+struct TriageOptions {
+  ChangeOptions change;
+  EventOptions event;
+  SourceOptions source;
+  std::int64_t frames = 0;  ///< stop after this many of each file; 0: all
+  bool thumbnails = false;
+};
+
+/// Called for each event when it is over, and with the number of frames read and expected (-1: unknown).
+struct TriageCallbacks {
+  std::function<void(const TriageFile& file, const TriageEvent& event)> on_event;
+  std::function<void(std::int64_t read, std::int64_t expected)> on_progress;
+};
+
+/// Reads the file until it ends, breaks, or `stop` is set. Never throws: what was found until a failure is in
+/// the result.
+TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
+                  const std::atomic<bool>& stop) noexcept;
+
+}  // namespace sfft::video

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The block is tapered towards its limits, so that edges ring little, and goes through a small inverse FFT.
+#include "video/triage/small_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include "sfft/error.hpp"
+#include "sfft/learn_at.hpp"
+#include "video/guard/layout.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+constexpr std::int64_t kSmallestSide = 32;
+/// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
+constexpr double kSamples = 64e3;
+/// Share of the block's radius from which it is tapered.
+constexpr double kTaperFrom = 0.4;
+
+/// The least even number from `least` on with factors 2, 3 and 5.
+int friendly(int least) {
+  for (int n = least + least % 2;; n += 2) {
+    int rest = n;
+    for (const int p : {2, 3, 5})
+      while (rest % p == 0) rest /= p;
+    if (rest == 1) return n;
+  }
+}
+
+/// The largest grey level: 255, or what as many bits hold as the first frame needs.
+double full_scale(const SignalView& frame) {
+  if (frame.type() != ElementType::u16) return 255;
+  const auto* samples = static_cast<const std::uint16_t*>(frame.data());
+  int most = 1;
+  for (std::int64_t row = 0; row < frame.shape()[0]; ++row)
+    for (std::int64_t i = 0; i < frame.shape()[1]; ++i)
+      most = std::max<int>(most, samples[row * frame.stride(0) + i]);
+  int full = 1023;
+  while (full < most) full = 2 * full + 1;
+  return full;
+}
+
+}  // namespace
+
+SmallView::SmallView(const SignalView& first_frame, int k, double max_samples)
+    : shape_(first_frame.shape()), type_(first_frame.type()) {
+  if (type_ != ElementType::u8 && type_ != ElementType::u16)
+    throw Error(ErrorCode::type_mismatch, "triage takes frames of 8 or 16 bits");
+  region_ = plannable({0, 0, shape_[1], shape_[0]});
+  const auto width = static_cast<int>(region_.width);
+  const auto height = static_cast<int>(region_.height);
+  if (std::min(width, height) < kSmallestSide) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a picture of {}x{} is too small for triage: it needs {}x{}", shape_[1],
+                            shape_[0], kSmallestSide, kSmallestSide));
+  }
+  const double aspect = static_cast<double>(width) / height;
+  const int columns = std::clamp(static_cast<int>(std::lround(std::sqrt(0.5 * k * aspect))), 6, width / 4);
+  const int rows = std::clamp(static_cast<int>(std::lround(std::sqrt(0.5 * k / aspect))), 6, height / 4);
+  width_ = friendly(2 * columns + 2);
+  height_ = friendly(2 * rows + 2);
+
+  std::vector<std::int64_t> support;
+  for (int fx = 0; fx <= columns; ++fx) {
+    for (int fy = fx == 0 ? 0 : -rows; fy <= rows; ++fy)
+      support.push_back(static_cast<std::int64_t>(fy < 0 ? fy + height : fy) * width + fx);
+  }
+  const SignalView region = region_of(first_frame);
+  const Template tmpl = learn_at(region, support);
+  PlanOptions options;
+  options.backend = Backend::cpu;
+  options.use_reference = false;
+  const double points = static_cast<double>(region_.width * region_.height);
+  options.max_samples = max_samples > 0 ? max_samples : std::min(0.25, kSamples / points);
+  plan_.emplace(tmpl, options);
+  workspace_ = plan_->make_workspace();
+  spectrum_ = plan_->make_spectrum();
+  drawing_.emplace(Shape{height_, width_}, true, dense::Options{.normalization = dense::Normalization::none});
+  half_.resize(drawing_->spectrum_points());
+  drawing_workspace_.resize(drawing_->workspace_bytes() + 64);
+
+  scale_ = 255 / full_scale(first_frame);
+  const int stride = width_ / 2 + 1;
+  for (const std::int64_t index : tmpl.support()) {
+    auto fx = static_cast<int>(index % width);
+    auto fy = static_cast<int>(index / width);
+    if (2 * fx > width) fx -= width;
+    if (2 * fy > height) fy -= height;
+    const bool conjugate = fx < 0 || (fx == 0 && fy < 0);
+    if (conjugate) {
+      fx = -fx;
+      fy = -fy;
+    }
+    const double radius = std::min(
+        1.0, std::hypot(static_cast<double>(fx) / (columns + 1), static_cast<double>(fy) / (rows + 1)));
+    const double fall = std::clamp((radius - kTaperFrom) / (1.1 - kTaperFrom), 0.0, 1.0);
+    const double taper = 0.5 + 0.5 * std::cos(std::numbers::pi * fall);
+    const auto place = [&](int x, int y) { return (y < 0 ? y + height_ : y) * stride + x; };
+    places_.push_back({static_cast<std::size_t>(place(fx, fy)), fx == 0 && fy > 0 ? place(0, -fy) : -1,
+                       conjugate, static_cast<float>(taper * scale_ / points)});
+  }
+}
+
+double SmallView::frame_x(double x) const noexcept {
+  return static_cast<double>(region_.x) + x * static_cast<double>(region_.width) / width_;
+}
+
+double SmallView::frame_y(double y) const noexcept {
+  return static_cast<double>(region_.y) + y * static_cast<double>(region_.height) / height_;
+}
+
+SignalView SmallView::region_of(const SignalView& frame) const {
+  const Shape shape{region_.height, region_.width};
+  const std::int64_t first = region_.y * frame.stride(0) + region_.x;
+  if (type_ == ElementType::u16)
+    return SignalView::rows(static_cast<const std::uint16_t*>(frame.data()) + first, shape, frame.stride(0));
+  return SignalView::rows(static_cast<const std::uint8_t*>(frame.data()) + first, shape, frame.stride(0));
+}
+
+void SmallView::read(const SignalView& frame, std::vector<float>& picture) {
+  if (frame.shape() != shape_ || frame.type() != type_) {
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("a frame is {}, the first was {}: frames must keep their size and depth",
+                            frame.shape().to_string(), shape_.to_string()));
+  }
+  plan_->execute(region_of(frame), spectrum_, workspace_);
+  std::ranges::fill(half_, std::complex<float>{});
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Place& place = places_[i];
+    const std::complex<float> value =
+        place.factor * (place.conjugate ? std::conj(spectrum_.values[i]) : spectrum_.values[i]);
+    half_[place.at] = value;
+    if (place.mirrored >= 0) half_[static_cast<std::size_t>(place.mirrored)] = std::conj(value);
+  }
+  picture.resize(points());
+  void* start = drawing_workspace_.data();
+  std::size_t room = drawing_workspace_.size();
+  std::align(64, drawing_->workspace_bytes(), start, room);
+  drawing_->inverse(std::span<const std::complex<float>>(half_), std::span<float>(picture),
+                    {static_cast<std::byte*>(start), drawing_->workspace_bytes()});
+}
+
+}  // namespace sfft::video

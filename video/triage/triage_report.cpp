@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines that are written one after another; names from outside are quoted as each format wants them.
+#include "video/triage/triage_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "sfft/sfft.hpp"
+#include "video/events/json_text.hpp"
+#include "video/report/text.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+std::string event_object(const TriageFile& file, const TriageEvent& event) {
+  const auto number = [](double value) { return json_number(std::round(value * 1e6) / 1e6); };
+  return fmt::format(
+      R"({{"file":{},"id":{},"start_s":{},"end_s":{},"start_frame":{},"end_frame":{},"peak":{},"peak_s":{},)"
+      R"("peak_frame":{},"peak_x":{},"peak_y":{},"change_start_s":{},"change_end_s":{}}})",
+      json_string(file.path), event.id, number(event.start_s), number(event.end_s), event.start_frame,
+      event.end_frame, number(event.peak), number(event.peak_s), event.peak_frame, number(event.peak_x),
+      number(event.peak_y), number(event.change_start_s), number(event.change_end_s));
+}
+
+std::string file_object(const TriageFile& file) {
+  std::string text = fmt::format(
+      R"({{"file":{},"status":"{}","message":{},"frames":{},"seconds":{},"width":{},"height":{},"fps":{},)"
+      R"("us_per_frame":{},"events":{},"resumed":{},"warnings":[)",
+      json_string(file.path), to_string(file.status), json_string(file.message), file.frames,
+      json_number(file.seconds), file.width, file.height, file.fps > 0 ? json_number(file.fps) : "null",
+      json_number(file.us_per_frame), file.events.size(), file.resumed);
+  for (std::size_t i = 0; i < file.warnings.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ",", json_string(file.warnings[i]));
+  return text + "]}";
+}
+
+/// A field of a CSV file. Spreadsheets take what begins with = + - @ for a formula: such names get a blank.
+std::string csv_field(const std::string& text) {
+  std::string quoted = "\"";
+  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) quoted += ' ';
+  for (const char c : printable(text)) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+/// "H:MM:SS.s", so that a person finds the place.
+std::string clock(double seconds) {
+  const auto tenths = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds) * 10));
+  return fmt::format("{}:{:02}:{:02}.{}", tenths / 36000, tenths / 600 % 60, tenths / 10 % 60, tenths % 10);
+}
+
+bool has_line_end(const std::string& path) {
+  return path.find_first_of("\r\n") != std::string::npos;
+}
+
+/// "HH:MM:SS:FF"
+std::string timecode(std::int64_t frame, std::int64_t rate) {
+  const std::int64_t seconds = frame / rate;
+  return fmt::format("{:02}:{:02}:{:02}:{:02}", seconds / 3600 % 100, seconds / 60 % 60, seconds % 60,
+                     frame % rate);
+}
+
+}  // namespace
+
+std::string triage_line(const TriageFile& file, const TriageEvent& event) {
+  return event_object(file, event) + "\n";
+}
+
+std::string triage_json(std::span<const TriageFile> files, double sensitivity) {
+  std::string text = fmt::format(
+      "{{\n\"schema\": \"sfft-video-triage/1\",\n\"version\": \"{}\",\n\"sensitivity\": {},\n\"files\": [",
+      version(), json_number(sensitivity));
+  for (std::size_t i = 0; i < files.size(); ++i)
+    text += fmt::format("{}\n{}", i == 0 ? "" : ",", file_object(files[i]));
+  text += "\n],\n\"events\": [";
+  bool first = true;
+  for (const TriageFile& file : files) {
+    for (const TriageEvent& event : file.events) {
+      text += fmt::format("{}\n{}", first ? "" : ",", event_object(file, event));
+      first = false;
+    }
+  }
+  return text + "\n]\n}\n";
+}
+
+std::string triage_csv(std::span<const TriageFile> files) {
+  std::string text = "file,id,start_s,end_s,start_frame,end_frame,peak,peak_s,peak_x,peak_y\n";
+  for (const TriageFile& file : files) {
+    for (const TriageEvent& event : file.events)
+      text += fmt::format("{},{},{:.3f},{:.3f},{},{},{:.3f},{:.3f},{:.0f},{:.0f}\n", csv_field(file.path),
+                          event.id, event.start_s, event.end_s, event.start_frame, event.end_frame,
+                          event.peak, event.peak_s, event.peak_x, event.peak_y);
+  }
+  return text;
+}
+
+std::string triage_ffconcat(std::span<const TriageFile> files) {
+  std::string text = "ffconcat version 1.0\n";
+  for (const TriageFile& file : files) {
+    if (file.events.empty()) continue;
+    if (has_line_end(file.path)) {
+      text += fmt::format("# left out, because its name has a line end: {}\n", printable(file.path));
+      continue;
+    }
+    std::error_code code;
+    const std::filesystem::path absolute = std::filesystem::absolute(file.path, code);
+    std::string name;
+    for (const char c : code ? file.path : absolute.string()) name += c == '\'' ? "'\\''" : std::string(1, c);
+    for (const TriageEvent& event : file.events)
+      text += fmt::format("file '{}'\ninpoint {:.3f}\noutpoint {:.3f}\n", name, event.start_s, event.end_s);
+  }
+  return text;
+}
+
+std::string triage_edl(std::span<const TriageFile> files) {
+  std::string text = "TITLE: sfft-video triage\nFCM: NON-DROP FRAME\n\n";
+  std::int64_t number = 0;
+  double record = 0;  // seconds
+  for (const TriageFile& file : files) {
+    const std::int64_t rate = std::max<std::int64_t>(1, std::llround(file.fps > 0 ? file.fps : 25));
+    const auto at = [&](double seconds) {
+      return timecode(std::llround(seconds * static_cast<double>(rate)), rate);
+    };
+    for (const TriageEvent& event : file.events) {
+      const double length = event.end_s - event.start_s;
+      text += fmt::format("{:03}  AX       V     C        {} {} {} {}\n* FROM CLIP NAME: {}\n\n", ++number,
+                          at(event.start_s), at(event.end_s), at(record), at(record + length),
+                          printable(file.path));
+      record += length;
+    }
+  }
+  return text;
+}
+
+std::string triage_summary(std::span<const TriageFile> files) {
+  constexpr std::size_t kShown = 40;
+  std::string text;
+  double seconds = 0;
+  double happening = 0;
+  std::size_t events = 0;
+  for (const TriageFile& file : files) {
+    seconds += file.seconds;
+    events += file.events.size();
+    if (file.status == TriageStatus::not_read) {
+      text += fmt::format("{}: not read\n", printable(file.path));
+      continue;
+    }
+    text += fmt::format(
+        "{}: {} event{} in {} frames of {}x{}, {}{}\n", printable(file.path), file.events.size(),
+        file.events.size() == 1 ? "" : "s", file.frames, file.width, file.height, clock(file.seconds),
+        file.resumed ? ", from the state file"
+                     : fmt::format(", {:.0f} us per frame after decoding", file.us_per_frame));
+    for (std::size_t i = 0; i < file.events.size(); ++i) {
+      const TriageEvent& event = file.events[i];
+      happening += event.end_s - event.start_s;
+      if (i < kShown)
+        text += fmt::format("  {} - {}  peak {:.1f} at {}\n", clock(event.start_s), clock(event.end_s),
+                            event.peak, clock(event.peak_s));
+      if (i == kShown) text += fmt::format("  … and {} more\n", file.events.size() - kShown);
+    }
+    for (const std::string& warning : file.warnings)
+      text += fmt::format("  WARNING {}\n", printable(warning));
+  }
+  if (files.size() > 1)
+    text += fmt::format("{} events in {} files: {} of {}\n", events, files.size(), clock(happening),
+                        clock(seconds));
+  return text;
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The results of triage as text: for scripts, tables, editors, people and pages.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "video/triage/recording.hpp"
+
+namespace sfft::video {
+
+/// One event as one line of JSON with its line end.
+std::string triage_line(const TriageFile& file, const TriageEvent& event);
+std::string triage_json(std::span<const TriageFile> files, double sensitivity);
+/// A line per event.
+std::string triage_csv(std::span<const TriageFile> files);
+/// The events one after another for FFmpeg's concat demuxer. Paths become absolute.
+std::string triage_ffconcat(std::span<const TriageFile> files);
+/// The same as a CMX 3600 edit decision list.
+std::string triage_edl(std::span<const TriageFile> files);
+/// For a terminal.
+std::string triage_summary(std::span<const TriageFile> files);
+
+/// A page of its own: the timeline of all files, and each event with its picture.
+std::string triage_page(std::span<const TriageFile> files, double sensitivity, double threshold);
+/// Its timeline as an SVG file.
+std::string triage_svg(std::span<const TriageFile> files, double threshold);
+
+}  // namespace sfft::video

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON that holds every result in full, so that reports of a resumed run are those of an uninterrupted one.
+#include "video/triage/triage_state.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "kernels/base/output_file.hpp"
+#include "sfft/error.hpp"
+#include "sfft/sfft.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+constexpr const char* kSchema = "sfft-video-triage-state/1";
+using Json = nlohmann::json;
+
+/// Size and time of modification; empty for what is no regular file.
+std::string stamp_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return fmt::format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+/// Everything that a result depends on, beside the file.
+std::string fingerprint(const TriageOptions& options) {
+  const Selection& selection = options.source.selection;
+  const Region roi = selection.roi.value_or(Region{});
+  return fmt::format("{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {}", version(),
+                     options.change.k, options.change.max_samples, options.change.window_s,
+                     options.change.settle_s, options.event.threshold, options.event.margin_before_s,
+                     options.event.margin_after_s, options.event.min_length_s, selection.start_seconds,
+                     selection.end_seconds, selection.start_frame, selection.end_frame, selection.every,
+                     roi.x, roi.y, roi.width, roi.height, options.frames, options.source.skip_loop_filter,
+                     options.thumbnails);
+}
+
+Json to_json(const TriageEvent& event) {
+  return {{"id", event.id},
+          {"start_s", event.start_s},
+          {"end_s", event.end_s},
+          {"start_frame", event.start_frame},
+          {"end_frame", event.end_frame},
+          {"change_start_s", event.change_start_s},
+          {"change_end_s", event.change_end_s},
+          {"peak", event.peak},
+          {"peak_s", event.peak_s},
+          {"peak_frame", event.peak_frame},
+          {"peak_x", event.peak_x},
+          {"peak_y", event.peak_y},
+          {"thumbnail", event.thumbnail}};
+}
+
+TriageEvent event_from(const Json& json) {
+  TriageEvent event;
+  json.at("id").get_to(event.id);
+  json.at("start_s").get_to(event.start_s);
+  json.at("end_s").get_to(event.end_s);
+  json.at("start_frame").get_to(event.start_frame);
+  json.at("end_frame").get_to(event.end_frame);
+  json.at("change_start_s").get_to(event.change_start_s);
+  json.at("change_end_s").get_to(event.change_end_s);
+  json.at("peak").get_to(event.peak);
+  json.at("peak_s").get_to(event.peak_s);
+  json.at("peak_frame").get_to(event.peak_frame);
+  json.at("peak_x").get_to(event.peak_x);
+  json.at("peak_y").get_to(event.peak_y);
+  json.at("thumbnail").get_to(event.thumbnail);
+  // It goes into a page as it is.
+  const bool picture = event.thumbnail.starts_with("data:image/png;base64,") &&
+                       event.thumbnail.find_first_of("'\"<>&") == std::string::npos;
+  if (!event.thumbnail.empty() && !picture) throw Error(ErrorCode::file_corrupt, "no picture");
+  return event;
+}
+
+/// File names may be any bytes: those go through JSON as numbers.
+Json bytes_of(const std::string& text) {
+  Json bytes = Json::array();
+  for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
+  return bytes;
+}
+
+std::string text_of(const Json& bytes) {
+  std::string text;
+  for (const Json& byte : bytes) text += static_cast<char>(byte.get<unsigned char>());
+  return text;
+}
+
+Json to_json(const TriageFile& file) {
+  Json events = Json::array();
+  for (const TriageEvent& event : file.events) events.push_back(to_json(event));
+  Json timeline = Json::array();
+  for (const TimelinePoint& point : file.timeline)
+    timeline.push_back({std::round(point.seconds * 1000) / 1000, std::round(point.score * 100) / 100});
+  return {{"path_bytes", bytes_of(file.path)},
+          {"warnings", file.warnings},
+          {"frames", file.frames},
+          {"seconds", file.seconds},
+          {"width", file.width},
+          {"height", file.height},
+          {"fps", file.fps},
+          {"us_per_frame", file.us_per_frame},
+          {"events", std::move(events)},
+          {"timeline", std::move(timeline)}};
+}
+
+TriageFile file_from(const Json& json) {
+  TriageFile file;
+  file.path = text_of(json.at("path_bytes"));
+  file.status = TriageStatus::complete;
+  file.resumed = true;
+  json.at("warnings").get_to(file.warnings);
+  json.at("frames").get_to(file.frames);
+  json.at("seconds").get_to(file.seconds);
+  json.at("width").get_to(file.width);
+  json.at("height").get_to(file.height);
+  json.at("fps").get_to(file.fps);
+  json.at("us_per_frame").get_to(file.us_per_frame);
+  for (const Json& event : json.at("events")) file.events.push_back(event_from(event));
+  for (const Json& point : json.at("timeline"))
+    file.timeline.push_back({point.at(0).get<double>(), point.at(1).get<double>()});
+  return file;
+}
+
+}  // namespace
+
+TriageState::TriageState(std::string path, const TriageOptions& options)
+    : path_(std::move(path)), options_(fingerprint(options)) {
+  std::error_code code;
+  if (path_.empty() || !std::filesystem::exists(path_, code)) return;
+  std::ifstream file(path_, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file)
+    throw Error(ErrorCode::file_unreadable, fmt::format("the state file '{}' cannot be read", path_));
+  if (text.empty()) return;
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("schema") != kSchema) throw Error(ErrorCode::file_version, "schema");
+    other_options_ = json.at("options") != options_;
+    if (other_options_) return;
+    for (const Json& entry : json.at("files")) {
+      TriageFile result = file_from(entry);
+      std::string name = result.path;
+      entries_[std::move(name)] = {std::move(result), entry.at("stamp").get<std::string>()};
+    }
+  } catch (const std::exception&) {
+    throw Error(
+        ErrorCode::file_corrupt,
+        fmt::format("'{}' is no state of triage, or it is damaged: give another name, or remove it", path_));
+  }
+}
+
+std::optional<TriageFile> TriageState::find(const std::string& file) const {
+  const auto found = entries_.find(file);
+  if (found == entries_.end() || found->second.stamp != stamp_of(file)) return std::nullopt;
+  return found->second.file;
+}
+
+void TriageState::keep(const TriageFile& file) {
+  std::string stamp = path_.empty() ? std::string() : stamp_of(file.path);
+  if (stamp.empty() || file.status != TriageStatus::complete) return;
+  entries_[file.path] = {file, std::move(stamp)};
+  unsaved_ = true;
+  if (std::chrono::steady_clock::now() >= next_save_) save();
+}
+
+void TriageState::save() {
+  if (!unsaved_) return;
+  const auto start = std::chrono::steady_clock::now();
+  Json files = Json::array();
+  for (const auto& [name, entry] : entries_) {
+    Json one = to_json(entry.file);
+    one["stamp"] = entry.stamp;
+    files.push_back(std::move(one));
+  }
+  const Json json{{"schema", kSchema}, {"options", options_}, {"files", std::move(files)}};
+  detail::write_whole(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  unsaved_ = false;
+  const auto end = std::chrono::steady_clock::now();
+  next_save_ = end + 20 * (end - start);
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run over many files has finished, kept in a file so that a later run goes on from there.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "video/triage/recording.hpp"
+
+namespace sfft::video {
+
+/// Results of files that were read to their end, by path. A result counts as long as the file's size and time
+/// of modification stay as they were, and as the options do.
+class TriageState {
+ public:
+  /// An empty path: nothing is kept. Reads the file if there is one. Throws Error(file_unreadable) if it
+  /// cannot be read, and Error(file_corrupt) if it is something else: nothing writes over that.
+  TriageState(std::string path, const TriageOptions& options);
+
+  /// The result of an earlier run, marked as resumed.
+  std::optional<TriageFile> find(const std::string& file) const;
+  /// Keeps a complete result, and writes the file unless that would take a good part of the time. Throws
+  /// Error(file_unreadable) if that fails.
+  void keep(const TriageFile& file);
+  /// Writes the file whole, if there is something that it does not hold.
+  void save();
+
+  /// Whether the file was written with other options, so that its results do not count.
+  bool other_options() const noexcept { return other_options_; }
+
+ private:
+  struct Entry {
+    TriageFile file;
+    std::string stamp;
+  };
+  std::string path_, options_;
+  bool other_options_ = false;
+  bool unsaved_ = false;
+  std::chrono::steady_clock::time_point next_save_{};
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace sfft::video
