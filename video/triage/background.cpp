@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::int64_t kUsualPictures = 40;
 constexpr std::int64_t kRecentPictures = 9;
-/// Grey levels of 255 that no point is steadier than: codecs and rounding.
-constexpr float kLeastSpread = 0.7F;
 
 }  // namespace
 
@@ -50,14 +48,18 @@ void Background::make_usual(std::int64_t frame) {
   const std::int64_t from =
       std::max<std::int64_t>(0, std::min(frame - options_.window / 2, last - options_.window));
   while (kept_.size() > 1 && kept_.front().frame < from) kept_.pop_front();
+  const std::int64_t recent = std::max(frame, options_.recent);
+  std::vector<Kept*> wanted;
   std::vector<const Kept*> chosen;
   for (Kept& one : kept_) {
     if (one.frame > from + options_.window) break;
-    if (one.frame / every_ % sparse_ == 0) chosen.push_back(&one);
+    const bool sparse = one.frame / every_ % sparse_ == 0;
+    if (sparse) chosen.push_back(&one);
+    if (sparse || (one.frame > recent - options_.recent && one.frame <= recent)) wanted.push_back(&one);
   }
   if (chosen.empty()) chosen.push_back(&kept_.front());
   if (usual_.empty()) usual_ = chosen[chosen.size() / 2]->picture;
-  for (Kept& one : kept_) one.light = fit_light(one.picture, usual_, one.light);
+  for (Kept* one : wanted) one->light = fit_light(one->picture, usual_, one->light);
   std::vector<float> median;
   median_of(chosen, median);
   usual_ = median;
@@ -91,9 +93,11 @@ void Background::make_usual(std::int64_t frame) {
 
 void Background::make_recent(std::int64_t frame) {
   std::vector<const Kept*> chosen;
+  // At the beginning of a recording, what comes first.
+  const std::int64_t last = std::max(frame, options_.recent);
   for (const Kept& one : kept_) {
-    if (one.frame > frame) break;
-    if (one.frame > frame - options_.recent) chosen.push_back(&one);
+    if (one.frame > last) break;
+    if (one.frame > last - options_.recent) chosen.push_back(&one);
   }
   if (chosen.size() < static_cast<std::size_t>(kRecentPictures / 2)) {
     recent_ = usual_;

@@ -21,6 +21,9 @@ struct BackgroundOptions {
 /// deviation, so that rain, flags and flicker raise it where they are.
 class Background {
  public:
+  /// Grey levels of 255 that no point is steadier than: codecs and rounding.
+  static constexpr float kLeastSpread = 0.7F;
+
   Background(int width, int height, const BackgroundOptions& options);
 
   /// Frames come in order; some of them are kept.

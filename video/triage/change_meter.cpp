@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame is brought to the light of the background and averaged with the few frames before it. Then each
-// point's deviation is divided by its usual spread, and the energy is summed over tiles.
+// A frame is brought to the light of the background and averaged with the few frames before it. Its
+// change is that of the tile that differs most.
 #include "video/triage/change_meter.hpp"
 
 #include <algorithm>
@@ -14,8 +14,6 @@ constexpr std::int64_t kLeastWindow = 120, kMostWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
 /// Rain and sensor noise differ from frame to frame, objects stay for some frames.
 constexpr double kSmoothingSeconds = 0.16;
-/// Points beside the middle of a tile.
-constexpr int kReach = 1;
 
 }  // namespace
 
@@ -32,6 +30,7 @@ void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Chan
   if (!view_) {
     view_.emplace(frame, options_.k, options_.max_samples);
     background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
+    search_.emplace(view_->width(), view_->height());
   }
   std::vector<float> picture;
   if (!spare_.empty()) {
@@ -61,33 +60,20 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   const auto offset = static_cast<float>(-light_.offset / light_.gain);
   const bool first = smooth_.empty();
   smooth_.resize(usual.size());
-  energy_.resize(usual.size());
+  deviation_.resize(usual.size());
+  spread_.resize(usual.size());
+  const float least = Background::kLeastSpread * std::max(1.0F, gain);
   for (std::size_t i = 0; i < usual.size(); ++i) {
     const float level = next.picture[i] * gain + offset;
     smooth_[i] = first ? level : smooth_[i] + smoothing_ * (level - smooth_[i]);
-    const float off = std::min(std::abs(smooth_[i] - usual[i]), std::abs(smooth_[i] - recent[i])) / spread[i];
-    energy_[i] = off * off;
+    const float off = smooth_[i] - usual[i];
+    const float recent_off = smooth_[i] - recent[i];
+    deviation_[i] = std::abs(off) < std::abs(recent_off) ? off : recent_off;
+    // In faint light codecs and rounding take more of the contrast.
+    spread_[i] = std::max(spread[i], least);
   }
-  Change change{next.frame, next.seconds, 0, 0, 0};
-  const int width = view_->width();
-  const int height = view_->height();
-  rows_.assign(energy_.size(), 0);
-  for (int y = kReach; y + kReach < height; ++y)
-    for (int x = 0; x < width; ++x)
-      for (int v = y - kReach; v <= y + kReach; ++v)
-        rows_[static_cast<std::size_t>(y * width + x)] += energy_[static_cast<std::size_t>(v * width + x)];
-  float most = 0;
-  for (int y = kReach; y + kReach < height; ++y) {
-    for (int x = kReach; x + kReach < width; ++x) {
-      float sum = 0;
-      for (int u = x - kReach; u <= x + kReach; ++u) sum += rows_[static_cast<std::size_t>(y * width + u)];
-      if (sum <= most) continue;
-      most = sum;
-      change.x = view_->frame_x(x);
-      change.y = view_->frame_y(y);
-    }
-  }
-  change.score = std::sqrt(static_cast<double>(most) / ((2 * kReach + 1) * (2 * kReach + 1)));
+  const ChangedTile tile = search_->find(deviation_, usual, spread_);
+  const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
   out.push_back(change);
   spare_.push_back(std::move(next.picture));
   pending_.pop_front();

@@ -10,6 +10,7 @@
 
 #include "video/triage/background.hpp"
 #include "video/triage/small_view.hpp"
+#include "video/triage/tile_search.hpp"
 
 namespace sfft::video {
 
@@ -17,7 +18,7 @@ struct ChangeOptions {
   int k = 1000;            ///< about this many coefficients per frame
   double max_samples = 0;  ///< share of the pixels that may be read; 0: automatic
   double window_s = 60;    ///< the scene is what is seen for half of this time
-  double settle_s = 4;     ///< what stays for about half of this time is no change any more
+  double settle_s = 3;     ///< what stays for about half of this time is no change any more
 };
 
 /// The change of one frame.
@@ -61,7 +62,8 @@ class ChangeMeter {
   std::vector<std::vector<float>> spare_;
   std::int64_t frames_ = 0;
   Light light_;
-  std::vector<float> smooth_, energy_, rows_;
+  std::optional<TileSearch> search_;
+  std::vector<float> smooth_, deviation_, spread_;
 };
 
 }  // namespace sfft::video

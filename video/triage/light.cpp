@@ -16,6 +16,7 @@ constexpr std::size_t kPoints = 700;  ///< about so many take part
 /// A scene without contrast cannot tell a gain from an offset: grey levels of contrast that count half.
 constexpr double kContrast = 2;
 constexpr double kLeastScale = 0.5;  ///< grey levels
+constexpr double kClose = 0.03;      ///< grey levels
 
 }  // namespace
 
@@ -57,8 +58,12 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
     const double variance = std::max(0.0, wxx / w - x * x);
     const double covariance = wxy / w - x * y;
     const double prior = kContrast * kContrast;
+    const Light before = light;
     light.gain = std::clamp((covariance + prior) / (variance + prior), 0.05, 20.0);
     light.offset = y - light.gain * x;
+    // From one frame to the next little changes: the next frame goes on from here.
+    const double moved = (light.gain - before.gain) * x + light.offset - before.offset;
+    if (std::abs(moved) < kClose && std::abs(light.gain - before.gain) * std::sqrt(variance) < kClose) break;
   }
   return light;
 }

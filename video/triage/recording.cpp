@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <deque>
 
 #include "sfft/error.hpp"
@@ -18,12 +18,17 @@ namespace sfft::video {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t kMostPoints = 4096;
 constexpr std::int64_t kThumbnailSide = 200;
 constexpr double kThumbnailsPerSecond = 5;
 constexpr std::size_t kMostThumbnails = 640;
+
+/// Time that this thread has computed for, which other programs do not lengthen.
+double thread_us() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
+}
 
 double read_fps(const FrameSource& source, const SourceOptions& options) {
   return source.frame_rate() / static_cast<double>(std::max<std::int64_t>(1, options.selection.every));
@@ -84,10 +89,10 @@ class Reading {
   /// What was read is judged, whatever ended the reading.
   void finish() {
     if (!meter_) return;
-    const auto start = Clock::now();
+    const double start = thread_us();
     changes_.clear();
     meter_->finish(changes_);
-    busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    busy_us_ += thread_us() - start;
     take_changes();
     if (auto last = events_->finish()) keep(*last);
     if (file_.frames > 0) file_.us_per_frame = busy_us_ / static_cast<double>(file_.frames);
@@ -117,9 +122,9 @@ class Reading {
       file_.height = frame.height;
     }
     changes_.clear();
-    const auto start = Clock::now();
+    const double start = thread_us();
     meter_->push(frame.view(), seconds, changes_);
-    busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    busy_us_ += thread_us() - start;
     if (options_.thumbnails && seconds >= next_thumbnail_) {
       thumbnails_.emplace_back(file_.frames, thumbnail_of(frame.view()));
       if (thumbnails_.size() > kMostThumbnails) thumbnails_.pop_front();

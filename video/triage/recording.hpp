@@ -37,7 +37,7 @@ struct TriageFile {
   double seconds = 0;  ///< length: time of the last frame and its interval
   std::int64_t width = 0, height = 0;
   double fps = 0;           ///< of the frames that were read; 0: unknown
-  double us_per_frame = 0;  ///< time after decoding
+  double us_per_frame = 0;  ///< computing time of a thread after decoding
   bool resumed = false;     ///< taken from the state of an earlier run
   std::vector<TriageEvent> events;
   std::vector<TimelinePoint> timeline;  ///< the largest score of each stretch of equally many frames

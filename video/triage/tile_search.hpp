@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the part of a small picture that has changed most.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace sfft::video {
+
+struct ChangedTile {
+  double score = 0;  ///< root mean square deviation in units of the usual spread
+  int x = 0, y = 0;  ///< its middle
+};
+
+/// Tiles of 3 by 3 points everywhere. One search per thread.
+class TileSearch {
+ public:
+  TileSearch(int width, int height) : width_(width), height_(height) {}
+
+  /// `deviation` from `usual`, and the usual size of it, per point. What a light that changes smoothly over
+  /// the picture would do to the structure that is there does not count.
+  ChangedTile find(std::span<const float> deviation, std::span<const float> usual,
+                   std::span<const float> spread);
+
+ private:
+  double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y) const;
+
+  int width_, height_;
+  std::vector<float> columns_;
+  struct Candidate {
+    float energy;
+    int x, y;
+  };
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace sfft::video
