@@ -16,6 +16,8 @@ constexpr int kSurroundings = 7;  ///< points of the square around it
 constexpr double kPlain = 0.5;
 /// Light that leaves less than this part of the structure's contrast is no light.
 constexpr double kLeastContrast = -0.7;
+/// Light is never quite smooth: this part of the energy that it explains may remain.
+constexpr double kImperfect = 0.05;
 constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
 
 }  // namespace
@@ -59,7 +61,8 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
   const double bb = std::max(0.0, without_plane(b, b, b[3]));
   const double db = without_plane(d, b, product);
   const double contrast = std::max(kLeastContrast, db / (bb + n * kPrior * kPrior));
-  return std::max(0.0, dd - 2 * contrast * db + contrast * contrast * bb);
+  const double left_over = dd - 2 * contrast * db + contrast * contrast * bb;
+  return std::max(0.0, left_over - kImperfect * (d[3] - dd));
 }
 
 ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> usual,
