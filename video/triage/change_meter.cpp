@@ -61,18 +61,18 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   const bool first = smooth_.empty();
   smooth_.resize(usual.size());
   deviation_.resize(usual.size());
+  recent_deviation_.resize(usual.size());
   spread_.resize(usual.size());
   const float least = Background::kLeastSpread * std::max(1.0F, gain);
   for (std::size_t i = 0; i < usual.size(); ++i) {
     const float level = next.picture[i] * gain + offset;
     smooth_[i] = first ? level : smooth_[i] + smoothing_ * (level - smooth_[i]);
-    const float off = smooth_[i] - usual[i];
-    const float recent_off = smooth_[i] - recent[i];
-    deviation_[i] = std::abs(off) < std::abs(recent_off) ? off : recent_off;
+    deviation_[i] = smooth_[i] - usual[i];
+    recent_deviation_[i] = smooth_[i] - recent[i];
     // In faint light codecs and rounding take more of the contrast.
     spread_[i] = std::max(spread[i], least);
   }
-  const ChangedTile tile = search_->find(deviation_, usual, spread_);
+  const ChangedTile tile = search_->find(deviation_, recent_deviation_, usual, spread_);
   const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
   out.push_back(change);
   spare_.push_back(std::move(next.picture));

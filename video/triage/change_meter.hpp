@@ -63,7 +63,7 @@ class ChangeMeter {
   std::int64_t frames_ = 0;
   Light light_;
   std::optional<TileSearch> search_;
-  std::vector<float> smooth_, deviation_, spread_;
+  std::vector<float> smooth_, deviation_, recent_deviation_, spread_;
 };
 
 }  // namespace sfft::video

@@ -65,8 +65,8 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
   return std::max(0.0, left_over - kImperfect * (d[3] - dd));
 }
 
-ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> usual,
-                             std::span<const float> spread) {
+ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> recent_deviation,
+                             std::span<const float> usual, std::span<const float> spread) {
   constexpr int kReach = kSide / 2;
   constexpr double kPoints = kSide * kSide;
   const auto at = [this](int x, int y) {
@@ -76,7 +76,8 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
   for (int y = kReach; y + kReach < height_; ++y) {
     for (int v = y - kReach; v <= y + kReach; ++v) {
       for (int x = 0; x < width_; ++x) {
-        const float off = deviation[at(x, v)] / spread[at(x, v)];
+        const float off =
+            std::min(std::abs(deviation[at(x, v)]), std::abs(recent_deviation[at(x, v)])) / spread[at(x, v)];
         columns_[at(x, y)] += off * off;
       }
     }
@@ -102,7 +103,9 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
     const Candidate next = candidates_.back();
     candidates_.pop_back();
     const double usual_off = spread[at(next.x, next.y)];
-    const double left = unexplained(deviation, usual, next.x, next.y) / (usual_off * usual_off);
+    double left = unexplained(deviation, usual, next.x, next.y) / (usual_off * usual_off);
+    if (left > most)
+      left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y) / (usual_off * usual_off));
     const double energy = std::min<double>(next.energy, left);
     if (energy <= most) continue;
     most = energy;

@@ -17,10 +17,11 @@ class TileSearch {
  public:
   TileSearch(int width, int height) : width_(width), height_(height) {}
 
-  /// `deviation` from `usual`, and the usual size of it, per point. What a light that changes smoothly over
-  /// the picture would do to the structure that is there does not count.
-  ChangedTile find(std::span<const float> deviation, std::span<const float> usual,
-                   std::span<const float> spread);
+  /// A picture's deviations from the `usual` one and from a recent one, of which the smaller counts, and the
+  /// usual size of them, per point. What a light that changes smoothly over the picture would do to the
+  /// structure that is there does not count.
+  ChangedTile find(std::span<const float> deviation, std::span<const float> recent_deviation,
+                   std::span<const float> usual, std::span<const float> spread);
 
  private:
   double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y) const;
