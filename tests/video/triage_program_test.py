@@ -129,6 +129,12 @@ class Triage(unittest.TestCase):
         self.assertEqual(triage(self.busy, "--roi", "0,0,128,24").stdout, "")
         self.assertEqual(len(triage(self.busy, "--roi", "0,20,128,40").stdout.splitlines()), 1)
         self.assertEqual(triage(self.busy, "--end", "3").stdout, "")
+        report = json.loads(triage(self.busy, "--every", "2", "--json", "-").stdout)
+        self.assertAlmostEqual(report["files"][0]["seconds"], 8, places=3)
+        self.assertEqual(report["files"][0]["frames"], 100)
+        [event] = report["events"]
+        self.assertAlmostEqual(event["change_start_s"], 4.0, delta=0.3)
+        self.assertEqual(event["start_frame"], round(event["start_s"] * RATE / 2))
 
     def test_state_goes_on(self):
         state = self.path("state")

@@ -30,10 +30,6 @@ double thread_us() noexcept {
   return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
 }
 
-double read_fps(const FrameSource& source, const SourceOptions& options) {
-  return source.frame_rate() / static_cast<double>(std::max<std::int64_t>(1, options.selection.every));
-}
-
 /// A frame reduced to at most kThumbnailSide, each point the mean of a few pixels.
 Image thumbnail_of(const SignalView& frame) {
   const std::int64_t height = frame.shape()[0];
@@ -73,7 +69,7 @@ class Reading {
 
   void run() {
     const auto source = open_source(file_.path, options_.source);
-    file_.fps = read_fps(*source, options_.source);
+    file_.fps = source->frame_rate();
     meter_.emplace(options_.change, file_.fps);
     events_.emplace(options_.event, file_.fps);
     try {
