@@ -71,6 +71,7 @@ struct GuardCommand {
 struct TriageCommand {
   std::vector<std::string> inputs;
   std::string json, csv, edl, html, svg;  ///< empty: not written; "-": standard output
+  std::string clips;                      ///< a folder; empty: none
   std::string state;                      ///< results of finished files; empty: none
   double sensitivity = 1;
   int jobs = 1;  ///< files at the same time; 0: one per core

@@ -16,6 +16,7 @@
 #include "signals_blocked.hpp"
 #include "streams.hpp"
 #include "triage_progress.hpp"
+#include "video/triage/clips.hpp"
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"
 
@@ -113,6 +114,26 @@ class Lines {
   std::vector<std::string> waiting_;
   std::vector<bool> over_;
 };
+
+/// FOLDER/NAME-ID.mkv for each event.
+void save_clips(const std::string& folder, const std::vector<video::TriageFile>& files,
+                const std::vector<std::string>& inputs, TriageOutputs& outputs,
+                const std::atomic<bool>& stop) {
+  const std::vector<std::string> names = short_names(inputs);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (const video::TriageEvent& event : files[i].events) {
+      if (stop) return;
+      outputs.guarded([&] {
+        const std::string clip = fmt::format("{}/{}-{:04}.mkv", folder, names[i], event.id);
+        {
+          const detail::OutputFile output(clip);
+          for (const std::string& input : inputs) refuse_input(output, input);
+        }
+        video::write_clip(files[i].path, event.start_s, event.end_s, clip);
+      });
+    }
+  }
+}
 
 /// All files of one call.
 class TriageRun {
@@ -233,6 +254,7 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
   });
   outputs.save(outputs.html, [&] { return video::triage_page(files, command.sensitivity, threshold); });
   outputs.save(outputs.svg, [&] { return video::triage_svg(files, threshold); });
+  if (!command.clips.empty()) save_clips(command.clips, files, inputs, outputs, stop);
   if (!command.quiet) put(stderr, video::triage_summary(files));
   bool damaged = false;
   bool failed = outputs.failed;

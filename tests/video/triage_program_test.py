@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""triage_program_test.py SFFT_VIDEO: sfft-video triage as scripts use it, on drawn YUV4MPEG2 recordings."""
+"""triage_program_test.py SFFT_VIDEO RECORDING: sfft-video triage as scripts use it, on drawn YUV4MPEG2 recordings, and clips
+of RECORDING, in which cars pass."""
 import csv
 import json
 import os
@@ -11,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-PROGRAM = sys.argv[1]
+PROGRAM, RECORDING = sys.argv[1:3]
 WIDTH, HEIGHT, RATE = 128, 72, 25
 
 
@@ -197,6 +198,24 @@ class Triage(unittest.TestCase):
         self.assertEqual([f["status"] for f in report["files"]], ["input_damaged", "complete"])
         self.assertEqual(report["files"][0]["frames"], 199)
         self.assertEqual(len(report["events"]), 1)
+
+    def test_clips(self):
+        if "FFmpeg     yes" not in subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout:
+            self.skipTest("this build cuts no clips")
+        folder = self.path("clips")
+        self.assertEqual(triage(RECORDING, "--clips", folder).returncode, 2)
+        os.mkdir(folder)
+        run = triage(RECORDING, "--start", "2", "--clips", folder, "--quiet")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        events = [json.loads(line) for line in run.stdout.splitlines()]
+        names = sorted(os.listdir(folder))
+        self.assertEqual(names, ["car-detection-excerpt-%04d.mkv" % e["id"] for e in events])
+        self.assertGreater(len(names), 0)
+        clip = json.loads(triage(os.path.join(folder, names[0]), "--json", "-").stdout)["files"][0]
+        self.assertEqual((clip["status"], clip["width"], clip["height"]), ("complete", 768, 432))
+        # From the key frame before the start to the end.
+        self.assertGreaterEqual(clip["seconds"], events[0]["end_s"] - events[0]["start_s"] - 0.1)
+        self.assertLessEqual(clip["seconds"], events[0]["end_s"] + 0.2)
 
     def test_wrong_usage(self):
         self.assertEqual(triage().returncode, 2)
