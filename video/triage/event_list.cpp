@@ -38,7 +38,7 @@ const Change& EventList::at(std::int64_t frame) const {
 void EventList::begin() {
   const Change& first = at(condition_.start());
   if (!current_) {
-    current_.emplace();
+    current_ = Current{};
     TriageEvent& event = current_->event;
     event.change_start_s = first.seconds;
     event.start_s = std::max(past_.front().seconds, first.seconds - options_.margin_before_s);
