@@ -14,3 +14,10 @@ for i, row in enumerate(recordings[0]["detection"]):
     print(f"| {row['kind']} {row['strength']:g}{star} |", " | ".join(f"{r['detection'][i]['found']}" for r in recordings), "|")
 print("| alarms untouched |", " | ".join(str(sum(a["where"] == "untouched" for a in r["untouched"]["alarms"])) for r in recordings), "|")
 print("| alarms of 12 runs with other light |", " | ".join(str(sum(a["where"] != "untouched" for a in r["untouched"]["alarms"])) for r in recordings), "|")
+print()
+order = sorted(recordings, key=lambda r: r["name"])
+print("| shift, px |", " | ".join(f"{r['name']}: median (largest) error, times faster" for r in order), "|")
+print("|---|" + "---|" * len(order))
+for i, row in enumerate(order[0]["shifts"]):
+    cells = [f"{r['shifts'][i]['error_median_px']:.3f} ({r['shifts'][i]['error_largest_px']:.3f}) px, {r['shifts'][i]['times_faster']:.0f} ×" for r in order]
+    print(f"| {row['shift_px']:g} |", " | ".join(cells), "|")
