@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <thread>
 
 #include "inputs.hpp"
 #include "outputs.hpp"
+#include "report_files.hpp"
 #include "signals_blocked.hpp"
 #include "streams.hpp"
 #include "triage_progress.hpp"
@@ -23,65 +22,6 @@
 namespace sfft::apps {
 
 namespace {
-
-using Output = std::optional<detail::OutputFile>;
-
-struct TriageOutputs {
-  Output json, csv, edl, html, svg;
-  bool on_standard_output = false;
-  bool failed = false;
-
-  TriageOutputs(const TriageCommand& command, const std::vector<std::string>& inputs) {
-    std::vector<const detail::OutputFile*> opened;
-    const auto check = [&](const detail::OutputFile& output) {
-      for (const std::string& input : inputs) refuse_input(output, input);
-      for (const auto* other : opened) {
-        if (output.same_as(*other))
-          throw UsageError(fmt::format("'{}' and '{}' are the same file: give each output its own",
-                                       other->path(), output.path()));
-      }
-    };
-    const auto open = [&](Output& output, const std::string& path) {
-      if (path.empty()) return;
-      output.emplace(output_path(path));
-      check(*output);
-      opened.push_back(&*output);
-      on_standard_output = on_standard_output || output->kind() == detail::OutputKind::descriptor;
-    };
-    try {
-      open(json, command.json);
-      open(csv, command.csv);
-      open(edl, command.edl);
-      open(html, command.html);
-      open(svg, command.svg);
-      if (!command.state.empty()) check(detail::OutputFile(command.state));
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::file_unreadable) throw;
-      throw UsageError(error.what());
-    }
-  }
-
-  void save(Output& output, const std::function<std::string()>& text) noexcept {
-    if (!output) return;
-    guarded([&] {
-      output->write(text());
-      output->commit();
-    });
-  }
-
-  /// One failing output does not stop the others.
-  void guarded(const std::function<void()>& action) noexcept {
-    try {
-      action();
-      return;
-    } catch (const std::bad_alloc&) {
-      complain("out of memory: an output is not written");
-    } catch (const std::exception& error) {
-      complain(error.what());
-    }
-    failed = true;
-  }
-};
 
 /// Lines of several files at once, printed in the order of the files.
 class Lines {
@@ -117,18 +57,14 @@ class Lines {
 
 /// FOLDER/NAME-ID.mkv for each event.
 void save_clips(const std::string& folder, const std::vector<video::TriageFile>& files,
-                const std::vector<std::string>& inputs, TriageOutputs& outputs,
-                const std::atomic<bool>& stop) {
+                const std::vector<std::string>& inputs, ReportFiles& outputs, const std::atomic<bool>& stop) {
   const std::vector<std::string> names = short_names(inputs);
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (const video::TriageEvent& event : files[i].events) {
       if (stop) return;
       outputs.guarded([&] {
         const std::string clip = fmt::format("{}/{}-{:04}.mkv", folder, names[i], event.id);
-        {
-          const detail::OutputFile output(clip);
-          for (const std::string& input : inputs) refuse_input(output, input);
-        }
+        outputs.refuse(clip);
         video::write_clip(files[i].path, event.start_s, event.end_s, clip);
       });
     }
@@ -139,14 +75,14 @@ void save_clips(const std::string& folder, const std::vector<video::TriageFile>&
 class TriageRun {
  public:
   TriageRun(std::vector<std::string> inputs, video::TriageOptions options, video::TriageState& state,
-            TriageOutputs& outputs, bool quiet, const std::atomic<bool>& stop)
+            ReportFiles& outputs, bool quiet, const std::atomic<bool>& stop)
       : inputs_(std::move(inputs)),
         options_(std::move(options)),
         state_(state),
         outputs_(outputs),
         stop_(stop),
         files_(inputs_.size()),
-        lines_(inputs_.size(), !outputs.on_standard_output),
+        lines_(inputs_.size(), !outputs.on_standard_output()),
         progress_(inputs_, quiet) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) files_[i].path = inputs_[i];
   }
@@ -210,7 +146,7 @@ class TriageRun {
   std::vector<std::string> inputs_;
   video::TriageOptions options_;
   video::TriageState& state_;
-  TriageOutputs& outputs_;
+  ReportFiles& outputs_;
   const std::atomic<bool>& stop_;
   std::vector<video::TriageFile> files_;
   Lines lines_;
@@ -225,7 +161,12 @@ class TriageRun {
 
 int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) {
   const std::vector<std::string> inputs = expand_inputs(command.inputs);
-  TriageOutputs outputs(command, inputs);
+  ReportFiles outputs(inputs, {{"json", command.json},
+                               {"csv", command.csv},
+                               {"edl", command.edl},
+                               {"html", command.html},
+                               {"svg", command.svg}});
+  if (!command.state.empty()) outputs.refuse(command.state);
   video::TriageOptions options = command.options;
   options.event.threshold /= command.sensitivity;
   options.thumbnails = !command.html.empty() || !command.state.empty();
@@ -247,17 +188,17 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
       TriageRun(inputs, options, *state, outputs, command.quiet, stop).run(jobs);
 
   const double threshold = options.event.threshold;
-  outputs.save(outputs.json, [&] { return video::triage_json(files, command.sensitivity); });
-  outputs.save(outputs.csv, [&] { return video::triage_csv(files); });
-  outputs.save(outputs.edl, [&] {
+  outputs.save("json", [&] { return video::triage_json(files, command.sensitivity); });
+  outputs.save("csv", [&] { return video::triage_csv(files); });
+  outputs.save("edl", [&] {
     return command.edl.ends_with(".edl") ? video::triage_edl(files) : video::triage_ffconcat(files);
   });
-  outputs.save(outputs.html, [&] { return video::triage_page(files, command.sensitivity, threshold); });
-  outputs.save(outputs.svg, [&] { return video::triage_svg(files, threshold); });
+  outputs.save("html", [&] { return video::triage_page(files, command.sensitivity, threshold); });
+  outputs.save("svg", [&] { return video::triage_svg(files, threshold); });
   if (!command.clips.empty()) save_clips(command.clips, files, inputs, outputs, stop);
   if (!command.quiet) put(stderr, video::triage_summary(files));
   bool damaged = false;
-  bool failed = outputs.failed;
+  bool failed = outputs.failed();
   for (const video::TriageFile& file : files) {
     if (file.status == video::TriageStatus::complete || file.status == video::TriageStatus::not_read)
       continue;

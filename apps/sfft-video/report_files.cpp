@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens every output first, and guards each write.
+#include "report_files.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "outputs.hpp"
+#include "sfft/error.hpp"
+#include "streams.hpp"
+
+namespace sfft::apps {
+
+namespace {
+
+/// What an output cannot do is wrong usage.
+void as_usage(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::file_unreadable && error.code() != ErrorCode::backend_unavailable) throw;
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace
+
+ReportFiles::ReportFiles(std::vector<std::string> inputs, std::initializer_list<Named> outputs)
+    : inputs_(std::move(inputs)) {
+  as_usage([&] {
+    for (const auto& [name, path] : outputs) {
+      if (path.empty()) continue;
+      compare(detail::OutputFile(output_path(path)));
+      const detail::OutputFile& file = files_.try_emplace(name, output_path(path)).first->second;
+      on_standard_output_ = on_standard_output_ || file.kind() == detail::OutputKind::descriptor;
+    }
+  });
+}
+
+void ReportFiles::refuse(const std::string& path) const {
+  as_usage([&] { compare(detail::OutputFile(path)); });
+}
+
+void ReportFiles::compare(const detail::OutputFile& file) const {
+  for (const std::string& input : inputs_) refuse_input(file, input);
+  for (const auto& [name, other] : files_) {
+    if (file.same_as(other))
+      throw UsageError(fmt::format("'{}' and '{}' are the same file: give each output its own", other.path(),
+                                   file.path()));
+  }
+}
+
+void ReportFiles::check(const char* name,
+                        const std::function<void(const detail::OutputFile&)>& action) const {
+  const auto file = files_.find(name);
+  if (file != files_.end()) as_usage([&] { action(file->second); });
+}
+
+void ReportFiles::save(const char* name, const std::function<std::string()>& text) noexcept {
+  write(name, [&](detail::OutputFile& file) {
+    file.write(text());
+    file.commit();
+  });
+}
+
+void ReportFiles::write(const char* name, const std::function<void(detail::OutputFile&)>& writer) noexcept {
+  guarded([&] {
+    const auto file = files_.find(name);
+    if (file != files_.end()) writer(file->second);
+  });
+}
+
+void ReportFiles::guarded(const std::function<void()>& action) noexcept {
+  try {
+    action();
+    return;
+  } catch (const std::bad_alloc&) {
+    complain("out of memory: an output is not written");
+  } catch (const std::exception& error) {
+    complain(error.what());
+  }
+  failed_ = true;
+}
+
+}  // namespace sfft::apps

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reports of a command: checked before anything is read, and saved independently of each other.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "kernels/base/output_file.hpp"
+
+namespace sfft::apps {
+
+class ReportFiles {
+ public:
+  struct Named {
+    const char* name;
+    const std::string& path;  ///< empty: not wanted; "-": standard output
+  };
+  /// Throws UsageError for an output that cannot be written, is given twice, or is an input.
+  ReportFiles(std::vector<std::string> inputs, std::initializer_list<Named> outputs);
+
+  /// Throws UsageError if a file that is written by other means cannot be, is an input or one of the outputs.
+  void refuse(const std::string& path) const;
+  /// Does to an output, if it is wanted, what shows whether it can be written. Throws UsageError.
+  void check(const char* name, const std::function<void(const detail::OutputFile&)>& action) const;
+
+  /// Whether a report goes to standard output, which then holds nothing else.
+  bool on_standard_output() const noexcept { return on_standard_output_; }
+
+  /// Writes an output if it is wanted. A failure is told on standard error and does not stop the others.
+  void save(const char* name, const std::function<std::string()>& text) noexcept;
+  void write(const char* name, const std::function<void(detail::OutputFile&)>& writer) noexcept;
+  /// Anything else that is saved.
+  void guarded(const std::function<void()>& action) noexcept;
+  bool failed() const noexcept { return failed_; }
+
+ private:
+  void compare(const detail::OutputFile& file) const;
+
+  std::vector<std::string> inputs_;
+  std::map<std::string, detail::OutputFile> files_;
+  bool on_standard_output_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace sfft::apps
