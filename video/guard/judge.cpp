@@ -21,7 +21,7 @@ constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
 /// The same without the word of the coefficients.
 /// Of the fine structure of landmarks, and the error with which it counts as known.
-constexpr double kLostFine = 0.72;
+constexpr double kLostFine = 0.75;
 constexpr double kFineKnown = 0.1;
 constexpr double kLostAlone = 0.4;
 constexpr double kLostHalf = 0.5;
@@ -66,7 +66,6 @@ Judge::Judge(const JudgeOptions& options, double half_diagonal_px)
       still_(0.01, 0.03, 0.01),
       sharpness_(1, 0.03, 0.01),
       detail_(1, 0.03, 0.01),
-      fine_(1, 0.05, 0.02),
       coherence_(0.9, 0.05, 0.01),
       clipped_(0, 0.05, 0.02) {}
 
@@ -82,7 +81,6 @@ void Judge::learn(const Observation& seen) {
   still_.add(seen.struck, share);
   sharpness_.add(seen.sharpness, share);
   detail_.add(seen.detail, share);
-  if (seen.landmarks.located) fine_.add(seen.landmarks.fine, share);
 }
 
 void Judge::followed(double x, double y) {
@@ -156,7 +154,7 @@ double Judge::covered(const Observation& seen) const {
 double Judge::defocused(const Observation& seen) const {
   const LandmarkReport& landmarks = seen.landmarks;
   if (landmarks.located && landmarks.fine_error < kFineKnown) {
-    const double lost = 1 - (landmarks.fine + 2 * landmarks.fine_error) / std::max(0.2, fine_.level());
+    const double lost = 1 - (landmarks.fine + 2 * landmarks.fine_error);
     return std::max(0.0, lost / (kLostFine / options_.sensitivity));
   }
   // What is hidden, gone or clipped cannot be judged.

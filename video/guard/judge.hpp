@@ -73,7 +73,7 @@ class Judge {
   JudgeOptions options_;
   double half_diagonal_;
   int learned_ = 0;
-  Usual shift_, turn_, changed_, still_, sharpness_, detail_, fine_, coherence_, clipped_;
+  Usual shift_, turn_, changed_, still_, sharpness_, detail_, coherence_, clipped_;
   int repeats_ = 0;                            ///< frames in a row that repeat the one before
   double usual_repeats_ = 0;                   ///< longest such run that was no event, forgotten slowly
   double home_x_ = 0, home_y_ = 0;             ///< where the reference is, from its first place

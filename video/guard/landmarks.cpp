@@ -11,6 +11,8 @@ namespace sfft::video {
 namespace {
 
 constexpr int kLeastCount = 10;
+/// Usual frames after which new landmarks say what is sharp.
+constexpr int kKnown = 12;
 /// Correlation, of the usual, from which a landmark is there.
 constexpr double kThere = 0.6;
 /// Share of a landmark's energy, of its own and the noise's, from which it can be seen.
@@ -285,9 +287,13 @@ LandmarkReport Landmarks::finish() {
     const double fine = (cc * sf - cf * sc) / determinant;
     const double residual = std::max(0.0, rest - coarse * sc - fine * sf) / std::max(1.0, samples);
     if (coarse > 0.05) {
-      report.fine = fine / coarse;
+      fine_ = fine / coarse;
       // Neighbouring pixels are smoothed: some six to a degree of freedom.
-      report.fine_error = std::sqrt(6 * residual * cc / determinant) / coarse;
+      if (!renewed_ || noted_ >= kKnown) {
+        const double usual = std::clamp(usual_fine_, 0.3, 1.0);
+        report.fine = fine_ / usual;
+        report.fine_error = std::sqrt(6 * residual * cc / determinant) / coarse / usual;
+      }
     }
   }
   return report;
@@ -319,6 +325,7 @@ bool Landmarks::worn() const noexcept {
 void Landmarks::note_usual() {
   if (!located_) return;
   const double share = std::max(0.02, 1.0 / (++noted_ + 2));
+  usual_fine_ += share * (fine_ - usual_fine_);
   for (Landmark& landmark : landmarks_) {
     if (!landmark.inside) continue;
     landmark.usual += share * (std::clamp(landmark.correlation, 0.0, 1.0) - landmark.usual);

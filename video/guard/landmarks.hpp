@@ -23,8 +23,8 @@ struct LandmarkReport {
   int count = 0;                             ///< usable landmarks inside the frame
   std::array<int, kTiles> usable{}, gone{};  ///< of each tile: usable landmarks, and those that are not there
   double lost = 0;                           ///< share of all that are not there, 0 to 1
-  /// Amplitude of their fine detail over the reference's, relative to that of their coarse structure; noise
-  /// has no part in it. 1 where it is not known.
+  /// Amplitude of their fine detail over the reference's, relative to that of their coarse structure and to
+  /// what is usual; noise has no part in it. 1 where it is not known.
   double fine = 1;
   double fine_error = 1;
 };
@@ -55,6 +55,7 @@ class Landmarks {
   void adapt(double share);
   /// Later shifts are counted as if the scene were at (x, y) in the frame that the landmarks were taken from.
   void rebase(double x, double y) {
+    renewed_ = true;
     home_x_ = -x;
     home_y_ = -y;
   }
@@ -88,7 +89,9 @@ class Landmarks {
   double unit_ = 1;                 ///< a 255th of the full range
   double home_x_ = 0, home_y_ = 0;  ///< of the reference in the scene's coordinates
   double at_x_ = 0, at_y_ = 0;      ///< of the latest frame, from there
-  int noted_ = 0;                   ///< usual frames until now
+  double fine_ = 1, usual_fine_ = 1;
+  bool renewed_ = false;  ///< taken from one frame, noise and all
+  int noted_ = 0;         ///< usual frames until now
   bool located_ = false, current_ = false;
   Agreement best_;
   std::optional<SignalView> frame_;
