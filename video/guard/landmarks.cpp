@@ -219,6 +219,7 @@ Landmarks::Visibility Landmarks::visibility() const {
 void Landmarks::begin(const SignalView& frame) {
   frame_ = frame;
   located_ = false;
+  fine_ = usual_fine_;
   best_ = {};
   current_ = false;
 }

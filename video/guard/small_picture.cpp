@@ -8,6 +8,8 @@
 #include <memory>
 #include <numbers>
 
+#include "video/motion/friendly_size.hpp"
+
 namespace sfft::video {
 
 namespace {
@@ -17,23 +19,13 @@ constexpr double kLightingCycles = 4;
 /// Share of the block's radius from which it is tapered.
 constexpr double kTaperFrom = 0.3;
 
-/// The least even number from `least` on with factors 2, 3 and 5.
-int friendly(int least) {
-  for (int n = least + least % 2;; n += 2) {
-    int rest = n;
-    for (const int p : {2, 3, 5})
-      while (rest % p == 0) rest /= p;
-    if (rest == 1) return n;
-  }
-}
-
 }  // namespace
 
 SmallPictures::SmallPictures(const Layout& layout)
     : columns_(layout.columns),
       rows_(layout.rows),
-      width_(friendly(2 * layout.columns + 2)),
-      height_(friendly(2 * layout.rows + 2)),
+      width_(friendly_size(2 * layout.columns + 2)),
+      height_(friendly_size(2 * layout.rows + 2)),
       step_x_(static_cast<double>(layout.region.width) / width_),
       step_y_(static_cast<double>(layout.region.height) / height_),
       region_width_(layout.region.width),

@@ -12,6 +12,7 @@
 #include "sfft/error.hpp"
 #include "sfft/learn_at.hpp"
 #include "video/guard/layout.hpp"
+#include "video/motion/friendly_size.hpp"
 
 namespace sfft::video {
 
@@ -22,16 +23,6 @@ constexpr std::int64_t kSmallestSide = 32;
 constexpr double kSamples = 64e3;
 /// Share of the block's radius from which it is tapered.
 constexpr double kTaperFrom = 0.4;
-
-/// The least even number from `least` on with factors 2, 3 and 5.
-int friendly(int least) {
-  for (int n = least + least % 2;; n += 2) {
-    int rest = n;
-    for (const int p : {2, 3, 5})
-      while (rest % p == 0) rest /= p;
-    if (rest == 1) return n;
-  }
-}
 
 /// The largest grey level: 255, or what as many bits hold as the first frame needs.
 double full_scale(const SignalView& frame) {
@@ -63,8 +54,8 @@ SmallView::SmallView(const SignalView& first_frame, int k, double max_samples)
   const double aspect = static_cast<double>(width) / height;
   const int columns = std::clamp(static_cast<int>(std::lround(std::sqrt(0.5 * k * aspect))), 6, width / 4);
   const int rows = std::clamp(static_cast<int>(std::lround(std::sqrt(0.5 * k / aspect))), 6, height / 4);
-  width_ = friendly(2 * columns + 2);
-  height_ = friendly(2 * rows + 2);
+  width_ = friendly_size(2 * columns + 2);
+  height_ = friendly_size(2 * rows + 2);
 
   std::vector<std::int64_t> support;
   for (int fx = 0; fx <= columns; ++fx) {

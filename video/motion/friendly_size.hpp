@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sides of small pictures that are quickly transformed.
+#pragma once
+
+#include <initializer_list>
+
+namespace sfft::video {
+
+/// The least even number from `least` on with factors 2, 3 and 5.
+constexpr int friendly_size(int least) {
+  for (int n = least + least % 2;; n += 2) {
+    int rest = n;
+    for (const int p : {2, 3, 5})
+      while (rest % p == 0) rest /= p;
+    if (rest == 1) return n;
+  }
+}
+
+}  // namespace sfft::video
