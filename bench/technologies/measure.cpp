@@ -211,11 +211,13 @@ Course make_course(const std::vector<Problem>& problems, bool quick) {
   course.tiles = quick ? std::vector<int>{16, 32} : std::vector<int>{16, 32, 64};
   course.row_seconds = quick ? 0.005 : 0.05;
   course.sincos_points = quick ? 1 << 10 : 1 << 20;
-  // The first of each kind, then the larger ones at some distance: those between take the nearest setting.
+  // Small problems and batches are swept each: how many launches they take depends on the threads. Of the
+  // large ones those at some distance are swept, and those between take the nearest setting.
   std::map<std::pair<int, bool>, int> last;
   for (const Problem& problem : problems) {
     const auto key = std::make_pair(problem.rank, problem.batch > 1);
-    const int distance = quick ? 6 : problem.rank == 2 ? 2 : 4;
+    const bool small = problem.batch > 1 || problem.points() < 1 << 21;
+    const int distance = quick ? 6 : small ? 1 : problem.rank == 2 ? 2 : 4;
     const bool swept = !last.count(key) || problem.bits - last[key] >= distance;
     if (swept) last[key] = problem.bits;
     course.swept.push_back(swept);
