@@ -6,11 +6,10 @@
 
 namespace sfft::detail::cpu {
 
-ThreadPool::ThreadPool(int threads) {
-  try {
-    for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
-  } catch (const std::exception&) {  // no more threads, or no memory for one: those that run share the work
-  }
+// Starting a thread takes tens of microseconds. Every worker starts two more, so that the caller waits for
+// one.
+ThreadPool::ThreadPool(int threads) : workers_(static_cast<std::size_t>(threads > 1 ? threads - 1 : 0)) {
+  if (!workers_.empty()) start(0);
 }
 
 ThreadPool::~ThreadPool() {
@@ -19,7 +18,17 @@ ThreadPool::~ThreadPool() {
     stop_ = true;
   }
   start_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  for (std::thread& worker : workers_) {  // who started it has ended by then
+    if (worker.joinable()) worker.join();
+  }
+}
+
+void ThreadPool::start(std::size_t worker) {
+  if (worker >= workers_.size()) return;
+  try {
+    workers_[worker] = std::thread([this, worker] { work(worker); });
+  } catch (const std::exception&) {  // no more threads, or no memory for one: those that run share the work
+  }
 }
 
 void ThreadPool::drain(int thread, std::unique_lock<std::mutex>& lock) {
@@ -48,7 +57,10 @@ void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
   done_.wait(lock, [this] { return running_ == 0; });
 }
 
-void ThreadPool::work(int thread) {
+void ThreadPool::work(std::size_t worker) {
+  start(2 * worker + 1);
+  start(2 * worker + 2);
+  const int thread = static_cast<int>(worker) + 1;
   std::unique_lock lock(mutex_);
   while (true) {
     start_.wait(lock, [this] { return stop_ || next_ < parts_; });

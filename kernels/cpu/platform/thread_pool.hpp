@@ -22,6 +22,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  /// At most this many run a job; parts see thread numbers below it.
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
 
   template <class Job>
@@ -34,7 +35,8 @@ class ThreadPool {
  private:
   using Call = void (*)(const void* job, std::int64_t part, int thread);
   void run_erased(std::int64_t parts, const void* job, Call call);
-  void work(int thread);
+  void start(std::size_t worker);
+  void work(std::size_t worker);
   void drain(int thread, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
@@ -43,7 +45,7 @@ class ThreadPool {
   Call call_ = nullptr;
   std::int64_t parts_ = 0, next_ = 0, running_ = 0;
   bool stop_ = false;
-  std::vector<std::thread> workers_;
+  std::vector<std::thread> workers_;  ///< worker w is started by worker (w − 1)/2, or was refused
 };
 
 /// Calls job(i, thread) for i < count on the threads of a pool, or on the caller's alone where there is none.
