@@ -74,6 +74,7 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
   const int threads = impl_->design->threads;
   own.fit(impl_->design);
   if (impl_->design->device) {
+    own.fit_threads(threads);
     impl_->design->device->execute(frames, spectra, impl_->device_reference.get(), *own.device,
                                    own.pool.get());
     return;

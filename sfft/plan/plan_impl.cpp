@@ -25,8 +25,6 @@ int thread_count(int option) {
 
 template <class Real>
 void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& design) {
-  const int threads = design->threads;
-  if (threads > 1 && (!pool || pool->threads() < threads)) pool = std::make_unique<cpu::ThreadPool>(threads);
   if (design->device) {
     if (device_design == design) return;
     device.reset();  // first, so that both are never held at once
@@ -35,12 +33,18 @@ void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& des
     device_design = design;
     return;
   }
+  fit_threads(design->threads);
   const std::size_t scratch_bytes = design->executor->scratch_bytes();
-  const auto needed = static_cast<std::size_t>(std::max(threads, pool ? pool->threads() : 1));
+  const auto needed = static_cast<std::size_t>(pool ? pool->threads() : 1);
   if (scratch.size() < needed) scratch.resize(needed);
   for (AlignedBuffer& buffer : scratch) {
     if (buffer.size() < scratch_bytes) buffer = AlignedBuffer(scratch_bytes);
   }
+}
+
+template <class Real>
+void WorkspaceImpl<Real>::fit_threads(int threads) {
+  if (threads > 1 && (!pool || pool->threads() < threads)) pool = std::make_unique<cpu::ThreadPool>(threads);
 }
 
 template <class Real>

@@ -50,6 +50,8 @@ struct WorkspaceImpl {
   std::atomic<bool> in_use{false};    ///< set by a call under way
 
   void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
+  /// On a GPU only frames in host memory need threads: those are started by the first of them.
+  void fit_threads(int threads);
   /// Makes room for a copy of any of the frames for each thread, if the executor needs one.
   void fit_copies(const cpu::Executor<Real>& executor, std::span<const SignalView> frames);
   /// The frame, or the thread's copy of it.
