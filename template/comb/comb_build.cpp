@@ -58,9 +58,10 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
                    [&](std::size_t a, std::size_t b) { return groups_[a].count > groups_[b].count; });
   constexpr std::size_t kTogether = 96;  // whatever the threads, so that sums do not depend on them
   std::vector<Part> parts((groups.size() + kTogether - 1) / kTogether);
-  cpu::for_each(pool, parts.size(), [&](std::size_t n, int) {
-    const std::size_t first = n * kTogether;
-    parts[n] = build_part({&groups[first], std::min(kTogether, groups.size() - first)}, data);
+  cpu::for_each(pool, parts.size() + 1, [&](std::size_t n, int) {
+    if (n == 0) return weigh_empty_buckets(data);
+    const std::size_t first = (n - 1) * kTogether;
+    parts[n - 1] = build_part({&groups[first], std::min(kTogether, groups.size() - first)}, data);
   });
   parts.push_back(alone);
   double gains = 0;
@@ -75,7 +76,6 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
     rows += part.rows;
   }
   quality.gain_rms = rows > 0 ? std::sqrt(gains / static_cast<double>(rows)) : 0;
-  weigh_empty_buckets(data);
   return built;
 }
 

@@ -125,7 +125,7 @@ class Lister {
   std::vector<CombCandidate> list_all(const std::vector<Bounded>& bounded) {
     std::vector<Folding::Grid> grids;
     for (const Bounded& grid : bounded) grids.push_back(grid.grid);
-    folding_.prepare(grids);
+    folding_.prepare(grids, request_.pool);
     std::vector<std::vector<CombCandidate>> of(grids.size());
     contents_.resize(request_.pool != nullptr ? static_cast<std::size_t>(request_.pool->threads()) : 1);
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {

@@ -47,6 +47,8 @@ class CombModel {
   /// Looks at `max_groups` of the groups (0: all): half of them the most crowded ones for least squares,
   /// otherwise those with the largest tails, the rest a fair sample.
   Quality assess(std::span<const Delay> delays, std::size_t max_groups);
+  /// Frees what assess() keeps for its next call.
+  void forget_samples() { samples_.clear(); }
   /// The whole plan for delays that assess() found solvable.
   struct Built {
     CombData data;

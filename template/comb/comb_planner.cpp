@@ -174,6 +174,7 @@ class Planner {
                                   .final_groups = effort.look_groups,
                                   .seed = request_.seed});
       }
+      if (effort.finalists == 0) model->forget_samples();
     });
     std::vector<Looked> looked;
     for (std::size_t i = 0; i < looks.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "kernels/base/fast_divisor.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/cpu/stages/bucket_systems.hpp"
 
 namespace sfft::detail {
@@ -87,8 +88,8 @@ const std::vector<double>& Folding::counts(std::size_t d, std::int64_t divisor) 
 }
 
 /// Of two dimensions, the last folded into buckets: [bucket][cell of the first].
-std::vector<double> Folding::fold_last(std::int64_t divisor) {
-  const std::vector<double>& weights = counts(1, divisor);
+std::vector<double> Folding::fold_last(std::int64_t divisor) const {
+  const std::vector<double>& weights = counts_[1].at(divisor);
   const int cells = cells_.axis(1).cells(), row = padded(cells_.axis(0).cells());
   const int step = padded(cells);
   std::vector<double> folded(static_cast<std::size_t>(divisor * row));
@@ -113,6 +114,7 @@ void Folding::prepare(const Grid& buckets) {
   std::vector<double>& folded = folded_[{buckets[1], buckets[2]}];
   if (!folded.empty()) return;
   if (rank == 2) {
+    static_cast<void>(counts(1, buckets[1]));
     folded = fold_last(buckets[1]);
     return;
   }
@@ -126,16 +128,37 @@ void Folding::prepare(const Grid& buckets) {
   }
 }
 
-void Folding::prepare(std::span<const Grid> grids) {
-  if (!white_ && cells_.rank() > 1) {  // multiples first
-    std::array<std::set<std::int64_t, std::greater<>>, 2> divisors;
-    for (const Grid& grid : grids) {
-      divisors[0].insert(grid[0]);
-      if (cells_.rank() == 2) divisors[1].insert(grid[1]);
+void Folding::prepare(std::span<const Grid> grids, cpu::ThreadPool* pool) {
+  using Divisors = std::set<std::int64_t, std::greater<>>;  // multiples first
+  std::array<Divisors, 3> divisors;
+  for (const Grid& grid : grids) {
+    for (std::size_t d = 0; d < static_cast<std::size_t>(support_.shape.rank()); ++d)
+      divisors[d].insert(grid[d]);
+  }
+  // A job is a table of residues, or all counts along a dimension. Maps have their keys before threads begin.
+  const int rank = cells_.rank();
+  const std::size_t counted = white_ || rank == 1 ? 0 : rank == 2 ? 2 : 1;
+  std::vector<std::pair<std::size_t, std::int64_t>> residues;
+  for (std::size_t d = 0; d < 3; ++d) {
+    for (const std::int64_t divisor : divisors[d]) {
+      if (residues_[d][divisor].empty()) residues.emplace_back(d, divisor);
     }
-    for (std::size_t d = 0; d < 2; ++d) {
-      for (const std::int64_t divisor : divisors[d]) static_cast<void>(counts(d, divisor));
+  }
+  cpu::for_each(pool, counted + residues.size(), [&](std::size_t n, int) {
+    if (n >= counted) {
+      const auto& [d, divisor] = residues[n - counted];
+      return add_residues(d, divisor);
     }
+    for (const std::int64_t divisor : divisors[n]) static_cast<void>(counts(n, divisor));
+  });
+  if (counted == 2) {
+    std::vector<std::int64_t> folds;
+    for (const std::int64_t divisor : divisors[1]) {
+      if (folded_[{divisor, 1}].empty()) folds.push_back(divisor);
+    }
+    cpu::for_each(pool, folds.size(), [&](std::size_t n, int) {
+      folded_.at({folds[n], 1}) = fold_last(folds[n]);
+    });
   }
   for (const Grid& grid : grids) prepare(grid);
 }

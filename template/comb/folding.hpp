@@ -14,6 +14,10 @@
 
 namespace sfft::detail {
 
+namespace cpu {
+class ThreadPool;
+}
+
 class Folding {
  public:
   using Grid = std::array<std::int64_t, 3>;  ///< buckets along each dimension; they divide the shape
@@ -23,8 +27,8 @@ class Folding {
 
   /// Works out what the other functions need for a grid. They can then be called from several threads.
   void prepare(const Grid& buckets);
-  /// The same for many, in less time.
-  void prepare(std::span<const Grid> grids);
+  /// The same for many, in less time; on the threads of the pool, if there is one.
+  void prepare(std::span<const Grid> grids, cpu::ThreadPool* pool = nullptr);
   /// The flat bucket of each member of the support.
   std::vector<std::int32_t> buckets_of_members(const Grid& buckets) const;
   /// Power of the tail that folds into each of these flat buckets, the template's own cells included:
@@ -46,7 +50,7 @@ class Folding {
 
   void add_residues(std::size_t d, std::int64_t divisor);
   const std::vector<double>& counts(std::size_t d, std::int64_t divisor);
-  std::vector<double> fold_last(std::int64_t divisor);
+  std::vector<double> fold_last(std::int64_t divisor) const;
 
   const SupportSet& support_;
   const SpectralPrior& prior_;

@@ -10,9 +10,34 @@
 #include "kernels/base/index.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/base/roots.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
 
 namespace sfft::detail {
 namespace {
+
+/// Buckets and tails of one grid against a pass over every frequency.
+void expect_sums(const Folding& folding, const Folding::Grid& grid) {
+  const SupportSet& support = folding.support();
+  const SpectralPrior& prior = folding.prior();
+  const CellGrid& cells = folding.cells();
+  const std::int64_t buckets = grid[0] * grid[1] * grid[2];
+  std::vector<double> sums(static_cast<std::size_t>(buckets), 0.0);
+  for (std::int64_t flat = 0; flat < support.shape.points(); ++flat) {
+    const auto f = coordinates(support.shape, flat);
+    const std::int64_t b = (f[0] % grid[0] * grid[1] + f[1] % grid[1]) * grid[2] + f[2] % grid[2];
+    sums[static_cast<std::size_t>(b)] += prior.tail.power[cells.cell(f)];
+  }
+  std::vector<std::int32_t> all(sums.size());
+  for (std::size_t b = 0; b < all.size(); ++b) all[b] = static_cast<std::int32_t>(b);
+  const std::vector<double> tails = folding.tails_of(all, grid);
+  for (std::size_t b = 0; b < all.size(); ++b) EXPECT_NEAR(tails[b], sums[b], 1e-12 * sums[b]) << b;
+  const std::vector<std::int32_t> members = folding.buckets_of_members(grid);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto& f = support.members[i].f;
+    EXPECT_EQ(members[i], (f[0] % grid[0] * grid[1] + f[1] % grid[1]) * grid[2] + f[2] % grid[2]);
+    EXPECT_EQ(folding.tail_at_members()[i], prior.tail.power[cells.cell(f)]);
+  }
+}
 
 TEST(Folding, BucketsAndTailsEqualBruteForce) {
   const struct {
@@ -34,26 +59,12 @@ TEST(Folding, BucketsAndTailsEqualBruteForce) {
     SpectralPrior prior;
     prior.support_power.assign(20, 1.0);
     for (std::size_t c = 0; c < cells.cells(); ++c) prior.tail.power.push_back(uniform(random));
-    Folding folding(support, prior);
-    for (const auto& grid : kind.grids) folding.prepare(grid);
-    for (const auto& grid : kind.grids) {
-      const std::int64_t buckets = grid[0] * grid[1] * grid[2];
-      std::vector<double> sums(static_cast<std::size_t>(buckets), 0.0);
-      for (std::int64_t flat = 0; flat < kind.shape.points(); ++flat) {
-        const auto f = coordinates(kind.shape, flat);
-        const std::int64_t b = (f[0] % grid[0] * grid[1] + f[1] % grid[1]) * grid[2] + f[2] % grid[2];
-        sums[static_cast<std::size_t>(b)] += prior.tail.power[cells.cell(f)];
-      }
-      std::vector<std::int32_t> all(sums.size());
-      for (std::size_t b = 0; b < all.size(); ++b) all[b] = static_cast<std::int32_t>(b);
-      const std::vector<double> tails = folding.tails_of(all, grid);
-      for (std::size_t b = 0; b < all.size(); ++b) EXPECT_NEAR(tails[b], sums[b], 1e-12 * sums[b]) << b;
-      const std::vector<std::int32_t> members = folding.buckets_of_members(grid);
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        const auto& f = support.members[i].f;
-        EXPECT_EQ(members[i], (f[0] % grid[0] * grid[1] + f[1] % grid[1]) * grid[2] + f[2] % grid[2]);
-        EXPECT_EQ(folding.tail_at_members()[i], prior.tail.power[cells.cell(f)]);
-      }
+    Folding one_by_one(support, prior), together(support, prior);
+    for (const auto& grid : kind.grids) one_by_one.prepare(grid);
+    cpu::ThreadPool pool(3);
+    together.prepare(kind.grids, &pool);
+    for (const Folding* folding : {&one_by_one, &together}) {
+      for (const auto& grid : kind.grids) expect_sums(*folding, grid);
     }
   }
 }
