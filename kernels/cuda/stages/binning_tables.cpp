@@ -81,12 +81,7 @@ template <class Real>
 void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) {
   if (witness.empty()) return;
   witness_samples_ = witness.samples;
-  const auto k = static_cast<std::size_t>(view_.k);
-  std::vector<Complex<Real>> rows;
-  rows.reserve(witness.samples.size() * k);
-  for (std::size_t i = 0; i < witness.samples.size() * k; ++i)
-    rows.push_back({static_cast<Real>(witness.rows[2 * i]), static_cast<Real>(witness.rows[2 * i + 1])});
-  parts.witness_rows = tables_.add(rows);
+  parts.witness_rows = tables_.add(as_device<Real>(witness.rows));  // pairs of reals are complex numbers
   parts.witness_samples = tables_.add(witness.samples);
   view_.witness.count = static_cast<int>(witness.samples.size());
   view_.witness.trimmed = witness.trimmed;
