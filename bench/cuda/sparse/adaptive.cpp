@@ -4,8 +4,9 @@
 #include <cuda_runtime.h>
 
 #include <chrono>
+#include <deque>
 #include <functional>
-#include <optional>
+#include <memory>
 
 #include "bench/break_even.hpp"
 #include "bench/cuda/device_signals.hpp"
@@ -54,23 +55,25 @@ json time_adaptive(const Recording& recording, double max_samples) {
                                  accounts.as<FrameAccount>()};
 
   double learn_s = 0, plan_s = 0;
-  std::optional<Plan<float>> plan;
-  std::optional<Workspace<float>> workspace;
+  // Those before are kept, so that no time has the destruction of one in it.
+  std::deque<Plan<float>> plans;
+  std::deque<Workspace<float>> workspaces;
   const auto transform = [&](std::int64_t last) {
     in_chunks(1, last, [&](std::int64_t at, std::int64_t count) {
-      plan->enqueue({frames.data() + at * points, ElementType::u8, count, 0}, out, *workspace, nullptr);
+      plans.back().enqueue({frames.data() + at * points, ElementType::u8, count, 0}, out, workspaces.back(),
+                           nullptr);
     });
     gpu(cudaDeviceSynchronize());
   };
   const auto sparse = [&](std::int64_t last) {
     const Template tmpl = learn(DeviceSignal{frames.data(), recording.frame(0).type(), shape}, {.k = 1000});
     const auto learned = std::chrono::steady_clock::now();
-    plan.emplace(tmpl, PlanOptions{.backend = Backend::cuda,
-                                   .batch = static_cast<int>(kChunk),
-                                   .max_samples = max_samples,
-                                   .effort = PlanEffort::quick,
-                                   .threads = 0});
-    workspace.emplace(plan->make_workspace());
+    plans.emplace_back(tmpl, PlanOptions{.backend = Backend::cuda,
+                                         .batch = static_cast<int>(kChunk),
+                                         .max_samples = max_samples,
+                                         .effort = PlanEffort::quick,
+                                         .threads = 0});
+    workspaces.push_back(plans.back().make_workspace());
     learn_s = tmpl.learn_seconds();
     plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - learned).count();
     transform(last);
@@ -78,9 +81,14 @@ json time_adaptive(const Recording& recording, double max_samples) {
   const DeviceBuffer floats(static_cast<std::size_t>(kChunk * points) * 4);
   // Once before, for what the process pays at first use.
   const PeerProblem problem{{shape[0], shape[1]}, true, kChunk};
-  const double first_use_s = seconds_of([&] { make_cufft(problem); });
-  const double cufft_plan_s = median_seconds([&] { make_cufft(problem); });
-  const auto peer = make_cufft(problem);
+  std::unique_ptr<Peer> peer;
+  const double first_use_s = seconds_of([&] { peer = make_cufft(problem); });
+  std::vector<double> cufft_plan_times;
+  for (int i = 0; i < 5; ++i) {
+    peer.reset();
+    cufft_plan_times.push_back(seconds_of([&] { peer = make_cufft(problem); }));
+  }
+  const double cufft_plan_s = median(cufft_plan_times);
   const auto single = make_cufft({{shape[0], shape[1]}, true, 1});
   peer->load(floats.data(), nullptr);
   single->load(floats.data(), nullptr);
