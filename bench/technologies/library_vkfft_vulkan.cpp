@@ -67,15 +67,16 @@ class VkFftVulkan final : public Technology {
                                              "vkEndCommandBuffer", "vkQueueSubmit"});
     commands_ = queue_.commands();
   }
-  ~VkFftVulkan() override { clear(); }
+  ~VkFftVulkan() override {
+    clear();
+    for (VulkanBuffer* buffer : {&input_, &output_, &between_}) queue_.release(*buffer);
+  }
   const Facts& facts() const override { return facts_; }
+  void reserve(std::int64_t points) override { fit(points * static_cast<std::int64_t>(sizeof(Complex))); }
   void prepare(const Problem& problem, const Setting&) override {
     clear();
     bytes_ = static_cast<std::uint64_t>(problem.points()) * sizeof(Complex);
-    if (static_cast<std::int64_t>(bytes_) > facts_.limits.buffer_bytes)
-      throw Failure("larger than one buffer of this device may be");
-    input_ = queue_.allocate_on_device(static_cast<std::int64_t>(bytes_));
-    output_ = queue_.allocate_on_device(static_cast<std::int64_t>(bytes_));
+    fit(static_cast<std::int64_t>(bytes_));
     VkFFTConfiguration configuration = {};
     configuration.FFTdim = static_cast<std::uint64_t>(problem.rank);
     for (int d = 0; d < problem.rank; ++d)
@@ -92,6 +93,9 @@ class VkFftVulkan final : public Technology {
     configuration.inputBufferStride[0] = static_cast<std::uint64_t>(problem.length());
     configuration.inputBuffer = &input_.buffer;
     configuration.inputBufferSize = &bytes_;
+    configuration.userTempBuffer = 1;
+    configuration.tempBuffer = &between_.buffer;
+    configuration.tempBufferSize = &bytes_;
     const VkFFTResult result = initializeVkFFT(&application_, configuration);
     if (result != VKFFT_SUCCESS) throw Failure("initializeVkFFT: result " + std::to_string(result));
     planned_ = true;
@@ -119,14 +123,23 @@ class VkFftVulkan final : public Technology {
     if (planned_) deleteVkFFT(&application_);
     application_ = {};
     planned_ = false;
-    queue_.release(input_);
-    queue_.release(output_);
+  }
+  void fit(std::int64_t bytes) {
+    if (bytes > facts_.limits.buffer_bytes) throw Failure("larger than one buffer of this device may be");
+    if (bytes <= allocated_) return;
+    allocated_ = 0;
+    for (VulkanBuffer* buffer : {&input_, &output_, &between_}) {
+      queue_.release(*buffer);
+      *buffer = queue_.allocate_on_device(bytes);
+    }
+    allocated_ = bytes;
   }
   Facts facts_;
   VulkanQueue queue_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   std::uint64_t bytes_ = 0;
-  VulkanBuffer input_, output_;
+  std::int64_t allocated_ = 0;
+  VulkanBuffer input_, output_, between_;
   VkFFTApplication application_ = {};
   bool planned_ = false;
 };

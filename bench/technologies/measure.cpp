@@ -63,7 +63,17 @@ class Session {
     if (technology_ == nullptr) return false;
     if (!told_.count(position_.device)) listener_.facts(to_json(entry_, technology_->facts()));
     told_[position_.device] = true;
+    reserve();
     return true;
+  }
+
+  void reserve() {
+    std::int64_t most = 0;
+    for (const Problem& problem : material_.problems()) most = std::max(most, problem.points());
+    try {
+      technology_->reserve(most);
+    } catch (const std::exception&) {  // the problem that does not fit will say why
+    }
   }
 
   const Problem& current() const { return material_.problems()[position_.problem]; }

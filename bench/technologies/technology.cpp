@@ -22,22 +22,25 @@ void Port::prepare(const Problem& problem, const Setting& setting) {
                     " bytes of shared memory: this device has " + std::to_string(limits.shared_bytes));
     }
   }
-  const std::int64_t needed = bytes();
-  if (limits.buffer_bytes > 0 && needed > limits.buffer_bytes) {
-    throw Failure(std::to_string(needed) + " bytes in one buffer: this device allows " +
+  build(setting);
+  fit(bytes());
+  record();
+}
+
+void Port::fit(std::int64_t bytes) {
+  const Limits& limits = facts_.limits;
+  if (limits.buffer_bytes > 0 && bytes > limits.buffer_bytes) {
+    throw Failure(std::to_string(bytes) + " bytes in one buffer: this device allows " +
                   std::to_string(limits.buffer_bytes));
   }
-  if (limits.memory_bytes > 0 && kArrays * needed > limits.memory_bytes) {
-    throw Failure(std::to_string(kArrays * needed) + " bytes in three buffers: this device has " +
+  if (limits.memory_bytes > 0 && kArrays * bytes > limits.memory_bytes) {
+    throw Failure(std::to_string(kArrays * bytes) + " bytes in three buffers: this device has " +
                   std::to_string(limits.memory_bytes));
   }
-  build(setting);
-  if (needed != allocated_) {
-    allocated_ = 0;
-    allocate(needed);
-    allocated_ = needed;
-  }
-  record();
+  if (bytes <= allocated_) return;
+  allocated_ = 0;
+  allocate(bytes);
+  allocated_ = bytes;
 }
 
 std::vector<Entry> all_technologies() {

@@ -49,6 +49,9 @@ class Technology {
   virtual bool tunable() const { return false; }
   /// Whether inverse problems can be prepared, with 1/N.
   virtual bool inverts() const { return false; }
+  /// Allocates once for problems of up to so many points: some drivers give slower memory after some of it
+  /// was freed. Where this throws, prepare() allocates what a problem needs.
+  virtual void reserve(std::int64_t /*points*/) {}
   /// Compiles and allocates; what was prepared before is gone.
   virtual void prepare(const Problem& problem, const Setting& setting) = 0;
   virtual void upload(const Complex* signal) = 0;
@@ -65,6 +68,7 @@ class Port : public Technology {
   const Facts& facts() const override { return facts_; }
   bool tunable() const override { return true; }
   bool inverts() const override { return true; }
+  void reserve(std::int64_t points) override { fit(points * static_cast<std::int64_t>(sizeof(Complex))); }
   void prepare(const Problem& problem, const Setting& setting) override;
   std::int64_t launches() const override { return static_cast<std::int64_t>(schedule_.size()); }
   double traffic() const override { return traffic_bytes(schedule_, problem_); }
@@ -72,7 +76,7 @@ class Port : public Technology {
  protected:
   /// Compiles the kernels, unless it has for this setting.
   virtual void build(const Setting& setting) = 0;
-  /// Three arrays of so many bytes; those of before are no longer used.
+  /// Three arrays of at least so many bytes; those of before are no longer used.
   virtual void allocate(std::int64_t bytes) = 0;
   /// After both: what can be recorded of schedule_ ahead of a run.
   virtual void record() {}
@@ -85,6 +89,9 @@ class Port : public Technology {
   Schedule schedule_;
 
  private:
+  /// Throws Failure where the device's limits forbid it.
+  void fit(std::int64_t bytes);
+
   std::int64_t allocated_ = 0;
 };
 
