@@ -6,6 +6,8 @@
 #define VKFFT_BACKEND 3
 #include <vkFFT.h>
 
+#include "bench/technologies/vkfft_problem.hpp"
+
 namespace sfft::technologies {
 
 namespace {
@@ -25,22 +27,11 @@ class VkFftOpenCl final : public Technology {
       throw Failure("larger than one buffer of this device may be");
     input_ = queue_.allocate(static_cast<std::int64_t>(bytes_));
     output_ = queue_.allocate(static_cast<std::int64_t>(bytes_));
-    VkFFTConfiguration configuration = {};
-    configuration.FFTdim = static_cast<std::uint64_t>(problem.rank);
-    for (int d = 0; d < problem.rank; ++d)
-      configuration.size[d] = static_cast<std::uint64_t>(problem.length());
-    configuration.numberBatches = static_cast<std::uint64_t>(problem.batch);
+    VkFFTConfiguration configuration = vkfft_configuration(problem, &input_, &output_, &bytes_);
     configuration.platform = &queue_.platform;
     configuration.device = &queue_.device;
     configuration.context = &queue_.context;
-    configuration.buffer = &output_;
-    configuration.bufferSize = &bytes_;
-    configuration.isInputFormatted = 1;
-    configuration.inputBufferStride[0] = static_cast<std::uint64_t>(problem.length());
-    configuration.inputBuffer = &input_;
-    configuration.inputBufferSize = &bytes_;
-    const VkFFTResult result = initializeVkFFT(&application_, configuration);
-    if (result != VKFFT_SUCCESS) throw Failure("initializeVkFFT: result " + std::to_string(result));
+    initialize_vkfft(application_, configuration);
     planned_ = true;
   }
   void upload(const Complex* signal) override {

@@ -55,6 +55,8 @@ const glslang_input_t* glslangs(const VkFftInput* input) {
 #define VKFFT_BACKEND 0
 #include <vkFFT.h>
 
+#include "bench/technologies/vkfft_problem.hpp"
+
 namespace sfft::technologies {
 
 namespace {
@@ -77,27 +79,16 @@ class VkFftVulkan final : public Technology {
     clear();
     bytes_ = static_cast<std::uint64_t>(problem.points()) * sizeof(Complex);
     fit(static_cast<std::int64_t>(bytes_));
-    VkFFTConfiguration configuration = {};
-    configuration.FFTdim = static_cast<std::uint64_t>(problem.rank);
-    for (int d = 0; d < problem.rank; ++d)
-      configuration.size[d] = static_cast<std::uint64_t>(problem.length());
-    configuration.numberBatches = static_cast<std::uint64_t>(problem.batch);
+    VkFFTConfiguration configuration = vkfft_configuration(problem, &input_.buffer, &output_.buffer, &bytes_);
     configuration.physicalDevice = &queue_.physical;
     configuration.device = &queue_.device;
     configuration.queue = &queue_.queue;
     configuration.commandPool = &queue_.pool;
     configuration.fence = &queue_.fence;
-    configuration.buffer = &output_.buffer;
-    configuration.bufferSize = &bytes_;
-    configuration.isInputFormatted = 1;
-    configuration.inputBufferStride[0] = static_cast<std::uint64_t>(problem.length());
-    configuration.inputBuffer = &input_.buffer;
-    configuration.inputBufferSize = &bytes_;
     configuration.userTempBuffer = 1;
     configuration.tempBuffer = &between_.buffer;
     configuration.tempBufferSize = &bytes_;
-    const VkFFTResult result = initializeVkFFT(&application_, configuration);
-    if (result != VKFFT_SUCCESS) throw Failure("initializeVkFFT: result " + std::to_string(result));
+    initialize_vkfft(application_, configuration);
     planned_ = true;
     VulkanQueue::begin(commands_);
     queue_.stamp(commands_, 0);
