@@ -63,7 +63,7 @@ TEST(Decoder, KeepsTheOrderAndReusesItsBuffers) {
   }
   EXPECT_TRUE(decoder.next(1, 1, kGo).empty());
   EXPECT_TRUE(decoder.next(1, 1, kGo).empty());
-  EXPECT_EQ(buffers.size(), 5u);
+  EXPECT_LE(buffers.size(), 5u);
 }
 
 TEST(Decoder, ReadsAheadButNotFar) {
