@@ -33,6 +33,11 @@ struct Batching {
 Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
 
+/// Frames of a recording that may be decoded while its template is learned and its plan searched, beyond the
+/// slots of a batching.
+std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes,
+                         std::int64_t limit_bytes) noexcept;
+
 /// Bytes that the pipeline may use for frames: a share of what is free, and not more than a GPU needs to be
 /// kept busy.
 std::int64_t batch_limit_bytes();

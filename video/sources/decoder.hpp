@@ -51,6 +51,8 @@ class Decoder {
  private:
   void read_all();
   bool read_into(std::size_t slot);
+  void reuse_samples(Frame& frame);
+  void release();
   bool wait_for_room();
   void publish();
 
@@ -61,6 +63,8 @@ class Decoder {
   std::condition_variable changed_;
   /// A ring: the consumer's frames from first_ on, then the full ones; the thread writes behind these.
   std::vector<DecodedFrame> slots_;
+  /// Samples of slots that are free, the last one freed on top: it is most likely still in a cache.
+  std::vector<std::vector<std::byte>> spare_;
   std::size_t first_ = 0, held_ = 0, full_ = 0;
   std::int64_t read_ = 0;
   bool ended_ = false, closing_ = false;

@@ -71,6 +71,13 @@ Layout layout_of(const AVFrame& picture) {
 }
 #endif
 
+/// Asks for a row some rows before it is read. Pictures come from memory, or from the cache of the core that
+/// decoded them.
+void fetch(const std::uint8_t* row, int bytes) {
+  constexpr int kLine = 64;
+  for (int x = 0; x < bytes; x += kLine) __builtin_prefetch(row + x);
+}
+
 /// `from` and `row` may be the same.
 void stretch(const std::uint8_t* from, std::uint8_t* row, int width) {
 #if defined(__x86_64__)
@@ -155,6 +162,8 @@ class Reader {
     if (layout_.rgb) {
       weigh(y, row);
     } else if (plain_bytes(*layout_.format, luma) && luma.step == 1 && !layout_.full_range) {
+      constexpr int kAhead = 2;
+      if (y + kAhead < picture_.height) fetch(row_of(picture_, luma, y + kAhead), picture_.width);
       return stretch(row_of(picture_, luma, y), row, picture_.width);
     } else if (plain_bytes(*layout_.format, luma)) {
       copy_bytes(row_of(picture_, luma, y), luma.step, row, picture_.width);
