@@ -58,6 +58,14 @@ std::int64_t batch_limit_bytes() {
   return std::min(kMostBytes, held_frames_limit_bytes());
 }
 
+DevicePictures picture_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept {
+  try {
+    return DevicePictures(slots * frame_bytes, device);
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 PageLockedMemory lock_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept {
   try {
     return PageLockedMemory(slots * frame_bytes, device);

@@ -274,12 +274,22 @@ class Reading {
   void read_others() {
     const std::size_t frame_bytes = report_.first_frame.samples.size();
     const Batching batching = run_.batching(report_.first_frame);
+    DecoderOptions decoding{.limit = std::max<std::int64_t>(0, left()),
+                            .slots = batching.slots,
+                            .frame_bytes = frame_bytes,
+                            .like = &report_.first_frame};
+    DevicePictures pictures;
     PageLockedMemory memory;
-    if (run_.on_gpu()) memory = lock_slots(batching.slots, frame_bytes, options_.device);
-    Decoder decoder(source_, {.limit = std::max<std::int64_t>(0, left()),
-                              .slots = batching.slots,
-                              .memory = {memory.data(), memory.bytes()},
-                              .frame_bytes = frame_bytes});
+    if (run_.on_gpu() && source_.on_gpu()) {
+      pictures = picture_slots(batching.slots, frame_bytes, options_.device);
+      decoding.memory = {pictures.data(), pictures.bytes()};
+      if (!decoding.memory.empty()) decoding.pictures = &pictures;
+    }
+    if (run_.on_gpu() && decoding.memory.empty()) {
+      memory = lock_slots(batching.slots, frame_bytes, options_.device);
+      decoding.memory = {memory.data(), memory.bytes()};
+    }
+    Decoder decoder(source_, decoding);
     while (!stop_ && transform_next(decoder, batching)) {
     }
   }

@@ -80,21 +80,34 @@ bool Decoder::read_into(std::size_t slot) {
     reuse_samples(decoded.frame);
     return source_.next(decoded.frame);
   }
-  if (!source_.next(scratch_)) return false;
+  const std::size_t offset = slot * options_.frame_bytes;
+  bool there = false;
+  if (!(options_.pictures != nullptr ? read_on_gpu(offset, there) : source_.next(scratch_))) return false;
   const std::vector<std::byte>& samples = scratch_.samples;
-  if (samples.size() != options_.frame_bytes) {  // another size: the consumer will say so
+  if (!there && samples.size() != options_.frame_bytes) {  // another size: the consumer will say so
     decoded.frame = scratch_;
     decoded.elsewhere = nullptr;
     return true;
   }
-  std::byte* const place = options_.memory.data() + slot * options_.frame_bytes;
-  std::memcpy(place, samples.data(), samples.size());
+  std::byte* const place = options_.memory.data() + offset;
+  if (!there) std::memcpy(place, samples.data(), samples.size());
   decoded.frame.width = scratch_.width;
   decoded.frame.height = scratch_.height;
   decoded.frame.bit_depth16 = scratch_.bit_depth16;
   decoded.frame.seconds = scratch_.seconds;
   decoded.frame.gap_seconds = scratch_.gap_seconds;
   decoded.elsewhere = place;
+  return true;
+}
+
+/// Reads the next frame into the GPU's memory, or into scratch_ if it is not `there`.
+bool Decoder::read_on_gpu(std::size_t offset, bool& there) {
+  if (!source_.advance(scratch_)) return false;
+  scratch_.width = options_.like->width;
+  scratch_.height = options_.like->height;
+  scratch_.bit_depth16 = options_.like->bit_depth16;
+  there = source_.load_on_gpu(scratch_, *options_.pictures, offset);
+  if (!there) source_.load(scratch_);
   return true;
 }
 
