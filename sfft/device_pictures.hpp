@@ -32,9 +32,10 @@ class SFFT_EXPORT DevicePictures {
   std::byte* data() const noexcept { return data_.get(); }
   std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Writes the plane's samples at an offset, row after row without gaps: u8, or u16 for more than 8 bits. The
-  /// plane is in memory of the same GPU, of its primary context, and written by earlier work in the legacy
-  /// default stream. Blocks until it has been read. Throws invalid_argument for a plane that does not fit.
+  /// Writes the plane's samples at an offset, row after row without gaps: u8, or u16 for more than 8 bits.
+  /// The plane is in memory of the same GPU, of its primary context, and written by earlier work in the
+  /// legacy default stream. Blocks until it has been read. Throws invalid_argument for a plane that does not
+  /// fit.
   void store(const DevicePlane& plane, std::size_t offset) const;
 
  private:

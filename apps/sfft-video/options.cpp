@@ -130,7 +130,8 @@ void add_source(CLI::App* command, video::SourceOptions& source) {
   command
       ->add_option_function<std::string>(
           "--decoder", [&source](const std::string& name) { source.decode_on = kDecoders.at(name); },
-          "What decodes recordings: the CPU (auto, too), or an NVIDIA GPU where it can, whose frames a plan on "
+          "What decodes recordings: the CPU (auto, too), or an NVIDIA GPU where it can, whose frames a plan "
+          "on "
           "that GPU takes where they are")
       ->check(CLI::IsMember({"auto", "cpu", "nvdec"}))
       ->default_str("auto");

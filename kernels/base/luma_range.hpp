@@ -25,7 +25,8 @@ class FullRange {
   explicit constexpr FullRange(int bits) noexcept
       : black_(16U << (bits - 8)),
         span_(219U << (bits - 8)),
-        scale_(((std::uint64_t{1} << (bits + kFraction)) - (std::uint64_t{1} << kFraction) + span_ / 2) / span_) {}
+        scale_(((std::uint64_t{1} << (bits + kFraction)) - (std::uint64_t{1} << kFraction) + span_ / 2) /
+               span_) {}
 
   SFFT_HOST_DEVICE constexpr std::uint16_t operator()(std::uint16_t sample) const noexcept {
     const std::uint32_t above = sample > black_ ? sample - black_ : 0;

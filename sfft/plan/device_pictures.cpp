@@ -28,16 +28,18 @@ DevicePictures::DevicePictures(std::size_t bytes, int device)
 
 void DevicePictures::store(const DevicePlane& plane, std::size_t offset) const {
   if (!plausible(plane)) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("a plane of {}x{} samples of {} bits, shifted by {}, in rows of {} bytes is not one "
-                            "that can be read",
-                            plane.width, plane.height, plane.bits, plane.shift, plane.pitch_bytes));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("a plane of {}x{} samples of {} bits, shifted by {}, in rows of {} bytes is not one "
+                    "that can be read",
+                    plane.width, plane.height, plane.bits, plane.shift, plane.pitch_bytes));
   }
   const std::size_t sample = plane.bits > 8 ? 2 : 1;
   const std::size_t bytes = static_cast<std::size_t>(plane.width * plane.height) * sample;
   if (offset > bytes_ || bytes > bytes_ - offset || offset % sample != 0) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("a plane of {} bytes at offset {} does not fit into {} bytes", bytes, offset, bytes_));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("a plane of {} bytes at offset {} does not fit into {} bytes", bytes, offset, bytes_));
   }
   detail::store_plane(plane, data_.get() + offset, device_);
 }

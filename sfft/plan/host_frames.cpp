@@ -176,9 +176,8 @@ std::int64_t HostFrames<Real>::read_in_place(std::span<const SignalView> frames,
   const auto count = static_cast<std::int64_t>(frames.size());
   const void* const managed = cuda::managed_address(frames[0].data());
   const void* const there = managed != nullptr ? managed : cuda::mapped_address(frames[0].data());
-  executor_.enqueue(
-      make_batch_({there, frames[0].type(), count, 0}, slot.spectra(static_cast<int>(count))), state_,
-      ring_.stream());
+  executor_.enqueue(make_batch_({there, frames[0].type(), count, 0}, slot.spectra(static_cast<int>(count))),
+                    state_, ring_.stream());
   if (managed != nullptr) return 0;
   return static_cast<std::int64_t>(executor_.sample_indices().size() * element_bytes(frames[0].type()));
 }

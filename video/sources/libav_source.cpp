@@ -111,8 +111,9 @@ class FileSource final : public FrameSource {
       found_ = reader_->next();
       on_gpu_ = found_ && reader_->picture_on_gpu();
       if (on_gpu_) return;
-      gpu_problem_ = "the GPU or its driver does not decode this recording (its codec, profile or size, or "
-                     "libnvcuvid.so.1 is missing)";
+      gpu_problem_ =
+          "the GPU or its driver does not decode this recording (its codec, profile or size, or "
+          "libnvcuvid.so.1 is missing)";
     }
     found_ = false;
     open(false);

@@ -139,7 +139,8 @@ class Reader {
  public:
   explicit Reader(const AVFrame& picture)
       : picture_(picture),
-        layout_(layout_of(static_cast<AVPixelFormat>(picture.format), picture.color_range == AVCOL_RANGE_JPEG)) {
+        layout_(
+            layout_of(static_cast<AVPixelFormat>(picture.format), picture.color_range == AVCOL_RANGE_JPEG)) {
     if (layout_.rgb) {
       for (auto& line : colours_) line.resize(static_cast<std::size_t>(picture.width));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures lie in the primary context of the GPU, which is that of the CUDA runtime, so that kernels read them
-// where they are.
+// Pictures lie in the primary context of the GPU, which is that of the CUDA runtime, so that kernels read
+// them where they are.
 #include "video/sources/nvdec.hpp"
 
 #include <fmt/format.h>
@@ -36,8 +36,8 @@ AVPixelFormat choose_format(AVCodecContext* decoder, const AVPixelFormat* format
 std::string attach(AVCodecContext& decoder, const AVCodec& codec, int device) {
   if (!decodes(codec)) return fmt::format("libavcodec has no decoder for {} on NVIDIA GPUs", codec.name);
   AVBufferRef* context = nullptr;
-  const int made = av_hwdevice_ctx_create(&context, AV_HWDEVICE_TYPE_CUDA, std::to_string(device).c_str(), nullptr,
-                                          kPrimaryContext);
+  const int made = av_hwdevice_ctx_create(&context, AV_HWDEVICE_TYPE_CUDA, std::to_string(device).c_str(),
+                                          nullptr, kPrimaryContext);
   if (made < 0) return fmt::format("there is no GPU {} that decodes: {}", device, libav::error_text(made));
   decoder.hw_device_ctx = context;  // which the decoder frees
   decoder.get_format = choose_format;
@@ -51,7 +51,8 @@ bool holds(const AVFrame& picture) {
 DevicePlane plane_of(const AVFrame& picture) {
   const auto& frames = *reinterpret_cast<const AVHWFramesContext*>(picture.hw_frames_ctx->data);
   const LumaPlane luma = luma_plane(frames.sw_format, picture.color_range == AVCOL_RANGE_JPEG);
-  const auto left = static_cast<std::int64_t>(picture.crop_left), top = static_cast<std::int64_t>(picture.crop_top);
+  const auto left = static_cast<std::int64_t>(picture.crop_left),
+             top = static_cast<std::int64_t>(picture.crop_top);
   const std::int64_t sample = luma.bits > 8 ? 2 : 1;
   DevicePlane plane;
   plane.data = picture.data[0] + top * picture.linesize[0] + left * sample;

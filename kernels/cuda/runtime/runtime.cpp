@@ -211,7 +211,8 @@ void* ManagedMemory::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   int device = 0, at_once = 0;
   check(cudaGetDevice(&device), "asking for the current GPU");
-  check(cudaDeviceGetAttribute(&at_once, cudaDevAttrConcurrentManagedAccess, device), "asking about managed memory");
+  check(cudaDeviceGetAttribute(&at_once, cudaDevAttrConcurrentManagedAccess, device),
+        "asking about managed memory");
   if (at_once == 0)
     throw Error(ErrorCode::device, "the host cannot read managed memory while kernels run on this GPU");
   void* data = nullptr;
