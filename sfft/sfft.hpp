@@ -6,6 +6,7 @@
 #include "kernels/base/types.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/dense_selective.hpp"
+#include "sfft/device_pictures.hpp"
 #include "sfft/device_signal.hpp"
 #include "sfft/discover.hpp"
 #include "sfft/learn_at.hpp"

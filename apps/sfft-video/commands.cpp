@@ -53,6 +53,7 @@ int exit_code(video::RunStatus status) {
 Outcome run_one(RunCommand command, const std::atomic<bool>& stop) {
   const std::string& input = command.inputs.front();
   Outputs outputs(command);
+  command.source.device = command.options.device;
   command.options.reference = !command.no_reference;
   command.options.keep_template = !command.save_template.empty();
   if (!command.template_path.empty()) command.options.tmpl = Template::load(command.template_path);
@@ -169,7 +170,9 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   }
   std::vector<video::Frame> frames;
   try {
-    const auto source = video::open_source(command.input, command.source);
+    video::SourceOptions reading = command.source;
+    reading.device = command.device;
+    const auto source = video::open_source(command.input, reading);
     const std::int64_t limit = video::held_frames_limit_bytes();
     const std::int64_t expected = source->info().frames_expected;
     video::Frame frame;

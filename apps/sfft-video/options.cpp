@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
 
 namespace sfft::apps {
 
@@ -124,6 +125,16 @@ void add_source(CLI::App* command, video::SourceOptions& source) {
   command->add_option("--decode-threads", source.decode_threads, "Threads that decode, 0 for one per core")
       ->check(number_check("a number from 0 to 64", [](double value) { return value >= 0 && value <= 64; }))
       ->capture_default_str();
+  static const std::map<std::string, video::DecodeOn> kDecoders{
+      {"auto", video::DecodeOn::automatic}, {"cpu", video::DecodeOn::cpu}, {"nvdec", video::DecodeOn::nvdec}};
+  command
+      ->add_option_function<std::string>(
+          "--decoder", [&source](const std::string& name) { source.decode_on = kDecoders.at(name); },
+          "What decodes recordings: the CPU (auto, too), or an NVIDIA GPU where it can, whose frames a plan "
+          "on "
+          "that GPU takes where they are")
+      ->check(CLI::IsMember({"auto", "cpu", "nvdec"}))
+      ->default_str("auto");
   command->add_flag("--skip-loop-filter", source.skip_loop_filter,
                     "Decode H.264, HEVC, VP8 and VP9 without their deblocking filter: faster, and slightly "
                     "wrong");

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense path on the CPU: a full FFT, from which the template's frequencies are picked. Exact; it also
+// The dense path on the CPU: an FFT, from which the template's frequencies are picked. Exact; it also
 // measures the energy outside the support.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kernels/cpu/executors/executor.hpp"
+#include "kernels/dense/cpu/picked_fft.hpp"
 #include "sfft/dense.hpp"
 #include "template/data/template_data.hpp"
 
@@ -34,6 +36,10 @@ class DenseExecutor final : public cpu::Executor<Real> {
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 
  private:
+  /// From the columns of the support alone. False where a small tail would drown in the rounding of what is
+  /// subtracted from the whole energy, and for values that are not finite.
+  bool execute_picked(const void* frame, ElementType type, std::span<std::complex<Real>> values,
+                      cpu::ExecutionStats& stats, std::byte* scratch) const noexcept;
   /// Σ|X|² of the whole grid.
   double energy(std::span<const std::complex<Real>> spectrum) const noexcept;
 
@@ -41,6 +47,7 @@ class DenseExecutor final : public cpu::Executor<Real> {
   bool real_;
   dense::Plan<Real> plan_;
   std::vector<DensePick> picks_;
+  std::optional<PickedFft<Real>> picked_;  ///< for 2D supports with few columns
 };
 
 extern template class DenseExecutor<float>;

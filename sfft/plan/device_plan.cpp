@@ -7,6 +7,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/executors/direct.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
+#include "kernels/cuda/stages/luma.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
@@ -35,6 +36,21 @@ std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {
   const cuda::DeviceScope scope(device);
   const auto buffer = std::make_shared<cuda::PinnedBuffer>(bytes);
   return {buffer, buffer->data()};
+}
+
+std::shared_ptr<std::byte> allocate_managed(std::size_t bytes, int device) {
+  static_cast<void>(cuda::device_info(device));
+  const cuda::DeviceScope scope(device);
+  const auto buffer = std::make_shared<cuda::ManagedBuffer>(bytes);
+  return {buffer, buffer->data()};
+}
+
+void store_plane(const DevicePlane& plane, std::byte* to, int device) {
+  const cuda::DeviceScope scope(device);
+  cuda::launch_luma({plane.data, plane.width, plane.height, plane.pitch_bytes, plane.bits, plane.shift,
+                     plane.limited_range},
+                    to, nullptr);
+  cuda::synchronize(nullptr);
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "kernels/base/error_table.hpp"
 #include "kernels/base/flat_data.hpp"
 #include "kernels/base/witness_data.hpp"
+#include "sfft/device_pictures.hpp"
 #include "sfft/plan.hpp"
 #include "template/data/support_set.hpp"
 #include "template/data/template_data.hpp"
@@ -66,6 +67,10 @@ std::string device_problem(int device);
 DeviceTraits device_traits(int device);
 /// Page-locked host memory that kernels of every GPU can read. Throws backend_unavailable, out_of_memory.
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device);
+/// Memory of a GPU that the host reads, too. Throws backend_unavailable, device, out_of_memory.
+std::shared_ptr<std::byte> allocate_managed(std::size_t bytes, int device);
+/// Writes a plane, which has been checked, without gaps; blocks.
+void store_plane(const DevicePlane& plane, std::byte* to, int device);
 
 /// `witness` may be empty.
 template <class Real>

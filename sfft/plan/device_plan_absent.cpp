@@ -21,6 +21,13 @@ std::shared_ptr<std::byte> allocate_page_locked(std::size_t, int) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 
+std::shared_ptr<std::byte> allocate_managed(std::size_t, int) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+void store_plane(const DevicePlane&, std::byte*, int) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+
 template <class Real>
 std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData&, const ErrorTable&,
                                                          const WitnessData&, const SupportSet&,

@@ -42,6 +42,7 @@ Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
   if (transfer_ == Transfer::gather || !frame.contiguous()) return Transfer::gather;
   if (cuda::mapped_address(frame.data()) != nullptr)
     return by_rows(element_bytes(frame.type())) ? Transfer::rows : Transfer::mapped;
+  if (cuda::managed_address(frame.data()) != nullptr) return Transfer::mapped;
   if (transfer_ == Transfer::automatic) return Transfer::gather;
   throw Error(ErrorCode::invalid_argument,
               "Transfer::mapped and Transfer::rows need page-locked frames: put them into "
@@ -173,9 +174,11 @@ std::int64_t HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slo
 template <class Real>
 std::int64_t HostFrames<Real>::read_in_place(std::span<const SignalView> frames, Slot& slot) {
   const auto count = static_cast<std::int64_t>(frames.size());
-  executor_.enqueue(make_batch_({cuda::mapped_address(frames[0].data()), frames[0].type(), count, 0},
-                                slot.spectra(static_cast<int>(count))),
+  const void* const managed = cuda::managed_address(frames[0].data());
+  const void* const there = managed != nullptr ? managed : cuda::mapped_address(frames[0].data());
+  executor_.enqueue(make_batch_({there, frames[0].type(), count, 0}, slot.spectra(static_cast<int>(count))),
                     state_, ring_.stream());
+  if (managed != nullptr) return 0;
   return static_cast<std::int64_t>(executor_.sample_indices().size() * element_bytes(frames[0].type()));
 }
 

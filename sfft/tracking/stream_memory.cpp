@@ -22,6 +22,22 @@ double square_distance(const T* a, const T* b, std::size_t count) {
   return sum;
 }
 
+/// In integers, many samples per instruction, and in blocks whose sums fit 32 bits.
+double square_distance(const std::uint8_t* a, const std::uint8_t* b, std::size_t count) {
+  constexpr std::size_t kBlock = 1 << 15;
+  double sum = 0;
+  for (std::size_t start = 0; start < count; start += kBlock) {
+    const std::size_t end = std::min(count, start + kBlock);
+    std::uint32_t block = 0;
+    for (std::size_t i = start; i < end; ++i) {
+      const std::int32_t distance = std::int32_t{a[i]} - std::int32_t{b[i]};
+      block += static_cast<std::uint32_t>(distance * distance);
+    }
+    sum += block;
+  }
+  return sum;
+}
+
 /// Σ|a − b|²; complex samples are pairs of reals.
 double square_distance(const void* a, const void* b, ElementType type, std::size_t count) {
   const auto as = [&](auto sample, std::size_t reals) {

@@ -63,7 +63,7 @@ TEST(Decoder, KeepsTheOrderAndReusesItsBuffers) {
   }
   EXPECT_TRUE(decoder.next(1, 1, kGo).empty());
   EXPECT_TRUE(decoder.next(1, 1, kGo).empty());
-  EXPECT_EQ(buffers.size(), 5u);
+  EXPECT_LE(buffers.size(), 5u);
 }
 
 TEST(Decoder, ReadsAheadButNotFar) {
@@ -154,6 +154,58 @@ TEST(Decoder, FramesOfAnotherSizeStayOutOfThatMemory) {
   ASSERT_EQ(frames.size(), 4u);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(number_of(frames[static_cast<std::size_t>(i)]), i);
   EXPECT_EQ(std::set<std::byte>(memory.begin(), memory.end()).size(), 1u);
+}
+
+/// A source whose frames are there already, but for every fourth, as a GPU's are.
+class SourceOnGpu final : public FrameSource {
+ public:
+  SourceOnGpu(int frames, std::span<std::byte> memory) : frames_(frames), memory_(memory) {}
+  const SourceInfo& info() const noexcept override { return info_; }
+  bool next(Frame& frame) override {
+    if (!advance(frame)) return false;
+    load(frame);
+    return true;
+  }
+  bool advance(Frame& frame) override {
+    if (at_ == frames_) return false;
+    frame.seconds = at_++;
+    return true;
+  }
+  void load(Frame& frame) override {
+    frame.width = frame.height = 16;
+    frame.samples.assign(256, static_cast<std::byte>(at_ - 1));
+  }
+  bool on_gpu() const noexcept override { return true; }
+  bool load_on_gpu(Frame& frame, const DevicePictures&, std::size_t offset) override {
+    EXPECT_EQ(frame.width, 16);
+    if (at_ % 4 == 0) return false;
+    memory_[offset] = static_cast<std::byte>(at_ - 1);
+    return true;
+  }
+
+ private:
+  int frames_, at_ = 0;
+  std::span<std::byte> memory_;
+  SourceInfo info_;
+};
+
+TEST(Decoder, FramesOnAGpuStayThere) {
+  std::vector<std::byte> memory(6 * 256);
+  SourceOnGpu source(30, memory);
+  const DevicePictures pictures;
+  Frame like;
+  like.width = like.height = 16;
+  Decoder decoder(source,
+                  {.slots = 6, .memory = memory, .frame_bytes = 256, .pictures = &pictures, .like = &like});
+  for (int at = 0; at < 30; at += 3) {
+    const auto frames = decoder.next(3, 3, kGo);
+    ASSERT_EQ(frames.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(number_of(frames[i]), at + static_cast<int>(i));
+      EXPECT_EQ(frames[i].frame.seconds, at + static_cast<int>(i));
+      EXPECT_EQ(frames[i].view().data(), memory.data() + (static_cast<std::size_t>(at) % 6 + i) * 256);
+    }
+  }
 }
 
 TEST(Decoder, ErrorsComeAfterTheFramesBeforeThem) {

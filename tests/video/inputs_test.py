@@ -63,6 +63,31 @@ class InputsTest(unittest.TestCase):
             self.assertEqual(run("run", source, *arguments).returncode, 2, arguments)
         self.assertEqual(run("run", source, "--start", "100").returncode, 3)
 
+    def test_decoder(self):
+        if not HAS_LIBAV:
+            self.skipTest("this build has no FFmpeg")
+        common = (RECORDING, "--k", "200", "--frames", "30", "--backend", "cpu")
+        host = self.report(*common, "--decoder", "cpu")
+        self.assertEqual((host["input"]["decoder"], host["input"]["decoder_note"]), ("cpu", None))
+        self.assertEqual(self.report(*common)["input"]["decoder"], "cpu")
+        nvdec = (*common, "--decoder", "nvdec")
+        for report in (self.report(*nvdec), self.report(*nvdec, CUDA_VISIBLE_DEVICES="")):
+            # The frames are the same bits wherever they are decoded.
+            self.assertEqual(report["verified"]["relative_error"], host["verified"]["relative_error"])
+            self.assertEqual(report["input"]["frames_read"], 30)
+            self.assertEqual(report["status"], "complete")
+            if report["input"]["decoder"] == "cpu":
+                self.assertTrue(report["input"]["decoder_note"])
+                self.assertIn("NVDEC is not used", report["warnings"][0])
+        self.assertEqual(report["input"]["decoder"], "cpu")
+        self.assertEqual(run("run", RECORDING, "--decoder", "gpu").returncode, 2)
+        # A damaged recording is reported as on the CPU.
+        with open(RECORDING, "rb") as file:
+            cut = self.write("cut.mp4", file.read()[:-20000])
+        self.assertEqual(self.report(cut, "--decoder", "nvdec", code=3)["status"],
+                         self.report(cut, "--decoder", "cpu", code=3)["status"])
+        self.assertEqual(run("run", self.write("text.mp4", b"no film"), "--decoder", "nvdec").returncode, 3)
+
     def test_parts_of_a_recording(self):
         if not HAS_LIBAV:
             self.skipTest("this build has no FFmpeg")

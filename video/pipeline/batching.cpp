@@ -45,8 +45,25 @@ Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes
   return batching;
 }
 
+std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes,
+                         std::int64_t limit_bytes) noexcept {
+  constexpr std::int64_t kMostAheadBytes = std::int64_t{24} << 20;
+  constexpr std::size_t kMostAhead = 64;
+  if (request.live) return 0;
+  const auto room = static_cast<std::size_t>(std::clamp<std::int64_t>(limit_bytes / 2, 0, kMostAheadBytes));
+  return std::min(kMostAhead, room / std::max<std::size_t>(1, frame_bytes));
+}
+
 std::int64_t batch_limit_bytes() {
   return std::min(kMostBytes, held_frames_limit_bytes());
+}
+
+DevicePictures picture_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept {
+  try {
+    return DevicePictures(slots * frame_bytes, device);
+  } catch (const std::exception&) {
+    return {};
+  }
 }
 
 PageLockedMemory lock_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept {

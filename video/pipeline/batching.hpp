@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sfft/device_pictures.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan.hpp"
 #include "video/sources/decoder.hpp"
@@ -33,9 +34,17 @@ struct Batching {
 Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
 
+/// Frames of a recording that may be decoded while its template is learned and its plan searched, beyond the
+/// slots of a batching.
+std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes,
+                         std::int64_t limit_bytes) noexcept;
+
 /// Bytes that the pipeline may use for frames: a share of what is free, and not more than a GPU needs to be
 /// kept busy.
 std::int64_t batch_limit_bytes();
+
+/// Memory of the GPU for the slots of frames that it decodes; empty when it cannot be had.
+DevicePictures picture_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept;
 
 /// Memory for the slots that the GPU reads in place; empty when it cannot be had, and frames are then
 /// gathered by the host.

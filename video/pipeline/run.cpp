@@ -139,6 +139,10 @@ class Run {
     std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
   }
 
+  BatchingRequest batching_request(bool gpu) const {
+    return {options_.batch, gpu, live_, options_.threads > 0 ? options_.threads : core_count()};
+  }
+
  private:
   void note_plan() {
     report_.plan = tracker_->plan().info();
@@ -151,10 +155,6 @@ class Run {
     Template tmpl = last.source();
     if (first_plan_->source().data() == tmpl.data()) tmpl = first_plan_->keep_in(tmpl);
     report_.last_template = last.keep_in(tmpl);
-  }
-
-  BatchingRequest batching_request(bool gpu) const {
-    return {options_.batch, gpu, live_, options_.threads > 0 ? options_.threads : core_count()};
   }
 
   const RunOptions& options_;
@@ -193,8 +193,12 @@ class Reading {
         wanted_(options.tmpl ? 1 : options.learn_frames) {}
 
   void read() {
-    read_first();
-    if (!stop_ && !over_ && left() != 0) read_others();
+    if (surely_on_cpu()) {
+      read_at_once();
+    } else {
+      read_first();
+      if (!stop_ && !over_ && left() != 0) read_others();
+    }
     begin_with_fewer();
   }
   /// If the source ends or breaks before there are enough frames to learn from, what was read is transformed
@@ -221,12 +225,35 @@ class Reading {
     }
   }
 
+  bool surely_on_cpu() const {
+    return options_.backend == Backend::cpu || !unavailable(Backend::cuda, options_.device).empty();
+  }
+
+  /// One decoder for all frames: it goes on while the first ones are learned from.
+  void read_at_once() {
+    const SourceInfo& info = report_.input;
+    const auto frame_bytes = static_cast<std::size_t>(std::max<std::int64_t>(1, info.width * info.height));
+    const BatchingRequest request = run_.batching_request(false);
+    const std::int64_t limit_bytes = batch_limit_bytes();
+    const Batching batching = choose_batching(request, frame_bytes, limit_bytes);
+    Decoder decoder(
+        source_,
+        {.limit = std::max<std::int64_t>(0, left()),
+         .slots = batching.slots + (info.width > 0 ? frames_ahead(request, frame_bytes, limit_bytes) : 0)});
+    read_first(decoder);
+    while (!stop_ && !over_) over_ = !transform_next(decoder, batching);
+  }
+
   /// Until the run has started. The decoder reads no further than that, because where frames go then depends
   /// on the plan.
   void read_first() {
+    Decoder decoder(source_, {.limit = options_.frames > 0 ? std::min(wanted_, options_.frames) : wanted_});
+    read_first(decoder);
+  }
+
+  void read_first(Decoder& decoder) {
     const std::int64_t most =
         report_.input.frames_expected > 0 ? report_.input.frames_expected : options_.learn_frames;
-    Decoder decoder(source_, {.limit = options_.frames > 0 ? std::min(wanted_, options_.frames) : wanted_});
     while (!stop_ && !started()) {
       const auto frames = decoder.next(1, 1, stop_);
       over_ = frames.empty();
@@ -247,17 +274,31 @@ class Reading {
   void read_others() {
     const std::size_t frame_bytes = report_.first_frame.samples.size();
     const Batching batching = run_.batching(report_.first_frame);
+    DecoderOptions decoding{.limit = std::max<std::int64_t>(0, left()),
+                            .slots = batching.slots,
+                            .frame_bytes = frame_bytes,
+                            .like = &report_.first_frame};
+    DevicePictures pictures;
     PageLockedMemory memory;
-    if (run_.on_gpu()) memory = lock_slots(batching.slots, frame_bytes, options_.device);
-    Decoder decoder(source_, {.limit = std::max<std::int64_t>(0, left()),
-                              .slots = batching.slots,
-                              .memory = {memory.data(), memory.bytes()},
-                              .frame_bytes = frame_bytes});
-    while (!stop_) {
-      const auto frames = decoder.next(batching.most, batching.least, stop_);
-      if (frames.empty()) break;
-      transform(frames);
+    if (run_.on_gpu() && source_.on_gpu()) {
+      pictures = picture_slots(batching.slots, frame_bytes, options_.device);
+      decoding.memory = {pictures.data(), pictures.bytes()};
+      if (!decoding.memory.empty()) decoding.pictures = &pictures;
     }
+    if (run_.on_gpu() && decoding.memory.empty()) {
+      memory = lock_slots(batching.slots, frame_bytes, options_.device);
+      decoding.memory = {memory.data(), memory.bytes()};
+    }
+    Decoder decoder(source_, decoding);
+    while (!stop_ && transform_next(decoder, batching)) {
+    }
+  }
+
+  /// False after the last frame.
+  bool transform_next(Decoder& decoder, const Batching& batching) {
+    const auto frames = decoder.next(batching.most, batching.least, stop_);
+    if (!frames.empty()) transform(frames);
+    return !frames.empty();
   }
 
   void transform(std::span<const DecodedFrame> frames) {

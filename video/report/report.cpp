@@ -55,6 +55,11 @@ nlohmann::ordered_json renewals(const RunReport& report) {
 void add_log(const SourceLog& log, nlohmann::ordered_json& input) {
   input["interval_s"] = {{"least", number_or_null(log.least_interval_seconds)},
                          {"most", number_or_null(log.most_interval_seconds)}};
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
+  };
+  input["decoder"] = text_or_null(log.decoder);
+  input["decoder_note"] = text_or_null(log.decoder_note);
   input["frames_without_time"] = log.frames_without_time;
   input["damaged_packets"] = log.damaged_packets;
   input["damaged_frames"] = log.damaged_frames;

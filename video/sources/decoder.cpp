@@ -43,6 +43,7 @@ SignalView DecodedFrame::view() const {
 
 Decoder::Decoder(FrameSource& source, const DecoderOptions& options)
     : source_(source), options_(options), slots_(std::max<std::size_t>(1, options.slots)) {
+  spare_.reserve(slots_.size());
   const BlockedSignals inherited_by_the_thread;
   thread_ = std::thread([this] { read_all(); });
 }
@@ -75,16 +76,21 @@ void Decoder::publish() {
 
 bool Decoder::read_into(std::size_t slot) {
   DecodedFrame& decoded = slots_[slot];
-  if (options_.memory.empty()) return source_.next(decoded.frame);
-  if (!source_.next(scratch_)) return false;
+  if (options_.memory.empty()) {
+    reuse_samples(decoded.frame);
+    return source_.next(decoded.frame);
+  }
+  const std::size_t offset = slot * options_.frame_bytes;
+  bool there = false;
+  if (!(options_.pictures != nullptr ? read_on_gpu(offset, there) : source_.next(scratch_))) return false;
   const std::vector<std::byte>& samples = scratch_.samples;
-  if (samples.size() != options_.frame_bytes) {  // another size: the consumer will say so
+  if (!there && samples.size() != options_.frame_bytes) {  // another size: the consumer will say so
     decoded.frame = scratch_;
     decoded.elsewhere = nullptr;
     return true;
   }
-  std::byte* const place = options_.memory.data() + slot * options_.frame_bytes;
-  std::memcpy(place, samples.data(), samples.size());
+  std::byte* const place = options_.memory.data() + offset;
+  if (!there) std::memcpy(place, samples.data(), samples.size());
   decoded.frame.width = scratch_.width;
   decoded.frame.height = scratch_.height;
   decoded.frame.bit_depth16 = scratch_.bit_depth16;
@@ -92,6 +98,33 @@ bool Decoder::read_into(std::size_t slot) {
   decoded.frame.gap_seconds = scratch_.gap_seconds;
   decoded.elsewhere = place;
   return true;
+}
+
+/// Reads the next frame into the GPU's memory, or into scratch_ if it is not `there`.
+bool Decoder::read_on_gpu(std::size_t offset, bool& there) {
+  if (!source_.advance(scratch_)) return false;
+  scratch_.width = options_.like->width;
+  scratch_.height = options_.like->height;
+  scratch_.bit_depth16 = options_.like->bit_depth16;
+  there = source_.load_on_gpu(scratch_, *options_.pictures, offset);
+  if (!there) source_.load(scratch_);
+  return true;
+}
+
+void Decoder::reuse_samples(Frame& frame) {
+  const std::lock_guard lock(mutex_);
+  if (spare_.empty()) return;
+  frame.samples = std::move(spare_.back());
+  spare_.pop_back();
+}
+
+/// Of the consumer's frames, with the mutex held.
+void Decoder::release() {
+  for (std::size_t i = 0; i < held_ && options_.memory.empty(); ++i)
+    spare_.push_back(std::move(slots_[first_ + i].frame.samples));
+  first_ = (first_ + held_) % slots_.size();
+  held_ = 0;
+  changed_.notify_all();
 }
 
 void Decoder::read_all() {
@@ -121,11 +154,7 @@ std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
   // A signal handler sets `stop` and cannot wake a condition variable.
   constexpr auto kGlance = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
-  if (held_ > 0) {
-    first_ = (first_ + held_) % slots_.size();
-    held_ = 0;
-    changed_.notify_all();
-  }
+  if (held_ > 0) release();
   // More than fit before the first slot comes again would never be there at once.
   least = std::clamp<std::size_t>(least, 1, slots_.size() - first_);
   while (full_ < least && !ended_ && !stop) changed_.wait_for(lock, kGlance);

@@ -30,6 +30,10 @@ struct DecoderOptions {
   /// Where frames of `frame_bytes` go, side by side; room for `slots` of them. Empty: the decoder allocates.
   std::span<std::byte> memory{};
   std::size_t frame_bytes = 0;
+  /// Given if `memory` is that of a GPU: frames that the source has there stay there. They are then of the
+  /// size and depth of `like`.
+  const DevicePictures* pictures = nullptr;
+  const Frame* like = nullptr;
 };
 
 /// A thread that reads frames into a ring of slots, which its consumer reads in place.
@@ -51,6 +55,9 @@ class Decoder {
  private:
   void read_all();
   bool read_into(std::size_t slot);
+  bool read_on_gpu(std::size_t offset, bool& there);
+  void reuse_samples(Frame& frame);
+  void release();
   bool wait_for_room();
   void publish();
 
@@ -61,6 +68,8 @@ class Decoder {
   std::condition_variable changed_;
   /// A ring: the consumer's frames from first_ on, then the full ones; the thread writes behind these.
   std::vector<DecodedFrame> slots_;
+  /// Samples of slots that are free, the last one freed on top: it is most likely still in a cache.
+  std::vector<std::vector<std::byte>> spare_;
   std::size_t first_ = 0, held_ = 0, full_ = 0;
   std::int64_t read_ = 0;
   bool ended_ = false, closing_ = false;

@@ -5,6 +5,7 @@
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/hwcontext.h>
 }
 
 #include <memory>
@@ -29,11 +30,16 @@ struct FreePicture {
   void operator()(AVFrame* picture) const { av_frame_free(&picture); }
 };
 
+struct FreeBuffer {
+  void operator()(AVBufferRef* buffer) const { av_buffer_unref(&buffer); }
+};
+
 using Format = std::unique_ptr<AVFormatContext, FreeFormat>;
 using Context = std::unique_ptr<AVCodecContext, FreeContext>;
 using Parser = std::unique_ptr<AVCodecParserContext, FreeParser>;
 using Packet = std::unique_ptr<AVPacket, FreePacket>;
 using Picture = std::unique_ptr<AVFrame, FreePicture>;
+using Buffer = std::unique_ptr<AVBufferRef, FreeBuffer>;
 
 /// Throws std::bad_alloc for null.
 template <class T>

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "video/sources/luma.hpp"
+#include "video/sources/nvdec.hpp"
 
 extern "C" {
 #include <libavutil/display.h>
@@ -118,6 +119,10 @@ void LibavReader::open_decoder() {
   decoder_->thread_count = options_.threads;
   decoder_->thread_type = options_.live ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
   if (options_.skip_loop_filter) decoder_->skip_loop_filter = AVDISCARD_ALL;
+  if (options_.on_gpu) {
+    gpu_problem_ = nvdec::attach(*decoder_, *codec, options_.device);
+    if (gpu_problem_.empty()) decoder_->thread_count = 1;  // which has nothing to do but hand over packets
+  }
   const int opened = avcodec_open2(decoder_.get(), codec, nullptr);
   if (opened == AVERROR(ENOMEM)) throw std::bad_alloc();
   if (opened < 0) throw InputError(fmt::format("its decoder does not start: {}", libav::error_text(opened)));
@@ -193,7 +198,21 @@ bool LibavReader::next() {
 }
 
 void LibavReader::picture(Frame& frame) const {
+  if (picture_on_gpu()) return to_luma(*nvdec::download(*picture_), quarter_turns_, frame);
   to_luma(*picture_, quarter_turns_, frame);
+}
+
+bool LibavReader::picture_on_gpu() const {
+  return nvdec::holds(*picture_);
+}
+
+bool LibavReader::store_picture(const DevicePictures& pictures, std::size_t offset, Frame& frame) const {
+  if (!picture_on_gpu() || quarter_turns_ != 0) return false;
+  const DevicePlane plane = nvdec::plane_of(*picture_);
+  if (plane.width != frame.width || plane.height != frame.height || (plane.bits > 8) != frame.bit_depth16)
+    return false;
+  pictures.store(plane, offset);
+  return true;
 }
 
 double LibavReader::picture_seconds() const {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "sfft/device_pictures.hpp"
 #include "video/sources/libav.hpp"
 #include "video/sources/packet_count.hpp"
 #include "video/sources/source.hpp"
@@ -21,6 +22,8 @@ class LibavReader {
     int timeout_seconds = 0;  ///< for opening, and for each frame; 0: none
     int threads = 0;          ///< of the decoder; 0: one per core
     bool skip_loop_filter = false;
+    bool on_gpu = false;  ///< decodes there where it can
+    int device = 0;
   };
 
   /// Throws InputError with the reason, without the name. `interrupted` must outlive the reader; once it is
@@ -33,6 +36,13 @@ class LibavReader {
   bool next();
   /// The picture that next() decoded, as luma, turned as the recording says.
   void picture(Frame& frame) const;
+  /// Whether that picture is in a GPU's memory.
+  bool picture_on_gpu() const;
+  /// Puts such a picture's luma, which must have this size, into memory of that GPU; false where it has
+  /// another one or must be turned.
+  bool store_picture(const DevicePictures& pictures, std::size_t offset, Frame& frame) const;
+  /// Why pictures are not decoded on a GPU though this was asked for; empty: they are, as far as is known.
+  const std::string& gpu_problem() const noexcept { return gpu_problem_; }
   /// Its time stamp in seconds, on the recording's own clock; NaN: it has none.
   double picture_seconds() const;
 
@@ -84,6 +94,7 @@ class LibavReader {
   libav::Packet packet_;
   libav::Picture picture_;
   std::optional<PacketCount> count_;
+  std::string gpu_problem_;
   int quarter_turns_ = 0;
   int end_ = 0;
   bool held_ = false;  ///< a packet waits until the decoder has given out all that came before it

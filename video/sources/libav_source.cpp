@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "video/sources/frame_times.hpp"
 #include "video/sources/libav_reader.hpp"
@@ -19,15 +20,15 @@ class FileSource final : public FrameSource {
  public:
   FileSource(const std::string& path, const SourceOptions& options)
       // With "file:" the name may hold colons.
-      : reader_("file:" + path,
-                {.threads = options.decode_threads, .skip_loop_filter = options.skip_loop_filter},
-                interrupted_),
-        times_(reader_.frame_rate()) {
+      : url_("file:" + path), options_(options) {
+    open(options.decode_on == DecodeOn::nvdec);
+    if (options.decode_on == DecodeOn::nvdec) look_at_first_picture();
+    times_.emplace(reader_->frame_rate());
     info_.path = path;
-    info_.width = reader_.width();
-    info_.height = reader_.height();
-    info_.fps = reader_.frame_rate();
-    info_.frames_expected = reader_.frames_expected();
+    info_.width = reader_->width();
+    info_.height = reader_->height();
+    info_.fps = reader_->frame_rate();
+    info_.frames_expected = reader_->frames_expected();
   }
 
   const SourceInfo& info() const noexcept override { return info_; }
@@ -36,9 +37,11 @@ class FileSource final : public FrameSource {
 
   SourceLog log() const override {
     SourceLog log;
-    log.damaged_packets = reader_.damaged_packets();
-    log.damaged_frames = reader_.damaged_pictures();
-    times_.add_to(log);
+    log.decoder = on_gpu_ ? "nvdec" : "cpu";
+    log.decoder_note = gpu_problem_;
+    log.damaged_packets = reader_->damaged_packets();
+    log.damaged_frames = reader_->damaged_pictures();
+    times_->add_to(log);
     return log;
   }
 
@@ -49,18 +52,18 @@ class FileSource final : public FrameSource {
   }
 
   bool advance(Frame& frame) override {
-    if (!found_ && !reader_.next()) {
+    if (!found_ && !reader_->next()) {
       if (!interrupted_) end();
       return false;
     }
     found_ = false;
-    frame.seconds = times_.next(reader_.picture_seconds());
+    frame.seconds = times_->next(reader_->picture_seconds());
     ++count_;
     return true;
   }
 
   void load(Frame& frame) override {
-    reader_.picture(frame);
+    reader_->picture(frame);
     if (!loaded_) {
       info_.width = frame.width;
       info_.height = frame.height;
@@ -73,20 +76,50 @@ class FileSource final : public FrameSource {
   }
 
   bool seek(double seconds) override {
-    const double start = reader_.start_seconds();
+    const double start = reader_->start_seconds();
     if (!std::isfinite(start)) return false;
     // Without an index, libavformat may go on after the time that was asked for.
     for (const double margin : {0.0, 2.0, 10.0, 60.0, seconds}) {
-      if (!reader_.seek(std::max(0.0, seconds - margin))) return !from_the_start_;
+      if (!reader_->seek(std::max(0.0, seconds - margin))) return !from_the_start_;
       from_the_start_ = false;
-      found_ = reader_.next();
-      if (found_ && reader_.picture_seconds() - start <= seconds) break;
+      found_ = reader_->next();
+      if (found_ && reader_->picture_seconds() - start <= seconds) break;
     }
-    times_.set_origin(start);
+    times_->set_origin(start);
     return true;
   }
 
+  bool on_gpu() const noexcept override { return on_gpu_; }
+  bool load_on_gpu(Frame& frame, const DevicePictures& pictures, std::size_t offset) override {
+    return loaded_ && reader_->store_picture(pictures, offset, frame);
+  }
+
  private:
+  void open(bool on_gpu) {
+    reader_.emplace(url_,
+                    LibavReader::Options{.threads = options_.decode_threads,
+                                         .skip_loop_filter = options_.skip_loop_filter,
+                                         .on_gpu = on_gpu,
+                                         .device = options_.device},
+                    interrupted_);
+  }
+
+  /// It tells whether the GPU decodes the recording. If not, the CPU begins anew.
+  void look_at_first_picture() {
+    gpu_problem_ = reader_->gpu_problem();
+    if (gpu_problem_.empty()) {
+      found_ = reader_->next();
+      on_gpu_ = found_ && reader_->picture_on_gpu();
+      if (on_gpu_) return;
+      gpu_problem_ =
+          "the GPU or its driver does not decode this recording (its codec, profile or size, or "
+          "libnvcuvid.so.1 is missing)";
+    }
+    found_ = false;
+    open(false);
+    warnings_.push_back(fmt::format("NVDEC is not used: {}. The CPU decodes.", gpu_problem_));
+  }
+
   void end() {
     if (count_ == 0)
       throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
@@ -94,12 +127,12 @@ class FileSource final : public FrameSource {
         {.path = info_.path,
          .frames = count_,
          .frames_expected = info_.frames_expected,
-         .frames_indexed = reader_.indexed_frames(),
-         .frames_held = reader_.packet_frames(),
-         .claims_duration = reader_.claims_duration(),
+         .frames_indexed = reader_->indexed_frames(),
+         .frames_held = reader_->packet_frames(),
+         .claims_duration = reader_->claims_duration(),
          .frame_rate = info_.fps,
-         .last_seconds = times_.last(),
-         .read_error = reader_.end() == AVERROR_EOF ? "" : libav::error_text(reader_.end())});
+         .last_seconds = times_->last(),
+         .read_error = reader_->end() == AVERROR_EOF ? "" : libav::error_text(reader_->end())});
     if (!warning.empty()) warnings_.push_back(warning);
     add_damage();
   }
@@ -120,9 +153,13 @@ class FileSource final : public FrameSource {
     }
   }
 
+  std::string url_;
+  SourceOptions options_;
   std::atomic<bool> interrupted_{false};
-  LibavReader reader_;
-  FrameTimes times_;
+  std::optional<LibavReader> reader_;
+  std::optional<FrameTimes> times_;
+  bool on_gpu_ = false;
+  std::string gpu_problem_;
   SourceInfo info_;
   std::int64_t count_ = 0;
   bool loaded_ = false;         ///< a frame, whose size the others must have

@@ -3,6 +3,8 @@
 // picture at the end where it must be turned.
 #include "video/sources/luma.hpp"
 
+#include "kernels/base/luma_range.hpp"
+
 extern "C" {
 #include <libavutil/pixdesc.h>
 }
@@ -35,8 +37,7 @@ bool named_full(AVPixelFormat format) {
          format == AV_PIX_FMT_YUVJ440P || format == AV_PIX_FMT_YUVJ411P;
 }
 
-Layout layout_of(const AVFrame& picture) {
-  const auto id = static_cast<AVPixelFormat>(picture.format);
+Layout layout_of(AVPixelFormat id, bool marked_full) {
   Layout layout;
   layout.format = av_pix_fmt_desc_get(id);
   if (layout.format == nullptr || has(*layout.format, AV_PIX_FMT_FLAG_HWACCEL) ||
@@ -47,22 +48,14 @@ Layout layout_of(const AVFrame& picture) {
   const AVPixFmtDescriptor& format = *layout.format;
   layout.rgb = has(format, AV_PIX_FMT_FLAG_RGB) || has(format, AV_PIX_FMT_FLAG_PAL);
   const bool grey = format.nb_components <= 2 && !layout.rgb;
-  layout.full_range = layout.rgb || grey || named_full(id) || picture.color_range == AVCOL_RANGE_JPEG;
+  layout.full_range = layout.rgb || grey || named_full(id) || marked_full;
   const int components = layout.rgb && !has(format, AV_PIX_FMT_FLAG_PAL) ? 3 : 1;
   for (int c = 0; c < components; ++c) layout.bits = std::max(layout.bits, format.comp[c].depth);
   return layout;
 }
 
-/// (value - 16) * 255 / 219, rounded and clipped; exact for every value, and in 16-bit arithmetic, many
-/// samples per instruction.
 [[gnu::always_inline]] inline void stretch_samples(const std::uint8_t* from, std::uint8_t* row, int width) {
-  for (int x = 0; x < width; ++x) {
-    const std::uint8_t above = from[x] > 16 ? static_cast<std::uint8_t>(from[x] - 16) : std::uint8_t{0};
-    const std::uint8_t value = std::min<std::uint8_t>(above, 219);
-    const auto scaled = static_cast<std::uint16_t>(value * 36 + 109);
-    const auto quotient = static_cast<std::uint16_t>(scaled * std::uint32_t{4788} >> 16);
-    row[x] = static_cast<std::uint8_t>(value + (quotient >> 4));
-  }
+  for (int x = 0; x < width; ++x) row[x] = sfft::detail::full_range(from[x]);
 }
 
 #if defined(__x86_64__)
@@ -70,6 +63,13 @@ Layout layout_of(const AVFrame& picture) {
   stretch_samples(from, row, width);
 }
 #endif
+
+/// Asks for a row some rows before it is read. Pictures come from memory, or from the cache of the core that
+/// decoded them.
+void fetch(const std::uint8_t* row, int bytes) {
+  constexpr int kLine = 64;
+  for (int x = 0; x < bytes; x += kLine) __builtin_prefetch(row + x);
+}
 
 /// `from` and `row` may be the same.
 void stretch(const std::uint8_t* from, std::uint8_t* row, int width) {
@@ -81,13 +81,8 @@ void stretch(const std::uint8_t* from, std::uint8_t* row, int width) {
 }
 
 void stretch(std::uint16_t* row, int width, int bits) {
-  const std::int32_t black = 16 << (bits - 8);
-  const std::int32_t span = 219 << (bits - 8);
-  const auto scale = static_cast<float>((1 << bits) - 1) / static_cast<float>(span);
-  for (int x = 0; x < width; ++x) {
-    const std::int32_t value = std::clamp<std::int32_t>(row[x] - black, 0, span);
-    row[x] = static_cast<std::uint16_t>(static_cast<float>(value) * scale + 0.5F);
-  }
+  const sfft::detail::FullRange full_range(bits);
+  for (int x = 0; x < width; ++x) row[x] = full_range(row[x]);
 }
 
 const std::uint8_t* row_of(const AVFrame& picture, const AVComponentDescriptor& component, int y) {
@@ -142,7 +137,10 @@ std::uint32_t weighted(Red red, Red green, Red blue) {
 
 class Reader {
  public:
-  explicit Reader(const AVFrame& picture) : picture_(picture), layout_(layout_of(picture)) {
+  explicit Reader(const AVFrame& picture)
+      : picture_(picture),
+        layout_(
+            layout_of(static_cast<AVPixelFormat>(picture.format), picture.color_range == AVCOL_RANGE_JPEG)) {
     if (layout_.rgb) {
       for (auto& line : colours_) line.resize(static_cast<std::size_t>(picture.width));
     }
@@ -155,6 +153,8 @@ class Reader {
     if (layout_.rgb) {
       weigh(y, row);
     } else if (plain_bytes(*layout_.format, luma) && luma.step == 1 && !layout_.full_range) {
+      constexpr int kAhead = 2;
+      if (y + kAhead < picture_.height) fetch(row_of(picture_, luma, y + kAhead), picture_.width);
       return stretch(row_of(picture_, luma, y), row, picture_.width);
     } else if (plain_bytes(*layout_.format, luma)) {
       copy_bytes(row_of(picture_, luma, y), luma.step, row, picture_.width);
@@ -262,6 +262,16 @@ void read_rows(Reader& reader, const AVFrame& picture, Frame& frame) {
 }
 
 }  // namespace
+
+LumaPlane luma_plane(AVPixelFormat format, bool marked_full) {
+  const Layout layout = layout_of(format, marked_full);
+  const AVComponentDescriptor& luma = layout.format->comp[0];
+  const bool plain = plain_bytes(*layout.format, luma) || plain_words(*layout.format, luma);
+  if (layout.rgb || !plain || luma.plane != 0 || luma.offset != 0 || luma.step != (luma.depth > 8 ? 2 : 1))
+    throw InputError(fmt::format("a GPU's pictures of the format {} cannot be read: decode on the CPU",
+                                 layout.format->name));
+  return {luma.depth, luma.shift, layout.full_range};
+}
 
 void to_luma(const AVFrame& picture, int quarter_turns, Frame& frame) {
   Reader reader(picture);

@@ -7,6 +7,14 @@
 
 namespace sfft::video {
 
+/// How luma is stored in the first plane of a planar or semi-planar format.
+struct LumaPlane {
+  int bits = 8, shift = 0;  ///< of a sample, and the zero bits below it
+  bool full_range = false;
+};
+/// Throws InputError for formats whose first plane is not luma alone.
+LumaPlane luma_plane(AVPixelFormat format, bool marked_full);
+
 /// Writes the picture's luma into `frame`: size, depth and samples.
 ///
 /// - Y of planar, semi-planar, packed and grey formats; colours with OpenCV's weights, 0.299 R + 0.587 G +

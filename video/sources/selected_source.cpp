@@ -58,23 +58,38 @@ class SelectedSource final : public FrameSource {
   SourceLog log() const override { return source_->log(); }
 
   bool next(Frame& frame) override {
-    double gap = 0;
+    if (!advance(frame)) return false;
+    load(frame);
+    return true;
+  }
+
+  bool advance(Frame& frame) override {
+    gap_ = 0;
     while (at_ < selection_.end_frame && source_->advance(frame)) {
       const std::int64_t index = at_++;
-      gap = std::max(gap, frame.gap_seconds);
+      gap_ = std::max(gap_, frame.gap_seconds);
       check_times(frame);
       if (frame.seconds >= selection_.end_seconds - kTimeTolerance) return false;
       if (index < selection_.start_frame || frame.seconds < selection_.start_seconds - kTimeTolerance)
         continue;
       if (after_start_++ % selection_.every != 0) continue;
-      source_->load(frame);
-      frame.gap_seconds = gap;
-      if (selection_.roi) cut(frame);
+      frame.gap_seconds = gap_;
       return true;
     }
     if (after_start_ == 0 && at_ > 0)
       throw InputError(fmt::format("'{}' ends before the start that was asked for", info_.path));
     return false;
+  }
+
+  void load(Frame& frame) override {
+    source_->load(frame);
+    frame.gap_seconds = gap_;
+    if (selection_.roi) cut(frame);
+  }
+
+  bool on_gpu() const noexcept override { return source_->on_gpu() && !selection_.roi; }
+  bool load_on_gpu(Frame& frame, const DevicePictures& pictures, std::size_t offset) override {
+    return on_gpu() && source_->load_on_gpu(frame, pictures, offset);
   }
 
  private:
@@ -123,6 +138,7 @@ class SelectedSource final : public FrameSource {
   SourceInfo info_;
   std::int64_t at_ = 0;           ///< frames that the source has given
   std::int64_t after_start_ = 0;  ///< those from the start on
+  double gap_ = 0;                ///< the longest before the frame that advance() found
 };
 
 }  // namespace

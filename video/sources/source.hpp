@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sfft/device_pictures.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::video {
@@ -51,8 +52,17 @@ struct Gap {
   std::string reason;        ///< how it was lost
 };
 
+/// Where recordings are decoded.
+enum class DecodeOn : std::uint8_t {
+  automatic,  ///< the CPU
+  cpu,
+  nvdec,  ///< an NVIDIA GPU where it can, else the CPU
+};
+
 /// What became of an input, beside its frames.
 struct SourceLog {
+  std::string decoder;       ///< "cpu" or "nvdec"; empty: the source says nothing of it
+  std::string decoder_note;  ///< why it is not the one that was asked for
   std::vector<Gap> gaps;
   std::int64_t damaged_packets = 0;  ///< not decodable, or marked as damaged
   std::int64_t damaged_frames = 0;   ///< decoded from damaged data, with what was missing made up
@@ -76,6 +86,14 @@ class FrameSource {
   /// load() adds its size and samples. A source that cannot tell them apart does all in the first step.
   virtual bool advance(Frame& frame) { return next(frame); }
   virtual void load(Frame& frame) { static_cast<void>(frame); }
+  /// Whether frames are decoded into a GPU's memory.
+  virtual bool on_gpu() const noexcept { return false; }
+  /// Like load() for a frame of the size and depth that `frame` has, with the samples written at an offset of
+  /// `pictures` instead, without passing the host. False: this frame takes load().
+  virtual bool load_on_gpu(Frame& frame, const DevicePictures& pictures, std::size_t offset) {
+    static_cast<void>(frame), static_cast<void>(pictures), static_cast<void>(offset);
+    return false;
+  }
   /// Before the first frame: goes on with a frame that is shown at `seconds` (Frame::seconds) or not much
   /// earlier. False for a source that only reads on.
   virtual bool seek(double seconds) {
@@ -120,6 +138,8 @@ struct SourceOptions {
   double reconnect_seconds = 60;  ///< how long to try to get a lost stream back; 0: not at all
   int decode_threads = 0;         ///< 0: one per core
   bool skip_loop_filter = false;  ///< decode faster and slightly wrong: see docs/sfft-video.md
+  DecodeOn decode_on = DecodeOn::automatic;
+  int device = 0;  ///< the GPU that decodes
   Selection selection{};
 };
 

@@ -37,6 +37,8 @@ class StreamSource final : public FrameSource {
     info_.height = reader_->height();
     info_.fps = reader_->frame_rate();
     finite_ = reader_->finite();
+    if (options_.decode_on == DecodeOn::nvdec)
+      warnings_.emplace_back("NVDEC is not used: it decodes files, no streams. The CPU decodes.");
     times_.emplace(info_.fps);
   }
 
@@ -47,6 +49,8 @@ class StreamSource final : public FrameSource {
 
   SourceLog log() const override {
     SourceLog log = log_;
+    log.decoder = "cpu";
+    if (options_.decode_on == DecodeOn::nvdec) log.decoder_note = "NVDEC decodes files, no streams";
     if (reader_) add_reader(log);
     times_->add_to(log);
     return log;

@@ -25,6 +25,9 @@ struct LayoutKernels {
   /// h−1] and `last`, the real part of X[h]. The imaginary parts of X[0] and X[h] are ignored.
   void (*tangle)(const Real* spectrum_re, const Real* spectrum_im, Real last, std::int64_t half,
                  const Real* roots_re, const Real* roots_im, Real* re, Real* im);
+  /// Adds Σ from[t] and Σ from[t]² to *sum and *squares: of integers up to 16 bits without any rounding as
+  /// long as the squares are below 2^53. Indexed like `deinterleave`.
+  void (*add_moments[4])(const void* from, std::int64_t count, double* sum, double* squares);
 };
 
 template <class Real>

@@ -2,6 +2,8 @@
 // The layout changes of the dense engine for one instruction set: plain loops that the compiler vectorises.
 #include "kernels/cpu/stages/layout.hpp"
 
+#include <type_traits>
+
 namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
@@ -62,6 +64,39 @@ void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std
   }
 }
 
+/// In blocks whose sums fit the accumulators; several of those, so that additions need not wait for each
+/// other.
+template <class T>
+void add_moments(const void* from, std::int64_t count, double* sum, double* squares) {
+  using Sum = std::conditional_t<std::is_same_v<T, std::uint8_t>, std::uint32_t,
+                                 std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>>;
+  constexpr std::int64_t kLanes = 16, kBlock = std::int64_t{1} << 15;
+  const T* x = static_cast<const T*>(from);
+  while (count > 0) {
+    const std::int64_t block = count < kBlock ? count : kBlock;
+    Sum sums[kLanes] = {}, powers[kLanes] = {};
+    const std::int64_t whole = block / kLanes * kLanes;
+    for (std::int64_t t = 0; t < whole; t += kLanes) {
+      for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+        const auto value = static_cast<Sum>(x[t + lane]);
+        sums[lane] += value;
+        powers[lane] += value * value;
+      }
+    }
+    for (std::int64_t t = whole; t < block; ++t) {
+      const auto value = static_cast<Sum>(x[t]);
+      sums[0] += value;
+      powers[0] += value * value;
+    }
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+      *sum += static_cast<double>(sums[lane]);
+      *squares += static_cast<double>(powers[lane]);
+    }
+    x += block;
+    count -= block;
+  }
+}
+
 template <class Real>
 constexpr LayoutKernels<Real> kTable{
     {deinterleave<Real, std::uint8_t>, deinterleave<Real, std::uint16_t>, deinterleave<Real, float>,
@@ -69,7 +104,8 @@ constexpr LayoutKernels<Real> kTable{
     {widen<Real, std::uint8_t>, widen<Real, std::uint16_t>, widen<Real, float>, widen<Real, double>},
     interleave<Real>,
     untangle<Real>,
-    tangle<Real>};
+    tangle<Real>,
+    {add_moments<std::uint8_t>, add_moments<std::uint16_t>, add_moments<float>, add_moments<double>}};
 
 }  // namespace
 

@@ -207,6 +207,33 @@ void PinnedMemory::release(void* data, std::size_t bytes) noexcept {
   held -= static_cast<std::int64_t>(bytes);
 }
 
+void* ManagedMemory::allocate(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  int device = 0, at_once = 0;
+  check(cudaGetDevice(&device), "asking for the current GPU");
+  check(cudaDeviceGetAttribute(&at_once, cudaDevAttrConcurrentManagedAccess, device),
+        "asking about managed memory");
+  if (at_once == 0)
+    throw Error(ErrorCode::device, "the host cannot read managed memory while kernels run on this GPU");
+  void* data = nullptr;
+  const cudaError_t status = injected_failure() ? cudaErrorMemoryAllocation : cudaMallocManaged(&data, bytes);
+  if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "managed");
+  check(status, "allocating managed memory");
+  // It is right without this advice, too.
+#if CUDART_VERSION >= 13000
+  const cudaMemLocation home{cudaMemLocationTypeDevice, device};
+#else
+  const int home = device;
+#endif
+  if (cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, home) != cudaSuccess)
+    static_cast<void>(cudaGetLastError());
+  return counted(data, bytes);
+}
+
+void ManagedMemory::release(void* data, std::size_t bytes) noexcept {
+  DeviceMemory::release(data, bytes);
+}
+
 DeviceBuffer upload(const void* data, std::size_t bytes) {
   DeviceBuffer buffer(bytes);
   if (bytes > 0)
@@ -247,7 +274,8 @@ double Event::us_until(const Event& later) const {
 }
 
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
-  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copying to the GPU");
+  // Default, because "host" memory may be managed and lie on the GPU already.
+  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, stream), "copying to the GPU");
 }
 void clear(void* device, std::size_t bytes, Stream stream) {
   check(cudaMemsetAsync(device, 0, bytes, stream), "clearing memory of the GPU");
@@ -286,13 +314,25 @@ bool kernels_can_read(const void* data, int device) noexcept {
          (attributes.type == cudaMemoryTypeHost && attributes.devicePointer == data);
 }
 
-const void* mapped_address(const void* host) noexcept {
+namespace {
+
+/// Where kernels find memory of this kind; nullptr for another one.
+const void* address_of(const void* host, cudaMemoryType kind) noexcept {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
     return nullptr;
   }
-  return attributes.type == cudaMemoryTypeHost ? attributes.devicePointer : nullptr;
+  return attributes.type == kind ? attributes.devicePointer : nullptr;
+}
+
+}  // namespace
+
+const void* mapped_address(const void* host) noexcept {
+  return address_of(host, cudaMemoryTypeHost);
+}
+const void* managed_address(const void* host) noexcept {
+  return address_of(host, cudaMemoryTypeManaged);
 }
 
 std::int64_t fail_allocation(std::int64_t n) noexcept {

@@ -90,8 +90,13 @@ struct PinnedMemory {  ///< of the host, page-locked and readable by every devic
   static void* allocate(std::size_t bytes);
   static void release(void* data, std::size_t bytes) noexcept;
 };
+struct ManagedMemory {  ///< moves between the current device, where it belongs, and the host
+  static void* allocate(std::size_t bytes);
+  static void release(void* data, std::size_t bytes) noexcept;
+};
 using DeviceBuffer = Buffer<DeviceMemory>;
 using PinnedBuffer = Buffer<PinnedMemory>;
+using ManagedBuffer = Buffer<ManagedMemory>;
 
 /// Parts of one allocation begin at multiples of 256 bytes.
 constexpr std::size_t aligned(std::size_t bytes) noexcept {
@@ -156,6 +161,8 @@ std::uint64_t capture_of(Stream stream);
 bool kernels_can_read(const void* data, int device) noexcept;
 /// The address at which kernels read page-locked host memory, or nullptr when it is not page-locked.
 const void* mapped_address(const void* host) noexcept;
+/// The same for managed memory.
+const void* managed_address(const void* host) noexcept;
 
 /// For tests: the n-th allocation from now on fails (1: the next), 0: none does. Returns how many were still
 /// to come of those asked for before; 0: one has failed, or none was to.

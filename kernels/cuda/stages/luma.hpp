@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Luma that a hardware decoder wrote in rows with a pitch, made a contiguous frame of full range.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// As sfft::DevicePlane.
+struct LumaPlane {
+  const void* data;
+  std::int64_t width, height, pitch_bytes;
+  int bits, shift;
+  bool limited_range;
+};
+
+/// Writes u8 samples, or u16 for more than 8 bits.
+void launch_luma(const LumaPlane& plane, std::byte* to, Stream stream);
+
+}  // namespace sfft::detail::cuda
