@@ -47,7 +47,7 @@ struct Options {
   Engine engine = Engine::automatic;
   Planning planning = Planning::estimate;
   Normalization normalization = Normalization::inverse_by_n;
-  int threads = 1;                 ///< of the host, for CPU engines; 0 means one per core
+  int threads = 1;  ///< of the host, for CPU engines; 0: one per core. They share a batch or a transform
   Backend backend = Backend::cpu;  ///< cuda for a GPU; a named engine overrides this
   int device = 0;                  ///< GPU, as the driver counts them
   std::int64_t batch = 1;          ///< transforms per call

@@ -2,6 +2,9 @@
 // The checks of every dense plan: of its options and of queued calls.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
@@ -27,6 +30,11 @@ bool for_gpu(const dense::Options& options) noexcept {
   return options.engine == Engine::automatic
              ? options.backend == Backend::cuda
              : options.engine != Engine::built_in && options.engine != Engine::fftw;
+}
+
+int thread_count(const dense::Options& options) noexcept {
+  if (options.threads > 0) return options.threads;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,

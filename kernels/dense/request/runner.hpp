@@ -26,6 +26,8 @@ struct DenseRequest {
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
 /// Whether a plan with these options runs on a GPU.
 bool for_gpu(const dense::Options& options) noexcept;
+/// Threads of the host that the options ask for: at least 1.
+int thread_count(const dense::Options& options) noexcept;
 /// Throw Error(invalid_argument) for a workspace that is too small or not aligned, and
 /// Error(backend_unavailable) for a queued call of a plan that is not on a GPU.
 void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
