@@ -31,7 +31,8 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
       scales_(request.scales),
       packed_(DenseProblem{problem_.shape, problem_.real, 1, problem_.strides, 0}.contiguous()),
       across_(static_cast<int>(std::min<std::int64_t>(thread_count(request.options), problem_.batch))),
-      within_(std::min(thread_count(request.options), engine_->most_threads())) {
+      within_(std::min(thread_count(request.options), engine_->most_threads())),
+      pools_(std::max(across_, within_)) {
   (across_ < within_ ? across_ : within_) = 1;
   engine_bytes_ = aligned(engine_->workspace_bytes(within_));
   slot_bytes_ = engine_bytes_;
@@ -42,10 +43,10 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
 template <class Real>
 template <class Transform>
 void CpuRunner<Real>::over_batch(std::byte* workspace, const Transform& transform) const {
-  auto pool = across_ > 1 || within_ > 1 ? take_pool() : nullptr;
+  auto pool = across_ > 1 || within_ > 1 ? pools_.take() : nullptr;
   if (across_ == 1 || pool == nullptr) {
     for (std::int64_t b = 0; b < problem_.batch; ++b) transform(b, EngineScratch{workspace, pool.get()});
-    return give_back(std::move(pool));
+    return pools_.give_back(std::move(pool));
   }
   std::mutex failing;
   std::exception_ptr failure;
@@ -57,35 +58,8 @@ void CpuRunner<Real>::over_batch(std::byte* workspace, const Transform& transfor
       if (!failure) failure = std::current_exception();
     }
   });
-  give_back(std::move(pool));
+  pools_.give_back(std::move(pool));
   if (failure) std::rethrow_exception(failure);
-}
-
-template <class Real>
-std::unique_ptr<cpu::ThreadPool> CpuRunner<Real>::take_pool() const noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      auto pool = std::move(idle_.back());
-      idle_.pop_back();
-      return pool;
-    }
-  }
-  try {
-    return std::make_unique<cpu::ThreadPool>(std::max(across_, within_));
-  } catch (...) {
-    return nullptr;
-  }
-}
-
-template <class Real>
-void CpuRunner<Real>::give_back(std::unique_ptr<cpu::ThreadPool> pool) const noexcept {
-  if (pool == nullptr) return;
-  const std::lock_guard lock(mutex_);
-  try {
-    idle_.push_back(std::move(pool));
-  } catch (...) {  // its threads end
-  }
 }
 
 template <class Real>

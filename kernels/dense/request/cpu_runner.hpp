@@ -3,10 +3,7 @@
 // another.
 #pragma once
 
-#include <mutex>
-#include <vector>
-
-#include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/cpu/platform/pool_cache.hpp"
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 
@@ -34,9 +31,6 @@ class CpuRunner final : public DenseRunner<Real> {
   /// Calls transform(signal, scratch for it) for the whole batch; rethrows the first exception.
   template <class Transform>
   void over_batch(std::byte* workspace, const Transform& transform) const;
-  /// Null if there is no memory for threads: the caller's own does the work.
-  std::unique_ptr<cpu::ThreadPool> take_pool() const noexcept;
-  void give_back(std::unique_ptr<cpu::ThreadPool> pool) const noexcept;
 
   std::unique_ptr<const DenseEngine<Real>> engine_;
   DenseProblem problem_;
@@ -44,8 +38,7 @@ class CpuRunner final : public DenseRunner<Real> {
   bool packed_;          ///< a signal's own elements are contiguous, whatever lies between signals
   int across_, within_;  ///< threads across the batch, and within a transform; one of them is 1
   std::size_t engine_bytes_, slot_bytes_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<cpu::ThreadPool>> idle_;  ///< one per concurrent call
+  mutable cpu::PoolCache pools_;
 };
 
 }  // namespace sfft::detail

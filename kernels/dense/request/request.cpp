@@ -18,6 +18,16 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("threads is {}: give a positive number, or 0 for one per core", options.threads));
   }
+  if (options.device_memory < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("device_memory is {}: give a number of bytes, or 0 for what is free",
+                            options.device_memory));
+  }
+  if (!(options.host_share <= 1)) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("host_share is {}: give 0 to 1, or a negative number for the best", options.host_share));
+  }
   if (!available(options.engine)) {
     throw Error(ErrorCode::backend_unavailable,
                 fmt::format("the engine {} is not in this build: use automatic or built_in",
