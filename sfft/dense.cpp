@@ -76,8 +76,7 @@ class Impl {
     const sfft::detail::DenseRequest request = sfft::detail::make_request(grid, is_real, options);
     problem = request.problem;
     try {
-      choice = sfft::detail::for_gpu(options) ? sfft::detail::choose_on_gpu<Real>(request)
-                                              : sfft::detail::choose_on_cpu<Real>(request);
+      choice = choose(request);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorCode::out_of_memory,
                   fmt::format("no memory to plan a transform of {}", grid.to_string()));
@@ -86,6 +85,12 @@ class Impl {
     spectrum_points = static_cast<std::size_t>(total_spectrum_points(problem));
     span_points = static_cast<std::size_t>(sfft::detail::span_points(problem));
     strided = !problem.contiguous();
+  }
+
+  static sfft::detail::DenseChoice<Real> choose(const sfft::detail::DenseRequest& request) {
+    if (!sfft::detail::for_gpu(request.options)) return sfft::detail::choose_on_cpu<Real>(request);
+    if (auto pieces = sfft::detail::choose_out_of_card<Real>(request)) return std::move(*pieces);
+    return sfft::detail::choose_on_gpu<Real>(request);
   }
 
   void check_type(ElementType type) const {
@@ -243,6 +248,10 @@ std::string Plan<Real>::engine_name() const {
 template <class Real>
 std::string Plan<Real>::reason() const {
   return impl_->choice.reason;
+}
+template <class Real>
+std::string Plan<Real>::explain() const {
+  return fmt::format("{}\n{}", reason(), impl_->choice.runner->explain());
 }
 
 template class Plan<float>;

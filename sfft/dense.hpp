@@ -82,6 +82,9 @@ class SFFT_EXPORT Plan {
   Engine engine() const noexcept;   ///< the engine that was chosen
   std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512", "cuFFT 12.0"
   std::string reason() const;       ///< why that engine was chosen, in one sentence
+  /// The reason, and what the plan does. For a transform that goes through the GPU in pieces: passes, streams
+  /// and shares, with predicted times and those of the last call.
+  std::string explain() const;
 
  private:
   std::shared_ptr<const detail::Impl<Real>> impl_;

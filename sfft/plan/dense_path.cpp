@@ -49,19 +49,35 @@ std::vector<DensePick> dense_picks(const TemplateData& data) {
 }
 
 template <class Real>
-DenseExecutor<Real>::DenseExecutor(const TemplateData& data, const dense::Options& options)
-    : shape_(data.shape), real_(data.real), plan_(data.shape, data.real, options), picks_(dense_picks(data)) {
+DenseExecutor<Real>::DenseExecutor(const TemplateData& data, int threads)
+    : shape_(data.shape),
+      real_(data.real),
+      plan_(data.shape, data.real),
+      shared_(threads > 1 ? dense::Plan<Real>(data.shape, data.real, {.threads = threads}) : plan_),
+      picks_(dense_picks(data)) {
   if (!real_ || plan_.engine() != dense::Engine::built_in) return;
   std::vector<std::int64_t> elements;
   for (const DensePick& pick : picks_) elements.push_back(pick.at);
   if (PickedFft<Real>::worthwhile(shape_, real_, elements)) picked_.emplace(shape_, real_, elements);
 }
 
+namespace {
+
+template <class Real>
+std::size_t spectrum_bytes(const dense::Plan<Real>& plan) noexcept {
+  return (plan.spectrum_points() * sizeof(std::complex<Real>) + 63) / 64 * 64;
+}
+
+}  // namespace
+
 template <class Real>
 std::size_t DenseExecutor<Real>::scratch_bytes() const noexcept {
-  const std::size_t whole =
-      (plan_.spectrum_points() * sizeof(std::complex<Real>) + 63) / 64 * 64 + plan_.workspace_bytes();
-  return std::max(whole, picked_ ? picked_->scratch_bytes() : 0);
+  return std::max(spectrum_bytes(plan_) + plan_.workspace_bytes(), picked_ ? picked_->scratch_bytes() : 0);
+}
+
+template <class Real>
+std::size_t DenseExecutor<Real>::shared_scratch_bytes() const noexcept {
+  return std::max(spectrum_bytes(shared_) + shared_.workspace_bytes(), picked_ ? picked_->scratch_bytes() : 0);
 }
 
 template <class Real>
@@ -98,11 +114,26 @@ void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*
                                   std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                                   std::byte* scratch) const noexcept {
   if (picked_ && execute_picked(frame.data, type, values, stats, scratch)) return;
+  run(plan_, frame, type, values, stats, scratch);
+}
+
+/// The plan brings threads of its own: the pool's are not awake.
+template <class Real>
+void DenseExecutor<Real>::execute_shared(FrameData frame, ElementType type, const Real*,
+                                         std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
+                                         std::byte* scratch, cpu::ThreadPool&) const noexcept {
+  if (picked_ && execute_picked(frame.data, type, values, stats, scratch)) return;
+  run(shared_, frame, type, values, stats, scratch);
+}
+
+template <class Real>
+void DenseExecutor<Real>::run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
+                              std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
+                              std::byte* scratch) const noexcept {
   auto* spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
-  const std::size_t points = plan_.spectrum_points();
-  const std::size_t used = (points * sizeof(std::complex<Real>) + 63) / 64 * 64;
-  plan_.forward(SignalView(frame.data, static_cast<std::size_t>(shape_.points()), type, shape_),
-                {spectrum, points}, {scratch + used, plan_.workspace_bytes()});
+  const std::size_t points = plan.spectrum_points();
+  plan.forward(SignalView(frame.data, static_cast<std::size_t>(shape_.points()), type, shape_),
+               {spectrum, points}, {scratch + spectrum_bytes(plan), plan.workspace_bytes()});
   for (std::size_t i = 0; i < picks_.size(); ++i) {
     const std::complex<Real> value = spectrum[picks_[i].at];
     values[i] = picks_[i].conjugate ? std::conj(value) : value;

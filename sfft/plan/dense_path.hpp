@@ -24,7 +24,8 @@ std::vector<DensePick> dense_picks(const TemplateData& data);
 template <class Real>
 class DenseExecutor final : public cpu::Executor<Real> {
  public:
-  DenseExecutor(const TemplateData& data, const dense::Options& options);
+  /// `threads` share a frame in execute_shared().
+  DenseExecutor(const TemplateData& data, int threads);
 
   std::size_t scratch_bytes() const noexcept override;
   std::size_t reference_reals() const noexcept override { return 0; }
@@ -32,6 +33,10 @@ class DenseExecutor final : public cpu::Executor<Real> {
   bool takes_regions() const noexcept override { return false; }
   void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
                cpu::ExecutionStats& stats, std::byte* scratch) const noexcept override;
+  std::size_t shared_scratch_bytes() const noexcept override;
+  void execute_shared(FrameData frame, ElementType type, const Real* reference,
+                      std::span<std::complex<Real>> values, cpu::ExecutionStats& stats, std::byte* scratch,
+                      cpu::ThreadPool& pool) const noexcept override;
 
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 
@@ -40,12 +45,16 @@ class DenseExecutor final : public cpu::Executor<Real> {
   /// subtracted from the whole energy, and for values that are not finite.
   bool execute_picked(const void* frame, ElementType type, std::span<std::complex<Real>> values,
                       cpu::ExecutionStats& stats, std::byte* scratch) const noexcept;
+  void run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
+           std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
+           std::byte* scratch) const noexcept;
   /// Σ|X|² of the whole grid.
   double energy(std::span<const std::complex<Real>> spectrum) const noexcept;
 
   Shape shape_;
   bool real_;
-  dense::Plan<Real> plan_;
+  dense::Plan<Real> plan_;    ///< on one thread
+  dense::Plan<Real> shared_;  ///< on all of them
   std::vector<DensePick> picks_;
   std::optional<PickedFft<Real>> picked_;  ///< for 2D supports with few columns
 };

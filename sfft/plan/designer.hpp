@@ -366,7 +366,7 @@ class Designer {
     info.predicted_us = info.predicted_dense_us;
     info.reason = std::move(reason);
     if (on_device_) return set_device(make_dense_device_plan<Real>(support_, data_, options_));
-    auto executor = std::make_unique<DenseExecutor<Real>>(data_, dense::Options{.threads = design_->threads});
+    auto executor = std::make_unique<DenseExecutor<Real>>(data_, design_->threads);
     info.engine = executor->plan().engine_name();
     design_->executor = std::move(executor);
   }

@@ -62,12 +62,12 @@ std::size_t WholePasses::between_bytes() const noexcept {
 }
 
 std::size_t WholePasses::scratch_bytes() const noexcept {
-  return std::max(engine_->workspace_bytes(), 3 * static_cast<std::size_t>(kStretch) * sizeof(double));
+  return std::max(engine_->workspace_bytes(1), 3 * static_cast<std::size_t>(kStretch) * sizeof(double));
 }
 
 void WholePasses::first(std::int64_t, const void* signal, ElementType type, std::byte* between,
                         std::byte* scratch) const {
-  engine_->forward(signal, type, spectrum_at(between), scratch);
+  engine_->forward(signal, type, spectrum_at(between), {scratch, nullptr});
 }
 
 void WholePasses::second(std::int64_t part, std::byte* between, std::byte* scratch,

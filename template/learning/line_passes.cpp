@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLanes = 8;
 
-void clear_lane(const TwoPassFft::Group& group, std::int64_t columns, int lane) {
+void clear_lane(const TwoPassFft<double>::Group& group, std::int64_t columns, int lane) {
   for (std::int64_t c = 0; c < columns; ++c) group.re[c * kLanes + lane] = group.im[c * kLanes + lane] = 0;
 }
 
@@ -30,7 +30,7 @@ void LinePasses::first(std::int64_t part, const void* signal, ElementType type, 
   fft_.first(part, signal, type, reinterpret_cast<double*>(between), reinterpret_cast<double*>(scratch));
 }
 
-void LinePasses::scan_own_conjugates(const TwoPassFft::Group& group, int lane,
+void LinePasses::scan_own_conjugates(const TwoPassFft<double>::Group& group, int lane,
                                      PartialSelection& selection) const {
   const CellAxis axis(points_);
   for (std::int64_t f = group.first_row + lane, at = lane; 2 * f <= points_; f += fft_.rows(), at += kLanes) {
@@ -44,7 +44,7 @@ void LinePasses::second(std::int64_t part, std::byte* between, std::byte* scratc
   auto* const offsets = reinterpret_cast<std::int64_t*>(scratch + fft_scratch_bytes());
   const std::int64_t rows = fft_.rows();
   const std::int64_t columns = fft_.columns();
-  const TwoPassFft::Group group =
+  const TwoPassFft<double>::Group group =
       fft_.second(part, reinterpret_cast<double*>(between), reinterpret_cast<double*>(scratch));
   if (part == 0) selection.mean = {group.re[0], group.im[0]};
   // Lanes that the scan below must not count are zero there, and candidates of theirs are not offered.
@@ -82,7 +82,7 @@ void LinePasses::second(std::int64_t part, std::byte* between, std::byte* scratc
 void LinePasses::store(std::int64_t part, std::byte* between, std::byte* scratch,
                        std::complex<double>* spectrum) const {
   const std::int64_t rows = fft_.rows();
-  const TwoPassFft::Group group =
+  const TwoPassFft<double>::Group group =
       fft_.second(part, reinterpret_cast<double*>(between), reinterpret_cast<double*>(scratch));
   for (std::int64_t c = 0; c < fft_.columns(); ++c) {
     for (std::int64_t lane = group.repeated; lane < kLanes; ++lane) {

@@ -36,11 +36,12 @@ class LinePasses final : public SpectrumPasses {
     return static_cast<std::size_t>(8 * fft_.columns()) * sizeof(std::int64_t);
   }
   /// The row of frequencies that are conjugates of each other.
-  void scan_own_conjugates(const TwoPassFft::Group& group, int lane, PartialSelection& selection) const;
+  void scan_own_conjugates(const TwoPassFft<double>::Group& group, int lane,
+                           PartialSelection& selection) const;
 
   std::int64_t points_;
   bool real_;
-  TwoPassFft fft_;
+  TwoPassFft<double> fft_;
   std::vector<RunEnd> runs_;
 };
 

@@ -24,7 +24,7 @@ struct Entry {
 };
 
 bool has_small_tables(const Shape& shape) {
-  if (shape.rank() == 1 && TwoPassFft::possible(shape[0])) return true;
+  if (shape.rank() == 1 && two_pass_possible(shape[0])) return true;
   // The third dimension multiplies the runs of columns.
   const auto extents = shape.extents();
   return std::all_of(extents.begin(), extents.end(), [](std::int64_t n) { return n <= kLongestSide; });
@@ -32,7 +32,7 @@ bool has_small_tables(const Shape& shape) {
 
 std::shared_ptr<const SpectrumPasses> make_passes(const Shape& shape, bool real) {
   if (shape.rank() > 1) return std::make_shared<const GridPasses>(shape, real);
-  if (TwoPassFft::possible(shape[0])) return std::make_shared<const LinePasses>(shape[0], real);
+  if (two_pass_possible(shape[0])) return std::make_shared<const LinePasses>(shape[0], real);
   return std::make_shared<const WholePasses>(shape, real);
 }
 

@@ -58,6 +58,30 @@ inline std::vector<std::complex<double>> direct_dft(std::vector<std::complex<dou
   return x;
 }
 
+/// The forward transform of one long signal at a few frequencies.
+inline std::vector<std::complex<double>> direct_coefficients(const std::vector<std::complex<double>>& x,
+                                                             std::span<const std::int64_t> frequencies) {
+  const auto n = static_cast<std::int64_t>(x.size());
+  constexpr std::int64_t kBlock = 256;
+  const std::vector<std::complex<double>> roots = roots_of_one<double>(n);
+  std::vector<std::complex<double>> y;
+  for (const std::int64_t f : frequencies) {
+    std::complex<double> sum = 0;
+    std::int64_t turn = 0;
+    for (std::int64_t block = 0; block < n; block += kBlock) {
+      std::complex<double> part = 0;
+      for (std::int64_t t = block; t < std::min(n, block + kBlock); ++t) {
+        part += x[static_cast<std::size_t>(t)] * std::conj(roots[static_cast<std::size_t>(turn)]);
+        turn += f;
+        if (turn >= n) turn -= n;
+      }
+      sum += part;
+    }
+    y.push_back(sum);
+  }
+  return y;
+}
+
 /// Standard normal values, real and imaginary part, rounded to multiples of 2^-16 so that float holds them.
 inline std::vector<std::complex<double>> random_signal(std::size_t count, unsigned seed) {
   std::mt19937 generator(seed);

@@ -56,6 +56,8 @@ class Executor {
                        std::span<std::complex<Real>> values, ExecutionStats& stats,
                        std::byte* scratch) const noexcept = 0;
 
+  /// Bytes of scratch that execute_shared() needs.
+  virtual std::size_t shared_scratch_bytes() const noexcept { return scratch_bytes(); }
   /// The same with the pool's threads sharing the frame; executors that cannot share ignore the pool.
   virtual void execute_shared(FrameData frame, ElementType type, const Real* reference,
                               std::span<std::complex<Real>> values, ExecutionStats& stats, std::byte* scratch,

@@ -38,7 +38,8 @@ namespace sfft::detail::cpu {
   const LayoutKernels<double>& layout_table_double() noexcept;            \
   const BucketSystemKernels& bucket_system_table() noexcept;              \
   const SpectrumScanKernels& spectrum_scan_table() noexcept;              \
-  const TwoPassKernels& two_pass_table() noexcept;                        \
+  const TwoPassKernels<float>& two_pass_table_float() noexcept;           \
+  const TwoPassKernels<double>& two_pass_table_double() noexcept;         \
   }
 SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
 #undef SFFT_DECLARE
@@ -52,6 +53,7 @@ SFFT_DEFINE_KERNELS(BucketPowerKernels, bucket_power)
 SFFT_DEFINE_KERNELS(LocateKernels, locate)
 SFFT_DEFINE_KERNELS(WaveKernels, wave)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
+SFFT_DEFINE_KERNELS(TwoPassKernels, two_pass)
 const BucketSystemKernels& bucket_system_kernels() noexcept {
   SFFT_DISPATCH(bucket_system_table())
 }
@@ -59,9 +61,6 @@ const BucketSystemKernels& bucket_system_kernels() noexcept {
 // Learning works in double precision alone.
 const SpectrumScanKernels& spectrum_scan_kernels() noexcept {
   SFFT_DISPATCH(spectrum_scan_table())
-}
-const TwoPassKernels& two_pass_kernels() noexcept {
-  SFFT_DISPATCH(two_pass_table())
 }
 
 }  // namespace sfft::detail::cpu

@@ -12,23 +12,33 @@ constexpr std::int64_t kTwoPassLanes = 8;
 
 /// Factors of the roots of eight rows of eight columns. A row of roots is eight real parts, then eight
 /// imaginary ones.
+template <class Real>
 struct TurnRoots {
-  const double* near;  ///< eight rows
-  const double *middle, *far;
+  const Real* near;  ///< eight rows
+  const Real *middle, *far;
 };
 
+template <class Real>
 struct TwoPassKernels {
   /// Loads rows of eight complex columns, or of sixteen real ones, the first eight as real and the others as
   /// imaginary parts: re[8 r + c], im[8 r + c] from element r * stride + c. Indexed by the element type.
-  void (*load[6])(const void* from, std::int64_t stride, std::int64_t rows, double* re, double* im);
+  void (*load[6])(const void* from, std::int64_t stride, std::int64_t rows, Real* re, Real* im);
   /// The spectra a and b of two real signals of n points, from z, that of a + i b: rows 0 … n/2 of eight
   /// columns.
-  void (*separate)(const double* re, const double* im, std::int64_t n, double* a_re, double* a_im,
-                   double* b_re, double* b_im);
+  void (*separate)(const Real* re, const Real* im, std::int64_t n, Real* a_re, Real* a_im, Real* b_re,
+                   Real* b_im);
   /// Multiplies row r of eight by near[r] × middle × far and transposes them: to_re[8 c + r].
-  void (*turn)(const double* re, const double* im, const TurnRoots& roots, double* to_re, double* to_im);
+  void (*turn)(const Real* re, const Real* im, const TurnRoots<Real>& roots, Real* to_re, Real* to_im);
+  /// Stores lanes first … 7 of `rows` rows of eight, interleaved and scaled: row r at to + 2 r stride.
+  void (*store)(const Real* re, const Real* im, std::int64_t rows, int first, Real scale, std::int64_t stride,
+                Real* to);
 };
 
-const TwoPassKernels& two_pass_kernels() noexcept;
+template <class Real>
+const TwoPassKernels<Real>& two_pass_kernels() noexcept;
+template <>
+const TwoPassKernels<float>& two_pass_kernels<float>() noexcept;
+template <>
+const TwoPassKernels<double>& two_pass_kernels<double>() noexcept;
 
 }  // namespace sfft::detail::cpu

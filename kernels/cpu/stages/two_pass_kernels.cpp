@@ -9,64 +9,61 @@ namespace sfft::detail::cpu::SFFT_ISA {
 namespace {
 
 constexpr int kLanes = kTwoPassLanes;
-using V = VectorOf<double, kLanes>::Type;
+template <class Real>
+using V = typename VectorOf<Real, kLanes>::Type;
 
-template <class T>
-void load_complex(const void* from, std::int64_t stride, std::int64_t rows, double* __restrict re,
-                  double* __restrict im) {
+template <class Real, class T>
+void load_complex(const void* from, std::int64_t stride, std::int64_t rows, Real* __restrict re,
+                  Real* __restrict im) {
   const T* x = static_cast<const T*>(from);
   for (std::int64_t r = 0; r < rows; ++r, x += 2 * stride, re += kLanes, im += kLanes) {
-    for (int c = 0; c < kLanes; ++c) {
-      re[c] = static_cast<double>(x[2 * c]);
-      im[c] = static_cast<double>(x[2 * c + 1]);
+    if constexpr (sizeof(T) == sizeof(float)) {
+      // Eight complex floats are two loads and two shuffles where a vector holds them.
+      const auto pairs = load_vector<typename VectorOf<T, 2 * kLanes>::Type>(x);
+      store_vector(re, __builtin_convertvector(
+                           __builtin_shufflevector(pairs, pairs, 0, 2, 4, 6, 8, 10, 12, 14), V<Real>));
+      store_vector(im, __builtin_convertvector(
+                           __builtin_shufflevector(pairs, pairs, 1, 3, 5, 7, 9, 11, 13, 15), V<Real>));
+    } else {
+      for (int c = 0; c < kLanes; ++c) {
+        re[c] = static_cast<Real>(x[2 * c]);
+        im[c] = static_cast<Real>(x[2 * c + 1]);
+      }
     }
   }
 }
 
-/// Eight complex floats are two loads and two shuffles where a vector holds them.
-template <>
-void load_complex<float>(const void* from, std::int64_t stride, std::int64_t rows, double* __restrict re,
-                         double* __restrict im) {
-  using Pairs = VectorOf<float, 2 * kLanes>::Type;
-  const float* x = static_cast<const float*>(from);
-  for (std::int64_t r = 0; r < rows; ++r, x += 2 * stride, re += kLanes, im += kLanes) {
-    const Pairs pairs = load_vector<Pairs>(x);
-    store_vector(
-        re, __builtin_convertvector(__builtin_shufflevector(pairs, pairs, 0, 2, 4, 6, 8, 10, 12, 14), V));
-    store_vector(
-        im, __builtin_convertvector(__builtin_shufflevector(pairs, pairs, 1, 3, 5, 7, 9, 11, 13, 15), V));
-  }
-}
-
-template <class T>
-void load_real(const void* from, std::int64_t stride, std::int64_t rows, double* __restrict re,
-               double* __restrict im) {
+template <class Real, class T>
+void load_real(const void* from, std::int64_t stride, std::int64_t rows, Real* __restrict re,
+               Real* __restrict im) {
   const T* x = static_cast<const T*>(from);
   for (std::int64_t r = 0; r < rows; ++r, x += stride, re += kLanes, im += kLanes) {
-    for (int c = 0; c < kLanes; ++c) re[c] = static_cast<double>(x[c]);
-    for (int c = 0; c < kLanes; ++c) im[c] = static_cast<double>(x[kLanes + c]);
+    for (int c = 0; c < kLanes; ++c) re[c] = static_cast<Real>(x[c]);
+    for (int c = 0; c < kLanes; ++c) im[c] = static_cast<Real>(x[kLanes + c]);
   }
 }
 
-void separate(const double* __restrict re, const double* __restrict im, std::int64_t n,
-              double* __restrict a_re, double* __restrict a_im, double* __restrict b_re,
-              double* __restrict b_im) {
+template <class Real>
+void separate(const Real* __restrict re, const Real* __restrict im, std::int64_t n, Real* __restrict a_re,
+              Real* __restrict a_im, Real* __restrict b_re, Real* __restrict b_im) {
+  constexpr Real kHalf = 0.5;
   for (std::int64_t f = 0; f <= n / 2; ++f) {
     const std::int64_t mirrored = f == 0 ? 0 : n - f;
-    const V low_re = load_vector<V>(re + f * kLanes), low_im = load_vector<V>(im + f * kLanes);
-    const V high_re = load_vector<V>(re + mirrored * kLanes),
-            high_im = load_vector<V>(im + mirrored * kLanes);
-    store_vector(a_re + f * kLanes, 0.5 * (low_re + high_re));
-    store_vector(a_im + f * kLanes, 0.5 * (low_im - high_im));
-    store_vector(b_re + f * kLanes, 0.5 * (low_im + high_im));
-    store_vector(b_im + f * kLanes, 0.5 * (high_re - low_re));
+    const auto low_re = load_vector<V<Real>>(re + f * kLanes), low_im = load_vector<V<Real>>(im + f * kLanes);
+    const auto high_re = load_vector<V<Real>>(re + mirrored * kLanes),
+               high_im = load_vector<V<Real>>(im + mirrored * kLanes);
+    store_vector(a_re + f * kLanes, kHalf * (low_re + high_re));
+    store_vector(a_im + f * kLanes, kHalf * (low_im - high_im));
+    store_vector(b_re + f * kLanes, kHalf * (low_im + high_im));
+    store_vector(b_im + f * kLanes, kHalf * (high_re - low_re));
   }
 }
 
 /// to[8 c + r] = rows[r][c].
-SFFT_BUTTERFLY void store_transposed(V* rows, double* to) {
-  if constexpr (Simd<double>::kLanes == kLanes) {
-    scatter_shuffled<double, kLanes, kLanes, 1>(rows, to);
+template <class Real>
+SFFT_BUTTERFLY void store_transposed(V<Real>* rows, Real* to) {
+  if constexpr (Simd<Real>::kLanes >= kLanes) {
+    scatter_shuffled<Real, kLanes, kLanes, 1>(rows, to);
   } else {
     for (int r = 0; r < kLanes; ++r) {
       for (int c = 0; c < kLanes; ++c) to[c * kLanes + r] = rows[r][c];
@@ -74,33 +71,58 @@ SFFT_BUTTERFLY void store_transposed(V* rows, double* to) {
   }
 }
 
-void turn(const double* re, const double* im, const TurnRoots& roots, double* to_re, double* to_im) {
-  V far_re = load_vector<V>(roots.far), far_im = load_vector<V>(roots.far + kLanes);
-  multiply(far_re, far_im, load_vector<V>(roots.middle), load_vector<V>(roots.middle + kLanes));
-  V out_re[kLanes], out_im[kLanes];
+template <class Real>
+void turn(const Real* re, const Real* im, const TurnRoots<Real>& roots, Real* to_re, Real* to_im) {
+  auto far_re = load_vector<V<Real>>(roots.far), far_im = load_vector<V<Real>>(roots.far + kLanes);
+  multiply(far_re, far_im, load_vector<V<Real>>(roots.middle), load_vector<V<Real>>(roots.middle + kLanes));
+  V<Real> out_re[kLanes], out_im[kLanes];
   SFFT_UNROLL
   for (int r = 0; r < kLanes; ++r) {
-    V root_re = load_vector<V>(roots.near + 2 * r * kLanes),
-      root_im = load_vector<V>(roots.near + (2 * r + 1) * kLanes);
+    auto root_re = load_vector<V<Real>>(roots.near + 2 * r * kLanes),
+         root_im = load_vector<V<Real>>(roots.near + (2 * r + 1) * kLanes);
     multiply(root_re, root_im, far_re, far_im);
-    V x = load_vector<V>(re + r * kLanes), y = load_vector<V>(im + r * kLanes);
+    auto x = load_vector<V<Real>>(re + r * kLanes), y = load_vector<V<Real>>(im + r * kLanes);
     multiply(x, y, root_re, root_im);
     out_re[r] = x;
     out_im[r] = y;
   }
-  store_transposed(out_re, to_re);
-  store_transposed(out_im, to_im);
+  store_transposed<Real>(out_re, to_re);
+  store_transposed<Real>(out_im, to_im);
 }
 
-constexpr TwoPassKernels kTable{{load_real<std::uint8_t>, load_real<std::uint16_t>, load_real<float>,
-                                 load_real<double>, load_complex<float>, load_complex<double>},
-                                separate,
-                                turn};
+template <class Real>
+void store(const Real* __restrict re, const Real* __restrict im, std::int64_t rows, int first, Real scale,
+           std::int64_t stride, Real* __restrict to) {
+  for (std::int64_t r = 0; r < rows; ++r, re += kLanes, im += kLanes, to += 2 * stride) {
+    if (first == 0) {
+      for (int c = 0; c < kLanes; ++c) {
+        to[2 * c] = scale * re[c];
+        to[2 * c + 1] = scale * im[c];
+      }
+    } else {
+      for (int c = first; c < kLanes; ++c) {
+        to[2 * c] = scale * re[c];
+        to[2 * c + 1] = scale * im[c];
+      }
+    }
+  }
+}
+
+template <class Real>
+constexpr TwoPassKernels<Real> kTable{
+    {load_real<Real, std::uint8_t>, load_real<Real, std::uint16_t>, load_real<Real, float>,
+     load_real<Real, double>, load_complex<Real, float>, load_complex<Real, double>},
+    separate<Real>,
+    turn<Real>,
+    store<Real>};
 
 }  // namespace
 
-const TwoPassKernels& two_pass_table() noexcept {
-  return kTable;
+const TwoPassKernels<float>& two_pass_table_float() noexcept {
+  return kTable<float>;
+}
+const TwoPassKernels<double>& two_pass_table_double() noexcept {
+  return kTable<double>;
 }
 
 }  // namespace sfft::detail::cpu::SFFT_ISA

@@ -234,6 +234,12 @@ void ManagedMemory::release(void* data, std::size_t bytes) noexcept {
   DeviceMemory::release(data, bytes);
 }
 
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking for the GPU's free memory");
+  return free;
+}
+
 DeviceBuffer upload(const void* data, std::size_t bytes) {
   DeviceBuffer buffer(bytes);
   if (bytes > 0)
@@ -252,8 +258,10 @@ OwnedStream::~OwnedStream() {
 }
 
 Event::Event(Kind kind) {
-  check(cudaEventCreateWithFlags(&event_, kind == Kind::timed ? cudaEventDefault : cudaEventDisableTiming),
-        "creating an event");
+  const unsigned flags = kind == Kind::timed      ? cudaEventDefault
+                         : kind == Kind::blocking ? cudaEventDisableTiming | cudaEventBlockingSync
+                                                  : cudaEventDisableTiming;
+  check(cudaEventCreateWithFlags(&event_, flags), "creating an event");
 }
 Event::~Event() {
   if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
@@ -288,7 +296,11 @@ void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stre
 }
 void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t width, std::size_t rows,
                  Stream stream) {
-  check(cudaMemcpy2DAsync(to, pitch, from, pitch, width, rows, cudaMemcpyDefault, stream),
+  copy_rows(to, pitch, from, pitch, width, rows, stream);
+}
+void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+               std::size_t rows, Stream stream) {
+  check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, stream),
         "copying parts of an array");
 }
 void synchronize(Stream stream) {

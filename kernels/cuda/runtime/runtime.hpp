@@ -103,6 +103,9 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept {
   return (bytes + 255) / 256 * 256;
 }
 
+/// Memory of the current device that can be allocated now.
+std::size_t free_bytes();
+
 /// Copies a host array to new device memory; blocks.
 DeviceBuffer upload(const void* data, std::size_t bytes);
 template <class T>
@@ -127,7 +130,7 @@ class OwnedStream {
 
 class Event {
  public:
-  enum class Kind { untimed, timed };
+  enum class Kind { untimed, timed, blocking };  ///< blocking: wait() lets others have the core
   explicit Event(Kind kind = Kind::untimed);
   ~Event();
   Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
@@ -153,6 +156,9 @@ void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stre
 /// Copies `rows` pieces of `width` bytes, which begin `pitch` bytes apart on both sides.
 void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t width, std::size_t rows,
                  Stream stream);
+/// Copies rows of `width` bytes that begin `to_pitch` and `from_pitch` bytes apart.
+void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+               std::size_t rows, Stream stream);
 void clear(void* device, std::size_t bytes, Stream stream);  ///< to zeros
 void synchronize(Stream stream);
 /// The number of the graph capture that the stream takes part in; 0: none.

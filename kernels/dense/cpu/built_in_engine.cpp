@@ -4,15 +4,17 @@
 
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
-#include "kernels/dense/problem/engine.hpp"
+#include "kernels/dense/cpu/long_line_engine.hpp"
+#include "kernels/dense/cpu/shared_parts.hpp"
 
 namespace sfft::detail {
 
 namespace {
 
-/// Runs on the calling thread alone. Stages work on blocks that stay in cache, so the workspace is small
-/// except for 1D signals (four arrays of N reals) and real inverses of 2D and 3D (a copy of the half
-/// spectrum, because the input must be preserved).
+/// Threads take stretches of rows, then blocks of columns, one dimension after another; their number changes
+/// nothing about the result. Stages work on blocks that stay in cache, so a thread's workspace is small
+/// except for 1D signals, which one thread transforms (four arrays of N reals). Real inverses of 2D and 3D
+/// take a copy of the half spectrum, because the input must be preserved.
 template <class Real>
 class BuiltInEngine final : public DenseEngine<Real> {
  public:
@@ -34,39 +36,41 @@ class BuiltInEngine final : public DenseEngine<Real> {
     stage_bytes_ = (reals * sizeof(Real) + 63) / 64 * 64;
   }
 
-  std::size_t workspace_bytes() const noexcept override {
+  std::size_t workspace_bytes(int threads) const noexcept override {
     const auto copy = static_cast<std::size_t>(rows_ * row_.spectrum_points()) * sizeof(std::complex<Real>);
-    return stage_bytes_ + (real_ && !columns_.empty() ? copy : 0);
+    return static_cast<std::size_t>(threads) * stage_bytes_ + (real_ && !columns_.empty() ? copy : 0);
   }
+  int most_threads() const noexcept override { return rows_ > 1 ? threads_worth(rows_ * row_points_) : 1; }
 
   void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
-               std::byte* workspace) const override {
+               const EngineScratch& scratch) const override {
     const auto row_bytes = static_cast<std::size_t>(row_points_) * element_bytes(type);
-    for (std::int64_t row = 0; row < rows_; ++row) {
+    over_rows(scratch, [&](std::int64_t row, std::byte* workspace) {
       row_.forward(static_cast<const std::byte*>(signal) + static_cast<std::size_t>(row) * row_bytes, type,
                    spectrum + row * row_.spectrum_points(), workspace);
-    }
-    for (const Columns& columns : columns_) run(columns, spectrum, spectrum, false, workspace);
+    });
+    for (const Columns& columns : columns_) run(columns, spectrum, spectrum, false, scratch);
   }
 
   void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
-               std::byte* workspace) const override {
-    for (std::int64_t row = 0; row < rows_; ++row) {
+               const EngineScratch& scratch) const override {
+    over_rows(scratch, [&](std::int64_t row, std::byte* workspace) {
       row_.inverse(spectrum + row * row_points_, signal + row * row_points_, scale, workspace);
-    }
-    for (const Columns& columns : columns_) run(columns, signal, signal, true, workspace);
+    });
+    for (const Columns& columns : columns_) run(columns, signal, signal, true, scratch);
   }
 
   void inverse(const std::complex<Real>* spectrum, Real* signal, Real scale,
-               std::byte* workspace) const override {
-    auto* copy = reinterpret_cast<std::complex<Real>*>(workspace + stage_bytes_);
+               const EngineScratch& scratch) const override {
+    const auto threads = static_cast<std::size_t>(scratch.pool == nullptr ? 1 : scratch.pool->threads());
+    auto* copy = reinterpret_cast<std::complex<Real>*>(scratch.workspace + threads * stage_bytes_);
     for (auto columns = columns_.rbegin(); columns != columns_.rend(); ++columns) {
-      run(*columns, spectrum, copy, true, workspace);
+      run(*columns, spectrum, copy, true, scratch);
       spectrum = copy;
     }
-    for (std::int64_t row = 0; row < rows_; ++row) {
+    over_rows(scratch, [&](std::int64_t row, std::byte* workspace) {
       row_.inverse(spectrum + row * row_.spectrum_points(), signal + row * row_points_, scale, workspace);
-    }
+    });
   }
 
   std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
@@ -78,11 +82,24 @@ class BuiltInEngine final : public DenseEngine<Real> {
     std::int64_t outer, points;
   };
 
-  static void run(const Columns& columns, const std::complex<Real>* from, std::complex<Real>* to,
-                  bool inverse, std::byte* workspace) {
-    for (std::int64_t o = 0; o < columns.outer; ++o) {
-      columns.stage.transform(from + o * columns.points, to + o * columns.points, inverse, workspace);
-    }
+  template <class Job>
+  void over_rows(const EngineScratch& scratch, const Job& job) const {
+    over_stretches(scratch, stage_bytes_, rows_, row_points_,
+                   [&](std::int64_t first, std::int64_t end, std::byte* workspace) {
+                     for (std::int64_t row = first; row < end; ++row) job(row, workspace);
+                   });
+  }
+
+  void run(const Columns& columns, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
+           const EngineScratch& scratch) const {
+    const std::int64_t blocks = columns.stage.blocks();
+    over_stretches(scratch, stage_bytes_, columns.outer * blocks, columns.points / blocks,
+                   [&](std::int64_t first, std::int64_t end, std::byte* workspace) {
+                     for (std::int64_t b = first; b < end; ++b) {
+                       const std::int64_t start = b / blocks * columns.points;
+                       columns.stage.block(b % blocks, from + start, to + start, inverse, workspace);
+                     }
+                   });
   }
 
   bool real_;
@@ -96,6 +113,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
 
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real) {
+  if (auto engine = make_long_line_engine<Real>(shape, real)) return engine;
   return std::make_unique<const BuiltInEngine<Real>>(shape, real);
 }
 

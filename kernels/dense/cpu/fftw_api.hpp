@@ -11,6 +11,18 @@ namespace sfft::detail {
 template <class Real>
 struct Fftw;
 
+#if defined(SFFT_HAVE_FFTW_THREADS)
+/// For the plans made next. FFTW's planner is locked; without its threads it stays with one.
+#define SFFT_FFTW_THREADS(prefix)                           \
+  static void plan_with_threads(int threads) {              \
+    static const bool ready = prefix##_init_threads() != 0; \
+    if (ready) prefix##_plan_with_nthreads(threads);        \
+  }
+#else
+#define SFFT_FFTW_THREADS(prefix) \
+  static void plan_with_threads(int) {}
+#endif
+
 #define SFFT_FFTW(Real, prefix)                                                                         \
   template <>                                                                                           \
   struct Fftw<Real> {                                                                                   \
@@ -38,9 +50,11 @@ struct Fftw;
       return prefix##_alignment_of(const_cast<Real*>(static_cast<const Real*>(x)));                     \
     }                                                                                                   \
     static const char* version() { return prefix##_version; }                                           \
+    SFFT_FFTW_THREADS(prefix)                                                                           \
   };
 SFFT_FFTW(float, fftwf)
 SFFT_FFTW(double, fftw)
 #undef SFFT_FFTW
+#undef SFFT_FFTW_THREADS
 
 }  // namespace sfft::detail

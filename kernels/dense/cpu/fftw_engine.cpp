@@ -31,9 +31,9 @@ Extents<Real> extents(const Shape& shape, std::int64_t in_row, std::int64_t out_
   return all;
 }
 
-/// Runs on the calling thread alone: FFTW's threads are a separate library, which is not linked. Transforms
-/// are planned at their first use, except the forward one, which the constructor plans. The arrays are used
-/// where they are if their type allows; FFTW_MEASURE times candidates on scratch arrays, never on the user's.
+/// FFTW's threads share a transform if its library of threads was found. Transforms are planned at their
+/// first use, except the forward one, which the constructor plans. The arrays are used where they are if
+/// their type allows; FFTW_MEASURE times candidates on scratch arrays, never on the user's.
 template <class Real>
 class FftwEngine final : public DenseEngine<Real> {
   using Api = Fftw<Real>;
@@ -41,36 +41,39 @@ class FftwEngine final : public DenseEngine<Real> {
   using std_complex = std::complex<Real>;
 
  public:
-  FftwEngine(const Shape& shape, bool real, dense::Planning planning)
+  FftwEngine(const Shape& shape, bool real, dense::Planning planning, int threads)
       : points_(shape.points()),
         row_(shape[shape.rank() - 1]),
         spectrum_points_(real ? points_ / row_ * (row_ / 2 + 1) : points_),
         real_(real),
         measure_(planning == dense::Planning::measure),
-        forward_complex_(complex_plan(shape, FFTW_FORWARD), complex_bytes(), complex_bytes(), flags()),
-        inverse_complex_(complex_plan(shape, FFTW_BACKWARD), complex_bytes(), complex_bytes(), flags()),
+        forward_complex_(complex_plan(shape, FFTW_FORWARD), complex_bytes(), complex_bytes(), flags(),
+                         threads),
+        inverse_complex_(complex_plan(shape, FFTW_BACKWARD), complex_bytes(), complex_bytes(), flags(),
+                         threads),
         forward_real_(
             [shape, n = extents<Real>(shape, row_, row_ / 2 + 1)](Real* in, Complex* out, unsigned flags) {
               return Api::plan_forward(shape.rank(), n.data(), in, out, flags | FFTW_PRESERVE_INPUT);
             },
-            real_bytes(), complex_bytes(), flags()),
+            real_bytes(), complex_bytes(), flags(), threads),
         // A real inverse of several dimensions cannot preserve its input; it gets a copy.
         inverse_real_(
             [shape, n = extents<Real>(shape, row_ / 2 + 1, row_)](Complex* in, Real* out, unsigned flags) {
               return Api::plan_inverse(shape.rank(), n.data(), in, out, flags | FFTW_DESTROY_INPUT);
             },
-            complex_bytes(), real_bytes(), flags()) {
+            complex_bytes(), real_bytes(), flags(), threads) {
     real ? forward_real_.prepare() : forward_complex_.prepare();
   }
 
-  std::size_t workspace_bytes() const noexcept override { return complex_bytes(); }
+  std::size_t workspace_bytes(int) const noexcept override { return complex_bytes(); }
+  int most_threads() const noexcept override { return 1; }  // of ours: FFTW brings its own
 
   void forward(const void* signal, ElementType type, std_complex* spectrum,
-               std::byte* workspace) const override {
+               const EngineScratch& scratch) const override {
     if (real_) {
       auto* in = static_cast<Real*>(const_cast<void*>(signal));
       if (type != element_type_of<Real>::value) {
-        in = reinterpret_cast<Real*>(workspace);
+        in = reinterpret_cast<Real*>(scratch.workspace);
         copy_as_real(signal, type, points_, in);
       }
       forward_real_.execute(in, Api::complex(spectrum));
@@ -78,21 +81,22 @@ class FftwEngine final : public DenseEngine<Real> {
     }
     const auto* in = static_cast<const std_complex*>(signal);
     if (type != element_type_of<std_complex>::value || in == spectrum) {
-      in = reinterpret_cast<std_complex*>(workspace);
-      copy_as_complex(signal, type, points_, reinterpret_cast<std_complex*>(workspace));
+      in = reinterpret_cast<std_complex*>(scratch.workspace);
+      copy_as_complex(signal, type, points_, reinterpret_cast<std_complex*>(scratch.workspace));
     }
     forward_complex_.execute(Api::complex(in), Api::complex(spectrum));
   }
 
   void inverse(const std_complex* spectrum, std_complex* signal, Real scale,
-               std::byte* workspace) const override {
-    if (spectrum == signal) spectrum = copy(spectrum, workspace);
+               const EngineScratch& scratch) const override {
+    if (spectrum == signal) spectrum = copy(spectrum, scratch.workspace);
     inverse_complex_.execute(Api::complex(spectrum), Api::complex(signal));
     multiply_by(scale, reinterpret_cast<Real*>(signal), 2 * points_);
   }
 
-  void inverse(const std_complex* spectrum, Real* signal, Real scale, std::byte* workspace) const override {
-    inverse_real_.execute(Api::complex(copy(spectrum, workspace)), signal);
+  void inverse(const std_complex* spectrum, Real* signal, Real scale,
+               const EngineScratch& scratch) const override {
+    inverse_real_.execute(Api::complex(copy(spectrum, scratch.workspace)), signal);
     multiply_by(scale, signal, points_);
   }
 
@@ -142,8 +146,8 @@ bool have_fftw() noexcept {
 
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape& shape, bool real,
-                                                          dense::Planning planning) {
-  return std::make_unique<const FftwEngine<Real>>(shape, real, planning);
+                                                          dense::Planning planning, int threads) {
+  return std::make_unique<const FftwEngine<Real>>(shape, real, planning, threads);
 }
 
 }  // namespace sfft::detail
@@ -157,7 +161,7 @@ bool have_fftw() noexcept {
 }
 
 template <class Real>
-std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape&, bool, dense::Planning) {
+std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape&, bool, dense::Planning, int) {
   return nullptr;
 }
 
@@ -167,7 +171,8 @@ std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape&, bool, de
 
 namespace sfft::detail {
 
-template std::unique_ptr<const DenseEngine<float>> make_fftw_engine(const Shape&, bool, dense::Planning);
-template std::unique_ptr<const DenseEngine<double>> make_fftw_engine(const Shape&, bool, dense::Planning);
+template std::unique_ptr<const DenseEngine<float>> make_fftw_engine(const Shape&, bool, dense::Planning, int);
+template std::unique_ptr<const DenseEngine<double>> make_fftw_engine(const Shape&, bool, dense::Planning,
+                                                                     int);
 
 }  // namespace sfft::detail

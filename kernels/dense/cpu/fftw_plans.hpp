@@ -49,8 +49,12 @@ class FftwPlans {
   using Plan = typename Fftw<Real>::Plan;
   using Make = std::function<Plan(In*, Out*, unsigned flags)>;
 
-  FftwPlans(Make make, std::size_t in_bytes, std::size_t out_bytes, unsigned flags)
-      : make_(std::move(make)), in_bytes_(in_bytes), out_bytes_(out_bytes), flags_(flags) {}
+  FftwPlans(Make make, std::size_t in_bytes, std::size_t out_bytes, unsigned flags, int threads)
+      : make_(std::move(make)),
+        in_bytes_(in_bytes),
+        out_bytes_(out_bytes),
+        flags_(flags),
+        threads_(threads) {}
   ~FftwPlans() {
     const std::lock_guard lock(fftw_planner_mutex());
     for (const Lazy* lazy : {&aligned_, &unaligned_}) {
@@ -79,7 +83,9 @@ class FftwPlans {
     std::call_once(lazy.once, [&] {
       const FftwScratch in(in_bytes_), out(out_bytes_);
       const std::lock_guard lock(fftw_planner_mutex());
+      Fftw<Real>::plan_with_threads(threads_);
       lazy.plan = make_(in.as<In>(), out.as<Out>(), flags);
+      Fftw<Real>::plan_with_threads(1);  // as the program's own plans expect
       if (lazy.plan == nullptr) {
         throw Error(ErrorCode::backend_unavailable,
                     "FFTW has no plan for this shape: use the built-in engine");
@@ -91,6 +97,7 @@ class FftwPlans {
   Make make_;
   std::size_t in_bytes_, out_bytes_;
   unsigned flags_;
+  int threads_;
   mutable Lazy aligned_, unaligned_;
 };
 

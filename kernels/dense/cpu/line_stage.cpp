@@ -15,7 +15,7 @@ namespace {
 /// As many columns as keep the four buffers of n × columns in a core's second-level cache, in whole cache
 /// lines.
 template <class Real>
-std::int64_t block_columns(std::int64_t n, std::int64_t inner) {
+std::int64_t block_columns_of(std::int64_t n, std::int64_t inner) {
   constexpr std::int64_t kCacheBytes = 512 << 10;
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
   const std::int64_t fitting = kCacheBytes / (n * 4 * static_cast<std::int64_t>(sizeof(Real)));
@@ -111,31 +111,35 @@ void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real
 }
 
 template <class Real>
-ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t inner)
-    : n_(n), inner_(inner), block_(block_columns<Real>(n, inner)) {
-  const std::int64_t rest = inner % block_;
+ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_t pitch)
+    : n_(n), columns_(columns), pitch_(pitch), block_(block_columns_of<Real>(n, columns)) {
+  const std::int64_t rest = columns % block_;
   full_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), block_);
   if (rest > 0) rest_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), rest);
   buffer_reals_ = std::max(full_->buffer_reals(), rest_ ? rest_->buffer_reals() : 0);
 }
 
 template <class Real>
-void ColumnStage<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
-                                  std::byte* workspace) const {
+void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
+                              bool inverse, std::byte* workspace) const {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   const auto load = layout.deinterleave[sizeof(Real) == 4 ? 2 : 3];
-  for (std::int64_t column = 0; column < inner_; column += block_) {
-    const std::int64_t columns = std::min(block_, inner_ - column);
-    SplitWorkspace<Real> split(workspace, buffer_reals_);
-    for (std::int64_t m = 0; m < n_; ++m) {
-      load(from + m * inner_ + column, columns, split.re + m * columns, split.im + m * columns);
-    }
-    split.transform(columns == block_ ? *full_ : *rest_, inverse);
-    for (std::int64_t m = 0; m < n_; ++m) {
-      layout.interleave(split.re + m * columns, split.im + m * columns, columns, 1,
-                        reinterpret_cast<Real*>(to + m * inner_ + column));
-    }
+  const std::int64_t column = block * block_, columns = std::min(block_, columns_ - column);
+  SplitWorkspace<Real> split(workspace, buffer_reals_);
+  for (std::int64_t m = 0; m < n_; ++m) {
+    load(from + m * pitch_ + column, columns, split.re + m * columns, split.im + m * columns);
   }
+  split.transform(columns == block_ ? *full_ : *rest_, inverse);
+  for (std::int64_t m = 0; m < n_; ++m) {
+    layout.interleave(split.re + m * columns, split.im + m * columns, columns, 1,
+                      reinterpret_cast<Real*>(to + m * pitch_ + column));
+  }
+}
+
+template <class Real>
+void ColumnStage<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
+                                  std::byte* workspace) const {
+  for (std::int64_t b = 0; b < blocks(); ++b) block(b, from, to, inverse, workspace);
 }
 
 template class SplitWorkspace<float>;

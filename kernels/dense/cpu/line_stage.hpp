@@ -56,19 +56,27 @@ class RowStage {
   std::vector<Real> roots_re_, roots_im_;  ///< for untangling
 };
 
-/// FFTs of length n across rows of `inner` complex values, by blocks of columns that stay in cache.
+/// FFTs of length n across rows of `columns` complex values that begin `pitch` values apart, by blocks of
+/// columns that stay in cache.
 template <class Real>
 class ColumnStage {
  public:
-  ColumnStage(std::int64_t n, std::int64_t inner);
+  ColumnStage(std::int64_t n, std::int64_t columns) : ColumnStage(n, columns, columns) {}
+  ColumnStage(std::int64_t n, std::int64_t columns, std::int64_t pitch);
 
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
-  /// Transforms n rows from `from` to `to`, which may be the same.
+  std::int64_t blocks() const noexcept { return (columns_ + block_ - 1) / block_; }
+  std::int64_t block_columns() const noexcept { return block_; }
+  /// Transforms one block of the n rows from `from` to `to`, which may be the same. Blocks may run at the
+  /// same time, each with its own workspace.
+  void block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
+             std::byte* workspace) const;
+  /// All blocks.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                  std::byte* workspace) const;
 
  private:
-  std::int64_t n_, inner_, block_;
+  std::int64_t n_, columns_, pitch_, block_;
   std::unique_ptr<const cpu::SmallFft<Real>> full_, rest_;  ///< of block_ columns and of what remains
   std::size_t buffer_reals_ = 0;
 };

@@ -50,17 +50,19 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-std::shared_ptr<const cpu::SmallFft<double>> lines(std::int64_t n) {
-  return cpu::shared_small_fft<double>({n, 1, 1}, kTwoPassLanes);
+template <class Real>
+std::shared_ptr<const cpu::SmallFft<Real>> lines(std::int64_t n) {
+  return cpu::shared_small_fft<Real>({n, 1, 1}, kTwoPassLanes);
 }
 
 }  // namespace
 
-bool TwoPassFft::possible(std::int64_t n) {
+bool two_pass_possible(std::int64_t n) {
   return split(n) > 0;
 }
 
-TwoPassFft::TwoPassFft(std::int64_t n, bool real)
+template <class Real>
+TwoPassFft<Real>::TwoPassFft(std::int64_t n, bool real)
     : n_(n),
       rows_(split(n)),
       columns_(n / rows_),
@@ -68,8 +70,8 @@ TwoPassFft::TwoPassFft(std::int64_t n, bool real)
       kept_rows_(real ? rows_ / 2 + 1 : rows_),
       plane_reals_(padded(columns_ * kTwoPassLanes)),
       buffer_reals_(padded((rows_ + 2) * kTwoPassLanes)),
-      across_(lines(rows_)),
-      along_(lines(columns_)),
+      across_(lines<Real>(rows_)),
+      along_(lines<Real>(columns_)),
       shift_(std::bit_width(static_cast<std::uint64_t>(n)) / 2) {
   const auto add = [n](std::int64_t numerator, std::vector<double>& re, std::vector<double>& im) {
     const std::complex<double> root = unit_root(numerator, n);
@@ -81,65 +83,73 @@ TwoPassFft::TwoPassFft(std::int64_t n, bool real)
   for (std::int64_t m = 0; m < n; m += step) add(m, coarse_re_, coarse_im_);
 }
 
-std::int64_t TwoPassFft::parts() const noexcept {
+template <class Real>
+std::int64_t TwoPassFft<Real>::parts() const noexcept {
   return ceil_div(columns_, real_ ? 2 * kTwoPassLanes : kTwoPassLanes);
 }
-std::int64_t TwoPassFft::groups() const noexcept {
+template <class Real>
+std::int64_t TwoPassFft<Real>::groups() const noexcept {
   return ceil_div(kept_rows_, kTwoPassLanes);
 }
-std::size_t TwoPassFft::intermediate_reals() const noexcept {
+template <class Real>
+std::size_t TwoPassFft<Real>::intermediate_reals() const noexcept {
   return static_cast<std::size_t>(2 * groups() * plane_reals_);
 }
-std::size_t TwoPassFft::scratch_reals() const noexcept {
+template <class Real>
+std::size_t TwoPassFft<Real>::scratch_reals() const noexcept {
   return static_cast<std::size_t>(std::max(4 * buffer_reals_, 2 * plane_reals_));
 }
 
-std::int64_t TwoPassFft::group_start(std::int64_t group) const noexcept {
+template <class Real>
+std::int64_t TwoPassFft<Real>::group_start(std::int64_t group) const noexcept {
   return std::min(group * kTwoPassLanes, kept_rows_ - kTwoPassLanes);
 }
 
-void TwoPassFft::roots(std::int64_t row, std::int64_t first_column, double* to) const {
+template <class Real>
+void TwoPassFft<Real>::roots(std::int64_t row, std::int64_t first_column, Real* to) const {
   const std::int64_t mask = (std::int64_t{1} << shift_) - 1;
   for (std::int64_t c = 0; c < kTwoPassLanes; ++c) {
     const std::int64_t m = row * (first_column + c);  // < N
     const auto high = static_cast<std::size_t>(m >> shift_), low = static_cast<std::size_t>(m & mask);
-    to[c] = coarse_re_[high] * fine_re_[low] - coarse_im_[high] * fine_im_[low];
-    to[kTwoPassLanes + c] = coarse_re_[high] * fine_im_[low] + coarse_im_[high] * fine_re_[low];
+    to[c] = static_cast<Real>(coarse_re_[high] * fine_re_[low] - coarse_im_[high] * fine_im_[low]);
+    to[kTwoPassLanes + c] =
+        static_cast<Real>(coarse_re_[high] * fine_im_[low] + coarse_im_[high] * fine_re_[low]);
   }
 }
 
-void TwoPassFft::turn(const double* re, const double* im, std::int64_t first_column, std::int64_t skipped,
-                      double* intermediate) const {
+template <class Real>
+void TwoPassFft<Real>::turn(const Real* re, const Real* im, std::int64_t first_column, std::int64_t skipped,
+                            Real* intermediate) const {
   if (skipped >= kTwoPassLanes) return;
   // Row 8 (8 a + b) + r turns by the roots of rows 64 a, 8 b and r: few roots have to be computed.
   constexpr std::int64_t kBlock = kTwoPassLanes * kTwoPassLanes;
-  const cpu::TwoPassKernels& kernels = cpu::two_pass_kernels();
-  alignas(64) std::array<double, 2 * kBlock> near, middle;
-  alignas(64) std::array<double, 2 * kTwoPassLanes> far, last;
+  const cpu::TwoPassKernels<Real>& kernels = cpu::two_pass_kernels<Real>();
+  alignas(64) std::array<Real, 2 * kBlock> near, middle;
+  alignas(64) std::array<Real, 2 * kTwoPassLanes> far, last;
   for (std::int64_t r = 0; r < kTwoPassLanes; ++r) {
     roots(r, first_column, &near[static_cast<std::size_t>(2 * r * kTwoPassLanes)]);
     roots(r * kTwoPassLanes % rows_, first_column, &middle[static_cast<std::size_t>(2 * r * kTwoPassLanes)]);
   }
   for (std::int64_t group = 0; group < groups(); ++group) {
     const std::int64_t start = group_start(group);
-    cpu::TurnRoots turns{near.data(),
-                         &middle[static_cast<std::size_t>(2 * (group % kTwoPassLanes) * kTwoPassLanes)],
-                         far.data()};
+    cpu::TurnRoots<Real> turns{near.data(),
+                               &middle[static_cast<std::size_t>(2 * (group % kTwoPassLanes) * kTwoPassLanes)],
+                               far.data()};
     if (group % kTwoPassLanes == 0) roots(group * kTwoPassLanes, first_column, far.data());
     if (start != group * kTwoPassLanes) {  // the last group begins within the one before
       roots(start, first_column, last.data());
       turns.middle = near.data();  // of row 0: ones
       turns.far = last.data();
     }
-    double* const to = intermediate + 2 * group * plane_reals_ + first_column * kTwoPassLanes;
-    const double* const from_re = re + start * kTwoPassLanes;
-    const double* const from_im = im + start * kTwoPassLanes;
+    Real* const to = intermediate + 2 * group * plane_reals_ + first_column * kTwoPassLanes;
+    const Real* const from_re = re + start * kTwoPassLanes;
+    const Real* const from_im = im + start * kTwoPassLanes;
     if (skipped <= 0) {
       kernels.turn(from_re, from_im, turns, to, to + plane_reals_);
       continue;
     }
     // The first columns belong to another part, which may run at the same time.
-    alignas(64) std::array<double, 2 * kBlock> turned;
+    alignas(64) std::array<Real, 2 * kBlock> turned;
     kernels.turn(from_re, from_im, turns, turned.data(), turned.data() + kBlock);
     const std::int64_t own = skipped * kTwoPassLanes;
     std::copy(turned.begin() + own, turned.begin() + kBlock, to + own);
@@ -147,16 +157,17 @@ void TwoPassFft::turn(const double* re, const double* im, std::int64_t first_col
   }
 }
 
-void TwoPassFft::first(std::int64_t part, const void* signal, ElementType type, double* intermediate,
-                       double* scratch) const {
-  const cpu::TwoPassKernels& kernels = cpu::two_pass_kernels();
+template <class Real>
+void TwoPassFft<Real>::first(std::int64_t part, const void* signal, ElementType type, Real* intermediate,
+                             Real* scratch, bool inverse) const {
+  const cpu::TwoPassKernels<Real>& kernels = cpu::two_pass_kernels<Real>();
   const std::int64_t width = real_ ? 2 * kTwoPassLanes : kTwoPassLanes;
   const std::int64_t column = std::min(part * width, columns_ - width);
-  double *re = scratch, *im = re + buffer_reals_, *other_re = im + buffer_reals_,
-         *other_im = other_re + buffer_reals_;
+  Real *re = scratch, *im = re + buffer_reals_, *other_re = im + buffer_reals_,
+       *other_im = other_re + buffer_reals_;
   const auto* from =
       static_cast<const std::byte*>(signal) + static_cast<std::size_t>(column) * element_bytes(type);
-  kernels.load[static_cast<std::size_t>(type)](from, columns_, rows_, re, im);
+  kernels.load[static_cast<std::size_t>(type)](from, columns_, rows_, inverse ? im : re, inverse ? re : im);
   if (across_->execute(re, im, other_re, other_im)) {
     std::swap(re, other_re);
     std::swap(im, other_im);
@@ -170,9 +181,11 @@ void TwoPassFft::first(std::int64_t part, const void* signal, ElementType type, 
   turn(other_re + half, other_im + half, column + kTwoPassLanes, skipped - kTwoPassLanes, intermediate);
 }
 
-TwoPassFft::Group TwoPassFft::second(std::int64_t group, double* intermediate, double* scratch) const {
-  double* re = intermediate + 2 * group * plane_reals_;
-  double* im = re + plane_reals_;
+template <class Real>
+typename TwoPassFft<Real>::Group TwoPassFft<Real>::second(std::int64_t group, Real* intermediate,
+                                                          Real* scratch) const {
+  Real* re = intermediate + 2 * group * plane_reals_;
+  Real* im = re + plane_reals_;
   if (along_->execute(re, im, scratch, scratch + plane_reals_)) {
     re = scratch;
     im = scratch + plane_reals_;
@@ -180,5 +193,8 @@ TwoPassFft::Group TwoPassFft::second(std::int64_t group, double* intermediate, d
   const std::int64_t start = group_start(group);
   return {re, im, start, static_cast<int>(group * kTwoPassLanes - start)};
 }
+
+template class TwoPassFft<float>;
+template class TwoPassFft<double>;
 
 }  // namespace sfft::detail

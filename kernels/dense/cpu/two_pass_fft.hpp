@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FFT of a long 1D signal in two passes over memory, in double precision, for readers that take its
-// coefficients while they are in cache and in an order of its own.
+// The FFT of a long 1D signal in two passes over memory, for readers that take its coefficients while they
+// are in cache and in an order of its own.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,16 @@
 
 namespace sfft::detail {
 
+/// Whether n has two divisors of about its square root without large primes; small n are not worth it.
+bool two_pass_possible(std::int64_t n);
+
 /// With N = rows × columns, t = columns t1 + t2 and f = f1 + rows f2 (Gentleman and Sande 1966; Bailey 1990):
 ///   X[f] = Σ_t2 w_columns^(f2 t2) · w_N^(f1 t2) · Σ_t1 w_rows^(f1 t1) x[t].
 /// The first pass takes parts of a few t2, the second groups of eight f1. A real signal needs only the rows
 /// f1 <= rows/2: the others are their conjugates. Immutable, thread-safe.
+template <class Real>
 class TwoPassFft {
  public:
-  /// Whether n has two divisors of about its square root without large primes; small n are not worth it.
-  static bool possible(std::int64_t n);
   TwoPassFft(std::int64_t n, bool real);
 
   std::int64_t rows() const noexcept { return rows_; }
@@ -32,25 +34,26 @@ class TwoPassFft {
   std::size_t scratch_reals() const noexcept;
 
   /// Every part has to be done before the first group. Parts and groups may run at the same time, each with
-  /// its own scratch. `signal` holds N contiguous elements of `type`.
-  void first(std::int64_t part, const void* signal, ElementType type, double* intermediate,
-             double* scratch) const;
+  /// its own scratch. `signal` holds N contiguous elements of `type`. The inverse of a complex signal
+  /// exchanges real and imaginary parts, here and in what second() returns.
+  void first(std::int64_t part, const void* signal, ElementType type, Real* intermediate, Real* scratch,
+             bool inverse = false) const;
 
   /// The coefficients of frequency first_row + r + rows() f2 at [8 f2 + r], in memory that the caller may
   /// overwrite. Those with r < repeated were in the group before as well.
   struct Group {
-    double *re, *im;
+    Real *re, *im;
     std::int64_t first_row;
     int repeated;
   };
-  Group second(std::int64_t group, double* intermediate, double* scratch) const;
+  Group second(std::int64_t group, Real* intermediate, Real* scratch) const;
 
  private:
   /// Re and im of eight roots w_N^(row × column), for eight columns.
-  void roots(std::int64_t row, std::int64_t first_column, double* to) const;
+  void roots(std::int64_t row, std::int64_t first_column, Real* to) const;
   /// Stores the turned columns after the first `skipped` ones.
-  void turn(const double* re, const double* im, std::int64_t first_column, std::int64_t skipped,
-            double* intermediate) const;
+  void turn(const Real* re, const Real* im, std::int64_t first_column, std::int64_t skipped,
+            Real* intermediate) const;
   std::int64_t group_start(std::int64_t group) const noexcept;
 
   std::int64_t n_, rows_, columns_;
@@ -58,10 +61,13 @@ class TwoPassFft {
   std::int64_t kept_rows_;     ///< rows of the second pass
   std::int64_t plane_reals_;   ///< of one group
   std::int64_t buffer_reals_;  ///< one of the four buffers of the first pass
-  std::shared_ptr<const cpu::SmallFft<double>> across_, along_;
+  std::shared_ptr<const cpu::SmallFft<Real>> across_, along_;
   // w_N^m = coarse_[m >> shift_] × fine_[m mod 2^shift_].
   int shift_;
   std::vector<double> coarse_re_, coarse_im_, fine_re_, fine_im_;
 };
+
+extern template class TwoPassFft<float>;
+extern template class TwoPassFft<double>;
 
 }  // namespace sfft::detail

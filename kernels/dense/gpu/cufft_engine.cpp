@@ -6,20 +6,17 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <optional>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cuda/runtime/cufft_handle.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/gpu/grid.hpp"
 #include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 
 namespace {
-
-using cuda::check_cufft;
 
 /// The dimensions that a transform has, slowest first. Those of extent 1 are left out, except the rows of
 /// real signals and a single point.
@@ -41,15 +38,8 @@ Dimensions dimensions(const DenseProblem& problem) {
   return out;
 }
 
-/// A batch in cuFFT's advanced data layout: (i1, i2, i3) of signal b is at b·distance + ((i1·embed[1] +
-/// i2)·embed[2] + i3)·stride. Without embedding: contiguous.
-struct Layout {
-  std::array<long long, 3> embed{1, 1, 1};
-  long long stride = 1, distance = 1;
-};
-
-Layout signal_layout(const Dimensions& dims, const DenseProblem& problem) {
-  Layout layout;
+CufftLayout signal_layout(const Dimensions& dims, const DenseProblem& problem) {
+  CufftLayout layout;
   layout.stride = dims.strides[static_cast<std::size_t>(dims.rank - 1)];
   layout.distance = problem.strides.batch;
   layout.embed[0] = dims.extents[0];
@@ -65,8 +55,8 @@ Layout signal_layout(const Dimensions& dims, const DenseProblem& problem) {
   return layout;
 }
 
-Layout spectrum_layout(const Dimensions& dims, const DenseProblem& problem) {
-  Layout layout;
+CufftLayout spectrum_layout(const Dimensions& dims, const DenseProblem& problem) {
+  CufftLayout layout;
   layout.embed = dims.extents;
   if (problem.real) {
     auto& row = layout.embed[static_cast<std::size_t>(dims.rank - 1)];
@@ -76,76 +66,18 @@ Layout spectrum_layout(const Dimensions& dims, const DenseProblem& problem) {
   return layout;
 }
 
-/// A cuFFT plan. Stream and work area are its state, so calls take turns.
-class Transform {
- public:
-  /// `compiled`: with kernels compiled for the problem, if this cuFFT can do that.
-  Transform(const DenseProblem& problem, const Layout& in, const Layout& out, cufftType type, bool compiled) {
-    if (compiled) compiled_ = handle_.compile_kernels();
-    Dimensions dims = dimensions(problem);
-    Layout from = in, to = out;
-    const bool plain = problem.contiguous();
-    check_cufft(cufftMakePlanMany64(handle_.get(), dims.rank, dims.extents.data(),
-                                    plain ? nullptr : from.embed.data(), from.stride, from.distance,
-                                    plain ? nullptr : to.embed.data(), to.stride, to.distance, type,
-                                    problem.batch, &work_bytes_),
-                "planning an FFT with cuFFT");
-  }
-
-  std::size_t work_bytes() const noexcept { return work_bytes_; }
-  bool compiled() const noexcept { return compiled_; }
-
-  template <class Execute>
-  void run(std::byte* work, cuda::Stream stream, const Execute& execute) const {
-    const std::lock_guard lock(mutex_);
-    check_cufft(cufftSetStream(handle_.get(), stream), "giving an FFT its stream");
-    if (work_bytes_ > 0) check_cufft(cufftSetWorkArea(handle_.get(), work), "giving an FFT its work area");
-    check_cufft(execute(handle_.get()), "queueing an FFT with cuFFT");
-  }
-
- private:
-  mutable std::mutex mutex_;
-  cuda::CufftHandle handle_;
-  std::size_t work_bytes_ = 0;
-  bool compiled_ = false;
-};
-
-/// cuFFT's types and functions for one precision.
-template <class Real>
-struct Api;
-template <>
-struct Api<float> {
-  using Complex = cufftComplex;
-  static constexpr cufftType kComplex = CUFFT_C2C, kForward = CUFFT_R2C, kInverse = CUFFT_C2R;
-  static constexpr auto complex = cufftExecC2C;
-  static constexpr auto forward = cufftExecR2C;
-  static constexpr auto inverse = cufftExecC2R;
-};
-template <>
-struct Api<double> {
-  using Complex = cufftDoubleComplex;
-  static constexpr cufftType kComplex = CUFFT_Z2Z, kForward = CUFFT_D2Z, kInverse = CUFFT_Z2D;
-  static constexpr auto complex = cufftExecZ2Z;
-  static constexpr auto forward = cufftExecD2Z;
-  static constexpr auto inverse = cufftExecZ2D;
-};
-
 template <class Real>
 class CufftEngine final : public GpuDenseEngine<Real> {
-  using Complex = typename Api<Real>::Complex;
+  using Complex = typename CufftApi<Real>::Complex;
 
  public:
   CufftEngine(const DenseProblem& problem, bool compiled)
       : problem_(problem),
-        forward_(problem, signal_layout(dimensions(problem), problem),
-                 spectrum_layout(dimensions(problem), problem),
-                 problem.real ? Api<Real>::kForward : Api<Real>::kComplex, compiled),
+        forward_(request(problem, false), compiled),
         copied_(problem.real && dimensions(problem).rank > 1 && !problem.forward_only),
         work_bytes_(cuda::aligned(forward_.work_bytes())) {
     if (problem.forward_only) return;
-    inverse_.emplace(problem, spectrum_layout(dimensions(problem), problem),
-                     signal_layout(dimensions(problem), problem),
-                     problem.real ? Api<Real>::kInverse : Api<Real>::kComplex, compiled);
+    inverse_.emplace(request(problem, true), compiled);
     work_bytes_ = std::max(work_bytes_, cuda::aligned(inverse_->work_bytes()));
   }
 
@@ -160,8 +92,8 @@ class CufftEngine final : public GpuDenseEngine<Real> {
     void* in = const_cast<void*>(signals);  // cuFFT only reads it, unless it is the output
     forward_.run(workspace, stream, [&](cufftHandle handle) {
       return problem_.real
-                 ? Api<Real>::forward(handle, static_cast<Real*>(in), device(spectra))
-                 : Api<Real>::complex(handle, static_cast<Complex*>(in), device(spectra), CUFFT_FORWARD);
+                 ? CufftApi<Real>::forward(handle, static_cast<Real*>(in), device(spectra))
+                 : CufftApi<Real>::complex(handle, static_cast<Complex*>(in), device(spectra), CUFFT_FORWARD);
     });
     if (scale != 1)
       scale_by(scale, cuda::copy_rows(1, total_spectrum_points(problem_), 0, 0), spectra, false, stream);
@@ -176,9 +108,9 @@ class CufftEngine final : public GpuDenseEngine<Real> {
       cuda::copy_on_device(workspace + work_bytes_, spectra, spectrum_bytes(), stream);
     }
     inverse_->run(workspace, stream, [&](cufftHandle handle) {
-      return problem_.real
-                 ? Api<Real>::inverse(handle, device(from), static_cast<Real*>(signals))
-                 : Api<Real>::complex(handle, device(from), static_cast<Complex*>(signals), CUFFT_INVERSE);
+      return problem_.real ? CufftApi<Real>::inverse(handle, device(from), static_cast<Real*>(signals))
+                           : CufftApi<Real>::complex(handle, device(from), static_cast<Complex*>(signals),
+                                                     CUFFT_INVERSE);
     });
     if (scale != 1)
       scale_by(scale, signal_grid(problem_, Side::strided, Side::strided, problem_.row_points()), signals,
@@ -194,6 +126,18 @@ class CufftEngine final : public GpuDenseEngine<Real> {
   std::string kernel() const override { return forward_.compiled() ? kCompiledKernels : ""; }
 
  private:
+  static CufftRequest request(const DenseProblem& problem, bool inverse) {
+    const Dimensions dims = dimensions(problem);
+    const CufftLayout signal = signal_layout(dims, problem), spectrum = spectrum_layout(dims, problem);
+    const cufftType real = inverse ? CufftApi<Real>::kInverse : CufftApi<Real>::kForward;
+    return {dims.rank,
+            dims.extents,
+            inverse ? spectrum : signal,
+            inverse ? signal : spectrum,
+            problem.real ? real : CufftApi<Real>::kComplex,
+            problem.batch,
+            problem.contiguous()};
+  }
   static Complex* device(const std::complex<Real>* values) {
     return reinterpret_cast<Complex*>(const_cast<std::complex<Real>*>(values));
   }
@@ -207,8 +151,8 @@ class CufftEngine final : public GpuDenseEngine<Real> {
   }
 
   DenseProblem problem_;
-  Transform forward_;
-  std::optional<Transform> inverse_;
+  CufftTransform forward_;
+  std::optional<CufftTransform> inverse_;
   bool copied_;  ///< the spectrum is copied before an inverse transform
   std::size_t work_bytes_;
 };

@@ -12,6 +12,17 @@
 
 namespace sfft::detail {
 
+namespace cpu {
+class ThreadPool;
+}
+
+/// What one execution works with: memory as workspace_bytes() asks for the pool's number of threads, and the
+/// threads; no pool: the caller's alone.
+struct EngineScratch {
+  std::byte* workspace = nullptr;
+  cpu::ThreadPool* pool = nullptr;
+};
+
 /// Transforms of one shape, real or complex, in the layouts of sfft/dense.hpp. Arguments have been checked;
 /// execution is thread-safe with one workspace per thread and leaves its inputs as they are.
 template <class Real>
@@ -19,27 +30,31 @@ class DenseEngine {
  public:
   virtual ~DenseEngine() = default;
 
-  /// Bytes of 64-byte aligned scratch for one execution, enough for every element type and both directions.
-  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Bytes of 64-byte aligned scratch for one execution on so many threads, enough for every element type and
+  /// both directions.
+  virtual std::size_t workspace_bytes(int threads) const noexcept = 0;
+  /// How many threads one transform can use; more would wait or cost more than they save. The result does not
+  /// depend on their number.
+  virtual int most_threads() const noexcept = 0;
   /// `signal` holds N elements of `type`. It may be the same memory as `spectrum`.
   virtual void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
-                       std::byte* workspace) const = 0;
+                       const EngineScratch& scratch) const = 0;
   /// For complex plans. The result is multiplied by `scale`. The arrays may be the same memory.
   virtual void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
-                       std::byte* workspace) const = 0;
+                       const EngineScratch& scratch) const = 0;
   /// For real plans.
   virtual void inverse(const std::complex<Real>* spectrum, Real* signal, Real scale,
-                       std::byte* workspace) const = 0;
+                       const EngineScratch& scratch) const = 0;
   virtual std::string name() const = 0;
 };
 
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real);
 
-/// Null if this build has no FFTW.
+/// Null if this build has no FFTW. `threads` share each transform.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape& shape, bool real,
-                                                          dense::Planning planning);
+                                                          dense::Planning planning, int threads);
 bool have_fftw() noexcept;
 
 }  // namespace sfft::detail

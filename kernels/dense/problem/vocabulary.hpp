@@ -47,11 +47,18 @@ struct Options {
   Engine engine = Engine::automatic;
   Planning planning = Planning::estimate;
   Normalization normalization = Normalization::inverse_by_n;
-  int threads = 1;                 ///< of the host, for CPU engines; 0 means one per core
+  int threads = 1;  ///< of the host, for CPU engines; 0: one per core. They share a batch or a transform
   Backend backend = Backend::cpu;  ///< cuda for a GPU; a named engine overrides this
   int device = 0;                  ///< GPU, as the driver counts them
   std::int64_t batch = 1;          ///< transforms per call
   Strides signal{};                ///< of what forward reads and inverse writes; spectra are contiguous
+  /// For plans on a GPU whose arrays exceed its memory: bytes of it that a call may use; 0: what is free. A
+  /// transform that needs more goes through the GPU in pieces, from and to host memory (docs/dense.md).
+  std::int64_t device_memory = 0;
+  /// What the host's threads do of such a transform, 0 to 1; negative: what the load model or a measurement
+  /// says. A share of 1 needs no GPU. If it is not negative, the transform goes through the GPU in pieces
+  /// even if it would fit.
+  double host_share = -1;
 };
 
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads take one signal of the batch at a time, each with its own part of the workspace, where strided
-// signals are packed first.
+// Threads that take one signal of the batch at a time have their own parts of the workspace. Strided signals
+// are packed there first.
 #include "kernels/dense/request/cpu_runner.hpp"
 
 #include <algorithm>
 #include <exception>
-#include <thread>
 
+#include "kernels/dense/cpu/shared_parts.hpp"
 #include "kernels/dense/cpu/strided_copy.hpp"
 
 namespace sfft::detail {
@@ -15,12 +15,6 @@ namespace {
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
-}
-
-int thread_count(const DenseRequest& request) {
-  const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const int wanted = request.options.threads == 0 ? cores : request.options.threads;
-  return static_cast<int>(std::min<std::int64_t>(wanted, request.problem.batch));
 }
 
 [[noreturn]] void not_on_gpu() {
@@ -36,53 +30,36 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
       problem_(request.problem),
       scales_(request.scales),
       packed_(DenseProblem{problem_.shape, problem_.real, 1, problem_.strides, 0}.contiguous()),
-      threads_(thread_count(request)),
-      engine_bytes_(aligned(engine_->workspace_bytes())),
-      slot_bytes_(engine_->workspace_bytes()) {
+      across_(static_cast<int>(std::min<std::int64_t>(thread_count(request.options), problem_.batch))),
+      within_(std::min(thread_count(request.options), engine_->most_threads())),
+      pools_(std::max(across_, within_)) {
+  (across_ < within_ ? across_ : within_) = 1;
+  engine_bytes_ = aligned(engine_->workspace_bytes(within_));
+  slot_bytes_ = engine_bytes_;
   const std::size_t largest = problem_.real ? sizeof(double) : sizeof(std::complex<double>);
-  if (!packed_) slot_bytes_ = engine_bytes_ + static_cast<std::size_t>(problem_.shape.points()) * largest;
-  if (threads_ > 1) slot_bytes_ = aligned(slot_bytes_);
+  if (!packed_) slot_bytes_ += aligned(static_cast<std::size_t>(problem_.shape.points()) * largest);
 }
 
 template <class Real>
 template <class Transform>
 void CpuRunner<Real>::over_batch(std::byte* workspace, const Transform& transform) const {
-  if (threads_ == 1) {
-    for (std::int64_t b = 0; b < problem_.batch; ++b) transform(b, workspace);
-    return;
+  auto pool = across_ > 1 || within_ > 1 ? pools_.take() : nullptr;
+  if (across_ == 1 || pool == nullptr) {
+    for (std::int64_t b = 0; b < problem_.batch; ++b) transform(b, EngineScratch{workspace, pool.get()});
+    return pools_.give_back(std::move(pool));
   }
   std::mutex failing;
   std::exception_ptr failure;
-  auto pool = take_pool();
   pool->run(problem_.batch, [&](std::int64_t b, int thread) {
     try {
-      transform(b, workspace + static_cast<std::size_t>(thread) * slot_bytes_);
+      transform(b, EngineScratch{workspace + static_cast<std::size_t>(thread) * slot_bytes_, nullptr});
     } catch (...) {
       const std::lock_guard lock(failing);
       if (!failure) failure = std::current_exception();
     }
   });
-  give_back(std::move(pool));
+  pools_.give_back(std::move(pool));
   if (failure) std::rethrow_exception(failure);
-}
-
-template <class Real>
-std::unique_ptr<cpu::ThreadPool> CpuRunner<Real>::take_pool() const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      auto pool = std::move(idle_.back());
-      idle_.pop_back();
-      return pool;
-    }
-  }
-  return std::make_unique<cpu::ThreadPool>(threads_);
-}
-
-template <class Real>
-void CpuRunner<Real>::give_back(std::unique_ptr<cpu::ThreadPool> pool) const {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(pool));
 }
 
 template <class Real>
@@ -90,16 +67,19 @@ void CpuRunner<Real>::forward(const void* signals, ElementType type, std::comple
                               std::byte* workspace) const {
   const std::int64_t points = problem_.spectrum_points();
   const auto scale = static_cast<Real>(scales_.forward);
-  over_batch(workspace, [&](std::int64_t b, std::byte* scratch) {
+  over_batch(workspace, [&](std::int64_t b, const EngineScratch& scratch) {
     const auto start = static_cast<std::size_t>(b * problem_.strides.batch) * element_bytes(type);
     const void* signal = static_cast<const std::byte*>(signals) + start;
     if (!packed_) {
-      gather_signal(problem_, b, signals, type, scratch + engine_bytes_);
-      signal = scratch + engine_bytes_;
+      gather_signal(problem_, b, signals, type, scratch.workspace + engine_bytes_);
+      signal = scratch.workspace + engine_bytes_;
     }
     std::complex<Real>* spectrum = spectra + b * points;
     engine_->forward(signal, type, spectrum, scratch);
-    if (scale != 1) std::for_each(spectrum, spectrum + points, [scale](auto& value) { value *= scale; });
+    if (scale == 1) return;
+    over_stretches(scratch, 0, points, 1, [&](std::int64_t begin, std::int64_t end, std::byte*) {
+      std::for_each(spectrum + begin, spectrum + end, [scale](auto& value) { value *= scale; });
+    });
   });
 }
 
@@ -107,11 +87,11 @@ template <class Real>
 void CpuRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const {
   const auto scale = static_cast<Real>(scales_.inverse);
   const auto run = [&]<class T>(T* all) {
-    over_batch(workspace, [&](std::int64_t b, std::byte* scratch) {
+    over_batch(workspace, [&](std::int64_t b, const EngineScratch& scratch) {
       const std::complex<Real>* spectrum = spectra + b * problem_.spectrum_points();
       if (packed_) return engine_->inverse(spectrum, all + b * problem_.strides.batch, scale, scratch);
-      engine_->inverse(spectrum, reinterpret_cast<T*>(scratch + engine_bytes_), scale, scratch);
-      scatter_signal(problem_, b, scratch + engine_bytes_, element_type_of<T>::value, signals);
+      engine_->inverse(spectrum, reinterpret_cast<T*>(scratch.workspace + engine_bytes_), scale, scratch);
+      scatter_signal(problem_, b, scratch.workspace + engine_bytes_, element_type_of<T>::value, signals);
     });
   };
   problem_.real ? run(static_cast<Real*>(signals)) : run(static_cast<std::complex<Real>*>(signals));

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans on the CPU: the batch is spread over threads, and signals pass through an engine one by
-// one.
+// Runs dense plans on the CPU: threads take whole signals of the batch, or share the transform of one after
+// another.
 #pragma once
 
-#include <mutex>
-#include <vector>
-
-#include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/cpu/platform/pool_cache.hpp"
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 
@@ -18,7 +15,7 @@ class CpuRunner final : public DenseRunner<Real> {
   CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request);
 
   std::size_t workspace_bytes() const noexcept override {
-    return slot_bytes_ * static_cast<std::size_t>(threads_);
+    return slot_bytes_ * static_cast<std::size_t>(across_);
   }
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
@@ -31,20 +28,17 @@ class CpuRunner final : public DenseRunner<Real> {
   std::string name() const override { return engine_->name(); }
 
  private:
-  /// Calls transform(signal, scratch of the thread) for the whole batch; rethrows the first exception.
+  /// Calls transform(signal, scratch for it) for the whole batch; rethrows the first exception.
   template <class Transform>
   void over_batch(std::byte* workspace, const Transform& transform) const;
-  std::unique_ptr<cpu::ThreadPool> take_pool() const;
-  void give_back(std::unique_ptr<cpu::ThreadPool> pool) const;
 
   std::unique_ptr<const DenseEngine<Real>> engine_;
   DenseProblem problem_;
   DenseScales scales_;
-  bool packed_;  ///< a signal's own elements are contiguous, whatever lies between signals
-  int threads_;
+  bool packed_;          ///< a signal's own elements are contiguous, whatever lies between signals
+  int across_, within_;  ///< threads across the batch, and within a transform; one of them is 1
   std::size_t engine_bytes_, slot_bytes_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<cpu::ThreadPool>> idle_;  ///< one per concurrent call
+  mutable cpu::PoolCache pools_;
 };
 
 }  // namespace sfft::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
+#include "kernels/dense/out_of_card/card.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 
@@ -9,10 +10,27 @@ bool gpu_engine_in_build(dense::Engine) noexcept {
   return false;
 }
 
-template <class Real>
-DenseChoice<Real> choose_on_gpu(const DenseRequest&) {
+namespace {
+
+[[noreturn]] void no_backend() {
   throw Error(ErrorCode::backend_unavailable,
               "this build has no GPU backend: use Backend::cpu, or build with a CUDA toolkit");
+}
+
+}  // namespace
+
+template <class Real>
+DenseChoice<Real> choose_on_gpu(const DenseRequest&) {
+  no_backend();
+}
+
+bool gpu_usable(int) {
+  return false;
+}
+
+template <class Real>
+std::unique_ptr<Card<Real>> make_gpu_card(int) {
+  no_backend();
 }
 
 template <class Real>
@@ -26,6 +44,8 @@ template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const Dense
                                                                      std::span<const std::int64_t>);
 template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,
                                                                       std::span<const std::int64_t>);
+template std::unique_ptr<Card<float>> make_gpu_card(int);
+template std::unique_ptr<Card<double>> make_gpu_card(int);
 template DenseChoice<float> choose_on_gpu(const DenseRequest&);
 template DenseChoice<double> choose_on_gpu(const DenseRequest&);
 

@@ -2,6 +2,9 @@
 // The checks of every dense plan: of its options and of queued calls.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
@@ -15,6 +18,16 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("threads is {}: give a positive number, or 0 for one per core", options.threads));
   }
+  if (options.device_memory < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("device_memory is {}: give a number of bytes, or 0 for what is free",
+                            options.device_memory));
+  }
+  if (!(options.host_share <= 1)) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("host_share is {}: give 0 to 1, or a negative number for the best", options.host_share));
+  }
   if (!available(options.engine)) {
     throw Error(ErrorCode::backend_unavailable,
                 fmt::format("the engine {} is not in this build: use automatic or built_in",
@@ -27,6 +40,11 @@ bool for_gpu(const dense::Options& options) noexcept {
   return options.engine == Engine::automatic
              ? options.backend == Backend::cuda
              : options.engine != Engine::built_in && options.engine != Engine::fftw;
+}
+
+int thread_count(const dense::Options& options) noexcept {
+  if (options.threads > 0) return options.threads;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,

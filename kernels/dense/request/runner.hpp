@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -26,6 +27,8 @@ struct DenseRequest {
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
 /// Whether a plan with these options runs on a GPU.
 bool for_gpu(const dense::Options& options) noexcept;
+/// Threads of the host that the options ask for: at least 1.
+int thread_count(const dense::Options& options) noexcept;
 /// Throw Error(invalid_argument) for a workspace that is too small or not aligned, and
 /// Error(backend_unavailable) for a queued call of a plan that is not on a GPU.
 void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
@@ -55,6 +58,8 @@ class DenseRunner {
                                CUstream_st* stream) const = 0;
   virtual bool on_gpu() const noexcept = 0;
   virtual std::string name() const = 0;
+  /// What it does and how long that took, where there is more to say than name().
+  virtual std::string explain() const { return name(); }
 };
 
 template <class Real>
@@ -70,6 +75,11 @@ DenseChoice<Real> choose_on_cpu(const DenseRequest& request);
 /// For engine automatic, or one of the GPU's. Throws Error(backend_unavailable) if there is none.
 template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
+/// For plans on a GPU: pieces through it, and the host's share, if the transform exceeds what the GPU may use
+/// or if the options ask for a share; else nothing. Throws Error(backend_unavailable) for transforms that
+/// were asked to work so and cannot.
+template <class Real>
+std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request);
 /// Whether this build has the engine; for engines of the GPU.
 bool gpu_engine_in_build(dense::Engine engine) noexcept;
 

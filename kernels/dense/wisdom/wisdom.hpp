@@ -36,7 +36,8 @@ struct WisdomEntry {
 };
 
 WisdomPlatform cpu_platform();
-/// Only in builds with CUDA. Throws Error(device) when there is no such GPU. Creates no context.
+/// Throws Error(device) when there is no such GPU, backend_unavailable in builds without CUDA. Creates no
+/// context.
 WisdomPlatform gpu_platform(int device);
 /// The platform of this machine that has the device's name. Asks the GPU driver only for the name of a GPU.
 std::optional<WisdomPlatform> platform_here(const std::string& device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the driver for names and versions of GPUs; builds without CUDA know only the CPU.
+#include "kernels/base/error.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "sfft_build_config.hpp"
@@ -29,6 +30,10 @@ std::optional<WisdomPlatform> platform_here(const std::string& device) {
 }
 
 #else
+
+WisdomPlatform gpu_platform(int) {
+  throw Error(ErrorCode::backend_unavailable, "this build has no GPU backend");
+}
 
 std::optional<WisdomPlatform> platform_here(const std::string& device) {
   const WisdomPlatform platform = cpu_platform();

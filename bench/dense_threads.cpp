@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// One transform on several threads of the CPU: the built-in engine beside FFTW, float, out of place.
+//   bench_dense_threads [--complex SHAPE …] [--real SHAPE …] [--threads N …] [--repeat N] [--fftw-seconds S]
+//                       [--out FILE.json]
+// Medians of wall clocks, warm.
+#include <fftw3.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "bench/environment.hpp"
+#include "bench/large_arrays.hpp"
+#include "sfft/dense.hpp"
+#include "sfft_commit.hpp"
+
+namespace {
+
+using namespace sfft;
+using nlohmann::json;
+using Complex = std::complex<float>;
+
+struct Arguments {
+  std::vector<std::pair<Shape, bool>> problems;  ///< shape, real
+  std::vector<int> threads;
+  int repeat = 15;
+  double fftw_seconds = 120;
+  std::string out;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (++i == argc) throw std::invalid_argument(word + " wants a value");
+    const std::string value = argv[i];
+    if (word == "--complex" || word == "--real") {
+      arguments.problems.emplace_back(bench::parse_shape(value), word == "--real");
+    } else if (word == "--threads") {
+      arguments.threads.push_back(std::stoi(value));
+    } else if (word == "--repeat") {
+      arguments.repeat = std::stoi(value);
+    } else if (word == "--fftw-seconds") {
+      arguments.fftw_seconds = std::stod(value);
+    } else if (word == "--out") {
+      arguments.out = value;
+    } else {
+      throw std::invalid_argument("unknown option " + word);
+    }
+  }
+  if (arguments.threads.empty()) arguments.threads.push_back(1);
+  return arguments;
+}
+
+template <class Transform>
+double measured_ms(int repeat, const Transform& transform) {
+  std::vector<double> times;
+  for (int i = 0; i <= repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    transform();
+    if (i > 0) times.push_back(1e3 * bench::seconds_since(start));
+  }
+  return bench::median(times);
+}
+
+json row(const Shape& shape, bool real, int threads, const Arguments& arguments) {
+  const dense::Plan<float> plan(shape, real, {.engine = dense::Engine::built_in, .threads = threads});
+  const std::size_t samples = plan.signal_points() * (real ? 1 : 2);
+  float* const signal = fftwf_alloc_real(samples);
+  auto* const own = reinterpret_cast<Complex*>(fftwf_alloc_complex(plan.spectrum_points()));
+  auto* const other = fftwf_alloc_complex(plan.spectrum_points());
+  auto* const workspace = reinterpret_cast<std::byte*>(fftwf_malloc(plan.workspace_bytes() + 64));
+  fftwf_plan_with_nthreads(threads);
+  fftwf_set_timelimit(arguments.fftw_seconds);
+  std::vector<int> extents;
+  for (const std::int64_t n : shape.extents()) extents.push_back(static_cast<int>(n));
+  const auto planning = std::chrono::steady_clock::now();
+  const fftwf_plan fftw =
+      real ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), signal, other, FFTW_MEASURE)
+           : fftwf_plan_dft(shape.rank(), extents.data(), reinterpret_cast<fftwf_complex*>(signal), other,
+                            FFTW_FORWARD, FFTW_MEASURE);
+  const double plan_s = bench::seconds_since(planning);
+  bench::fill(signal, static_cast<std::int64_t>(samples), threads);
+  const double fftw_ms = measured_ms(arguments.repeat, [&] { fftwf_execute(fftw); });
+  const ElementType type = real ? ElementType::f32 : ElementType::c64;
+  std::byte* const aligned = workspace + (64 - reinterpret_cast<std::uintptr_t>(workspace) % 64);
+  const double ms = measured_ms(arguments.repeat, [&] {
+    plan.forward(signal, type, {own, plan.spectrum_points()}, {aligned, plan.workspace_bytes()});
+  });
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < plan.spectrum_points(); ++i) {
+    const std::complex<double> reference(other[i][0], other[i][1]);
+    difference += std::norm(std::complex<double>(own[i]) - reference);
+    norm += std::norm(reference);
+  }
+  fftwf_destroy_plan(fftw);
+  fftwf_free(signal);
+  fftwf_free(own);
+  fftwf_free(other);
+  fftwf_free(workspace);
+  return {{"shape", shape.to_string()}, {"real", real},
+          {"threads", threads},         {"ms", ms},
+          {"fftw_ms", fftw_ms},         {"ratio", fftw_ms / ms},
+          {"fftw_plan_s", plan_s},      {"relative_l2_to_fftw", std::sqrt(difference / norm)}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Arguments arguments = parse(argc, argv);
+    if (fftwf_init_threads() == 0) throw std::runtime_error("FFTW has no threads");
+    json file{{"commit", SFFT_COMMIT},
+              {"command", bench::joined(argc, argv)},
+              {"processor", bench::processor()},
+              {"rows", json::array()}};
+    for (const auto& [shape, real] : arguments.problems) {
+      for (const int threads : arguments.threads) {
+        file["rows"].push_back(row(shape, real, threads, arguments));
+        fmt::print("{}\n", file["rows"].back().dump());
+        std::fflush(stdout);
+        if (!arguments.out.empty()) std::ofstream(arguments.out) << file.dump(1) << "\n";
+      }
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benchmarks of large transforms on several threads share: shapes from the command line, data that
+// depend on the place alone, medians.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sfft/types.hpp"
+
+namespace sfft::bench {
+
+inline std::string joined(int argc, char** argv) {
+  std::string command = argv[0];
+  for (int i = 1; i < argc; ++i) command.append(" ").append(argv[i]);
+  return command;
+}
+
+/// "1024x1024x1024". Throws what Shape and std::stoll throw.
+inline Shape parse_shape(const std::string& text) {
+  std::vector<std::int64_t> extents;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('x', at), text.size());
+    extents.push_back(std::stoll(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  return Shape(std::span<const std::int64_t>(extents));
+}
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+inline double median(std::vector<double> times) {
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+/// In [-1, 1).
+inline float value_at(std::uint64_t i) {
+  i = (i + 1) * 0x9E3779B97F4A7C15ULL;
+  i ^= i >> 31;
+  i *= 0xBF58476D1CE4E5B9ULL;
+  return static_cast<float>(static_cast<std::int32_t>(i >> 32)) / 2147483648.0F;
+}
+
+/// By threads, which also touch fresh memory first.
+inline void fill(float* array, std::int64_t count, int threads) {
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t) {
+    workers.emplace_back([=] {
+      for (std::int64_t i = count * t / threads; i < count * (t + 1) / threads; ++i)
+        array[i] = value_at(static_cast<std::uint64_t>(i));
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+}
+inline void fill(std::complex<float>* array, std::int64_t points, int threads) {
+  fill(reinterpret_cast<float*>(array), 2 * points, threads);
+}
+
+}  // namespace sfft::bench

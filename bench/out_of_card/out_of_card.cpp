@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for shares of the host
+// from 0 to 1, beside FFTW on the same array.
+//   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
+//                     [--threads N] [--repeat N] [--fftw THREADS …] [--fftw-estimate] [--fftw-seconds S]
+//                     [--out FILE.json]
+// Float, complex, forward, in place; FFTW in place, too. --auto measures the best shares (Planning::measure).
+// Times are medians of wall clocks after a call that is not counted, and the file is written after every row.
+#include <fftw3.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+
+#include "bench/environment.hpp"
+#include "bench/large_arrays.hpp"
+#include "bench/out_of_card/bus.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/cpu/platform/large_buffer.hpp"
+#include "kernels/dense/out_of_card/out_of_card_fft.hpp"
+#include "sfft_commit.hpp"
+
+namespace {
+
+using namespace sfft;
+using nlohmann::json;
+using Complex = std::complex<float>;
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::vector<Shape> shapes;
+  std::vector<double> budgets, shares;
+  std::vector<int> fftw;
+  bool automatic = false, gpu = true;
+  unsigned fftw_flags = FFTW_MEASURE;
+  double fftw_seconds = 600;
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
+  std::string out, command;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  arguments.command = bench::joined(argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&] {
+      if (++i == argc) throw std::invalid_argument(word + " wants a value");
+      return std::string(argv[i]);
+    };
+    if (word == "--shape") {
+      arguments.shapes.push_back(bench::parse_shape(value()));
+    } else if (word == "--budget") {
+      arguments.budgets.push_back(std::stod(value()));
+    } else if (word == "--share") {
+      arguments.shares.push_back(std::stod(value()));
+    } else if (word == "--auto") {
+      arguments.automatic = true;
+    } else if (word == "--no-gpu") {
+      arguments.gpu = false;
+    } else if (word == "--threads") {
+      arguments.threads = std::stoi(value());
+    } else if (word == "--repeat") {
+      arguments.repeat = std::stoi(value());
+    } else if (word == "--fftw") {
+      arguments.fftw.push_back(std::stoi(value()));
+    } else if (word == "--fftw-estimate") {
+      arguments.fftw_flags = FFTW_ESTIMATE;
+    } else if (word == "--fftw-seconds") {
+      arguments.fftw_seconds = std::stod(value());
+    } else if (word == "--out") {
+      arguments.out = value();
+    } else {
+      throw std::invalid_argument("unknown option " + word);
+    }
+  }
+  if (arguments.shapes.empty()) throw std::invalid_argument("give at least one --shape");
+  if (arguments.budgets.empty()) arguments.budgets.push_back(0);
+  return arguments;
+}
+
+class Bench {
+ public:
+  explicit Bench(Arguments arguments) : arguments_(std::move(arguments)) {
+    file_ = {{"commit", SFFT_COMMIT},
+             {"command", arguments_.command},
+             {"processor", bench::processor()},
+             {"threads", arguments_.threads},
+             {"rows", json::array()}};
+    if (arguments_.gpu) file_["bus_gb_s"] = bench::bus_rates();
+  }
+
+  void run() {
+    for (const Shape& shape : arguments_.shapes) {
+      const auto bytes = static_cast<std::size_t>(shape.points()) * sizeof(Complex);
+      const std::shared_ptr<std::byte> memory = array(bytes);
+      auto* const values = reinterpret_cast<Complex*>(memory.get());
+      for (const double budget : arguments_.budgets) {
+        for (const double share : arguments_.shares) row(shape, budget, share, values);
+        if (arguments_.automatic) row(shape, budget, -1, values);
+      }
+      for (const int threads : arguments_.fftw) fftw(shape, threads, values);
+    }
+  }
+
+ private:
+  std::shared_ptr<std::byte> array(std::size_t bytes) const {
+    if (arguments_.gpu) return detail::make_gpu_card<float>(0)->allocate_on_host(bytes);
+    return {detail::cpu::make_large_buffer(bytes)};
+  }
+
+  void add(json row) {
+    fmt::print("{}\n", row.dump());
+    std::fflush(stdout);
+    file_["rows"].push_back(std::move(row));
+    if (!arguments_.out.empty()) std::ofstream(arguments_.out) << file_.dump(1) << "\n";
+  }
+
+  /// Median of transforms of fresh data, in milliseconds.
+  template <class Transform>
+  double measured_ms(const Shape& shape, Complex* values, const Transform& transform) const {
+    std::vector<double> times;
+    for (int i = 0; i <= arguments_.repeat; ++i) {
+      bench::fill(values, shape.points(), arguments_.threads);  // repeated transforms overflow
+      const auto start = Clock::now();
+      transform();
+      if (i > 0) times.push_back(1e3 * bench::seconds_since(start));
+    }
+    return bench::median(times);
+  }
+
+  /// Relative error of a few outputs against those of the other engine of the same shape.
+  json error(const Shape& shape, const Complex* values) {
+    constexpr std::int64_t kOutputs = 4096;
+    std::vector<Complex> outputs;
+    for (std::int64_t i = 0; i < kOutputs; ++i)
+      outputs.push_back(values[static_cast<std::int64_t>(
+          static_cast<double>(i) / static_cast<double>(kOutputs) * static_cast<double>(shape.points()))]);
+    if (known_shape_ != shape.to_string()) {
+      known_shape_ = shape.to_string();
+      known_ = outputs;
+      return nullptr;
+    }
+    double difference = 0, norm = 0;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      difference += std::norm(std::complex<double>(outputs[i]) - std::complex<double>(known_[i]));
+      norm += std::norm(std::complex<double>(known_[i]));
+    }
+    return std::sqrt(difference / norm);
+  }
+
+  void row(const Shape& shape, double budget, double share, Complex* values) {
+    json row{{"shape", shape.to_string()}, {"budget_bytes", budget}, {"asked_share", share}};
+    try {
+      const auto planning = Clock::now();
+      detail::OutOfCardFft<float> fft(shape, arguments_.gpu ? detail::make_gpu_card<float>(0) : nullptr,
+                                      {static_cast<std::size_t>(budget), share, arguments_.threads});
+      if (share < 0) fft.measure();
+      row["plan_s"] = bench::seconds_since(planning);
+      const detail::cpu::LargeBuffer workspace = detail::cpu::make_large_buffer(fft.workspace_bytes() + 64);
+      row["ms"] =
+          measured_ms(shape, values, [&] { fft.transform(values, values, false, 1, workspace.get()); });
+      row["host_shares"] = fft.host_shares();
+      const auto measured = fft.measured(), predicted = fft.predicted();
+      for (std::size_t r = 0; r < 2; ++r) {
+        row["rounds"].push_back({{"ms", measured[r].us / 1e3},
+                                 {"card_ms", measured[r].card_us / 1e3},
+                                 {"host_ms", measured[r].host_us / 1e3},
+                                 {"predicted_ms", predicted[r].us / 1e3}});
+      }
+      row["difference_to_first_row"] = error(shape, values);
+      row["explain"] = fft.explain();
+    } catch (const sfft::Error& failure) {
+      row["error"] = failure.what();
+    }
+    add(std::move(row));
+  }
+
+  void fftw(const Shape& shape, int threads, Complex* values) {
+    json row{{"shape", shape.to_string()}, {"engine", std::string(fftwf_version)}, {"fftw_threads", threads}};
+    static const bool ready = fftwf_init_threads() != 0;
+    if (!ready) throw std::runtime_error("FFTW has no threads");
+    fftwf_plan_with_nthreads(threads);
+    fftwf_set_timelimit(arguments_.fftw_seconds);
+    std::vector<int> extents;
+    for (const std::int64_t n : shape.extents()) extents.push_back(static_cast<int>(n));
+    auto* const data = reinterpret_cast<fftwf_complex*>(values);
+    const auto planning = Clock::now();
+    const fftwf_plan plan =
+        fftwf_plan_dft(shape.rank(), extents.data(), data, data, FFTW_FORWARD, arguments_.fftw_flags);
+    row["plan_s"] = bench::seconds_since(planning);
+    row["flags"] = arguments_.fftw_flags == FFTW_MEASURE ? "measure" : "estimate";
+    row["ms"] = measured_ms(shape, values, [&] { fftwf_execute(plan); });
+    row["difference_to_first_row"] = error(shape, values);
+    fftwf_destroy_plan(plan);
+    add(std::move(row));
+  }
+
+  Arguments arguments_;
+  json file_;
+  std::string known_shape_;
+  std::vector<Complex> known_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Bench(parse(argc, argv)).run();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the first pass, then groups of the second, are spread over threads; a group is stored while it is
+// in cache.
+#include "kernels/dense/cpu/long_line_engine.hpp"
+
+#include <algorithm>
+#include <numbers>
+#include <optional>
+
+#include "kernels/base/index.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
+#include "kernels/cpu/stages/two_pass.hpp"
+#include "kernels/dense/cpu/convert.hpp"
+#include "kernels/dense/cpu/shared_parts.hpp"
+#include "kernels/dense/cpu/two_pass_fft.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using cpu::kTwoPassLanes;
+
+/// Shorter lines are faster in one piece: they stay in a core's cache.
+constexpr std::int64_t kLeastPoints = 1 << 16;
+
+/// exp(2 pi i k / n) for ascending k, from two tables of about the root of n.
+class Roots {
+ public:
+  explicit Roots(std::int64_t n) {
+    for (std::int64_t k = 0; k < kStep; ++k) fine_.push_back(unit_root(k, n));
+    for (std::int64_t k = 0; k < n; k += kStep) coarse_.push_back(unit_root(k, n));
+  }
+  std::complex<double> operator()(std::int64_t k) const {
+    const std::complex<double> a = coarse_[static_cast<std::size_t>(k / kStep)],
+                               b = fine_[static_cast<std::size_t>(k % kStep)];
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+
+ private:
+  static constexpr std::int64_t kStep = 4096;
+  std::vector<std::complex<double>> fine_, coarse_;
+};
+
+template <class Real>
+class LongLineEngine final : public DenseEngine<Real> {
+  using Complex = std::complex<Real>;
+
+ public:
+  LongLineEngine(std::int64_t n, bool real) : n_(n), real_(real), forward_(n, real) {
+    if (real) {
+      pairs_.emplace(n / 2, false);
+      roots_.emplace(n);
+    }
+    for (const TwoPassFft<Real>* fft : {&forward_, pairs_ ? &*pairs_ : &forward_}) {
+      thread_bytes_ = std::max(thread_bytes_, aligned(fft->scratch_reals() * sizeof(Real)));
+      between_bytes_ = std::max(between_bytes_, aligned(fft->intermediate_reals() * sizeof(Real)));
+    }
+  }
+
+  std::size_t workspace_bytes(int threads) const noexcept override {
+    return between_bytes_ + static_cast<std::size_t>(threads) * thread_bytes_;
+  }
+  int most_threads() const noexcept override { return threads_worth(n_); }
+
+  void forward(const void* signal, ElementType type, Complex* spectrum,
+               const EngineScratch& scratch) const override {
+    if (!real_ && !is_complex(type)) {
+      widen(signal, type, spectrum, scratch);
+      signal = spectrum;
+      type = element_type_of<Complex>::value;
+    }
+    first(forward_, signal, type, false, scratch);
+    groups(forward_, scratch, [&](const typename TwoPassFft<Real>::Group& group) {
+      if (real_) return store_half(group, spectrum);
+      store(forward_, group.re, group.im, group, 1, spectrum);
+    });
+  }
+
+  void inverse(const Complex* spectrum, Complex* signal, Real scale,
+               const EngineScratch& scratch) const override {
+    invert(forward_, spectrum, signal, scale, scratch);
+  }
+
+  void inverse(const Complex* spectrum, Real* signal, Real scale,
+               const EngineScratch& scratch) const override {
+    auto* const values = reinterpret_cast<Complex*>(signal);
+    tangle(spectrum, values, scratch);
+    invert(*pairs_, values, values, scale, scratch);
+  }
+
+  std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
+
+ private:
+  static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  /// The workspace begins with the memory between the passes.
+  Real* between(const EngineScratch& scratch) const { return reinterpret_cast<Real*>(scratch.workspace); }
+  EngineScratch of_threads(const EngineScratch& scratch) const {
+    return {scratch.workspace + between_bytes_, scratch.pool};
+  }
+
+  void first(const TwoPassFft<Real>& fft, const void* from, ElementType type, bool inverse,
+             const EngineScratch& scratch) const {
+    over_parts(of_threads(scratch), thread_bytes_, fft.parts(), [&](std::int64_t part, std::byte* own) {
+      fft.first(part, from, type, between(scratch), reinterpret_cast<Real*>(own), inverse);
+    });
+  }
+  template <class Store>
+  void groups(const TwoPassFft<Real>& fft, const EngineScratch& scratch, const Store& store) const {
+    over_parts(of_threads(scratch), thread_bytes_, fft.groups(), [&](std::int64_t group, std::byte* own) {
+      store(fft.second(group, between(scratch), reinterpret_cast<Real*>(own)));
+    });
+  }
+
+  void invert(const TwoPassFft<Real>& fft, const Complex* from, Complex* to, Real scale,
+              const EngineScratch& scratch) const {
+    first(fft, from, element_type_of<Complex>::value, true, scratch);
+    groups(fft, scratch, [&](const typename TwoPassFft<Real>::Group& group) {
+      store(fft, group.im, group.re, group, scale, to);
+    });
+  }
+
+  /// Column f2 of the group has the frequencies first_row … first_row + 7 + rows f2.
+  static void store(const TwoPassFft<Real>& fft, const Real* re, const Real* im,
+                    const typename TwoPassFft<Real>::Group& group, Real scale, Complex* to) {
+    cpu::two_pass_kernels<Real>().store(re, im, fft.columns(), group.repeated, scale, fft.rows(),
+                                        reinterpret_cast<Real*>(to + group.first_row));
+  }
+
+  /// Frequencies above N/2 are the conjugates of those below.
+  void store_half(const typename TwoPassFft<Real>::Group& group, Complex* spectrum) const {
+    const std::int64_t rows = forward_.rows();
+    const std::int64_t last = group.first_row + kTwoPassLanes - 1;
+    // Columns whose frequencies are all up to N/2.
+    const std::int64_t low = n_ / 2 < last ? 0 : (n_ / 2 - last) / rows + 1;
+    cpu::two_pass_kernels<Real>().store(group.re, group.im, low, group.repeated, 1, rows,
+                                        reinterpret_cast<Real*>(spectrum + group.first_row));
+    for (std::int64_t c = low; c < forward_.columns(); ++c) {
+      for (std::int64_t lane = group.repeated; lane < kTwoPassLanes; ++lane) {
+        const std::int64_t f = group.first_row + lane + rows * c, at = c * kTwoPassLanes + lane;
+        if (2 * f > n_) {
+          spectrum[n_ - f] = {group.re[at], -group.im[at]};
+        } else {
+          spectrum[f] = {group.re[at], group.im[at]};
+        }
+      }
+    }
+  }
+
+  void widen(const void* signal, ElementType type, Complex* to, const EngineScratch& scratch) const {
+    const auto* from = static_cast<const std::byte*>(signal);
+    over_stretches(of_threads(scratch), thread_bytes_, n_, 1,
+                   [&](std::int64_t begin, std::int64_t end, std::byte*) {
+                     copy_as_complex(from + static_cast<std::size_t>(begin) * element_bytes(type), type,
+                                     end - begin, to + begin);
+                   });
+  }
+
+  /// The spectrum of the N/2 pairs x[2t] + i x[2t + 1], twice as large (LayoutKernels::tangle says how).
+  void tangle(const Complex* spectrum, Complex* pairs, const EngineScratch& scratch) const {
+    const std::int64_t half = n_ / 2;
+    const Real first = spectrum[0].real(), last = spectrum[half].real();
+    over_stretches(of_threads(scratch), thread_bytes_, half, 1,
+                   [&](std::int64_t begin, std::int64_t end, std::byte*) {
+                     for (std::int64_t k = std::max<std::int64_t>(1, begin); k < end; ++k) {
+                       const Complex a = spectrum[k], b = spectrum[half - k];
+                       const std::complex<double> root = (*roots_)(k);
+                       const auto c = static_cast<Real>(root.real()), s = static_cast<Real>(root.imag());
+                       const Real odd_re = a.real() - b.real(), odd_im = a.imag() + b.imag();
+                       pairs[k] = {a.real() + b.real() - (c * odd_im + s * odd_re),
+                                   a.imag() - b.imag() + (c * odd_re - s * odd_im)};
+                     }
+                   });
+    pairs[0] = {first + last, first - last};
+  }
+
+  std::int64_t n_;
+  bool real_;
+  TwoPassFft<Real> forward_;
+  std::optional<TwoPassFft<Real>> pairs_;  ///< for inverses of real signals
+  std::optional<Roots> roots_;
+  std::size_t thread_bytes_ = 0, between_bytes_ = 0;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<const DenseEngine<Real>> make_long_line_engine(const Shape& shape, bool real) {
+  const std::int64_t n = shape.points();
+  if (shape[shape.rank() - 1] != n || n < kLeastPoints || !two_pass_possible(n)) return nullptr;
+  if (real && (n % 2 != 0 || !two_pass_possible(n / 2))) return nullptr;
+  return std::make_unique<const LongLineEngine<Real>>(n, real);
+}
+
+template std::unique_ptr<const DenseEngine<float>> make_long_line_engine(const Shape&, bool);
+template std::unique_ptr<const DenseEngine<double>> make_long_line_engine(const Shape&, bool);
+
+}  // namespace sfft::detail

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU as the card of an out-of-card transform: cuFFT's strided plans for columns, the cuFFT engine for
+// slabs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/gpu/cufft_transform.hpp"
+#include "kernels/dense/out_of_card/card.hpp"
+#include "kernels/dense/problem/problem.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+class CudaStream final : public CardStream {
+ public:
+  explicit CudaStream(int device) : device_(device) {}
+
+  void copy_in(const CardRows& to, const CardRows& from) override { copy(to, from); }
+  void copy_out(const CardRows& to, const CardRows& from) override { copy(to, from); }
+  /// Sleeps: the host's cores have work to do.
+  void wait() override {
+    const cuda::DeviceScope scope(device_);
+    done_.record(stream_.get());
+    done_.wait();
+  }
+
+  cuda::Stream get() const noexcept { return stream_.get(); }
+
+ private:
+  void copy(const CardRows& to, const CardRows& from) {
+    const cuda::DeviceScope scope(device_);
+    // What has no gaps is one long row.
+    const bool whole = to.pitch == to.width && from.pitch == from.width;
+    if (whole) {
+      cuda::copy_on_device(to.data, from.data, from.width * from.rows, stream_.get());
+    } else {
+      cuda::copy_rows(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
+    }
+  }
+
+  int device_;
+  cuda::OwnedStream stream_;
+  cuda::Event done_{cuda::Event::Kind::blocking};
+};
+
+cuda::Stream queue_of(CardStream& stream) {
+  return static_cast<CudaStream&>(stream).get();
+}
+
+template <class Real>
+class CudaColumns final : public CardKernel<Real> {
+ public:
+  CudaColumns(std::int64_t points, std::int64_t count, int device)
+      : device_(device), transform_(request(points, count)) {}
+
+  std::size_t workspace_bytes() const noexcept override { return transform_.work_bytes(); }
+  void run(std::complex<Real>* piece, bool inverse, Real, std::byte* workspace,
+           CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    auto* const values = reinterpret_cast<typename CufftApi<Real>::Complex*>(piece);
+    transform_.run(workspace, queue_of(stream), [&](cufftHandle handle) {
+      return CufftApi<Real>::complex(handle, values, values, inverse ? CUFFT_INVERSE : CUFFT_FORWARD);
+    });
+  }
+
+ private:
+  static CufftRequest request(std::int64_t points, std::int64_t count) {
+    const CufftLayout layout{{points, 1, 1}, count, 1};
+    return {1, {points, 1, 1}, layout, layout, CufftApi<Real>::kComplex, count, false};
+  }
+
+  int device_;
+  CufftTransform transform_;
+};
+
+template <class Real>
+class CudaSlabs final : public CardKernel<Real> {
+ public:
+  CudaSlabs(const Shape& slab, std::int64_t count, int device) : device_(device) {
+    DenseProblem problem;
+    problem.shape = slab;
+    problem.device = device;
+    engine_ = make_cufft_engine<Real>(contiguous_problem(problem, count));
+  }
+
+  std::size_t workspace_bytes() const noexcept override { return engine_->workspace_bytes(); }
+  void run(std::complex<Real>* piece, bool inverse, Real scale, std::byte* workspace,
+           CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    if (inverse) return engine_->inverse(piece, piece, scale, workspace, queue_of(stream));
+    engine_->forward(piece, element_type_of<std::complex<Real>>::value, piece, scale, workspace,
+                     queue_of(stream));
+  }
+
+ private:
+  int device_;
+  std::unique_ptr<const GpuDenseEngine<Real>> engine_;
+};
+
+template <class Real>
+class CudaCard final : public Card<Real> {
+ public:
+  explicit CudaCard(int device) : device_(device), name_(cuda::device_info(device).name) {}
+
+  std::string name() const override { return name_; }
+  std::size_t free_bytes() const override {
+    const cuda::DeviceScope scope(device_);
+    return cuda::free_bytes();
+  }
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+    return shared<cuda::DeviceMemory>(bytes);
+  }
+  std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
+    return shared<cuda::PinnedMemory>(bytes);
+  }
+  bool reads(const void* host) const noexcept override { return cuda::mapped_address(host) != nullptr; }
+  std::unique_ptr<CardStream> make_stream() override {
+    const cuda::DeviceScope scope(device_);
+    return std::make_unique<CudaStream>(device_);
+  }
+  std::unique_ptr<const CardKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
+    const cuda::DeviceScope scope(device_);
+    return std::make_unique<const CudaColumns<Real>>(points, count, device_);
+  }
+  std::unique_ptr<const CardKernel<Real>> slabs(const Shape& slab, std::int64_t count) override {
+    const cuda::DeviceScope scope(device_);
+    return std::make_unique<const CudaSlabs<Real>>(slab, count, device_);
+  }
+
+ private:
+  template <class Kind>
+  std::shared_ptr<std::byte> shared(std::size_t bytes) const {
+    const cuda::DeviceScope scope(device_);
+    auto buffer = std::make_shared<cuda::Buffer<Kind>>(bytes);
+    return {buffer, buffer->data()};
+  }
+
+  int device_;
+  std::string name_;
+};
+
+}  // namespace
+
+bool gpu_usable(int device) {
+  return cuda::unavailable(device).empty();
+}
+
+template <class Real>
+std::unique_ptr<Card<Real>> make_gpu_card(int device) {
+  return std::make_unique<CudaCard<Real>>(device);
+}
+
+template std::unique_ptr<Card<float>> make_gpu_card(int);
+template std::unique_ptr<Card<double>> make_gpu_card(int);
+
+}  // namespace sfft::detail

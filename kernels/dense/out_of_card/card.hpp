@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an out-of-card transform needs from the device that it sends pieces of an array to: a GPU, or in tests
+// an emulation with a budget of memory.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+/// Rows of `width` bytes that begin `pitch` bytes apart.
+struct CardRows {
+  std::byte* data = nullptr;
+  std::size_t pitch = 0, width = 0, rows = 0;
+
+  CardRows packed_at(std::byte* memory) const noexcept { return {memory, width, width, rows}; }
+};
+
+/// A queue: what is asked of it happens in order and beside the other queues. One host thread at a time.
+class CardStream {
+ public:
+  virtual ~CardStream() = default;
+
+  /// Between host memory that the card reads itself, and the card's own. `to` and `from` have the same width
+  /// and number of rows.
+  virtual void copy_in(const CardRows& to, const CardRows& from) = 0;
+  virtual void copy_out(const CardRows& to, const CardRows& from) = 0;
+  /// Blocks until all of it has happened; throws what failed on the way.
+  virtual void wait() = 0;
+};
+
+/// FFTs of one piece in card memory. Immutable, safe from several threads with a stream and workspace each.
+template <class Real>
+class CardKernel {
+ public:
+  virtual ~CardKernel() = default;
+
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Transforms in place and multiplies by `scale`.
+  virtual void run(std::complex<Real>* piece, bool inverse, Real scale, std::byte* workspace,
+                   CardStream& stream) const = 0;
+};
+
+/// Thread-safe. Functions throw Error: out_of_memory, device, backend_unavailable for a transform that the
+/// card cannot do.
+template <class Real>
+class Card {
+ public:
+  virtual ~Card() = default;
+
+  virtual std::string name() const = 0;
+  /// Memory that can be allocated now.
+  virtual std::size_t free_bytes() const = 0;
+  virtual std::shared_ptr<std::byte> allocate(std::size_t bytes) = 0;
+  /// Host memory that the card reads itself.
+  virtual std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) = 0;
+  /// Whether it reads this host memory itself; other memory passes through allocate_on_host().
+  virtual bool reads(const void* host) const noexcept = 0;
+  virtual std::unique_ptr<CardStream> make_stream() = 0;
+
+  /// FFTs of `points` across `count` columns, side by side in a piece of points × count values.
+  virtual std::unique_ptr<const CardKernel<Real>> columns(std::int64_t points, std::int64_t count) = 0;
+  /// FFTs of `count` slabs of a shape, one behind the other.
+  virtual std::unique_ptr<const CardKernel<Real>> slabs(const Shape& slab, std::int64_t count) = 0;
+};
+
+/// Whether there is such a GPU and this build has code for it.
+bool gpu_usable(int device);
+/// The GPU as a card. Throws Error(backend_unavailable) if there is none.
+template <class Real>
+std::unique_ptr<Card<Real>> make_gpu_card(int device);
+
+}  // namespace sfft::detail

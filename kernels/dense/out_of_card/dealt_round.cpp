@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every stream has a host thread that takes one piece after another through it; steps of different streams
+// overlap. The other threads take parts of the host's share.
+#include "kernels/dense/out_of_card/dealt_round.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "kernels/base/error.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Enough for the full speed of the bus.
+constexpr std::size_t kLeastPieceBytes = std::size_t{32} << 20;
+
+double us_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+void copy_rows(const CardRows& to, const CardRows& from) {
+  for (std::size_t r = 0; r < from.rows; ++r)
+    std::memcpy(to.data + r * to.pitch, from.data + r * from.pitch, from.width);
+}
+
+void raise(std::atomic<double>& most, double value) {
+  double known = most.load();
+  while (known < value && !most.compare_exchange_weak(known, value)) {
+  }
+}
+
+/// Data and workspace of a piece begin at multiples of 256 bytes.
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
+
+}  // namespace
+
+template <class Real>
+CardSlots<Real>::CardSlots(Card<Real>& card, int streams, std::size_t bytes, std::size_t staging_bytes)
+    : bytes_(bytes), staging_bytes_(staging_bytes) {
+  for (int s = 0; s < streams; ++s) {
+    slots_.push_back({card.make_stream(), card.allocate(bytes),
+                      staging_bytes > 0 ? card.allocate_on_host(staging_bytes) : nullptr});
+  }
+}
+
+template <class Real>
+std::size_t DealtRound<Real>::least_bytes(const Round<Real>& round, Card<Real>& card) {
+  const std::int64_t units = std::min(round.grain(), round.units());
+  const auto data = static_cast<std::size_t>(units * round.unit_points()) * sizeof(std::complex<Real>);
+  return aligned(data) + aligned(round.kernel(card, units)->workspace_bytes());
+}
+
+template <class Real>
+DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes,
+                             int streams)
+    : round_(std::move(round)), card_(card) {
+  limits_ = {round_->units(), round_->grain(), 0, 1, streams};
+  if (card_ != nullptr) {
+    const std::size_t unit_bytes = data_bytes(1);
+    limits_.least = std::max<std::int64_t>(1, static_cast<std::int64_t>(kLeastPieceBytes / unit_bytes));
+    // Most transforms need a workspace as large as the piece, some none.
+    auto units = static_cast<std::int64_t>(slot_bytes / unit_bytes);
+    for (units = std::min(units, limits_.units); limits_.most == 0; units = units * 3 / 4) {
+      units = units / limits_.grain * limits_.grain;
+      if (units == 0) {
+        throw Error(
+            ErrorCode::out_of_memory,
+            fmt::format("the card's memory of {} bytes for each of {} streams holds no piece: one needs {} "
+                        "bytes",
+                        slot_bytes, streams, least_bytes(*round_, *card_)));
+      }
+      try {
+        const std::size_t needed =
+            aligned(data_bytes(units)) + aligned(round_->kernel(*card_, units)->workspace_bytes());
+        if (needed <= slot_bytes) limits_.most = units;
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::out_of_memory) throw;
+      }
+    }
+  }
+  deal_out(card_ == nullptr ? 1 : 0);
+}
+
+template <class Real>
+void DealtRound<Real>::deal_out(double host_share) {
+  dealt_ = deal(limits_, card_ == nullptr ? 1 : host_share);
+  round_->give_host(dealt_.card_units);
+  full_.reset();
+  rest_.reset();
+  if (dealt_.pieces == 0) return;
+  full_ = round_->kernel(*card_, dealt_.piece_units);
+  const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;
+  if (rest != dealt_.piece_units) rest_ = round_->kernel(*card_, rest);
+}
+
+template <class Real>
+std::size_t DealtRound<Real>::slot_bytes() const noexcept {
+  if (dealt_.pieces == 0) return 0;
+  const std::size_t workspace =
+      std::max(full_->workspace_bytes(), rest_ != nullptr ? rest_->workspace_bytes() : 0);
+  return aligned(piece_bytes()) + aligned(workspace);
+}
+
+template <class Real>
+void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const {
+  const std::int64_t first = piece * dealt_.piece_units;
+  const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
+  const CardRows from = round_->rows(call.from, first, count), to = round_->rows(call.to, first, count);
+  const CardRows on_card = from.packed_at(slot.memory.get());
+  if (card_->reads(call.from)) {
+    slot.stream->copy_in(on_card, from);
+  } else {
+    const CardRows staged = from.packed_at(slot.staging.get());
+    copy_rows(staged, from);
+    slot.stream->copy_in(on_card, staged);
+  }
+  const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
+  kernel.run(reinterpret_cast<std::complex<Real>*>(on_card.data), call.inverse, call.scale,
+             slot.memory.get() + aligned(piece_bytes()), *slot.stream);
+  if (card_->reads(call.to)) {
+    slot.stream->copy_out(to, on_card);
+    slot.stream->wait();
+    return;
+  }
+  const CardRows staged = to.packed_at(slot.staging.get());
+  slot.stream->copy_out(staged, on_card);
+  slot.stream->wait();
+  copy_rows(to, staged);
+}
+
+template <class Real>
+RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool,
+                                 int threads, std::byte* scratch) const {
+  const auto streams = dealt_.pieces == 0 ? std::int64_t{0} : static_cast<std::int64_t>(slots->all().size());
+  const std::int64_t parts = round_->host_parts();
+  std::atomic<std::int64_t> next_piece = 0, next_part = 0;
+  std::atomic<double> card_us = 0, host_us = 0;
+  std::atomic<bool> failed = false;
+  std::mutex failing;
+  std::exception_ptr failure;
+  const auto start = Clock::now();
+  const auto work = [&](std::int64_t worker) {
+    try {
+      if (worker < streams) {
+        Slot& slot = slots->all()[static_cast<std::size_t>(worker)];
+        for (std::int64_t p = next_piece++; p < dealt_.pieces && !failed; p = next_piece++)
+          card_piece(p, call, slot);
+        raise(card_us, us_since(start));
+        return;
+      }
+      std::byte* const own = scratch + static_cast<std::size_t>(worker - streams) * round_->host_bytes();
+      for (std::int64_t p = next_part++; p < parts && !failed; p = next_part++)
+        round_->host_part(p, call, own);
+      if (parts > 0) raise(host_us, us_since(start));
+    } catch (...) {
+      failed = true;
+      const std::lock_guard lock(failing);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  const std::int64_t workers = streams + (parts > 0 ? threads : 0);
+  if (pool != nullptr) {
+    pool->run(workers, [&](std::int64_t worker, int) { work(worker); });
+  } else {
+    for (std::int64_t worker = 0; worker < workers; ++worker) work(worker);
+  }
+  if (failure) {
+    // Nothing of the arrays may be in use when the caller hears of it.
+    for (std::int64_t s = 0; s < streams; ++s) {
+      try {
+        slots->all()[static_cast<std::size_t>(s)].stream->wait();
+      } catch (...) {
+      }
+    }
+    std::rethrow_exception(failure);
+  }
+  return {us_since(start), card_us, host_us};
+}
+
+template <class Real>
+RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlots<Real>& slots) const {
+  if (dealt_.pieces == 0) return {};
+  Slot& slot = slots.all().front();
+  const CardRows from = round_->rows(call.from, 0, dealt_.piece_units);
+  const CardRows on_card = from.packed_at(slot.memory.get());
+  const auto units = static_cast<double>(dealt_.piece_units);
+  const auto timed = [&](const auto& step) {
+    step();  // the first time pays for what is set up late
+    slot.stream->wait();
+    const auto start = Clock::now();
+    step();
+    slot.stream->wait();
+    return us_since(start) / units;
+  };
+  RoundProfile profile;
+  profile.in_us = timed([&] { slot.stream->copy_in(on_card, from); });
+  profile.kernel_us = timed([&] {
+    full_->run(reinterpret_cast<std::complex<Real>*>(on_card.data), call.inverse, call.scale,
+               slot.memory.get() + aligned(piece_bytes()), *slot.stream);
+  });
+  profile.out_us = timed([&] { slot.stream->copy_out(from, on_card); });
+  return profile;
+}
+
+template class CardSlots<float>;
+template class CardSlots<double>;
+template class DealtRound<float>;
+template class DealtRound<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A round with its work dealt out to card and host, and its execution by both at once.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/dense/out_of_card/load_model.hpp"
+#include "kernels/dense/out_of_card/round.hpp"
+
+namespace sfft::detail {
+
+/// The streams of a card and the memory behind each.
+template <class Real>
+class CardSlots {
+ public:
+  struct Slot {
+    std::unique_ptr<CardStream> stream;
+    std::shared_ptr<std::byte> memory;
+    std::shared_ptr<std::byte> staging;  ///< null where no host memory has to pass through it
+  };
+
+  /// Allocates everything, or throws Error(out_of_memory) and holds nothing.
+  CardSlots(Card<Real>& card, int streams, std::size_t bytes, std::size_t staging_bytes);
+
+  std::vector<Slot>& all() noexcept { return slots_; }
+  bool fits(std::size_t bytes, std::size_t staging_bytes) const noexcept {
+    return bytes <= bytes_ && staging_bytes <= staging_bytes_;
+  }
+
+ private:
+  std::vector<Slot> slots_;
+  std::size_t bytes_, staging_bytes_;
+};
+
+template <class Real>
+class DealtRound {
+ public:
+  /// `slot_bytes`: of the card's memory, for each of `streams`. Throws Error(out_of_memory) that says how
+  /// much is needed if not even the smallest piece fits. Without a card the host does everything.
+  DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes, int streams);
+
+  /// The least card memory of one stream with which the round works.
+  static std::size_t least_bytes(const Round<Real>& round, Card<Real>& card);
+
+  void deal_out(double host_share);
+  const Round<Real>& round() const noexcept { return *round_; }
+  const PieceLimits& limits() const noexcept { return limits_; }
+  const Deal& dealt() const noexcept { return dealt_; }
+  double host_share() const noexcept {
+    return 1 - static_cast<double>(dealt_.card_units) / static_cast<double>(limits_.units);
+  }
+  /// Card memory of a stream for the pieces as they are dealt, and bytes of one of them.
+  std::size_t slot_bytes() const noexcept;
+  std::size_t piece_bytes() const noexcept { return data_bytes(dealt_.piece_units); }
+
+  /// Blocks. `scratch`: round().host_bytes() for each of `threads`. Rethrows the first failure; arrays are
+  /// then partly transformed. `slots` may be null if nothing is dealt to the card.
+  RoundTimes run(const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool, int threads,
+                 std::byte* scratch) const;
+  /// The time of each step of one piece, on one stream, per unit; zeros where nothing is dealt to the card.
+  RoundProfile profile_card(const RoundCall<Real>& call, CardSlots<Real>& slots) const;
+
+ private:
+  using Slot = typename CardSlots<Real>::Slot;
+
+  std::size_t data_bytes(std::int64_t units) const noexcept {
+    return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
+  }
+  void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const;
+
+  std::unique_ptr<Round<Real>> round_;
+  Card<Real>* card_;
+  PieceLimits limits_;
+  Deal dealt_;
+  std::unique_ptr<const CardKernel<Real>> full_, rest_;  ///< of whole pieces, and of a shorter last one
+};
+
+extern template class CardSlots<float>;
+extern template class CardSlots<double>;
+extern template class DealtRound<float>;
+extern template class DealtRound<double>;
+
+}  // namespace sfft::detail

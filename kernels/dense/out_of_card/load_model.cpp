@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model is cheap: the best share is found by trying all of a grid.
+#include "kernels/dense/out_of_card/load_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::detail {
+
+namespace {
+
+constexpr int kPiecesPerStream = 4;
+constexpr int kSteps = 400;  ///< of the host's share
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+Deal deal(const PieceLimits& limits, double host_share) {
+  Deal dealt;
+  const std::int64_t grains = ceil_div(limits.units, limits.grain);
+  const auto of_card =
+      static_cast<std::int64_t>(std::llround(static_cast<double>(grains) * (1 - host_share)));
+  dealt.card_units = std::min(limits.units, of_card * limits.grain);
+  if (dealt.card_units == 0) return dealt;
+  const std::int64_t wanted = std::clamp<std::int64_t>(
+      dealt.card_units / std::max<std::int64_t>(1, limits.least), 1, kPiecesPerStream * limits.streams);
+  const std::int64_t pieces = std::max(wanted, ceil_div(dealt.card_units, limits.most));
+  dealt.piece_units =
+      std::min(limits.most, ceil_div(ceil_div(dealt.card_units, pieces), limits.grain) * limits.grain);
+  dealt.pieces = ceil_div(dealt.card_units, dealt.piece_units);
+  return dealt;
+}
+
+RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share) {
+  const Deal dealt = deal(limits, host_share);
+  RoundTimes times;
+  if (dealt.pieces > 0) {
+    const auto units = static_cast<double>(dealt.card_units);
+    const double piece = units / static_cast<double>(dealt.pieces);
+    const double chain = profile.in_us + profile.kernel_us + profile.out_us;
+    // The slowest step is always busy, unless there are too few streams to keep it so.
+    const double step = std::max({profile.in_us, profile.kernel_us, profile.out_us, chain / limits.streams});
+    times.card_us = piece * chain + (units - piece) * step;
+  }
+  times.host_us = static_cast<double>(limits.units - dealt.card_units) * profile.host_us;
+  times.us = std::max(times.card_us, times.host_us);
+  return times;
+}
+
+double best_host_share(const RoundProfile& profile, const PieceLimits& limits) {
+  double best = 0, best_us = predict(profile, limits, 0).us;
+  for (int step = 1; step <= kSteps; ++step) {
+    const double share = static_cast<double>(step) / kSteps;
+    const double us = predict(profile, limits, share).us;
+    if (us < best_us) {
+      best = share;
+      best_us = us;
+    }
+  }
+  return best;
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The load model of out-of-card transforms (Chen and Li, IPCCC 2013): how long a round takes when the host
+// does a share of it.
+#pragma once
+
+#include <cstdint>
+
+namespace sfft::detail {
+
+/// How a round's units are dealt out.
+struct Deal {
+  std::int64_t card_units = 0;   ///< the first ones; the host does the others
+  std::int64_t piece_units = 0;  ///< of each piece but the last
+  std::int64_t pieces = 0;
+};
+
+/// What bounds the pieces of a round.
+struct PieceLimits {
+  std::int64_t units = 1;  ///< of the round
+  std::int64_t grain = 1;  ///< pieces begin at multiples of it
+  std::int64_t most = 1;   ///< units of a piece that fit a stream's memory
+  std::int64_t least = 1;  ///< units of a piece that keep the bus busy
+  int streams = 1;
+};
+/// The host's share is rounded to whole grains. Several pieces for every stream, where they are large enough.
+Deal deal(const PieceLimits& limits, double host_share);
+
+/// Two profiling runs: one piece through the card step by step, and the host's threads together.
+struct RoundProfile {
+  double in_us = 0, kernel_us = 0, out_us = 0;  ///< of one unit
+  double host_us = 0;                           ///< of one unit, all threads working
+};
+
+struct RoundTimes {
+  double us = 0;
+  double card_us = 0, host_us = 0;  ///< of each processor; the round takes as long as the slower one
+};
+/// Card: passes of a piece per stream, in which the three steps of different streams overlap, each step's
+/// pieces one after another. Host: its units.
+RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share);
+
+/// The share with the shortest predicted time.
+double best_host_share(const RoundProfile& profile, const PieceLimits& limits);
+
+}  // namespace sfft::detail

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host transforms columns in place by blocks that stay in cache, without transposition, and slabs one by
+// one.
+#include "kernels/dense/out_of_card/round.hpp"
+
+#include <algorithm>
+
+namespace sfft::detail {
+
+namespace {
+
+template <class Real>
+class ColumnRound final : public Round<Real> {
+ public:
+  explicit ColumnRound(const CardArray& array) : Round<Real>(array) {}
+
+  const char* name() const noexcept override { return "columns"; }
+  std::int64_t units() const noexcept override { return array_.slab_points(); }
+  std::int64_t grain() const noexcept override {
+    constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
+    return std::min(kLine, units());
+  }
+  std::int64_t unit_points() const noexcept override { return array_.slabs; }
+  std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
+    return card.columns(array_.slabs, units);
+  }
+  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const override {
+    auto* const begin = const_cast<std::complex<Real>*>(array + first);
+    return {reinterpret_cast<std::byte*>(begin), bytes(array_.slab_points()), bytes(count),
+            static_cast<std::size_t>(array_.slabs)};
+  }
+
+  void give_host(std::int64_t first) override {
+    first_ = first;
+    stage_.reset();
+    if (first < units())
+      stage_ = std::make_unique<const ColumnStage<Real>>(array_.slabs, units() - first, units());
+  }
+  std::size_t host_bytes() const noexcept override {
+    return stage_ ? (stage_->workspace_reals() * sizeof(Real) + 63) / 64 * 64 : 0;
+  }
+  std::int64_t host_parts() const noexcept override { return stage_ ? stage_->blocks() : 0; }
+  void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
+    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch);
+  }
+
+ private:
+  using Round<Real>::array_;
+
+  static std::size_t bytes(std::int64_t values) {
+    return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
+  }
+
+  std::int64_t first_ = 0;
+  std::unique_ptr<const ColumnStage<Real>> stage_;
+};
+
+template <class Real>
+class SlabRound final : public Round<Real> {
+ public:
+  explicit SlabRound(const CardArray& array)
+      : Round<Real>(array), engine_(make_built_in_engine<Real>(array.slab, false)) {}
+
+  const char* name() const noexcept override { return "slabs"; }
+  std::int64_t units() const noexcept override { return array_.slabs; }
+  std::int64_t grain() const noexcept override { return 1; }
+  std::int64_t unit_points() const noexcept override { return array_.slab_points(); }
+  std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
+    return card.slabs(array_.slab, units);
+  }
+  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const override {
+    auto* const begin = const_cast<std::complex<Real>*>(array + first * unit_points());
+    const auto bytes = static_cast<std::size_t>(count * unit_points()) * sizeof(std::complex<Real>);
+    return {reinterpret_cast<std::byte*>(begin), bytes, bytes, 1};
+  }
+
+  void give_host(std::int64_t first) override {
+    first_ = first;
+    // Short slabs are handed out several at a time.
+    each_ = std::max<std::int64_t>(1, kPartPoints / unit_points());
+  }
+  std::size_t host_bytes() const noexcept override { return (engine_->workspace_bytes(1) + 63) / 64 * 64; }
+  std::int64_t host_parts() const noexcept override { return (units() - first_ + each_ - 1) / each_; }
+  void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
+    const std::int64_t begin = first_ + part * each_, end = std::min(units(), begin + each_);
+    for (std::int64_t slab = begin; slab < end; ++slab) {
+      const std::complex<Real>* const from = call.from + slab * unit_points();
+      std::complex<Real>* const to = call.to + slab * unit_points();
+      if (call.inverse) {
+        engine_->inverse(from, to, call.scale, {scratch, nullptr});
+        continue;
+      }
+      engine_->forward(from, element_type_of<std::complex<Real>>::value, to, {scratch, nullptr});
+      if (call.scale != 1)
+        std::for_each(to, to + unit_points(), [&](std::complex<Real>& value) { value *= call.scale; });
+    }
+  }
+
+ private:
+  using Round<Real>::array_;
+  static constexpr std::int64_t kPartPoints = 1 << 16;
+
+  std::int64_t first_ = 0, each_ = 1;
+  std::unique_ptr<const DenseEngine<Real>> engine_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Round<Real>> make_column_round(const CardArray& array) {
+  return std::make_unique<ColumnRound<Real>>(array);
+}
+template <class Real>
+std::unique_ptr<Round<Real>> make_slab_round(const CardArray& array) {
+  return std::make_unique<SlabRound<Real>>(array);
+}
+
+template std::unique_ptr<Round<float>> make_column_round(const CardArray&);
+template std::unique_ptr<Round<double>> make_column_round(const CardArray&);
+template std::unique_ptr<Round<float>> make_slab_round(const CardArray&);
+template std::unique_ptr<Round<double>> make_slab_round(const CardArray&);
+
+}  // namespace sfft::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A round of an out-of-card transform: one trip of the array past the processors. Its first units go through
+// the card piece by piece, over several streams; the host transforms the others where they lie, at the same
+// time.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/out_of_card/card.hpp"
+#include "kernels/dense/problem/engine.hpp"
+
+namespace sfft::detail {
+
+/// An array of `slabs` slabs, each of the shape `slab`, contiguous.
+struct CardArray {
+  std::int64_t slabs = 1;
+  Shape slab{1};
+  std::int64_t slab_points() const noexcept { return slab.points(); }
+  std::int64_t points() const noexcept { return slabs * slab.points(); }
+};
+
+/// The array that a round reads and the one that it writes, which may be the same.
+template <class Real>
+struct RoundCall {
+  const std::complex<Real>* from = nullptr;
+  std::complex<Real>* to = nullptr;
+  bool inverse = false;
+  Real scale = 1;
+};
+
+/// What the two processors of a round do: a number of units, of which pieces of several go through the card.
+template <class Real>
+class Round {
+ public:
+  explicit Round(const CardArray& array) : array_(array) {}
+  virtual ~Round() = default;
+
+  virtual const char* name() const noexcept = 0;
+  virtual std::int64_t units() const noexcept = 0;
+  /// Pieces begin at multiples of it.
+  virtual std::int64_t grain() const noexcept = 0;
+  virtual std::int64_t unit_points() const noexcept = 0;
+  virtual std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const = 0;
+  /// Where units first … first + count − 1 lie in an array.
+  virtual CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const = 0;
+
+  /// Prepares the host for the units from `first` on. Scratch of one thread, a multiple of 64 bytes.
+  virtual void give_host(std::int64_t first) = 0;
+  virtual std::size_t host_bytes() const noexcept = 0;
+  virtual std::int64_t host_parts() const noexcept = 0;
+  virtual void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const = 0;
+
+ protected:
+  CardArray array_;
+};
+
+/// FFTs across the slabs: a unit is a column. It leaves the call's scale to the other round.
+template <class Real>
+std::unique_ptr<Round<Real>> make_column_round(const CardArray& array);
+/// FFTs of the slabs: a unit is one of them.
+template <class Real>
+std::unique_ptr<Round<Real>> make_slab_round(const CardArray& array);
+
+}  // namespace sfft::detail

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether a transform exceeds the GPU, and remembers measured shares in wisdom.
+#include "kernels/dense/request/out_of_card_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+[[noreturn]] void not_queued() {
+  throw Error(
+      ErrorCode::backend_unavailable,
+      "this plan's arrays exceed the GPU and cannot be queued: give forward() or inverse() host memory");
+}
+
+/// Signal, spectrum and workspace in GPU memory.
+template <class Real>
+double bytes_in_card(const DenseProblem& problem) {
+  const double sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
+  return static_cast<double>(span_points(problem)) * sample +
+         2 * static_cast<double>(total_spectrum_points(problem)) * sizeof(std::complex<Real>);
+}
+
+template <class Real>
+bool works(const DenseProblem& problem) {
+  return !problem.real && problem.batch == 1 && problem.contiguous() &&
+         OutOfCardFft<Real>::takes(problem.shape);
+}
+
+/// What was measured holds for this budget and this number of threads.
+template <class Real>
+WisdomProblem wisdom_key(const DenseRequest& request) {
+  WisdomProblem key = wisdom_problem<Real>(request.problem);
+  key.transform += fmt::format(" out-of-card {} bytes {} threads", request.options.device_memory,
+                               thread_count(request.options));
+  return key;
+}
+
+std::optional<std::array<double, 2>> shares_of(const std::string& text) {
+  std::array<double, 2> shares{};
+  if (std::sscanf(text.c_str(), "host_shares=%lf,%lf", &shares[0], &shares[1]) != 2) return std::nullopt;
+  for (const double share : shares) {
+    if (!(share >= 0 && share <= 1)) return std::nullopt;
+  }
+  return shares;
+}
+
+/// Deals the rounds out as a measurement says, of now or of before, and says so.
+template <class Real>
+std::string choose_shares(OutOfCardFft<Real>& fft, const DenseRequest& request,
+                          const WisdomPlatform& platform) {
+  const WisdomProblem key = wisdom_key<Real>(request);
+  if (request.options.planning == dense::Planning::measure) {
+    fft.measure();
+    if (request.options.host_share >= 0) return "the host's share was asked for";
+    const std::array<double, 2> shares = fft.host_shares();
+    const std::array<RoundTimes, 2> times = fft.predicted();
+    Wisdom::global().add(
+        platform, key,
+        {dense::to_string(dense::Engine::cufft),
+         fmt::format("host_shares={:.4f},{:.4f}", shares[0], shares[1]), times[0].us + times[1].us});
+    return "the host's shares were measured";
+  }
+  if (request.options.host_share >= 0) return "the host's share was asked for";
+  if (const auto known = Wisdom::global().find(platform, key, Wisdom::Batch::exact)) {
+    if (const auto shares = shares_of(known->kernel)) {
+      fft.set_host_shares(*shares);
+      return "wisdom: the host's shares were measured before";
+    }
+  }
+  return "the host's shares follow from assumed rates; Planning::measure finds out";
+}
+
+}  // namespace
+
+template <class Real>
+OutOfCardRunner<Real>::OutOfCardRunner(std::unique_ptr<OutOfCardFft<Real>> fft, const DenseRequest& request)
+    : fft_(std::move(fft)), scales_(request.scales) {}
+
+template <class Real>
+void OutOfCardRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                                    std::byte* workspace) const {
+  if (type != element_type_of<std::complex<Real>>::value) {
+    throw Error(ErrorCode::type_mismatch,
+                fmt::format("a transform that exceeds the GPU reads {} values: convert the {} signal first",
+                            to_string(element_type_of<std::complex<Real>>::value), to_string(type)));
+  }
+  fft_->transform(static_cast<const std::complex<Real>*>(signals), spectra, false,
+                  static_cast<Real>(scales_.forward), workspace);
+}
+
+template <class Real>
+void OutOfCardRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals,
+                                    std::byte* workspace) const {
+  fft_->transform(spectra, static_cast<std::complex<Real>*>(signals), true,
+                  static_cast<Real>(scales_.inverse), workspace);
+}
+
+template <class Real>
+void OutOfCardRunner<Real>::enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
+                                            CUstream_st*) const {
+  not_queued();
+}
+template <class Real>
+void OutOfCardRunner<Real>::enqueue_inverse(const std::complex<Real>*, void*, std::byte*,
+                                            CUstream_st*) const {
+  not_queued();
+}
+
+template <class Real>
+std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request) {
+  const dense::Options& options = request.options;
+  const bool host_alone = options.host_share >= 1;
+  std::unique_ptr<Card<Real>> card;
+  if (!host_alone) {
+    const bool asked = options.host_share >= 0 || options.device_memory > 0;
+    if (!asked && !works<Real>(request.problem)) return std::nullopt;
+    // Planning in the card says better what is missing.
+    if (!asked && !gpu_usable(request.problem.device)) return std::nullopt;
+    card = make_gpu_card<Real>(request.problem.device);
+    const auto free = static_cast<double>(card->free_bytes());
+    const double limit =
+        options.device_memory > 0 ? std::min(free, static_cast<double>(options.device_memory)) : free;
+    if (options.host_share < 0 && bytes_in_card<Real>(request.problem) <= limit) return std::nullopt;
+  }
+  if (!works<Real>(request.problem)) {
+    throw Error(
+        ErrorCode::backend_unavailable,
+        fmt::format("{} goes through the GPU in pieces only as one contiguous complex signal of two or three "
+                    "dimensions: change that, or raise device_memory and leave host_share negative",
+                    wisdom_problem<Real>(request.problem).transform));
+  }
+  auto fft =
+      std::make_unique<OutOfCardFft<Real>>(request.problem.shape, std::move(card),
+                                           OutOfCardOptions{static_cast<std::size_t>(options.device_memory),
+                                                            options.host_share, thread_count(options)});
+  std::string reason = "the host does all of it, as asked for";
+  if (!host_alone) {
+    reason = fmt::format("the transform exceeds the GPU's memory: {}",
+                         choose_shares(*fft, request, gpu_platform(request.problem.device)));
+  }
+  return DenseChoice<Real>{std::make_unique<const OutOfCardRunner<Real>>(std::move(fft), request),
+                           host_alone ? dense::Engine::built_in : dense::Engine::cufft, std::move(reason)};
+}
+
+template class OutOfCardRunner<float>;
+template class OutOfCardRunner<double>;
+template std::optional<DenseChoice<float>> choose_out_of_card(const DenseRequest&);
+template std::optional<DenseChoice<double>> choose_out_of_card(const DenseRequest&);
+
+}  // namespace sfft::detail

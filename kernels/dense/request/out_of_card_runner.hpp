@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs dense plans whose arrays stay in host memory and go through a card in pieces.
+#pragma once
+
+#include <memory>
+
+#include "kernels/dense/out_of_card/out_of_card_fft.hpp"
+#include "kernels/dense/request/runner.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+class OutOfCardRunner final : public DenseRunner<Real> {
+ public:
+  OutOfCardRunner(std::unique_ptr<OutOfCardFft<Real>> fft, const DenseRequest& request);
+
+  std::size_t workspace_bytes() const noexcept override { return fft_->workspace_bytes(); }
+  /// Throws Error(type_mismatch) for elements that are not the plan's own.
+  void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+               std::byte* workspace) const override;
+  void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
+  std::size_t device_workspace_bytes() const noexcept override { return 0; }
+  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
+                       CUstream_st*) const override;
+  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
+  bool on_gpu() const noexcept override { return false; }
+  std::string name() const override { return fft_->name(); }
+  std::string explain() const override { return fft_->explain(); }
+
+ private:
+  std::unique_ptr<const OutOfCardFft<Real>> fft_;
+  DenseScales scales_;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests how out-of-card work is dealt out, and the times that the load model predicts.
+#include "kernels/dense/out_of_card/load_model.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sfft::detail {
+namespace {
+
+TEST(Deal, CoversAllUnitsInWholeGrains) {
+  for (const std::int64_t units : {1, 7, 64, 1000}) {
+    for (const std::int64_t grain : {1, 16}) {
+      for (const std::int64_t most : {16, 48, 4000}) {
+        for (const int streams : {1, 3}) {
+          for (double share = 0; share <= 1; share += 0.125) {
+            const Deal dealt = deal({units, grain, most, 4, streams}, share);
+            EXPECT_GE(dealt.card_units, 0);
+            EXPECT_LE(dealt.card_units, units);
+            EXPECT_TRUE(dealt.card_units % grain == 0 || dealt.card_units == units);
+            EXPECT_NEAR(static_cast<double>(dealt.card_units), (1 - share) * static_cast<double>(units),
+                        static_cast<double>(grain));
+            if (dealt.card_units == 0) continue;
+            EXPECT_LE(dealt.piece_units, most);
+            EXPECT_EQ(dealt.piece_units % grain, 0);
+            EXPECT_GE(dealt.pieces * dealt.piece_units, dealt.card_units);
+            EXPECT_LT((dealt.pieces - 1) * dealt.piece_units, dealt.card_units);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(LoadModel, OneStreamAddsItsSteps) {
+  const PieceLimits limits{100, 1, 10, 1, 1};
+  EXPECT_DOUBLE_EQ(predict({1, 2, 3, 5}, limits, 0).us, 600);
+  EXPECT_DOUBLE_EQ(predict({1, 2, 3, 5}, limits, 1).us, 500);
+}
+
+TEST(LoadModel, ThreeStreamsHideTheShorterSteps) {
+  const PieceLimits limits{100, 1, 10, 1, 3};
+  // 12 pieces of 9 units at most: the first one's chain, then the slowest step.
+  const RoundTimes times = predict({1, 2, 3, 50}, limits, 0);
+  const double piece = 100.0 / static_cast<double>(deal(limits, 0).pieces);
+  EXPECT_DOUBLE_EQ(times.card_us, piece * 6 + (100 - piece) * 3);
+  EXPECT_EQ(times.host_us, 0);
+}
+
+TEST(LoadModel, TheBestShareBalancesBothProcessors) {
+  const PieceLimits limits{100000, 1, 100, 1, 3};
+  const RoundProfile profile{1, 0.1, 1, 4};  // a unit takes the card 1, the host 4
+  const double share = best_host_share(profile, limits);
+  EXPECT_NEAR(share, 0.2, 0.01);
+  const RoundTimes best = predict(profile, limits, share);
+  EXPECT_NEAR(best.card_us / best.host_us, 1, 0.03);
+  EXPECT_LT(best.us, predict(profile, limits, 0).us);
+  EXPECT_EQ(best_host_share({1, 1, 1, 1e9}, limits), 0) << "a host that is too slow to help";
+}
+
+}  // namespace
+}  // namespace sfft::detail

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests out-of-card transforms on a GPU with small budgets against direct sums and against the plan in the
+// card.
+#include <gtest/gtest.h>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "sfft/dense.hpp"
+#include "sfft/page_locked.hpp"
+#include "tests/support/dense_device.hpp"
+#include "tests/support/dense_reference.hpp"
+#include "tests/support/throws.hpp"
+
+namespace sfft::test {
+namespace {
+
+using dense::Options;
+using dense::Plan;
+
+class OutOfCardCuda : public GpuTest {};
+
+constexpr std::int64_t kMegabyte = 1 << 20;
+
+Options with(std::int64_t budget, double share) {
+  return {.threads = 3, .backend = Backend::cuda, .device_memory = budget, .host_share = share};
+}
+
+template <class Real>
+void check(const Shape& shape, std::int64_t budget, double share, bool page_locked) {
+  SCOPED_TRACE(shape.to_string() + " budget " + std::to_string(budget) + " share " + std::to_string(share));
+  using Value = std::complex<Real>;
+  const auto points = static_cast<std::size_t>(shape.points());
+  const auto signal = as_samples<Value>(random_signal(points, 51));
+  const ComplexSignal sums = expected_spectra(signal, shape, false);
+  const double bound = 2 * fft_bound<Real>(static_cast<double>(points));
+  const Plan<Real> plan(shape, false, with(budget, share));
+  SCOPED_TRACE(plan.explain());
+  std::vector<Value> apart(points), own = signal;
+  const PageLockedMemory locked(page_locked ? points * sizeof(Value) : 0);
+  Value* const values = page_locked ? reinterpret_cast<Value*>(locked.data()) : own.data();
+  std::copy(signal.begin(), signal.end(), values);
+  const std::span<Value> in_place(values, points);
+  plan.forward(signal.data(), element_type_of<Value>::value, apart);
+  EXPECT_LE(relative_l2(apart, sums), bound);
+  plan.forward(values, element_type_of<Value>::value, in_place);
+  EXPECT_LE(relative_l2(in_place, sums), bound);
+  plan.inverse(in_place, in_place);
+  EXPECT_LE(relative_l2(in_place, signal), bound);
+}
+
+TEST_F(OutOfCardCuda, EqualsSumsInAnyBudget) {
+  for (const Shape& shape : {Shape({64, 96}), Shape({61, 50}), Shape({50, 127}), Shape({2, 300}),
+                             Shape({300, 2}), Shape({12, 20, 18}), Shape({13, 1, 31})}) {
+    for (const double share : {0.0, 0.4, 1.0, -1.0}) {
+      for (const bool page_locked : {false, true}) {
+        check<float>(shape, 300'000, share, page_locked);
+        check<double>(shape, kMegabyte, share, page_locked);
+      }
+    }
+  }
+}
+
+TEST_F(OutOfCardCuda, EqualsThePlanInTheCardWithManyPieces) {
+  for (const Shape& shape : {Shape({1024, 1536}), Shape({96, 128, 160})}) {
+    const auto points = static_cast<std::size_t>(shape.points());
+    const auto signal = as_samples<std::complex<float>>(random_signal(points, 52));
+    std::vector<std::complex<float>> expected(points), values = signal;
+    Plan<float>(shape, false, {.backend = Backend::cuda}).forward(signal.data(), ElementType::c64, expected);
+    for (const double share : {0.0, 0.25}) {
+      const Plan<float> plan(shape, false, with(4 * kMegabyte, share));
+      SCOPED_TRACE(plan.explain());
+      values = signal;
+      plan.forward(values.data(), ElementType::c64, values);
+      EXPECT_LE(relative_l2(values, expected), 2 * fft_bound<float>(static_cast<double>(points)));
+    }
+  }
+}
+
+TEST_F(OutOfCardCuda, StaysWithinItsBudgetAndGivesItBack) {
+  const Shape shape({256, 512});
+  const std::int64_t before = detail::cuda::allocated_bytes();
+  {
+    const Plan<double> plan(shape, false, with(kMegabyte, 0));
+    PageLockedMemory locked(static_cast<std::size_t>(shape.points()) * sizeof(std::complex<double>));
+    const std::span values(reinterpret_cast<std::complex<double>*>(locked.data()),
+                           static_cast<std::size_t>(shape.points()));
+    std::fill(values.begin(), values.end(), 1.0);
+    const std::int64_t with_array = detail::cuda::allocated_bytes();
+    plan.forward(values.data(), ElementType::c128, values);
+    EXPECT_LE(detail::cuda::allocated_bytes() - with_array, kMegabyte);
+  }
+  EXPECT_EQ(detail::cuda::allocated_bytes(), before);
+}
+
+TEST_F(OutOfCardCuda, FittingTransformsStayInTheCard) {
+  const Shape shape({64, 64});
+  const Plan<float> fits(shape, false, {.backend = Backend::cuda, .device_memory = 64 * kMegabyte});
+  EXPECT_GT(fits.engine_name().find("out of card"), fits.engine_name().size());
+  const Plan<float> exceeds(shape, false, {.backend = Backend::cuda, .device_memory = 64 << 10});
+  EXPECT_EQ(exceeds.engine_name().find("out of card"), 0u) << exceeds.engine_name();
+  EXPECT_EQ(code_of([&] { Plan<float>(shape, false, with(1000, 0)); }), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of([&] { Plan<float>(shape, true, with(1000, 0)); }), ErrorCode::backend_unavailable);
+}
+
+TEST_F(OutOfCardCuda, FailedAllocationsLeaveTheArraysAlone) {
+  const Shape shape({64, 96});
+  const auto signal = as_samples<std::complex<float>>(random_signal(6144, 53));
+  const Plan<float> plan(shape, false, with(200'000, 0.3));
+  for (int n = 1; n < 20; ++n) {
+    auto values = signal;
+    detail::cuda::fail_allocation(n);
+    const auto code = code_of([&] { plan.forward(values.data(), ElementType::c64, values); });
+    if (detail::cuda::fail_allocation(0) > 0) break;  // the call needs no more
+    EXPECT_EQ(code, ErrorCode::out_of_memory);
+    EXPECT_EQ(values, signal);
+  }
+}
+
+TEST_F(OutOfCardCuda, MeasuredSharesAreRemembered) {
+  dense::forget_wisdom();
+  const Shape shape({256, 512});
+  Options options = with(2 * kMegabyte, -1);
+  EXPECT_NE(Plan<float>(shape, false, options).reason().find("assumed"), std::string::npos);
+  options.planning = dense::Planning::measure;
+  EXPECT_NE(Plan<float>(shape, false, options).reason().find("measured"), std::string::npos);
+  options.planning = dense::Planning::estimate;
+  EXPECT_NE(Plan<float>(shape, false, options).reason().find("wisdom"), std::string::npos);
+  dense::forget_wisdom();
+}
+
+}  // namespace
+}  // namespace sfft::test

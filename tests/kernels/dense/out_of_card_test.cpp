@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests out-of-card transforms against direct sums: on the host alone, and with an emulated card of little
+// memory, so that there are passes, streams and shares.
+#include "kernels/dense/out_of_card/out_of_card_fft.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "sfft/dense.hpp"
+#include "tests/support/dense_reference.hpp"
+#include "tests/support/emulated_card.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft {
+namespace {
+
+using detail::OutOfCardFft;
+using detail::OutOfCardOptions;
+using test::as_samples;
+using test::code_of;
+using test::ComplexSignal;
+using test::EmulatedCard;
+using test::EmulatedState;
+using test::expected_spectra;
+using test::fft_bound;
+using test::random_signal;
+using test::relative_l2;
+
+/// Even, odd and prime sides, a single row or column, extents of 1.
+std::vector<Shape> shapes() {
+  return {Shape({24, 40}),   Shape({37, 50}),    Shape({50, 37}),    Shape({2, 300}),
+          Shape({300, 2}),   Shape({64, 1}),     Shape({8, 12, 10}), Shape({13, 1, 22}),
+          Shape({3, 31, 7}), Shape({21, 16, 1}), Shape({61, 67})};
+}
+
+template <class Real>
+class OutOfCardTest : public testing::Test {
+ protected:
+  using Values = std::vector<std::complex<Real>>;
+
+  struct Plan {
+    std::shared_ptr<EmulatedState> state;
+    std::unique_ptr<OutOfCardFft<Real>> fft;
+  };
+
+  /// A card with memory for `slabs` smallest pieces of either round, workspace included.
+  static std::size_t budget(const Shape& shape, double factor) {
+    const std::int64_t inner = shape.points() / shape[0];
+    const auto column_group = shape[0] * std::min<std::int64_t>(16, inner);
+    const auto least = static_cast<double>(2 * std::max(column_group, inner)) * sizeof(std::complex<Real>);
+    return static_cast<std::size_t>(factor * (least + 1024));
+  }
+  static Plan plan(const Shape& shape, std::size_t bytes, double share, int threads) {
+    Plan made;
+    made.state = std::make_shared<EmulatedState>(bytes);
+    made.fft = std::make_unique<OutOfCardFft<Real>>(
+        shape, bytes == 0 ? nullptr : std::make_unique<EmulatedCard<Real>>(made.state),
+        OutOfCardOptions{bytes, share, threads});
+    return made;
+  }
+  static void transform(const OutOfCardFft<Real>& fft, const Values& from, Values& to, bool inverse,
+                        Real scale = 1) {
+    std::vector<std::byte> memory(fft.workspace_bytes() + 64);
+    std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+    fft.transform(from.data(), to.data(), inverse, scale, workspace);
+  }
+  static void check(const OutOfCardFft<Real>& fft, const Shape& shape) {
+    const auto signal =
+        as_samples<std::complex<Real>>(random_signal(static_cast<std::size_t>(shape.points()), 41));
+    const ComplexSignal sums = expected_spectra(signal, shape, false);
+    const double bound = fft_bound<Real>(static_cast<double>(shape.points()));
+    Values spectrum(signal.size(), std::complex<Real>(-5)), in_place = signal;
+    transform(fft, signal, spectrum, false);
+    EXPECT_LE(relative_l2(spectrum, sums), bound);
+    transform(fft, in_place, in_place, false);
+    EXPECT_EQ(in_place, spectrum);
+    const auto scale = static_cast<Real>(1 / static_cast<double>(shape.points()));
+    Values back(signal.size());
+    transform(fft, spectrum, back, true, scale);
+    EXPECT_LE(relative_l2(back, signal), 2 * bound);
+    transform(fft, in_place, in_place, true, scale);
+    EXPECT_EQ(in_place, back);
+    Values halved(signal.size()), half = sums.empty() ? Values{} : Values(sums.begin(), sums.end());
+    for (auto& value : half) value *= Real(0.5);
+    transform(fft, signal, halved, false, Real(0.5));
+    EXPECT_LE(relative_l2(halved, half), 2 * bound);
+  }
+};
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(OutOfCardTest, Reals);
+
+TYPED_TEST(OutOfCardTest, TheHostAloneEqualsSums) {
+  for (const Shape& shape : shapes()) {
+    for (const int threads : {1, 2, 5}) {
+      SCOPED_TRACE(shape.to_string());
+      const auto made = this->plan(shape, 0, 1, threads);
+      this->check(*made.fft, shape);
+    }
+  }
+}
+
+TYPED_TEST(OutOfCardTest, AnyShareAndBudgetEqualSums) {
+  for (const Shape& shape : shapes()) {
+    for (const double factor : {1.0, 2.5, 40.0}) {
+      for (const double share : {0.0, 0.3, 0.77, 1.0, -1.0}) {
+        SCOPED_TRACE(shape.to_string() + " budget " + std::to_string(factor) + " share " +
+                     std::to_string(share));
+        const auto made = this->plan(shape, this->budget(shape, factor), share, 2);
+        this->check(*made.fft, shape);
+        EXPECT_LE(made.state->most_used, made.state->budget);
+        if (share == 0) {
+          EXPECT_GT(made.state->pieces, 0);
+        }
+        if (share == 1) {
+          EXPECT_EQ(made.state->pieces, 0);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(OutOfCardTest, MemoryThatTheCardReadsIsNotStaged) {
+  const Shape shape({24, 40});
+  const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2);
+  made.state->reads_everything = true;
+  this->check(*made.fft, shape);
+  EXPECT_TRUE(made.state->on_host.empty());
+}
+
+TYPED_TEST(OutOfCardTest, BudgetsThatHoldNoPieceAreRefusedWithTheLeastThatWorks) {
+  const Shape shape({24, 40});
+  std::string said;
+  try {
+    this->plan(shape, 1000, 0, 1);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    said = error.what();
+  }
+  const std::string before = "at least ";
+  const std::size_t at = said.find(before);
+  ASSERT_NE(at, std::string::npos) << said;
+  const std::size_t least = std::stoul(said.substr(at + before.size()));
+  EXPECT_EQ(code_of([&] { this->plan(shape, least - 1, 0, 1); }), ErrorCode::out_of_memory);
+  const auto made = this->plan(shape, least, 0, 1);
+  this->check(*made.fft, shape);
+}
+
+TYPED_TEST(OutOfCardTest, ShapesOfOneDimensionAreRefused) {
+  for (const Shape& shape : {Shape(64), Shape({1, 64}), Shape({1, 8, 8})})
+    EXPECT_EQ(code_of([&] { this->plan(shape, 0, 1, 1); }), ErrorCode::backend_unavailable);
+}
+
+TYPED_TEST(OutOfCardTest, ACardThatFailsIsReportedAndThePlanLives) {
+  const Shape shape({24, 40});
+  const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2);
+  const auto signal = as_samples<std::complex<TypeParam>>(random_signal(960, 42));
+  for (int step = 0; step < 12; ++step) {
+    std::vector<std::complex<TypeParam>> values = signal, spectrum(signal.size());
+    made.state->fail_after = step;
+    EXPECT_EQ(code_of([&] { this->transform(*made.fft, values, spectrum, false); }), ErrorCode::device);
+    EXPECT_EQ(values, signal) << "the input of a transform that is not in place stays";
+    made.state->fail_after = -1;
+  }
+  this->check(*made.fft, shape);
+}
+
+TYPED_TEST(OutOfCardTest, MemoryIsAllocatedBeforeAnArrayIsTouched) {
+  const Shape shape({24, 40});
+  const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2);
+  auto values = as_samples<std::complex<TypeParam>>(random_signal(960, 43));
+  const auto before = values;
+  made.state->used = made.state->budget - 100;  // another process takes the memory
+  EXPECT_EQ(code_of([&] { this->transform(*made.fft, values, values, false); }), ErrorCode::out_of_memory);
+  EXPECT_EQ(values, before);
+  made.state->used = 0;
+  this->check(*made.fft, shape);
+}
+
+TYPED_TEST(OutOfCardTest, MeasuringChoosesSharesAndExplains) {
+  const Shape shape({24, 400});
+  const auto made = this->plan(shape, this->budget(shape, 4), -1, 2);
+  EXPECT_NE(made.fft->explain().find("assumed rates"), std::string::npos);
+  made.fft->measure();
+  // The host's FFTs are faster than the emulation's sums.
+  for (const double share : made.fft->host_shares()) EXPECT_GT(share, 0.5);
+  this->check(*made.fft, shape);
+  const std::string said = made.fft->explain();
+  for (const char* word :
+       {"round 1, columns", "round 2, slabs", "profiling runs", "last measured", "streams"})
+    EXPECT_NE(said.find(word), std::string::npos) << said;
+}
+
+TYPED_TEST(OutOfCardTest, CallsOfSeveralThreadsTakeTurns) {
+  const Shape shape({24, 40});
+  const auto made = this->plan(shape, this->budget(shape, 2), 0.4, 2);
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 3; ++c) callers.emplace_back([&] { this->check(*made.fft, shape); });
+  for (std::thread& caller : callers) caller.join();
+}
+
+TEST(OutOfCardPlan, AShareOfOneNeedsNoGpu) {
+  const Shape shape({40, 6, 10});
+  const auto signal = as_samples<std::complex<float>>(random_signal(2400, 44));
+  const dense::Plan<float> plan(shape, false,
+                                {.normalization = dense::Normalization::unitary,
+                                 .threads = 3,
+                                 .backend = Backend::cuda,
+                                 .host_share = 1});
+  std::vector<std::complex<float>> values = signal;
+  plan.forward(values.data(), ElementType::c64, values);
+  ComplexSignal sums = expected_spectra(signal, shape, false);
+  for (auto& value : sums) value /= std::sqrt(2400.0);
+  EXPECT_LE(relative_l2(values, sums), 2 * fft_bound<float>(2400));
+  plan.inverse(values, std::span(values));
+  EXPECT_LE(relative_l2(values, signal), 2 * fft_bound<float>(2400));
+  EXPECT_NE(plan.explain().find("host alone"), std::string::npos) << plan.explain();
+  EXPECT_EQ(code_of([&] { plan.forward(values.data() + 1, ElementType::c64, values); }),
+            ErrorCode::invalid_argument)
+      << "overlapping arrays";
+  const std::vector<float> reals(2400);
+  EXPECT_EQ(code_of([&] { plan.forward(reals.data(), ElementType::f32, values); }), ErrorCode::type_mismatch);
+  EXPECT_EQ(
+      code_of([&] { plan.enqueue_forward(values.data(), ElementType::c64, values.data(), {}, nullptr); }),
+      ErrorCode::backend_unavailable);
+}
+
+TEST(OutOfCardPlan, OptionsThatMakeNoSense) {
+  const auto planned = [](const Shape& shape, bool real, dense::Options options) {
+    options.backend = Backend::cuda;
+    return code_of([&] { dense::Plan<float>(shape, real, options); });
+  };
+  const Shape shape({8, 8});
+  EXPECT_EQ(planned(shape, false, {.host_share = 1.5}), ErrorCode::invalid_argument);
+  EXPECT_EQ(planned(shape, false, {.host_share = std::nan("")}), ErrorCode::invalid_argument);
+  EXPECT_EQ(planned(shape, false, {.device_memory = -1}), ErrorCode::invalid_argument);
+  EXPECT_EQ(planned(shape, true, {.host_share = 1}), ErrorCode::backend_unavailable) << "real";
+  EXPECT_EQ(planned(shape, false, {.batch = 2, .host_share = 1}), ErrorCode::backend_unavailable);
+  EXPECT_EQ(planned(shape, false, {.signal = {{9, 1, 0}, 0}, .host_share = 1}),
+            ErrorCode::backend_unavailable);
+  EXPECT_EQ(planned(Shape(64), false, {.host_share = 1}), ErrorCode::backend_unavailable) << "1D";
+}
+
+}  // namespace
+}  // namespace sfft

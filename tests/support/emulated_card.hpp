@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// A card on the CPU with a budget of memory, for out-of-card transforms without a GPU. Its streams do nothing
+// until somebody waits for them, so that what is read or reused too early is seen; its FFTs are direct sums.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/out_of_card/card.hpp"
+#include "tests/support/direct_dft.hpp"
+
+namespace sfft::test {
+
+/// What the tests ask of an emulated card, and what they ask it afterwards.
+struct EmulatedState {
+  explicit EmulatedState(std::size_t bytes) : budget(bytes) {}
+
+  std::size_t budget;
+  bool reads_everything = false;  ///< as if all host memory were page-locked
+  std::atomic<std::int64_t> fail_after{
+      -1};                              ///< so many copies and kernels from now, one fails; negative: none
+  std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
+  std::atomic<std::size_t> used{0}, most_used{0};
+  std::mutex mutex;
+  std::set<const std::byte*> on_host;  ///< what allocate_on_host() gave
+
+  void step() {
+    if (fail_after >= 0 && fail_after-- == 0)
+      throw Error(ErrorCode::device, "the emulated card fails as asked");
+  }
+};
+
+class EmulatedStream final : public detail::CardStream {
+ public:
+  explicit EmulatedStream(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
+
+  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
+  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
+  void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
+  void wait() override {
+    const auto queue = std::exchange(queue_, {});
+    for (const auto& work : queue) {
+      state_->step();
+      work();
+    }
+  }
+
+ private:
+  void copy(const detail::CardRows& to, const detail::CardRows& from) {
+    push([to, from] {
+      for (std::size_t r = 0; r < from.rows; ++r)
+        std::memcpy(to.data + r * to.pitch, from.data + r * from.pitch, from.width);
+    });
+  }
+
+  std::shared_ptr<EmulatedState> state_;
+  std::vector<std::function<void()>> queue_;
+};
+
+/// `lanes` interleaved transforms of a grid, `batch` times. Its workspace is as large as its data, and is
+/// overwritten.
+template <class Real>
+class EmulatedKernel final : public detail::CardKernel<Real> {
+ public:
+  EmulatedKernel(std::vector<std::int64_t> grid, std::int64_t lanes, std::int64_t batch,
+                 std::shared_ptr<EmulatedState> state)
+      : grid_(std::move(grid)), lanes_(lanes), batch_(batch), state_(std::move(state)) {
+    for (const std::int64_t n : grid_) points_ *= n;
+  }
+
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>(points_ * lanes_ * batch_) * sizeof(std::complex<Real>);
+  }
+  void run(std::complex<Real>* piece, bool inverse, Real scale, std::byte* workspace,
+           detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=, this] {
+      std::memset(workspace, 0xFF, workspace_bytes());
+      for (std::int64_t b = 0; b < batch_; ++b) {
+        std::complex<Real>* const one = piece + b * points_ * lanes_;
+        std::vector<std::complex<double>> x(one, one + points_ * lanes_);
+        if (inverse) std::for_each(x.begin(), x.end(), [](auto& value) { value = std::conj(value); });
+        x = direct_dft(std::move(x), grid_, lanes_);
+        for (std::size_t i = 0; i < x.size(); ++i)
+          one[i] = std::complex<Real>((inverse ? std::conj(x[i]) : x[i]) * static_cast<double>(scale));
+      }
+      ++state_->pieces;
+    });
+  }
+
+ private:
+  std::vector<std::int64_t> grid_;
+  std::int64_t lanes_, batch_, points_ = 1;
+  std::shared_ptr<EmulatedState> state_;
+};
+
+template <class Real>
+class EmulatedCard final : public detail::Card<Real> {
+ public:
+  explicit EmulatedCard(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
+
+  std::string name() const override { return "emulated card"; }
+  std::size_t free_bytes() const override { return state_->budget - state_->used; }
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+    const std::size_t used = state_->used += bytes;
+    if (used > state_->budget) {
+      state_->used -= bytes;
+      throw Error(ErrorCode::out_of_memory, "the emulated card is full");
+    }
+    if (used > state_->most_used) state_->most_used = used;
+    return {new std::byte[bytes], [state = state_, bytes](std::byte* memory) {
+              delete[] memory;
+              state->used -= bytes;
+            }};
+  }
+  std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
+    std::shared_ptr<std::byte> memory(new std::byte[bytes], [state = state_](std::byte* released) {
+      const std::lock_guard lock(state->mutex);
+      state->on_host.erase(released);
+      delete[] released;
+    });
+    const std::lock_guard lock(state_->mutex);
+    state_->on_host.insert(memory.get());
+    return memory;
+  }
+  bool reads(const void* host) const noexcept override {
+    if (state_->reads_everything) return true;
+    const std::lock_guard lock(state_->mutex);
+    return state_->on_host.count(static_cast<const std::byte*>(host)) > 0;
+  }
+  std::unique_ptr<detail::CardStream> make_stream() override {
+    return std::make_unique<EmulatedStream>(state_);
+  }
+  std::unique_ptr<const detail::CardKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
+    return std::make_unique<const EmulatedKernel<Real>>(std::vector{points}, count, 1, state_);
+  }
+  std::unique_ptr<const detail::CardKernel<Real>> slabs(const Shape& slab, std::int64_t count) override {
+    const auto extents = slab.extents();
+    return std::make_unique<const EmulatedKernel<Real>>(
+        std::vector<std::int64_t>(extents.begin(), extents.end()), 1, count, state_);
+  }
+
+ private:
+  std::shared_ptr<EmulatedState> state_;
+};
+
+}  // namespace sfft::test
