@@ -38,6 +38,7 @@ class PhaseMatch {
     double weight = 0, cosine = 0, gx = 0, gy = 0, xx = 0, xy = 0, yy = 0, noise_x = 0, noise_y = 0;
   };
   Sums sum(double x, double y, std::size_t count);
+  void fill_ramps(double x, double y);
 
   /// Sorted by frequency.
   std::vector<std::size_t> places_;

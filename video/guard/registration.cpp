@@ -23,6 +23,14 @@ constexpr double kSure = 5.5;
 /// Pixels by which phases and small pictures may differ.
 constexpr double kNear = 0.5;
 constexpr double kTukey = 4.685;
+/// Frames after which a search confirms where the scene is.
+constexpr int kTrusted = 50;
+/// Likeness, or share of the landmarks, and part of the coherence, that may be lost since then.
+constexpr double kLessAlike = 0.06;
+constexpr double kLessCoherent = 0.9;
+/// Frames in which a scene that is nowhere is looked for, and every how many afterwards.
+constexpr int kPatience = 25;
+constexpr int kGlance = 4;
 /// Grey levels that the residuals of a small picture are taken to have at least.
 constexpr double kLeastSpread = 0.05;
 
@@ -42,8 +50,10 @@ double peak_offset(float before, float at, float after) {
 }  // namespace
 
 Registrar::Registrar(const Layout& layout) : layout_(layout), pictures_(layout), phases_(layout) {
+  // Neighbouring points of the tapered picture are not independent, about two to a degree of freedom: every
+  // other one says as much.
   for (int row = kRim; row < pictures_.height() - kRim; ++row) {
-    for (int column = kRim; column < pictures_.width() - kRim; ++column) {
+    for (int column = kRim + row % 2; column < pictures_.width() - kRim; column += 2) {
       points_.push_back(row * pictures_.width() + column);
       at_x_.push_back(static_cast<float>((column - 0.5 * pictures_.width()) * pictures_.step_x()));
       at_y_.push_back(static_cast<float>((row - 0.5 * pictures_.height()) * pictures_.step_y()));
@@ -119,8 +129,7 @@ Registrar::Step Registrar::step(const ReferencePicture& reference, double x, dou
   step.found.y += p[3] / contrast;
   step.found.rotation = p[4] / contrast;
   step.found.zoom = p[5] / contrast;
-  // Neighbouring points of the tapered picture are not independent: about two to a degree of freedom.
-  const double scale = std::sqrt(2.0) * step.spread / contrast;
+  const double scale = step.spread / contrast;
   step.found.standard_error = scale * std::sqrt(std::max(equations.variance(2), equations.variance(3)));
   step.found.rotation_error = scale * std::sqrt(equations.variance(4));
   step.found.zoom_error = scale * std::sqrt(equations.variance(5));
@@ -156,32 +165,41 @@ Registration Registrar::correlation_peak(const ReferencePicture& reference) {
   return found;
 }
 
-PhaseAgreement Registrar::search(const ReferencePicture& reference, const Registration& start,
-                                 Landmarks& landmarks) {
-  PhaseAgreement best = phases_.climb(start.x, start.y);
+void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
+                       Landmarks& landmarks) {
+  // Whether the landmarks are where the phases say.
+  const auto settled = [&] { return landmarks.try_at({best.x, best.y}); };
   const auto consider = [&](double x, double y) {
     const PhaseAgreement other = phases_.climb(x, y);
     if (other.coherence > best.coherence) best = other;
   };
-  // Whether the landmarks are where the phases say.
-  const auto settled = [&] { return landmarks.try_at(best.x, best.y); };
-  // A scene that is where it was, or nearly, needs no search.
+  // A scene that is where it was, or nearly, needs no further search.
   constexpr double kClear = 0.8;
-  if (settled() || best.coherence >= kClear) return best;
   const Registration peak = correlation_peak(reference);
-  consider(0, 0);
   consider(peak.x, peak.y);
-  if (settled() || landmarks.try_at(peak.x, peak.y)) return best;
-  const Step coarse = fit(reference, peak.x, peak.y);
-  consider(coarse.found.x, coarse.found.y);
+  if (settled() || best.coherence >= kClear) return;
+  consider(start.x, start.y);
+  if (start.x != 0 || start.y != 0) consider(0, 0);
+  if (settled() || landmarks.try_at({peak.x, peak.y})) return;
+  const Registration coarse = fit(reference, peak.x, peak.y).found;
+  consider(coarse.x, coarse.y);
   // Turned or enlarged, a scene has no common phase: the small picture still shows where it is.
-  if (best.coherence < kSure * phases_.chance() && coarse.found.inliers > 0.7) {
-    best.x = coarse.found.x;
-    best.y = coarse.found.y;
-    best.standard_error = coarse.found.standard_error;
+  if (best.coherence < kSure * phases_.chance() && coarse.inliers > 0.7) {
+    best.x = coarse.x;
+    best.y = coarse.y;
+    best.standard_error = coarse.standard_error;
   }
-  if (!landmarks.try_at(best.x, best.y, true)) landmarks.try_at(coarse.found.x, coarse.found.y, true);
-  return best;
+  if (landmarks.try_at({best.x, best.y}, true)) return;
+  const Pose turned{coarse.x, coarse.y, coarse.rotation, coarse.zoom};
+  if (!landmarks.try_at({coarse.x, coarse.y}, true)) landmarks.try_at(turned, true);
+}
+
+bool Registrar::followed(const Landmarks& landmarks, double coherence) const {
+  if (trust_.age >= kTrusted) return false;
+  if (trust_.landmarks)
+    return landmarks.agreed() && landmarks.likeness() > trust_.likeness - kLessAlike &&
+           landmarks.share() > trust_.share - kLessAlike;
+  return trust_.phases && coherence > kLessCoherent * trust_.coherence;
 }
 
 Registration Registrar::locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
@@ -192,19 +210,35 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
   const double chance = phases_.chance();
   Registration found;
   found.still_coherence = phases_.at(0, 0).coherence;
+  const bool clear = landmarks.try_at(start.pose());
   PhaseAgreement best;
-  const bool clear = landmarks.try_at(start.x, start.y);
-  if (clear) {
-    best = phases_.at(landmarks.x(), landmarks.y());
+  if (landmarks.agreed()) {
+    best = phases_.at(landmarks.pose().x, landmarks.pose().y);
   } else {
-    best = search(reference, start, landmarks);
+    best = trust_.landmarks ? phases_.at(start.x, start.y) : phases_.climb(start.x, start.y);
+  }
+  ++trust_.age;
+  if (clear) {
+    nowhere_ = 0;
+    trust_ = {landmarks.likeness(), landmarks.share(), best.coherence, true, true, 0};
+  } else if (followed(landmarks, best.coherence)) {
+    nowhere_ = 0;
+  } else if (nowhere_ < kPatience || nowhere_ % kGlance == 0) {
+    search(reference, best, start, landmarks);
+    const bool certain = best.coherence > kSure * chance;
+    trust_ = {landmarks.likeness(), landmarks.share(), best.coherence, landmarks.agreed(), certain, 0};
+    nowhere_ = landmarks.agreed() || certain ? 0 : nowhere_ + 1;
+    if (landmarks.agreed()) best = phases_.at(landmarks.pose().x, landmarks.pose().y);
+  } else {
+    ++nowhere_;
   }
   // Opposite rims do not move with the scene, and pull the phases of the whole picture back. Small pictures
   // leave the rim out: where the scene is clear, they have the last word.
   Step fine = step(reference, best.x, best.y);
   const double far = std::max(kNear, 0.35 * std::hypot(best.x, best.y));
+  const bool known = landmarks.agreed();
   const auto better = [&] {
-    return !clear && fine.good && best.coherence > 0.6 && fine.found.inliers > 0.5 &&
+    return !known && fine.good && best.coherence > 0.6 && fine.found.inliers > 0.5 &&
            std::hypot(fine.found.x - best.x, fine.found.y - best.y) < far;
   };
   double x = best.x;

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "video/motion/friendly_size.hpp"
+#include "video/motion/phase_ramp.hpp"
 
 namespace sfft::video {
 
@@ -61,30 +62,19 @@ void SmallPictures::transform(std::vector<float>& picture) {
                 {static_cast<std::byte*>(start), plan_.workspace_bytes()});
 }
 
-void SmallPictures::phase_ramp(double x, double y) {
-  const auto fill = [](std::vector<std::complex<float>>& ramp, int first, int last, double turns) {
-    ramp.clear();
-    for (int f = first; f <= last; ++f) {
-      const double angle = 2 * std::numbers::pi * turns * f;
-      ramp.emplace_back(static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle)));
-    }
-  };
-  fill(ramp_x_, 0, columns_, x / static_cast<double>(region_width_));
-  fill(ramp_y_, -rows_, rows_, y / static_cast<double>(region_height_));
-}
-
 void SmallPictures::draw(std::span<const std::complex<float>> low, double x, double y, bool structure,
                          std::vector<float>& picture) {
   std::ranges::fill(half_, std::complex<float>{});
-  phase_ramp(x, y);
+  phase_ramp(x / static_cast<double>(region_width_), columns_, false, ramp_x_);
+  phase_ramp(y / static_cast<double>(region_height_), rows_, true, ramp_y_);
   const std::vector<float>& taper = structure ? structure_taper_ : taper_;
   const int stride = width_ / 2 + 1;
   std::size_t i = 0;
   for (int fx = 0; fx <= columns_; ++fx) {
     for (int fy = -rows_; fy <= rows_; ++fy, ++i) {
       half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
-          taper[i] * low[i] * ramp_x_[static_cast<std::size_t>(fx)] *
-          ramp_y_[static_cast<std::size_t>(fy + rows_)];
+          taper[i] * times(low[i], times(ramp_x_[static_cast<std::size_t>(fx)],
+                                         ramp_y_[static_cast<std::size_t>(fy + rows_)]));
     }
   }
   transform(picture);

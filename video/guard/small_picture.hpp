@@ -38,7 +38,6 @@ class SmallPictures {
 
  private:
   void transform(std::vector<float>& picture);
-  void phase_ramp(double x, double y);
   std::complex<float> windowed(std::span<const std::complex<float>> low, int fx, int fy) const;
 
   int columns_, rows_;
