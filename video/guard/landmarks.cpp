@@ -24,6 +24,8 @@ constexpr double kAgreed = 0.25;
 /// edges most landmarks look alike, and few know better.
 constexpr double kClear = 0.9;
 constexpr double kNearlyAll = 0.95;
+/// Pixels: the standard error with which they do know.
+constexpr double kExact = 0.06;
 /// Pixels: a shorter step ends the climb. What it leaves over is a tenth of it.
 constexpr double kNear = 0.05;
 /// Pixels: a longer step is followed to the nearest whole pixel first.
@@ -152,7 +154,8 @@ bool Landmarks::try_at(const Pose& guess, bool patient) {
   const Agreement found = climb(guess, patient);
   current_ = found.likeness > best_.likeness || best_.count == 0;
   if (current_) best_ = found;
-  return best_.converged && best_.count >= kLeastCount && best_.likeness > kClear && best_.share > kNearlyAll;
+  return best_.converged && best_.count >= kLeastCount && best_.likeness > kClear &&
+         best_.share > kNearlyAll && best_.standard_error < kExact;
 }
 
 bool Landmarks::agreed() const noexcept {

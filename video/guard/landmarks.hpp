@@ -48,6 +48,7 @@ class Landmarks {
   const Pose& pose() const noexcept { return best_.pose; }
   /// Enough landmarks agree on that.
   bool agreed() const noexcept;
+  bool converged() const noexcept { return best_.converged; }
   /// Mean correlation there, of the usual, and the share of the landmarks that are there.
   double likeness() const noexcept { return best_.likeness; }
   double share() const noexcept { return best_.share; }

@@ -112,33 +112,40 @@ PhaseAgreement PhaseMatch::at(double x, double y) {
   return {x, y, weight > 0 ? cosine / weight : 0, 0};
 }
 
-PhaseAgreement PhaseMatch::climb(double x, double y) {
-  Sums sums;
-  for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
-    if (stages_[stage] < 24 && stage + 1 < stages_.size()) continue;
-    const double longest = 0.8 / (stage + 1 < stages_.size() ? kStages[stage] : 1.0);
-    for (int step = 0; step < 4; ++step) {
-      sums = sum(x, y, stages_[stage]);
-      const double determinant = sums.xx * sums.yy - sums.xy * sums.xy;
-      double dx = 0;
-      double dy = 0;
-      if (sums.xx > 0 && determinant > 1e-6 * sums.xx * sums.yy) {
-        dx = (sums.yy * sums.gx - sums.xy * sums.gy) / determinant;
-        dy = (sums.xx * sums.gy - sums.xy * sums.gx) / determinant;
-      } else {  // not near a maximum: uphill
-        const double slope = std::hypot(sums.gx, sums.gy);
-        if (!(slope > 0)) break;
-        dx = longest * sums.gx / slope;
-        dy = longest * sums.gy / slope;
-      }
-      const double length = std::hypot(dx, dy);
-      const double part = length > longest ? longest / length : 1;
-      x += part * dx;
-      y += part * dy;
-      if (length < kNear) break;
+void PhaseMatch::climb_stage(std::size_t stage, double& x, double& y) {
+  const bool last = stage + 1 == stages_.size();
+  if (stages_[stage] < 24 && !last) return;
+  const double longest = 0.8 / (last ? 1.0 : kStages[stage]);
+  for (int step = 0; step < 4; ++step) {
+    const Sums sums = sum(x, y, stages_[stage]);
+    const double determinant = sums.xx * sums.yy - sums.xy * sums.xy;
+    double dx = 0;
+    double dy = 0;
+    if (sums.xx > 0 && determinant > 1e-6 * sums.xx * sums.yy) {
+      dx = (sums.yy * sums.gx - sums.xy * sums.gy) / determinant;
+      dy = (sums.xx * sums.gy - sums.xy * sums.gx) / determinant;
+    } else {  // not near a maximum: uphill
+      const double slope = std::hypot(sums.gx, sums.gy);
+      if (!(slope > 0)) return;
+      dx = longest * sums.gx / slope;
+      dy = longest * sums.gy / slope;
     }
+    const double length = std::hypot(dx, dy);
+    const double part = length > longest ? longest / length : 1;
+    x += part * dx;
+    y += part * dy;
+    if (length < (last ? kNear : 10 * kNear)) return;
   }
-  sums = sum(x, y, places_.size());
+}
+
+PhaseAgreement PhaseMatch::approach(double x, double y) {
+  for (std::size_t stage = 0; stage + 1 < stages_.size(); ++stage) climb_stage(stage, x, y);
+  return {x, y, 0, std::numeric_limits<double>::infinity()};
+}
+
+PhaseAgreement PhaseMatch::climb(double x, double y) {
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage) climb_stage(stage, x, y);
+  const Sums sums = sum(x, y, places_.size());
   PhaseAgreement found{x, y, sums.weight > 0 ? sums.cosine / sums.weight : 0, 0};
   found.standard_error = sums.xx > 0 && sums.yy > 0
                              ? std::max(std::sqrt(sums.noise_x) / sums.xx, std::sqrt(sums.noise_y) / sums.yy)

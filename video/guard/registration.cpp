@@ -25,6 +25,8 @@ constexpr double kNear = 0.5;
 constexpr double kTukey = 4.685;
 /// Frames after which a search confirms where the scene is.
 constexpr int kTrusted = 50;
+/// Pixels from frame to frame that are no jump.
+constexpr double kStep = 1.2;
 /// Likeness, or share of the landmarks, and part of the coherence, that may be lost since then.
 constexpr double kLessAlike = 0.06;
 constexpr double kLessCoherent = 0.9;
@@ -167,17 +169,24 @@ Registration Registrar::correlation_peak(const ReferencePicture& reference) {
 
 void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
                        Landmarks& landmarks) {
-  // Whether the landmarks are where the phases say.
-  const auto settled = [&] { return landmarks.try_at({best.x, best.y}); };
+  // Whether the landmarks are where the phases say, or have nothing to say against it.
+  constexpr double kClear = 0.8;
+  const auto settled = [&] {
+    if (landmarks.try_at({best.x, best.y})) return true;
+    const Pose& pose = landmarks.pose();
+    return best.coherence >= kClear &&
+           (!landmarks.agreed() || std::hypot(pose.x - best.x, pose.y - best.y) < kNear);
+  };
   const auto consider = [&](double x, double y) {
     const PhaseAgreement other = phases_.climb(x, y);
     if (other.coherence > best.coherence) best = other;
   };
-  // A scene that is where it was, or nearly, needs no further search.
-  constexpr double kClear = 0.8;
+  // After a jump, low frequencies lead to where the landmarks are.
   const Registration peak = correlation_peak(reference);
+  const PhaseAgreement near = phases_.approach(peak.x, peak.y);
+  if (landmarks.try_at({near.x, near.y})) return;
   consider(peak.x, peak.y);
-  if (settled() || best.coherence >= kClear) return;
+  if (settled()) return;
   consider(start.x, start.y);
   if (start.x != 0 || start.y != 0) consider(0, 0);
   if (settled() || landmarks.try_at({peak.x, peak.y})) return;
@@ -194,12 +203,13 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (!landmarks.try_at({coarse.x, coarse.y}, true)) landmarks.try_at(turned, true);
 }
 
-bool Registrar::followed(const Landmarks& landmarks, double coherence) const {
+bool Registrar::followed(const Landmarks& landmarks, const Registration& start, double coherence) const {
   if (trust_.age >= kTrusted) return false;
-  if (trust_.landmarks)
-    return landmarks.agreed() && landmarks.likeness() > trust_.likeness - kLessAlike &&
-           landmarks.share() > trust_.share - kLessAlike;
-  return trust_.phases && coherence > kLessCoherent * trust_.coherence;
+  if (!trust_.landmarks) return trust_.phases && coherence > kLessCoherent * trust_.coherence;
+  const Pose& pose = landmarks.pose();
+  return landmarks.agreed() && landmarks.converged() && std::hypot(pose.x - start.x, pose.y - start.y) < kStep &&
+         landmarks.likeness() > trust_.likeness - kLessAlike &&
+         landmarks.share() > trust_.share - kLessAlike;
 }
 
 Registration Registrar::locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
@@ -221,7 +231,7 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
   if (clear) {
     nowhere_ = 0;
     trust_ = {landmarks.likeness(), landmarks.share(), best.coherence, true, true, 0};
-  } else if (followed(landmarks, best.coherence)) {
+  } else if (followed(landmarks, start, best.coherence)) {
     nowhere_ = 0;
   } else if (nowhere_ < kPatience || nowhere_ % kGlance == 0) {
     search(reference, best, start, landmarks);

@@ -69,7 +69,7 @@ class Registrar {
   Step step(const ReferencePicture& reference, double x, double y);
   Step fit(const ReferencePicture& reference, double x, double y);
   /// Whether the landmarks, or the phases, agree as well as where the latest search has found the scene.
-  bool followed(const Landmarks& landmarks, double coherence) const;
+  bool followed(const Landmarks& landmarks, const Registration& start, double coherence) const;
   void search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
               Landmarks& landmarks);
   Registration correlation_peak(const ReferencePicture& reference);
