@@ -27,10 +27,9 @@ constexpr double kTukey = 4.685;
 constexpr int kTrusted = 50;
 /// Pixels from frame to frame that are no jump.
 constexpr double kStep = 1.2;
-/// Likeness, or share of the landmarks, and part of the coherence, that may be lost since then.
+/// Likeness, or share of the landmarks, that may be lost since then.
 constexpr double kLessAlike = 0.06;
-constexpr double kLessCoherent = 0.9;
-/// Frames in which a scene that is nowhere is looked for, and every how many afterwards.
+/// Frames in which landmarks that are nowhere are looked for, and every how many afterwards.
 constexpr int kPatience = 25;
 constexpr int kGlance = 4;
 /// Grey levels that the residuals of a small picture are taken to have at least.
@@ -203,13 +202,11 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (!landmarks.try_at({coarse.x, coarse.y}, true)) landmarks.try_at(turned, true);
 }
 
-bool Registrar::followed(const Landmarks& landmarks, const Registration& start, double coherence) const {
-  if (trust_.age >= kTrusted) return false;
-  if (!trust_.landmarks) return trust_.phases && coherence > kLessCoherent * trust_.coherence;
+bool Registrar::followed(const Landmarks& landmarks, const Registration& start) const {
   const Pose& pose = landmarks.pose();
-  return landmarks.agreed() && landmarks.converged() && std::hypot(pose.x - start.x, pose.y - start.y) < kStep &&
-         landmarks.likeness() > trust_.likeness - kLessAlike &&
-         landmarks.share() > trust_.share - kLessAlike;
+  return trust_.age < kTrusted && landmarks.agreed() && landmarks.converged() &&
+         std::hypot(pose.x - start.x, pose.y - start.y) < kStep &&
+         landmarks.likeness() > trust_.likeness - kLessAlike && landmarks.share() > trust_.share - kLessAlike;
 }
 
 Registration Registrar::locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
@@ -225,23 +222,17 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
   if (landmarks.agreed()) {
     best = phases_.at(landmarks.pose().x, landmarks.pose().y);
   } else {
-    best = trust_.landmarks ? phases_.at(start.x, start.y) : phases_.climb(start.x, start.y);
+    best = without_ == 0 ? phases_.at(start.x, start.y) : phases_.climb(start.x, start.y);
   }
   ++trust_.age;
-  if (clear) {
-    nowhere_ = 0;
-    trust_ = {landmarks.likeness(), landmarks.share(), best.coherence, true, true, 0};
-  } else if (followed(landmarks, start, best.coherence)) {
-    nowhere_ = 0;
-  } else if (nowhere_ < kPatience || nowhere_ % kGlance == 0) {
+  if (!clear && !followed(landmarks, start) && (without_ < kPatience || without_ % kGlance == 0)) {
     search(reference, best, start, landmarks);
-    const bool certain = best.coherence > kSure * chance;
-    trust_ = {landmarks.likeness(), landmarks.share(), best.coherence, landmarks.agreed(), certain, 0};
-    nowhere_ = landmarks.agreed() || certain ? 0 : nowhere_ + 1;
+    trust_ = {landmarks.likeness(), landmarks.share(), 0};
     if (landmarks.agreed()) best = phases_.at(landmarks.pose().x, landmarks.pose().y);
-  } else {
-    ++nowhere_;
+  } else if (clear) {
+    trust_ = {landmarks.likeness(), landmarks.share(), 0};
   }
+  without_ = landmarks.agreed() ? 0 : without_ + 1;
   // Opposite rims do not move with the scene, and pull the phases of the whole picture back. Small pictures
   // leave the rim out: where the scene is clear, they have the last word.
   Step fine = step(reference, best.x, best.y);

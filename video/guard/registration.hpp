@@ -48,8 +48,8 @@ class Registrar {
   ReferencePicture reference(std::span<const std::complex<float>> values);
 
   /// Finds the scene in a frame; `start` is a guess, such as the previous frame's. If the landmarks, which
-  /// have begun with the frame, are not there as they were before, phases and small pictures look elsewhere. A
-  /// scene that is nowhere is not looked for in every frame.
+  /// have begun with the frame, are not there as they were before, phases and small pictures look elsewhere; if
+  /// they have been nowhere for long, not in every frame.
   Registration locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
                       std::span<const float> weights, const Registration& start, Landmarks& landmarks);
   /// The small picture of the structure in the latest frame, moved to where the reference has it.
@@ -68,8 +68,8 @@ class Registrar {
   };
   Step step(const ReferencePicture& reference, double x, double y);
   Step fit(const ReferencePicture& reference, double x, double y);
-  /// Whether the landmarks, or the phases, agree as well as where the latest search has found the scene.
-  bool followed(const Landmarks& landmarks, const Registration& start, double coherence) const;
+  /// Whether the landmarks agree, near the start, as well as where the latest search has found the scene.
+  bool followed(const Landmarks& landmarks, const Registration& start) const;
   void search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
               Landmarks& landmarks);
   Registration correlation_peak(const ReferencePicture& reference);
@@ -79,14 +79,13 @@ class Registrar {
   PhaseMatch phases_;
   std::vector<std::complex<float>> low_;
   std::vector<float> structure_, surface_, residuals_;
-  /// What the place that the latest search has found, or confirmed, looked like.
+  /// What the landmarks were like where the latest search has found or confirmed the scene.
   struct Trust {
-    double likeness = 0, share = 0, coherence = 0;
-    bool landmarks = false, phases = false;
+    double likeness = 0, share = 0;
     int age = 0;  ///< frames since
   };
   Trust trust_;
-  int nowhere_ = 0;                 ///< frames in a row in which the scene was nowhere
+  int without_ = 0;                 ///< frames in a row without landmarks
   std::vector<int> points_;         ///< inside the rim, every other one
   std::vector<float> at_x_, at_y_;  ///< of these points, pixels from the centre
 };
