@@ -152,7 +152,7 @@ void Landmarks::begin(const SignalView& frame) {
 
 bool Landmarks::try_at(const Pose& guess, bool patient) {
   const Agreement found = climb(guess, patient);
-  current_ = found.likeness > best_.likeness || best_.count == 0;
+  current_ = found.score() > best_.score() || best_.count == 0;
   if (current_) best_ = found;
   return best_.converged && best_.count >= kLeastCount && best_.likeness > kClear &&
          best_.share > kNearlyAll && best_.standard_error < kExact;

@@ -3,6 +3,7 @@
 // fine detail is left.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -77,6 +78,8 @@ class Landmarks {
     double likeness = 0;  ///< mean correlation, of the usual
     int count = 0, agreeing = 0;
     bool converged = false;
+    /// Which of two places is the better one: they look alike, and know it from each other.
+    double score() const noexcept { return likeness + agreeing / std::max(1.0, static_cast<double>(count)); }
   };
 
   /// Of the landmarks that are there: the medians of their gains and of their noise, as energies of patches.

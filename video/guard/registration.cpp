@@ -32,6 +32,8 @@ constexpr double kLessAlike = 0.06;
 /// Frames in which landmarks that are nowhere are looked for, and every how many afterwards.
 constexpr int kPatience = 25;
 constexpr int kGlance = 4;
+/// Peaks of the correlation of small pictures that are looked at.
+constexpr std::size_t kPeaks = 6;
 /// Grey levels that the residuals of a small picture are taken to have at least.
 constexpr double kLeastSpread = 0.05;
 
@@ -138,7 +140,7 @@ Registrar::Step Registrar::step(const ReferencePicture& reference, double x, dou
   return step;
 }
 
-Registration Registrar::correlation_peak(const ReferencePicture& reference) {
+std::vector<Pose> Registrar::correlation_peaks(const ReferencePicture& reference) {
   pictures_.correlate(reference.low, low_, surface_);
   const int width = pictures_.width();
   const int height = pictures_.height();
@@ -147,23 +149,31 @@ Registration Registrar::correlation_peak(const ReferencePicture& reference) {
   const auto value = [&](int column, int row) {
     return surface_[static_cast<std::size_t>((row + height) % height * width + (column + width) % width)];
   };
-  float best = value(0, 0);
-  int best_x = 0;
-  int best_y = 0;
+  struct Peak {
+    float height;
+    int x, y;
+  };
+  std::vector<Peak> peaks;
   for (int row = -reach_y; row <= reach_y; ++row) {
     for (int column = -reach_x; column <= reach_x; ++column) {
-      if (value(column, row) <= best) continue;
-      best = value(column, row);
-      best_x = column;
-      best_y = row;
+      const float here = value(column, row);
+      if (here < value(column - 1, row) || here < value(column + 1, row) || here < value(column, row - 1) ||
+          here < value(column, row + 1))
+        continue;
+      peaks.push_back({here, column, row});
     }
   }
-  Registration found;
-  found.x =
-      pictures_.step_x() * (best_x + peak_offset(value(best_x - 1, best_y), best, value(best_x + 1, best_y)));
-  found.y =
-      pictures_.step_y() * (best_y + peak_offset(value(best_x, best_y - 1), best, value(best_x, best_y + 1)));
-  return found;
+  const std::size_t count = std::min(kPeaks, peaks.size());
+  std::partial_sort(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(count), peaks.end(),
+                    [](const Peak& a, const Peak& b) { return a.height > b.height; });
+  std::vector<Pose> places;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [at, x, y] = peaks[i];
+    places.push_back({pictures_.step_x() * (x + peak_offset(value(x - 1, y), at, value(x + 1, y))),
+                      pictures_.step_y() * (y + peak_offset(value(x, y - 1), at, value(x, y + 1)))});
+  }
+  if (places.empty()) places.push_back({});
+  return places;
 }
 
 void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
@@ -181,11 +191,12 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
     if (other.coherence > best.coherence) best = other;
   };
   // After a jump, low frequencies lead to where the landmarks are.
-  const Registration peak = correlation_peak(reference);
+  const std::vector<Pose> peaks = correlation_peaks(reference);
+  const Pose& peak = peaks.front();
   const PhaseAgreement near = phases_.approach(peak.x, peak.y);
   if (landmarks.try_at({near.x, near.y})) return;
   consider(peak.x, peak.y);
-  if (settled()) return;
+  if (settled() || landmarks.try_at(start.pose(), true)) return;
   consider(start.x, start.y);
   if (start.x != 0 || start.y != 0) consider(0, 0);
   if (settled() || landmarks.try_at({peak.x, peak.y})) return;
@@ -199,7 +210,12 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   }
   if (landmarks.try_at({best.x, best.y}, true)) return;
   const Pose turned{coarse.x, coarse.y, coarse.rotation, coarse.zoom};
-  if (!landmarks.try_at({coarse.x, coarse.y}, true)) landmarks.try_at(turned, true);
+  if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
+  // Much that moves in front of the scene has peaks of its own.
+  for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) {
+    const PhaseAgreement other = phases_.approach(peaks[i].x, peaks[i].y);
+    landmarks.try_at({other.x, other.y}, true);
+  }
 }
 
 bool Registrar::followed(const Landmarks& landmarks, const Registration& start) const {

@@ -72,7 +72,8 @@ class Registrar {
   bool followed(const Landmarks& landmarks, const Registration& start) const;
   void search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
               Landmarks& landmarks);
-  Registration correlation_peak(const ReferencePicture& reference);
+  /// Of the small pictures' correlation, the highest first; at least one.
+  std::vector<Pose> correlation_peaks(const ReferencePicture& reference);
 
   const Layout layout_;
   SmallPictures pictures_;
