@@ -210,7 +210,7 @@ class LandmarksTest : public testing::Test {
   }
   LandmarkReport look(const SignalView& frame, double x = 0, double y = 0) {
     landmarks_.begin(frame);
-    landmarks_.try_at(x, y, true);
+    landmarks_.try_at({x, y}, true);
     return landmarks_.finish();
   }
 
@@ -225,14 +225,14 @@ TEST_F(LandmarksTest, PlaceIsExactWhateverTheLightAndTheType) {
       const auto frame = scene_.draw(x, y, 0, gain);
       const LandmarkReport seen = look(view(frame), std::round(x), std::round(y));
       ASSERT_TRUE(seen.located) << x << ' ' << gain;
-      EXPECT_NEAR(seen.x, x, 0.03) << gain;
-      EXPECT_NEAR(seen.y, y, 0.03) << gain;
+      EXPECT_NEAR(seen.pose.x, x, 0.03) << gain;
+      EXPECT_NEAR(seen.pose.y, y, 0.03) << gain;
       EXPECT_LT(seen.lost, 0.1);
       std::vector<std::uint16_t> wide;
       for (const std::uint8_t sample : frame) wide.push_back(static_cast<std::uint16_t>(16 * sample));
       const LandmarkReport same = look({wide, Shape{kHeight, kWidth}}, std::round(x), std::round(y));
-      EXPECT_NEAR(same.x, seen.x, 1e-3);
-      EXPECT_NEAR(same.y, seen.y, 1e-3);
+      EXPECT_NEAR(same.pose.x, seen.pose.x, 1e-3);
+      EXPECT_NEAR(same.pose.y, seen.pose.y, 1e-3);
     }
   }
 }
@@ -245,7 +245,7 @@ TEST_F(LandmarksTest, StatedErrorsAreNearTheTrueOnes) {
     const double x = 0.37 * std::cos(i);
     const double y = 0.41 * std::sin(2 * i);
     const LandmarkReport seen = look(view(scene_.draw(x, y)));
-    off += (seen.x - x) * (seen.x - x) + (seen.y - y) * (seen.y - y);
+    off += (seen.pose.x - x) * (seen.pose.x - x) + (seen.pose.y - y) * (seen.pose.y - y);
     stated += 2 * seen.standard_error * seen.standard_error;
   }
   EXPECT_LT(std::sqrt(off), 2 * std::sqrt(stated));
@@ -290,8 +290,8 @@ TEST_F(LandmarksTest, ShiftsCountFromWhereTheSceneWasFollowedTo) {
   look(view(scene_.draw(1.5, -2.25)), 1, -2);
   landmarks_.follow();
   const LandmarkReport seen = look(view(scene_.draw(2, -1.25)), 1, 1);
-  EXPECT_NEAR(seen.x, 0.5, 0.03);
-  EXPECT_NEAR(seen.y, 1, 0.03);
+  EXPECT_NEAR(seen.pose.x, 0.5, 0.03);
+  EXPECT_NEAR(seen.pose.y, 1, 0.03);
   const std::vector<std::uint8_t> plain(kWidth * kHeight, 100);
   EXPECT_FALSE(look(view(plain)).located);
   EXPECT_EQ(Landmarks(std::vector<float>(kWidth * kHeight), kWidth, kHeight, 255).finish().count, 0);

@@ -129,13 +129,16 @@ Finding Judge::moved(const Observation& seen) const {
     }
     finding.shift_px = std::hypot(finding.shift_x, finding.shift_y);
   }
-  // Turned or enlarged, the scene loses its common phase, and the small picture agrees with the turn.
+  // Landmarks show a turn. Without them, a scene that was turned or enlarged loses its common phase, and the
+  // small picture agrees with the turn.
+  const bool seen_turn = seen.landmarks.located && r.turned;
   const double turn = half_diagonal_ * std::hypot(r.rotation, r.zoom);
-  const double turn_error = half_diagonal_ * std::hypot(r.rotation_error, r.zoom_error);
+  const double turn_error = seen_turn ? 0 : half_diagonal_ * std::hypot(r.rotation_error, r.zoom_error);
   const double turn_limit =
       std::max({2 * kShiftPx / options_.sensitivity, turn_.level() + kFar * turn_.spread(), 6 * turn_error});
-  if (r.inliers > 0.75 && r.coherence < 0.6 * coherence_.level() && seen.changed < kCovered &&
-      turn / turn_limit > finding.strength) {
+  const bool guessed_turn =
+      r.inliers > 0.75 && r.coherence < 0.6 * coherence_.level() && seen.changed < kCovered;
+  if ((seen_turn || guessed_turn) && turn / turn_limit > finding.strength) {
     finding.strength = turn / turn_limit;
     finding.shift_px = std::max(turn, shift);
     finding.shift_x = r.x;

@@ -33,22 +33,25 @@ void Landmark::expect(const Patch& patch) {
   xx = product(by_x, by_x);
   xy = product(by_x, by_y);
   yy = product(by_y, by_y);
+  along_x = product(by_x, patch);
+  along_y = product(by_y, patch);
   coarse = smoothed(patch);
   remove_mean(coarse);
+  coarse_energy = product(coarse, coarse);
+  coarse_product = product(coarse, patch);
 }
 
 void Landmark::compare(const Patch& patch) {
   seen = patch;
   remove_mean(seen);
-  const double own = product(seen, seen);
-  const double same = product(seen, expected);
+  const auto [own, same, on_x, on_y] = products(seen, expected, by_x, by_y);
   correlation = own > 0 && energy > 0 ? same / std::sqrt(own * energy) : 0;
   gain = energy > 0 ? same / energy : 0;
   rest = own - same * gain;
   // seen(p) = gain * expected(p - step), about.
   const double contrast = std::max(0.05, gain);
-  tx = product(by_x, expected) - product(by_x, seen) / contrast;
-  ty = product(by_y, expected) - product(by_y, seen) / contrast;
+  tx = along_x - on_x / contrast;
+  ty = along_y - on_y / contrast;
   step_x = step_y = 0;
   const double determinant = xx * yy - xy * xy;
   if (determinant > 1e-3 * xx * yy) {
@@ -114,6 +117,8 @@ std::vector<Landmark> choose_landmarks(std::span<const float> scene, std::int64_
     Landmark& landmark = landmarks.emplace_back();
     landmark.x = static_cast<int>(candidate.x);
     landmark.y = static_cast<int>(candidate.y);
+    landmark.from_x = landmark.x + 0.5 * static_cast<double>(kPatchSide - width);
+    landmark.from_y = landmark.y + 0.5 * static_cast<double>(kPatchSide - height);
     landmark.tile = static_cast<int>((candidate.y + kPatchSide / 2) * kTileRows / height * kTileColumns +
                                      (candidate.x + kPatchSide / 2) * kTileColumns / width);
     read_patch(scene.data(), width, candidate.x, candidate.y, patch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All landmarks are aligned together by Gauss-Newton steps (Lucas and Kanade, IJCAI 1981) with Tukey's
-// biweight over landmarks, so that what moves by itself has no say.
+// All landmarks are aligned together. Whole pixels are quickly read: a climb goes from pixel to pixel until it
+// is near, and between them at its end.
 #include "video/guard/landmarks.hpp"
 
 #include <algorithm>
@@ -13,44 +13,28 @@ namespace {
 constexpr int kLeastCount = 10;
 /// Usual frames after which new landmarks say what is sharp.
 constexpr int kKnown = 12;
-/// Correlation, of the usual, from which a landmark is there.
-constexpr double kThere = 0.6;
 /// Share of a landmark's energy, of its own and the noise's, from which it can be seen.
 constexpr double kVisible = 0.5;
-/// Landmarks that correlate less in ordinary frames are of no use.
-constexpr double kLeastUsual = 0.55;
 /// Mean correlation, of the usual, that promises nothing.
 constexpr double kHopeless = 0.5;
-/// Landmarks, and their share, whose agreement on a shift is no accident; each by itself within so many
-/// pixels.
+/// Landmarks, and their share, whose agreement on a pose is no accident.
 constexpr int kLeastAgreeing = 7;
 constexpr double kAgreed = 0.25;
-constexpr double kTogether = 1;
 /// Mean correlation, of the usual, and share of the landmarks with which a shift needs no second guess. Along
 /// edges most landmarks look alike, and few know better.
 constexpr double kClear = 0.9;
 constexpr double kNearlyAll = 0.95;
-constexpr double kTukey = 4.685;
+/// Pixels: the standard error with which they do know.
+constexpr double kExact = 0.06;
 /// Pixels: a shorter step ends the climb. What it leaves over is a tenth of it.
 constexpr double kNear = 0.05;
-/// Pixels: what interpolation and the last step leave over.
-constexpr double kInexact = 0.006;
+/// Pixels: a longer step is followed to the nearest whole pixel first.
+constexpr double kFar = 0.7;
+/// Pixels at the picture's corners: a smaller turn is none.
+constexpr double kUnturned = 0.15;
 
-double weighted_median(std::vector<std::array<double, 2>>& values_and_weights) {
-  std::ranges::sort(values_and_weights);
-  double whole = 0;
-  for (const auto& [value, weight] : values_and_weights) whole += weight;
-  double sum = 0;
-  for (const auto& [value, weight] : values_and_weights) {
-    sum += weight;
-    if (2 * sum >= whole) return value;
-  }
-  return 0;
-}
-
-/// std::hypot() without its care for overflow.
-double distance(double x, double y) {
-  return std::sqrt(x * x + y * y);
+Pose rounded(const Pose& pose) {
+  return {std::round(pose.x), std::round(pose.y)};
 }
 
 }  // namespace
@@ -59,38 +43,34 @@ Landmarks::Landmarks(std::span<const float> scene, std::int64_t width, std::int6
     : landmarks_(choose_landmarks(scene, width, height, full / 255)),
       width_(width),
       height_(height),
-      unit_(full / 255) {}
+      unit_(full / 255),
+      reach_(0.5 * std::hypot(static_cast<double>(width), static_cast<double>(height))) {}
 
-bool Landmarks::usable(const Landmark& landmark) const noexcept {
-  return landmark.inside && landmark.usual > kLeastUsual;
-}
-
-bool Landmarks::there(const Landmark& landmark) const noexcept {
-  return landmark.correlation > kThere * landmark.usual;
-}
-
-void Landmarks::measure(double x, double y) {
-  x += home_x_;
-  y += home_y_;
-  const double whole_x = std::floor(x);
-  const double whole_y = std::floor(y);
-  const bool between = whole_x != x || whole_y != y;
-  const Taps by_x = taps(x - whole_x);
-  const Taps by_y = taps(y - whole_y);
-  const auto dx = static_cast<std::int64_t>(whole_x);
-  const auto dy = static_cast<std::int64_t>(whole_y);
+void Landmarks::measure(const Pose& guess) {
+  const Pose pose = home_ + guess;
+  const bool turned = pose.turned();
+  const bool whole = !turned && pose.x == std::floor(pose.x) && pose.y == std::floor(pose.y);
+  Taps by_x = taps(pose.x - std::floor(pose.x));
+  Taps by_y = taps(pose.y - std::floor(pose.y));
   Patch patch{};
   for (Landmark& landmark : landmarks_) {
-    const std::int64_t left = landmark.x + dx;
-    const std::int64_t top = landmark.y + dy;
+    const auto [x, y] = pose.shift_at(landmark.from_x, landmark.from_y);
+    const double whole_x = std::floor(x);
+    const double whole_y = std::floor(y);
+    const std::int64_t left = landmark.x + static_cast<std::int64_t>(whole_x);
+    const std::int64_t top = landmark.y + static_cast<std::int64_t>(whole_y);
     landmark.inside = left >= kPatchReach && top >= kPatchReach &&
                       left + kPatchSide + kPatchReach <= width_ && top + kPatchSide + kPatchReach <= height_;
     if (!landmark.inside) continue;
+    if (turned) {
+      by_x = taps_near(x - whole_x);
+      by_y = taps_near(y - whole_y);
+    }
     const auto read = [&](const auto* pixels) {
-      if (between) {
-        read_patch(pixels, frame_->stride(0), left, top, by_x, by_y, patch);
-      } else {
+      if (whole) {
         read_patch(pixels, frame_->stride(0), left, top, patch);
+      } else {
+        read_patch(pixels, frame_->stride(0), left, top, by_x, by_y, patch);
       }
     };
     if (frame_->type() == ElementType::u16) {
@@ -102,113 +82,59 @@ void Landmarks::measure(double x, double y) {
   }
 }
 
-Landmarks::Agreement Landmarks::climb(double x, double y, bool patient) {
+Landmarks::Agreement Landmarks::climb(Pose pose, bool patient) {
   constexpr int kSteps = 8;
+  constexpr int kWholeSteps = 4;
   constexpr double kLongest = 1.5;
   Agreement result;
-  std::vector<std::array<double, 2>> xs, ys, off;
+  const Pose from = home_ + pose;
+  if (reach_ * std::hypot(from.rotation, from.zoom) < kUnturned) pose = Pose{from.x, from.y} - home_;
+  bool turning = (home_ + pose).turned();
+  bool exact = turning;  // not only to the nearest pixel
   for (int step = 0; step < kSteps; ++step) {
-    if (step == 0) {  // whole pixels are quickly read
-      x = std::round(x + home_x_) - home_x_;
-      y = std::round(y + home_y_) - home_y_;
-    }
-    measure(x, y);
-    xs.clear();
-    ys.clear();
+    if (!exact) pose = rounded(home_ + pose) - home_;
+    measure(pose);
     int count = 0;
-    double agreeing = 0;
+    double seen = 0;
     double alike = 0;
     for (const Landmark& landmark : landmarks_) {
-      if (!usable(landmark)) continue;
+      if (!landmark.usable()) continue;
       ++count;
       alike += std::clamp(landmark.correlation / landmark.usual, 0.0, 1.0);
-      if (!(landmark.correlation > 0.3)) continue;
-      if (there(landmark)) agreeing += 1;
-      xs.push_back({std::clamp(landmark.step_x, -3.0, 3.0), landmark.correlation});
-      ys.push_back({std::clamp(landmark.step_y, -3.0, 3.0), landmark.correlation});
+      if (landmark.there()) seen += 1;
     }
-    result.x = x;
-    result.y = y;
+    result.pose = pose;
     result.count = count;
-    result.share = count > 0 ? agreeing / count : 0;
+    result.share = count > 0 ? seen / count : 0;
     result.likeness = count > 0 ? alike / count : 0;
     if (step == 0 && !patient && result.likeness < kHopeless) return result;
-    if (xs.size() < 4) return result;
-    double move_x = weighted_median(xs);
-    double move_y = weighted_median(ys);
-    off.clear();
-    for (const Landmark& landmark : landmarks_) {
-      if (usable(landmark) && landmark.correlation > 0.3)
-        off.push_back({distance(landmark.step_x - move_x, landmark.step_y - move_y), landmark.correlation});
-    }
-    const double limit = kTukey * std::max(0.02, weighted_median(off));
-    double xx = 0, xy = 0, yy = 0, tx = 0, ty = 0;
-    const auto weight_of = [&](const Landmark& landmark, double from_x, double from_y) {
-      if (!usable(landmark) || !(landmark.correlation > 0.3)) return 0.0;
-      const double ratio = distance(landmark.step_x - from_x, landmark.step_y - from_y) / limit;
-      if (ratio >= 1) return 0.0;
-      const double gain = std::clamp(landmark.gain, 0.05, 20.0);
-      // Landmarks that fit better count for more; strong ones not beyond measure.
-      const double strength = 1 / (1 + landmark.energy / (kPatchPixels * 400 * unit_ * unit_));
-      const double clean = 1 / (1.05 - std::min(1.0, landmark.correlation));
-      return (1 - ratio * ratio) * (1 - ratio * ratio) * strength * clean * std::min(1.0, gain);
-    };
-    for (const Landmark& landmark : landmarks_) {
-      const double w = weight_of(landmark, move_x, move_y);
-      xx += w * landmark.xx;
-      xy += w * landmark.xy;
-      yy += w * landmark.yy;
-      tx += w * landmark.tx;
-      ty += w * landmark.ty;
-    }
-    const double determinant = xx * yy - xy * xy;
-    if (!(determinant > 1e-4 * xx * yy)) return result;
-    const double robust_x = move_x;
-    const double robust_y = move_y;
-    move_x = (yy * tx - xy * ty) / determinant;
-    move_y = (xx * ty - xy * tx) / determinant;
-    result.agreeing = 0;
-    for (const Landmark& landmark : landmarks_) {
-      if (usable(landmark) && there(landmark) &&
-          distance(landmark.step_x - move_x, landmark.step_y - move_y) < kTogether)
-        ++result.agreeing;
-    }
-    // Their scatter about the common step, whatever it comes from.
-    double vxx = 0, vxy = 0, vyy = 0;
-    for (const Landmark& landmark : landmarks_) {
-      const double w = weight_of(landmark, robust_x, robust_y);
-      if (!(w > 0)) continue;
-      const double gx = w * (landmark.tx - landmark.xx * move_x - landmark.xy * move_y);
-      const double gy = w * (landmark.ty - landmark.xy * move_x - landmark.yy * move_y);
-      vxx += gx * gx;
-      vxy += gx * gy;
-      vyy += gy * gy;
-    }
-    const double d2 = determinant * determinant;
-    const double error_x = (yy * yy * vxx - 2 * yy * xy * vxy + xy * xy * vyy) / d2;
-    const double error_y = (xx * xx * vyy - 2 * xx * xy * vxy + xy * xy * vxx) / d2;
-    result.standard_error = std::hypot(std::sqrt(std::max({0.0, error_x, error_y})), kInexact);
-    const double length = std::hypot(move_x, move_y);
-    if (length < kNear && step > 0) {
+    const CommonMove move = common_move(landmarks_, turning, reach_, unit_);
+    if (!move.found) return result;
+    result.agreeing = move.agreeing;
+    result.standard_error = move.standard_error;
+    const double length =
+        std::hypot(move.step.x, move.step.y) + reach_ * std::hypot(move.step.rotation, move.step.zoom);
+    if (exact && length < kNear) {
       result.converged = true;
-      result.x += move_x;
-      result.y += move_y;
+      result.pose = pose + move.step;
       return result;
     }
-    const double part = std::min(1.0, kLongest / length);
-    x += part * move_x;
-    y += part * move_y;
+    const Pose before = home_ + pose;
+    pose = pose + std::min(1.0, kLongest / length) * move.step;
+    const Pose next = home_ + pose;
+    turning = next.turned();
+    const bool same_pixel = std::round(next.x) == before.x && std::round(next.y) == before.y;
+    exact = turning || length < kFar || same_pixel || step >= kWholeSteps;
   }
-  measure(x, y);
-  result.x = x;
-  result.y = y;
+  measure(pose);
+  result.pose = pose;
   return result;
 }
 
 Landmarks::Visibility Landmarks::visibility() const {
   std::vector<std::array<double, 2>> gains, rests;
   for (const Landmark& landmark : landmarks_) {
-    if (!usable(landmark) || !(landmark.correlation > 0.5)) continue;
+    if (!landmark.usable() || !(landmark.correlation > 0.5)) continue;
     gains.push_back({landmark.gain, 1.0});
     rests.push_back({landmark.rest, 1.0});
   }
@@ -224,25 +150,28 @@ void Landmarks::begin(const SignalView& frame) {
   current_ = false;
 }
 
-bool Landmarks::try_at(double x, double y, bool patient) {
-  const Agreement found = climb(x, y, patient);
-  current_ = found.likeness > best_.likeness || best_.count == 0;
+bool Landmarks::try_at(const Pose& guess, bool patient) {
+  const Agreement found = climb(guess, patient);
+  current_ = found.score() > best_.score() || best_.count == 0;
   if (current_) best_ = found;
-  return best_.converged && best_.count >= kLeastCount && best_.likeness > kClear && best_.share > kNearlyAll;
+  return best_.converged && best_.count >= kLeastCount && best_.likeness > kClear &&
+         best_.share > kNearlyAll && best_.standard_error < kExact;
+}
+
+bool Landmarks::agreed() const noexcept {
+  return best_.agreeing >= kLeastAgreeing && best_.agreeing > kAgreed * best_.count;
 }
 
 LandmarkReport Landmarks::finish() {
   LandmarkReport report;
-  if (!current_ && frame_) measure(best_.x, best_.y);
+  if (!current_ && frame_) measure(best_.pose);
   frame_.reset();
-  report.located = best_.agreeing >= kLeastAgreeing && best_.agreeing > kAgreed * best_.count;
-  report.x = best_.x;
-  report.y = best_.y;
+  report.located = agreed();
+  report.pose = best_.pose;
   report.standard_error = best_.standard_error;
   if (report.located) {
     located_ = true;
-    at_x_ = best_.x;
-    at_y_ = best_.y;
+    at_ = best_.pose;
   }
   // Amplitudes of coarse and fine structure, jointly: seen = a * coarse + b * (expected - coarse).
   double cc = 0, cf = 0, ff = 0, sc = 0, sf = 0, rest = 0, samples = 0;
@@ -250,29 +179,28 @@ LandmarkReport Landmarks::finish() {
   report.count = 0;
   const auto [gain, noise] = visibility();
   for (Landmark& landmark : landmarks_) {
-    if (!usable(landmark)) continue;
+    if (!landmark.usable()) continue;
     // Nobody can say whether something so faint is there.
     const double signal = gain * gain * landmark.energy;
     if (signal < kVisible * (signal + noise)) continue;
     ++report.count;
     ++report.usable[static_cast<std::size_t>(landmark.tile)];
-    Patch fine{};
-    for (std::size_t p = 0; p < kPatchPixels; ++p) fine[p] = landmark.expected[p] - landmark.coarse[p];
-    const double own = product(landmark.seen, landmark.seen);
-    const double c2 = product(landmark.coarse, landmark.coarse);
-    const double f2 = product(fine, fine);
+    const double same = landmark.gain * landmark.energy;  // of `expected` with `seen`
+    const double own = landmark.rest + landmark.gain * same;
+    const double c2 = landmark.coarse_energy;
+    const double f2 = landmark.energy - 2 * landmark.coarse_product + c2;
     const double c = product(landmark.coarse, landmark.seen);
-    const double f = product(fine, landmark.seen);
+    const double f = same - c;
     // A blurred landmark looks like its coarse structure.
     if (own > 0 && c2 > 0.02 * landmark.energy)
       landmark.correlation = std::max(landmark.correlation, c / std::sqrt(own * c2));
-    if (!there(landmark)) {
+    if (!landmark.there()) {
       lost += 1;
       ++report.gone[static_cast<std::size_t>(landmark.tile)];
       continue;
     }
     const double w = 1 / (landmark.energy + kPatchPixels * unit_ * unit_);
-    const double both = product(landmark.coarse, fine);
+    const double both = landmark.coarse_product - c2;
     cc += w * c2;
     cf += w * both;
     ff += w * f2;
@@ -302,9 +230,8 @@ LandmarkReport Landmarks::finish() {
 
 void Landmarks::follow() {
   if (!located_) return;
-  home_x_ += at_x_;
-  home_y_ += at_y_;
-  at_x_ = at_y_ = 0;
+  home_ = home_ + at_;
+  at_ = {};
 }
 
 void Landmarks::adapt(double share) {
@@ -319,7 +246,7 @@ void Landmarks::adapt(double share) {
 }
 
 bool Landmarks::worn() const noexcept {
-  const auto good = std::ranges::count_if(landmarks_, [this](const Landmark& l) { return usable(l); });
+  const auto good = std::ranges::count_if(landmarks_, &Landmark::usable);
   return located_ && 2 * good < static_cast<std::ptrdiff_t>(landmarks_.size());
 }
 

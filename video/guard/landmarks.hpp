@@ -3,6 +3,7 @@
 // fine detail is left.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -10,16 +11,18 @@
 #include <vector>
 
 #include "sfft/types.hpp"
+#include "video/guard/common_move.hpp"
 #include "video/guard/landmark.hpp"
 #include "video/guard/pixel_rows.hpp"
+#include "video/guard/pose.hpp"
 
 namespace sfft::video {
 
-/// What the landmarks say of one frame. Shifts are where the scene went, in pixels: x to the right, y down.
+/// What the landmarks say of one frame.
 struct LandmarkReport {
-  bool located = false;  ///< enough of them agree on one shift; otherwise x, y and their error are void
-  double x = 0, y = 0;
-  double standard_error = 0;                 ///< of the larger of both
+  bool located = false;  ///< enough of them agree on one pose; otherwise it and its error are void
+  Pose pose;             ///< its rotation and zoom are 0 where they do not show
+  double standard_error = 0;                 ///< of the larger of x and y
   int count = 0;                             ///< usable landmarks inside the frame
   std::array<int, kTiles> usable{}, gone{};  ///< of each tile: usable landmarks, and those that are not there
   double lost = 0;                           ///< share of all that are not there, 0 to 1
@@ -39,13 +42,17 @@ class Landmarks {
 
   /// Begins with the next frame, of 8 or 16 bits and the scene's size; it has to stay until finish().
   void begin(const SignalView& frame);
-  /// Looks near a guess, a shift since the reference in pixels. True: the landmarks are there, and no other
-  /// guess is needed.
-  /// `patient`: even if nothing there looks like the scene at first.
-  bool try_at(double x, double y, bool patient = false);
+  /// Looks near a guess, a pose since the reference. True: the landmarks are there, and no other guess is
+  /// needed. `patient`: even if nothing there looks like the scene at first.
+  bool try_at(const Pose& guess, bool patient = false);
   /// Where the latest guesses have led to.
-  double x() const noexcept { return best_.x; }
-  double y() const noexcept { return best_.y; }
+  const Pose& pose() const noexcept { return best_.pose; }
+  /// Enough landmarks agree on that.
+  bool agreed() const noexcept;
+  bool converged() const noexcept { return best_.converged; }
+  /// Mean correlation there, of the usual, and the share of the landmarks that are there.
+  double likeness() const noexcept { return best_.likeness; }
+  double share() const noexcept { return best_.share; }
   /// What the best guess has shown.
   LandmarkReport finish();
 
@@ -53,11 +60,10 @@ class Landmarks {
   void follow();
   /// Moves the patches towards those of the latest frame by a share of the difference.
   void adapt(double share);
-  /// Later shifts are counted as if the scene were at (x, y) in the frame that the landmarks were taken from.
-  void rebase(double x, double y) {
+  /// Later poses are counted as if the scene had this one in the frame that the landmarks were taken from.
+  void rebase(const Pose& pose) {
     renewed_ = true;
-    home_x_ = -x;
-    home_y_ = -y;
+    home_ = Pose{} - pose;
   }
   /// Fewer landmarks can be relied on than a scene like this one has: take new ones.
   bool worn() const noexcept;
@@ -66,11 +72,14 @@ class Landmarks {
 
  private:
   struct Agreement {
-    double x = 0, y = 0, standard_error = 0;
+    Pose pose;
+    double standard_error = 0;
     double share = 0;     ///< of the landmarks that are there
     double likeness = 0;  ///< mean correlation, of the usual
     int count = 0, agreeing = 0;
     bool converged = false;
+    /// Which of two places is the better one: they look alike, and know it from each other.
+    double score() const noexcept { return likeness + agreeing / std::max(1.0, static_cast<double>(count)); }
   };
 
   /// Of the landmarks that are there: the medians of their gains and of their noise, as energies of patches.
@@ -79,16 +88,15 @@ class Landmarks {
   };
 
   Visibility visibility() const;
-  void measure(double x, double y);
-  Agreement climb(double x, double y, bool patient);
-  bool usable(const Landmark& landmark) const noexcept;
-  bool there(const Landmark& landmark) const noexcept;
+  void measure(const Pose& guess);
+  Agreement climb(Pose pose, bool patient);
 
   std::vector<Landmark> landmarks_;
   std::int64_t width_ = 0, height_ = 0;
-  double unit_ = 1;                 ///< a 255th of the full range
-  double home_x_ = 0, home_y_ = 0;  ///< of the reference in the scene's coordinates
-  double at_x_ = 0, at_y_ = 0;      ///< of the latest frame, from there
+  double unit_ = 1;   ///< a 255th of the full range
+  double reach_ = 1;  ///< half a diagonal, pixels
+  Pose home_;         ///< of the reference in the scene's coordinates
+  Pose at_;           ///< of the latest frame, from there
   double fine_ = 1, usual_fine_ = 1;
   bool renewed_ = false;  ///< taken from one frame, noise and all
   int noted_ = 0;         ///< usual frames until now

@@ -28,10 +28,12 @@ class SmallLeastSquares {
   }
 
   /// Variance of unknown i for values of variance 1 and weights near 1; after solve().
-  double variance(std::size_t i) const noexcept {
+  double variance(std::size_t i) const noexcept { return influence(i)[i]; }
+  /// By how much unknown i changes with each sum of the right side; after solve().
+  std::array<double, N> influence(std::size_t i) const noexcept {
     std::array<double, N> unit{};
     unit[i] = 1;
-    return solved(unit)[i];
+    return solved(unit);
   }
 
  private:

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <numbers>
+#include <cstdlib>
+
+#include "video/motion/phase_ramp.hpp"
 
 namespace sfft::video {
 
@@ -26,6 +27,28 @@ std::vector<float> grey_levels(const SignalView& region) {
   return region.type() == ElementType::u16 ? grey_levels_of<std::uint16_t>(region)
                                            : grey_levels_of<std::uint8_t>(region);
 }
+
+/// Takes a shift out of coefficients.
+class PhaseShift {
+ public:
+  PhaseShift(const Layout& layout, double x, double y) {
+    int most_x = 0;
+    for (const Frequency& f : layout.frequencies) {
+      most_x = std::max(most_x, f.x);
+      most_y_ = std::max(most_y_, std::abs(f.y));
+    }
+    phase_ramp(x / static_cast<double>(layout.region.width), most_x, false, by_x_);
+    phase_ramp(y / static_cast<double>(layout.region.height), most_y_, true, by_y_);
+  }
+  std::complex<float> apply(const Frequency& f, const std::complex<float>& value) const {
+    return times(value, times(by_x_[static_cast<std::size_t>(f.x)],
+                              by_y_[static_cast<std::size_t>(f.y + most_y_)]));
+  }
+
+ private:
+  int most_y_ = 0;
+  std::vector<std::complex<float>> by_x_, by_y_;
+};
 
 }  // namespace
 
@@ -66,8 +89,7 @@ Observer::Observer(const Observer& other)
 
 void Observer::measure_rings(Observation& out) const {
   const Layout& layout = learned_->layout;
-  const double turn_x = 2 * std::numbers::pi * out.registration.x / static_cast<double>(layout.region.width);
-  const double turn_y = 2 * std::numbers::pi * out.registration.y / static_cast<double>(layout.region.height);
+  const PhaseShift back(layout, out.registration.x, out.registration.y);
   struct Amplitude {
     double value = 0, variance = 0;
   };
@@ -76,11 +98,8 @@ void Observer::measure_rings(Observation& out) const {
     double energy = 0;
     double power = 0;
     for (const std::size_t i : places) {
-      const Frequency f = layout.frequencies[i];
-      const double angle = turn_x * f.x + turn_y * f.y;
-      const std::complex<double> turned =
-          std::complex<double>(values_[i]) * std::complex<double>(std::cos(angle), std::sin(angle));
-      const std::complex<double> expected(reference_values_[i]);
+      const std::complex<float> turned = back.apply(layout.frequencies[i], values_[i]);
+      const std::complex<float> expected = reference_values_[i];
       product += turned.real() * expected.real() + turned.imag() * expected.imag();
       energy += std::norm(expected);
       power += std::norm(turned);
@@ -136,15 +155,21 @@ Observation Observer::observe(const SignalView& region) {
   out.registration = registrar_.locate(reference_, values_, learned_->weights, last_, landmarks_);
   out.landmarks = landmarks_.finish();
   if (out.landmarks.located) {
-    out.registration.x = out.landmarks.x;
-    out.registration.y = out.landmarks.y;
+    const Pose& pose = out.landmarks.pose;
+    out.registration.x = pose.x;
+    out.registration.y = pose.y;
     out.registration.standard_error = out.landmarks.standard_error;
     out.registration.sure = true;
+    out.registration.turned = pose.turned();
+    if (pose.turned()) {
+      out.registration.rotation = pose.rotation;
+      out.registration.zoom = pose.zoom;
+    }
   }
   if (renew_landmarks_ && out.registration.sure) {
     const auto [width, height] = std::pair(learned_->layout.region.width, learned_->layout.region.height);
     landmarks_ = Landmarks(grey_levels(region), width, height, full_);
-    landmarks_.rebase(out.registration.x, out.registration.y);
+    landmarks_.rebase(out.registration.pose());
   }
   renew_landmarks_ = false;
   last_ = out.registration.sure ? out.registration : Registration{};
@@ -182,14 +207,9 @@ Observation Observer::observe(const SignalView& region) {
 
 void Observer::follow() {
   const Layout& layout = learned_->layout;
-  const double turn_x = 2 * std::numbers::pi * last_.x / static_cast<double>(layout.region.width);
-  const double turn_y = 2 * std::numbers::pi * last_.y / static_cast<double>(layout.region.height);
-  for (std::size_t i = 0; i < reference_values_.size(); ++i) {
-    const Frequency f = layout.frequencies[i];
-    const double angle = -(turn_x * f.x + turn_y * f.y);
-    reference_values_[i] *=
-        std::complex<float>(static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle)));
-  }
+  const PhaseShift on(layout, -last_.x, -last_.y);
+  for (std::size_t i = 0; i < reference_values_.size(); ++i)
+    reference_values_[i] = on.apply(layout.frequencies[i], reference_values_[i]);
   last_ = {};
   landmarks_.follow();
   reference_ = registrar_.reference(reference_values_);

@@ -4,9 +4,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numbers>
+#include <vector>
 
 namespace sfft::video {
+
+namespace {
+
+/// Compilers do not make vector code of four sums by themselves.
+using Four = float __attribute__((vector_size(16)));
+
+Four four(const Patch& patch, std::size_t at) {
+  Four values;
+  std::memcpy(&values, patch.data() + at, sizeof values);
+  return values;
+}
+
+float total(Four sum) {
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+}  // namespace
 
 Taps taps(double fraction) {
   double kernel[6];
@@ -26,21 +45,39 @@ Taps taps(double fraction) {
   return eight;
 }
 
+const Taps& taps_near(double fraction) {
+  constexpr std::size_t kPlaces = 256;
+  static const std::vector<Taps> table = [] {
+    std::vector<Taps> all;
+    for (std::size_t i = 0; i <= kPlaces; ++i) all.push_back(taps(static_cast<double>(i) / kPlaces));
+    return all;
+  }();
+  return table[static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * kPlaces + 0.5)];
+}
+
 void remove_mean(Patch& patch) {
-  float four[4] = {};
-  for (std::size_t i = 0; i < kPatchPixels; i += 4) {
-    for (std::size_t j = 0; j < 4; ++j) four[j] += patch[i + j];
-  }
-  const float mean = ((four[0] + four[1]) + (four[2] + four[3])) / kPatchPixels;
+  Four sum{};
+  for (std::size_t i = 0; i < kPatchPixels; i += 4) sum += four(patch, i);
+  const float mean = total(sum) / kPatchPixels;
   for (float& value : patch) value -= mean;
 }
 
 double product(const Patch& a, const Patch& b) {
-  float four[4] = {};
+  Four sum{};
+  for (std::size_t i = 0; i < kPatchPixels; i += 4) sum += four(a, i) * four(b, i);
+  return total(sum);
+}
+
+std::array<double, 4> products(const Patch& a, const Patch& b, const Patch& c, const Patch& d) {
+  Four aa{}, ab{}, ac{}, ad{};
   for (std::size_t i = 0; i < kPatchPixels; i += 4) {
-    for (std::size_t j = 0; j < 4; ++j) four[j] += a[i + j] * b[i + j];
+    const Four values = four(a, i);
+    aa += values * values;
+    ab += values * four(b, i);
+    ac += values * four(c, i);
+    ad += values * four(d, i);
   }
-  return (four[0] + four[1]) + (four[2] + four[3]);
+  return {total(aa), total(ab), total(ac), total(ad)};
 }
 
 Patch gradient(const Patch& patch, bool down) {

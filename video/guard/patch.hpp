@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace sfft::video {
 
@@ -19,6 +20,8 @@ using Patch = std::array<float, kPatchPixels>;
 /// 2 1.
 using Taps = std::array<float, 8>;
 Taps taps(double fraction);
+/// The same to a 512th of a pixel, from a table.
+const Taps& taps_near(double fraction);
 
 /// Reads the patch whose corner lies at (x, y) plus the taps' fractions.
 template <class T>
@@ -45,19 +48,22 @@ void read_patch(const T* pixels, std::int64_t stride, std::int64_t x, std::int64
 template <class T>
 void read_patch(const T* pixels, std::int64_t stride, std::int64_t x, std::int64_t y, Patch& out) {
   constexpr int N = kPatchSide;
-  float lines[(N + 2) * N];
+  using Sum = std::conditional_t<std::is_floating_point_v<T>, T, std::int32_t>;
+  Sum lines[(N + 2) * N];
   for (int r = 0; r < N + 2; ++r) {
     const T* from = pixels + (y - 1 + r) * stride + x - 1;
-    float* line = lines + r * N;
+    Sum* line = lines + r * N;
     for (int i = 0; i < N; ++i)
-      line[i] =
-          static_cast<float>(from[i]) + 2 * static_cast<float>(from[i + 1]) + static_cast<float>(from[i + 2]);
+      line[i] = static_cast<Sum>(from[i]) + 2 * static_cast<Sum>(from[i + 1]) + static_cast<Sum>(from[i + 2]);
   }
-  for (int i = 0; i < N * N; ++i) out[i] = 0.0625F * (lines[i] + 2 * lines[i + N] + lines[i + 2 * N]);
+  for (int i = 0; i < N * N; ++i)
+    out[i] = 0.0625F * static_cast<float>(lines[i] + 2 * lines[i + N] + lines[i + 2 * N]);
 }
 
 void remove_mean(Patch& patch);
 double product(const Patch& a, const Patch& b);
+/// Products of `a` with itself and with three others.
+std::array<double, 4> products(const Patch& a, const Patch& b, const Patch& c, const Patch& d);
 /// Differences of neighbours across, or down.
 Patch gradient(const Patch& patch, bool down);
 /// By about two pixels.

@@ -8,6 +8,8 @@
 #include <limits>
 #include <numbers>
 
+#include "video/motion/phase_ramp.hpp"
+
 namespace sfft::video {
 
 namespace {
@@ -15,6 +17,8 @@ namespace {
 constexpr int kAxis = 2;
 /// Radians per pixel up to which each stage of the climb looks.
 constexpr double kStages[] = {0.22, 0.5, 10};
+/// Pixels: a shorter step ends a stage. Newton's method leaves a small part of it over.
+constexpr double kNear = 0.02;
 
 }  // namespace
 
@@ -66,25 +70,20 @@ void PhaseMatch::prepare(std::span<const std::complex<float>> reference,
   chance_ = sum > 0 ? std::sqrt(0.5 * squares) / sum : 1;
 }
 
+void PhaseMatch::fill_ramps(double x, double y) {
+  phase_ramp(x / width_, most_x_, false, ramp_x_);
+  phase_ramp(y / height_, most_y_, true, ramp_y_);
+}
+
 PhaseMatch::Sums PhaseMatch::sum(double x, double y, std::size_t count) {
-  const auto fill = [](std::vector<std::complex<float>>& ramp, int first, int last, double turns) {
-    ramp.resize(static_cast<std::size_t>(last - first + 1));
-    for (int f = first; f <= last; ++f) {
-      const double angle = 2 * std::numbers::pi * turns * f;
-      ramp[static_cast<std::size_t>(f - first)] = {static_cast<float>(std::cos(angle)),
-                                                   static_cast<float>(std::sin(angle))};
-    }
-  };
-  fill(ramp_x_, 0, most_x_, x / width_);
-  fill(ramp_y_, -most_y_, most_y_, y / height_);
+  fill_ramps(x, y);
   float weight = 0, cosine = 0, gx = 0, gy = 0, xx = 0, xy = 0, yy = 0, noise_x = 0, noise_y = 0;
   for (std::size_t n = 0; n < count; ++n) {
-    const std::complex<float> a = ramp_x_[static_cast<std::size_t>(fx_[n])];
-    const std::complex<float> b = ramp_y_[static_cast<std::size_t>(fy_[n] + most_y_)];
-    const float re = a.real() * b.real() - a.imag() * b.imag();
-    const float im = a.real() * b.imag() + a.imag() * b.real();
-    const float c = turns_[n].real() * re - turns_[n].imag() * im;
-    const float s = turns_[n].real() * im + turns_[n].imag() * re;
+    const std::complex<float> back =
+        times(ramp_x_[static_cast<std::size_t>(fx_[n])], ramp_y_[static_cast<std::size_t>(fy_[n] + most_y_)]);
+    const std::complex<float> left = times(turns_[n], back);
+    const float c = left.real();
+    const float s = left.imag();
     const float wx = omega_x_[n];
     const float wy = omega_y_[n];
     weight += weights_[n];
@@ -101,37 +100,52 @@ PhaseMatch::Sums PhaseMatch::sum(double x, double y, std::size_t count) {
 }
 
 PhaseAgreement PhaseMatch::at(double x, double y) {
-  const Sums sums = sum(x, y, places_.size());
-  return {x, y, sums.weight > 0 ? sums.cosine / sums.weight : 0, 0};
+  fill_ramps(x, y);
+  float weight = 0;
+  float cosine = 0;
+  for (std::size_t n = 0; n < places_.size(); ++n) {
+    const std::complex<float> back =
+        times(ramp_x_[static_cast<std::size_t>(fx_[n])], ramp_y_[static_cast<std::size_t>(fy_[n] + most_y_)]);
+    weight += weights_[n];
+    cosine += turns_[n].real() * back.real() - turns_[n].imag() * back.imag();
+  }
+  return {x, y, weight > 0 ? cosine / weight : 0, 0};
+}
+
+void PhaseMatch::climb_stage(std::size_t stage, double& x, double& y) {
+  const bool last = stage + 1 == stages_.size();
+  if (stages_[stage] < 24 && !last) return;
+  const double longest = 0.8 / (last ? 1.0 : kStages[stage]);
+  for (int step = 0; step < 4; ++step) {
+    const Sums sums = sum(x, y, stages_[stage]);
+    const double determinant = sums.xx * sums.yy - sums.xy * sums.xy;
+    double dx = 0;
+    double dy = 0;
+    if (sums.xx > 0 && determinant > 1e-6 * sums.xx * sums.yy) {
+      dx = (sums.yy * sums.gx - sums.xy * sums.gy) / determinant;
+      dy = (sums.xx * sums.gy - sums.xy * sums.gx) / determinant;
+    } else {  // not near a maximum: uphill
+      const double slope = std::hypot(sums.gx, sums.gy);
+      if (!(slope > 0)) return;
+      dx = longest * sums.gx / slope;
+      dy = longest * sums.gy / slope;
+    }
+    const double length = std::hypot(dx, dy);
+    const double part = length > longest ? longest / length : 1;
+    x += part * dx;
+    y += part * dy;
+    if (length < (last ? kNear : 10 * kNear)) return;
+  }
+}
+
+PhaseAgreement PhaseMatch::approach(double x, double y) {
+  for (std::size_t stage = 0; stage + 1 < stages_.size(); ++stage) climb_stage(stage, x, y);
+  return {x, y, 0, std::numeric_limits<double>::infinity()};
 }
 
 PhaseAgreement PhaseMatch::climb(double x, double y) {
-  Sums sums;
-  for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
-    if (stages_[stage] < 24 && stage + 1 < stages_.size()) continue;
-    const double longest = 0.8 / (stage + 1 < stages_.size() ? kStages[stage] : 1.0);
-    for (int step = 0; step < 4; ++step) {
-      sums = sum(x, y, stages_[stage]);
-      const double determinant = sums.xx * sums.yy - sums.xy * sums.xy;
-      double dx = 0;
-      double dy = 0;
-      if (sums.xx > 0 && determinant > 1e-6 * sums.xx * sums.yy) {
-        dx = (sums.yy * sums.gx - sums.xy * sums.gy) / determinant;
-        dy = (sums.xx * sums.gy - sums.xy * sums.gx) / determinant;
-      } else {  // not near a maximum: uphill
-        const double slope = std::hypot(sums.gx, sums.gy);
-        if (!(slope > 0)) break;
-        dx = longest * sums.gx / slope;
-        dy = longest * sums.gy / slope;
-      }
-      const double length = std::hypot(dx, dy);
-      const double part = length > longest ? longest / length : 1;
-      x += part * dx;
-      y += part * dy;
-      if (length < 1e-3) break;
-    }
-  }
-  sums = sum(x, y, places_.size());
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage) climb_stage(stage, x, y);
+  const Sums sums = sum(x, y, places_.size());
   PhaseAgreement found{x, y, sums.weight > 0 ? sums.cosine / sums.weight : 0, 0};
   found.standard_error = sums.xx > 0 && sums.yy > 0
                              ? std::max(std::sqrt(sums.noise_x) / sums.xx, std::sqrt(sums.noise_y) / sums.yy)

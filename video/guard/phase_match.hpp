@@ -30,6 +30,8 @@ class PhaseMatch {
   PhaseAgreement at(double x, double y);
   /// Climbs to the nearest maximum, by low frequencies first: from up to about six pixels away.
   PhaseAgreement climb(double x, double y);
+  /// The same by low frequencies alone: to a fraction of a pixel, and without coherence and error.
+  PhaseAgreement approach(double x, double y);
   /// What the coherence of frames that have nothing in common strays by.
   double chance() const noexcept { return chance_; }
 
@@ -38,6 +40,8 @@ class PhaseMatch {
     double weight = 0, cosine = 0, gx = 0, gy = 0, xx = 0, xy = 0, yy = 0, noise_x = 0, noise_y = 0;
   };
   Sums sum(double x, double y, std::size_t count);
+  void climb_stage(std::size_t stage, double& x, double& y);
+  void fill_ramps(double x, double y);
 
   /// Sorted by frequency.
   std::vector<std::size_t> places_;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <type_traits>
 
 namespace sfft::video {
 
@@ -20,26 +21,22 @@ struct Sums {
 
 template <class T>
 Sums sum_run(const T* pixels, std::int64_t count, int black, int white) {
-  Sums sums;
+  // Squares of 8 bits fit into 32 for a run of 66,000 pixels; vectors of those are twice as long.
+  using Wide = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
   std::int32_t difference = 0;
   std::int32_t dark = 0;
   std::int32_t bright = 0;
-  std::int64_t sum = 0;
-  std::int64_t squares = 0;
+  std::uint32_t sum = 0;
+  Wide squares = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const int value = pixels[i];
     difference += std::abs(static_cast<int>(pixels[i + 2]) - value);
-    sum += value;
-    squares += static_cast<std::int64_t>(value) * value;
+    sum += static_cast<std::uint32_t>(value);
+    squares += static_cast<Wide>(value) * static_cast<Wide>(value);
     dark += value < black ? 1 : 0;
     bright += value > white ? 1 : 0;
   }
-  sums.difference = difference;
-  sums.dark = dark;
-  sums.bright = bright;
-  sums.sum = sum;
-  sums.squares = squares;
-  return sums;
+  return {difference, sum, static_cast<std::int64_t>(squares), dark, bright};
 }
 
 template <class T>

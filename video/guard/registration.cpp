@@ -23,6 +23,17 @@ constexpr double kSure = 5.5;
 /// Pixels by which phases and small pictures may differ.
 constexpr double kNear = 0.5;
 constexpr double kTukey = 4.685;
+/// Frames after which a search confirms where the scene is.
+constexpr int kTrusted = 50;
+/// Pixels from frame to frame that are no jump.
+constexpr double kStep = 1.2;
+/// Likeness, or share of the landmarks, that may be lost since then.
+constexpr double kLessAlike = 0.06;
+/// Frames in which landmarks that are nowhere are looked for, and every how many afterwards.
+constexpr int kPatience = 25;
+constexpr int kGlance = 4;
+/// Peaks of the correlation of small pictures that are looked at.
+constexpr std::size_t kPeaks = 6;
 /// Grey levels that the residuals of a small picture are taken to have at least.
 constexpr double kLeastSpread = 0.05;
 
@@ -42,8 +53,10 @@ double peak_offset(float before, float at, float after) {
 }  // namespace
 
 Registrar::Registrar(const Layout& layout) : layout_(layout), pictures_(layout), phases_(layout) {
+  // Neighbouring points of the tapered picture are not independent, about two to a degree of freedom: every
+  // other one says as much.
   for (int row = kRim; row < pictures_.height() - kRim; ++row) {
-    for (int column = kRim; column < pictures_.width() - kRim; ++column) {
+    for (int column = kRim + row % 2; column < pictures_.width() - kRim; column += 2) {
       points_.push_back(row * pictures_.width() + column);
       at_x_.push_back(static_cast<float>((column - 0.5 * pictures_.width()) * pictures_.step_x()));
       at_y_.push_back(static_cast<float>((row - 0.5 * pictures_.height()) * pictures_.step_y()));
@@ -119,8 +132,7 @@ Registrar::Step Registrar::step(const ReferencePicture& reference, double x, dou
   step.found.y += p[3] / contrast;
   step.found.rotation = p[4] / contrast;
   step.found.zoom = p[5] / contrast;
-  // Neighbouring points of the tapered picture are not independent: about two to a degree of freedom.
-  const double scale = std::sqrt(2.0) * step.spread / contrast;
+  const double scale = step.spread / contrast;
   step.found.standard_error = scale * std::sqrt(std::max(equations.variance(2), equations.variance(3)));
   step.found.rotation_error = scale * std::sqrt(equations.variance(4));
   step.found.zoom_error = scale * std::sqrt(equations.variance(5));
@@ -128,7 +140,7 @@ Registrar::Step Registrar::step(const ReferencePicture& reference, double x, dou
   return step;
 }
 
-Registration Registrar::correlation_peak(const ReferencePicture& reference) {
+std::vector<Pose> Registrar::correlation_peaks(const ReferencePicture& reference) {
   pictures_.correlate(reference.low, low_, surface_);
   const int width = pictures_.width();
   const int height = pictures_.height();
@@ -137,51 +149,80 @@ Registration Registrar::correlation_peak(const ReferencePicture& reference) {
   const auto value = [&](int column, int row) {
     return surface_[static_cast<std::size_t>((row + height) % height * width + (column + width) % width)];
   };
-  float best = value(0, 0);
-  int best_x = 0;
-  int best_y = 0;
+  struct Peak {
+    float height;
+    int x, y;
+  };
+  std::vector<Peak> peaks;
   for (int row = -reach_y; row <= reach_y; ++row) {
     for (int column = -reach_x; column <= reach_x; ++column) {
-      if (value(column, row) <= best) continue;
-      best = value(column, row);
-      best_x = column;
-      best_y = row;
+      const float here = value(column, row);
+      if (here < value(column - 1, row) || here < value(column + 1, row) || here < value(column, row - 1) ||
+          here < value(column, row + 1))
+        continue;
+      peaks.push_back({here, column, row});
     }
   }
-  Registration found;
-  found.x =
-      pictures_.step_x() * (best_x + peak_offset(value(best_x - 1, best_y), best, value(best_x + 1, best_y)));
-  found.y =
-      pictures_.step_y() * (best_y + peak_offset(value(best_x, best_y - 1), best, value(best_x, best_y + 1)));
-  return found;
+  const std::size_t count = std::min(kPeaks, peaks.size());
+  std::partial_sort(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(count), peaks.end(),
+                    [](const Peak& a, const Peak& b) { return a.height > b.height; });
+  std::vector<Pose> places;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [at, x, y] = peaks[i];
+    places.push_back({pictures_.step_x() * (x + peak_offset(value(x - 1, y), at, value(x + 1, y))),
+                      pictures_.step_y() * (y + peak_offset(value(x, y - 1), at, value(x, y + 1)))});
+  }
+  if (places.empty()) places.push_back({});
+  return places;
 }
 
-PhaseAgreement Registrar::search(const ReferencePicture& reference, const Registration& start,
-                                 Landmarks& landmarks) {
-  PhaseAgreement best = phases_.climb(start.x, start.y);
+void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
+                       Landmarks& landmarks) {
+  // Whether the landmarks are where the phases say, or have nothing to say against it.
+  constexpr double kClear = 0.8;
+  const auto settled = [&] {
+    if (landmarks.try_at({best.x, best.y})) return true;
+    const Pose& pose = landmarks.pose();
+    return best.coherence >= kClear &&
+           (!landmarks.agreed() || std::hypot(pose.x - best.x, pose.y - best.y) < kNear);
+  };
   const auto consider = [&](double x, double y) {
     const PhaseAgreement other = phases_.climb(x, y);
     if (other.coherence > best.coherence) best = other;
   };
-  // Whether the landmarks are where the phases say.
-  const auto settled = [&] { return landmarks.try_at(best.x, best.y); };
-  // A scene that is where it was, or nearly, needs no search.
-  constexpr double kClear = 0.8;
-  if (settled() || best.coherence >= kClear) return best;
-  const Registration peak = correlation_peak(reference);
-  consider(0, 0);
+  // After a jump, low frequencies lead to where the landmarks are.
+  const std::vector<Pose> peaks = correlation_peaks(reference);
+  const Pose& peak = peaks.front();
+  const PhaseAgreement near = phases_.approach(peak.x, peak.y);
+  if (landmarks.try_at({near.x, near.y})) return;
   consider(peak.x, peak.y);
-  if (settled() || landmarks.try_at(peak.x, peak.y)) return best;
-  const Step coarse = fit(reference, peak.x, peak.y);
-  consider(coarse.found.x, coarse.found.y);
+  if (settled() || landmarks.try_at(start.pose(), true)) return;
+  consider(start.x, start.y);
+  if (start.x != 0 || start.y != 0) consider(0, 0);
+  if (settled() || landmarks.try_at({peak.x, peak.y})) return;
+  const Registration coarse = fit(reference, peak.x, peak.y).found;
+  consider(coarse.x, coarse.y);
   // Turned or enlarged, a scene has no common phase: the small picture still shows where it is.
-  if (best.coherence < kSure * phases_.chance() && coarse.found.inliers > 0.7) {
-    best.x = coarse.found.x;
-    best.y = coarse.found.y;
-    best.standard_error = coarse.found.standard_error;
+  if (best.coherence < kSure * phases_.chance() && coarse.inliers > 0.7) {
+    best.x = coarse.x;
+    best.y = coarse.y;
+    best.standard_error = coarse.standard_error;
   }
-  if (!landmarks.try_at(best.x, best.y, true)) landmarks.try_at(coarse.found.x, coarse.found.y, true);
-  return best;
+  if (landmarks.try_at({best.x, best.y}, true)) return;
+  const Pose turned{coarse.x, coarse.y, coarse.rotation, coarse.zoom};
+  if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
+  // Much that moves in front of the scene has peaks of its own.
+  for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) {
+    const PhaseAgreement other = phases_.approach(peaks[i].x, peaks[i].y);
+    landmarks.try_at({other.x, other.y}, true);
+  }
+}
+
+bool Registrar::followed(const Landmarks& landmarks, const Registration& start) const {
+  const Pose& pose = landmarks.pose();
+  return trust_.age < kTrusted && landmarks.agreed() && landmarks.converged() &&
+         std::hypot(pose.x - start.x, pose.y - start.y) < kStep &&
+         landmarks.likeness() > trust_.likeness - kLessAlike && landmarks.share() > trust_.share - kLessAlike;
 }
 
 Registration Registrar::locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
@@ -192,19 +233,29 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
   const double chance = phases_.chance();
   Registration found;
   found.still_coherence = phases_.at(0, 0).coherence;
+  const bool clear = landmarks.try_at(start.pose());
   PhaseAgreement best;
-  const bool clear = landmarks.try_at(start.x, start.y);
-  if (clear) {
-    best = phases_.at(landmarks.x(), landmarks.y());
+  if (landmarks.agreed()) {
+    best = phases_.at(landmarks.pose().x, landmarks.pose().y);
   } else {
-    best = search(reference, start, landmarks);
+    best = without_ == 0 ? phases_.at(start.x, start.y) : phases_.climb(start.x, start.y);
   }
+  ++trust_.age;
+  if (!clear && !followed(landmarks, start) && (without_ < kPatience || without_ % kGlance == 0)) {
+    search(reference, best, start, landmarks);
+    trust_ = {landmarks.likeness(), landmarks.share(), 0};
+    if (landmarks.agreed()) best = phases_.at(landmarks.pose().x, landmarks.pose().y);
+  } else if (clear) {
+    trust_ = {landmarks.likeness(), landmarks.share(), 0};
+  }
+  without_ = landmarks.agreed() ? 0 : without_ + 1;
   // Opposite rims do not move with the scene, and pull the phases of the whole picture back. Small pictures
   // leave the rim out: where the scene is clear, they have the last word.
   Step fine = step(reference, best.x, best.y);
   const double far = std::max(kNear, 0.35 * std::hypot(best.x, best.y));
+  const bool known = landmarks.agreed();
   const auto better = [&] {
-    return !clear && fine.good && best.coherence > 0.6 && fine.found.inliers > 0.5 &&
+    return !known && fine.good && best.coherence > 0.6 && fine.found.inliers > 0.5 &&
            std::hypot(fine.found.x - best.x, fine.found.y - best.y) < far;
   };
   double x = best.x;

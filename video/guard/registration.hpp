@@ -10,6 +10,7 @@
 #include "video/guard/landmarks.hpp"
 #include "video/guard/layout.hpp"
 #include "video/guard/phase_match.hpp"
+#include "video/guard/pose.hpp"
 #include "video/guard/small_picture.hpp"
 
 namespace sfft::video {
@@ -25,7 +26,11 @@ struct Registration {
   double inliers = 0;          ///< share of the scene's structure that lies where this says, 0 to 1
   double coherence = 0;        ///< of the phases, -1 to 1: what is left of the scene's fine structure
   double still_coherence = 0;  ///< the same for a scene that has not moved
-  bool sure = false;           ///< the phases agree by far more than chance
+  bool sure = false;           ///< the phases agree by far more than chance, or the landmarks
+  bool turned = false;         ///< landmarks have seen the rotation and the zoom
+
+  /// As far as it is known well enough to look for landmarks there.
+  Pose pose() const noexcept { return {x, y, turned ? rotation : 0, turned ? zoom : 0}; }
 };
 
 /// What a reference needs once.
@@ -43,7 +48,8 @@ class Registrar {
   ReferencePicture reference(std::span<const std::complex<float>> values);
 
   /// Finds the scene in a frame; `start` is a guess, such as the previous frame's. If the landmarks, which
-  /// have begun with the frame, are not there, phases and small pictures look elsewhere.
+  /// have begun with the frame, are not there as they were before, phases and small pictures look elsewhere; if
+  /// they have been nowhere for long, not in every frame.
   Registration locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
                       std::span<const float> weights, const Registration& start, Landmarks& landmarks);
   /// The small picture of the structure in the latest frame, moved to where the reference has it.
@@ -62,15 +68,26 @@ class Registrar {
   };
   Step step(const ReferencePicture& reference, double x, double y);
   Step fit(const ReferencePicture& reference, double x, double y);
-  PhaseAgreement search(const ReferencePicture& reference, const Registration& start, Landmarks& landmarks);
-  Registration correlation_peak(const ReferencePicture& reference);
+  /// Whether the landmarks agree, near the start, as well as where the latest search has found the scene.
+  bool followed(const Landmarks& landmarks, const Registration& start) const;
+  void search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
+              Landmarks& landmarks);
+  /// Of the small pictures' correlation, the highest first; at least one.
+  std::vector<Pose> correlation_peaks(const ReferencePicture& reference);
 
   const Layout layout_;
   SmallPictures pictures_;
   PhaseMatch phases_;
   std::vector<std::complex<float>> low_;
   std::vector<float> structure_, surface_, residuals_;
-  std::vector<int> points_;         ///< inside the rim
+  /// What the landmarks were like where the latest search has found or confirmed the scene.
+  struct Trust {
+    double likeness = 0, share = 0;
+    int age = 0;  ///< frames since
+  };
+  Trust trust_;
+  int without_ = 0;                 ///< frames in a row without landmarks
+  std::vector<int> points_;         ///< inside the rim, every other one
   std::vector<float> at_x_, at_y_;  ///< of these points, pixels from the centre
 };
 

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "video/motion/friendly_size.hpp"
+#include "video/motion/phase_ramp.hpp"
 
 namespace sfft::video {
 
@@ -61,30 +62,19 @@ void SmallPictures::transform(std::vector<float>& picture) {
                 {static_cast<std::byte*>(start), plan_.workspace_bytes()});
 }
 
-void SmallPictures::phase_ramp(double x, double y) {
-  const auto fill = [](std::vector<std::complex<float>>& ramp, int first, int last, double turns) {
-    ramp.clear();
-    for (int f = first; f <= last; ++f) {
-      const double angle = 2 * std::numbers::pi * turns * f;
-      ramp.emplace_back(static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle)));
-    }
-  };
-  fill(ramp_x_, 0, columns_, x / static_cast<double>(region_width_));
-  fill(ramp_y_, -rows_, rows_, y / static_cast<double>(region_height_));
-}
-
 void SmallPictures::draw(std::span<const std::complex<float>> low, double x, double y, bool structure,
                          std::vector<float>& picture) {
   std::ranges::fill(half_, std::complex<float>{});
-  phase_ramp(x, y);
+  phase_ramp(x / static_cast<double>(region_width_), columns_, false, ramp_x_);
+  phase_ramp(y / static_cast<double>(region_height_), rows_, true, ramp_y_);
   const std::vector<float>& taper = structure ? structure_taper_ : taper_;
   const int stride = width_ / 2 + 1;
   std::size_t i = 0;
   for (int fx = 0; fx <= columns_; ++fx) {
     for (int fy = -rows_; fy <= rows_; ++fy, ++i) {
       half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
-          taper[i] * low[i] * ramp_x_[static_cast<std::size_t>(fx)] *
-          ramp_y_[static_cast<std::size_t>(fy + rows_)];
+          taper[i] * times(low[i], times(ramp_x_[static_cast<std::size_t>(fx)],
+                                         ramp_y_[static_cast<std::size_t>(fy + rows_)]));
     }
   }
   transform(picture);
@@ -109,29 +99,32 @@ void SmallPictures::gradients(std::span<const std::complex<float>> low, std::vec
   }
 }
 
-std::complex<float> SmallPictures::windowed(std::span<const std::complex<float>> low, int fx, int fy) const {
-  const int lines = 2 * rows_ + 1;
-  const auto line = [&](int x) {
-    const bool conjugate = x < 0;
-    const auto value = [&](int y) {
-      const std::complex<float> v =
-          low[static_cast<std::size_t>(std::abs(x) * lines + (conjugate ? -y : y) + rows_)];
-      return conjugate ? std::conj(v) : v;
-    };
-    return 0.5F * value(fy) - 0.25F * (value(fy - 1) + value(fy + 1));
-  };
-  return 0.5F * line(fx) - 0.25F * (line(fx - 1) + line(fx + 1));
+void SmallPictures::window(std::span<const std::complex<float>> low,
+                           std::vector<std::complex<float>>& windowed) {
+  const auto lines = static_cast<std::size_t>(2 * rows_ + 1);
+  const std::size_t points = low.size();
+  lines_.assign(points, {});
+  windowed.assign(points, {});
+  for (std::size_t i = 1; i + 1 < points; ++i) lines_[i] = 0.5F * low[i] - 0.25F * (low[i - 1] + low[i + 1]);
+  for (std::size_t i = lines; i + lines < points; ++i)
+    windowed[i] = 0.5F * lines_[i] - 0.25F * (lines_[i - lines] + lines_[i + lines]);
+  // Left of the first column are the conjugates of the second.
+  for (std::size_t i = 0; i < lines && i + lines < points; ++i)
+    windowed[i] = 0.5F * lines_[i] - 0.25F * (std::conj(lines_[2 * lines - 1 - i]) + lines_[i + lines]);
 }
 
 void SmallPictures::correlate(std::span<const std::complex<float>> reference,
                               std::span<const std::complex<float>> low, std::vector<float>& surface) {
   std::ranges::fill(half_, std::complex<float>{});
+  window(low, windowed_);
+  window(reference, reference_);
   const int stride = width_ / 2 + 1;
   for (int fx = 0; fx < columns_; ++fx) {
     for (int fy = -rows_ + 1; fy < rows_; ++fy) {
       if (fx <= 1 && std::abs(fy) <= 1) continue;
-      const std::complex<float> product = windowed(low, fx, fy) * std::conj(windowed(reference, fx, fy));
-      const float strength = std::abs(product);
+      const auto i = static_cast<std::size_t>(fx * (2 * rows_ + 1) + fy + rows_);
+      const std::complex<float> product = times(windowed_[i], std::conj(reference_[i]));
+      const float strength = std::sqrt(std::norm(product));
       if (!(strength > 0)) continue;
       half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
           product / std::sqrt(strength);

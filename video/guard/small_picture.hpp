@@ -38,8 +38,8 @@ class SmallPictures {
 
  private:
   void transform(std::vector<float>& picture);
-  void phase_ramp(double x, double y);
-  std::complex<float> windowed(std::span<const std::complex<float>> low, int fx, int fy) const;
+  /// A scene's low block under a Hann window, in the same order; void at the block's limits.
+  void window(std::span<const std::complex<float>> low, std::vector<std::complex<float>>& windowed);
 
   int columns_, rows_;
   int width_, height_;
@@ -48,7 +48,7 @@ class SmallPictures {
   dense::Plan<float> plan_;
   /// In the order of Layout::block, divided by the points of the region; of all, and of the structure.
   std::vector<float> taper_, structure_taper_;
-  std::vector<std::complex<float>> half_, ramp_x_, ramp_y_;
+  std::vector<std::complex<float>> half_, ramp_x_, ramp_y_, lines_, windowed_, reference_;
   std::vector<std::byte> workspace_;
 };
 

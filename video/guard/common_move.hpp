@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The move that landmarks agree on.
+#pragma once
+
+#include <span>
+
+#include "video/guard/landmark.hpp"
+#include "video/guard/pose.hpp"
+
+namespace sfft::video {
+
+/// From where the landmarks were compared to where they are.
+struct CommonMove {
+  Pose step;
+  double standard_error = 0;  ///< pixels, of the larger of x and y
+  int agreeing = 0;           ///< landmarks that are there and within a pixel of the move
+  bool found = false;         ///< otherwise there are too few
+};
+
+/// Landmarks that correlate less than this have no say.
+inline constexpr double kLeastCorrelation = 0.3;
+
+/// `turning`: with rotation and zoom in any case, otherwise if they explain twice as much. `reach`: half a
+/// diagonal of the picture, in pixels. `unit`: a 255th of the full range.
+CommonMove common_move(std::span<const Landmark> landmarks, bool turning, double reach, double unit);
+
+/// Sorts.
+double weighted_median(std::vector<std::array<double, 2>>& values_and_weights);
+
+}  // namespace sfft::video

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The phases that a shift gives to a row of neighbouring frequencies.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <numbers>
+#include <vector>
+
+namespace sfft::video {
+
+/// a·b, without a test for NaN.
+inline std::complex<float> times(std::complex<float> a, std::complex<float> b) noexcept {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+/// exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each is the one before times the first, in
+/// double precision: that is several times cheaper than a sine for each, and some 1e-16 off per step.
+inline void phase_ramp(double turns, int last, bool both_signs, std::vector<std::complex<float>>& ramp) {
+  const auto most = static_cast<std::size_t>(last);
+  const std::size_t zero = both_signs ? most : 0;
+  ramp.resize(zero + most + 1);
+  const double c = std::cos(2 * std::numbers::pi * turns);
+  const double s = std::sin(2 * std::numbers::pi * turns);
+  double re = 1;
+  double im = 0;
+  for (std::size_t f = 0; f <= most; ++f) {
+    const std::complex<float> phase(static_cast<float>(re), static_cast<float>(im));
+    ramp[zero + f] = phase;
+    if (both_signs) ramp[zero - f] = std::conj(phase);
+    const double next = re * c - im * s;
+    im = re * s + im * c;
+    re = next;
+  }
+}
+
+}  // namespace sfft::video
