@@ -12,11 +12,21 @@ constexpr int kLanes = kTwoPassLanes;
 template <class Real>
 using V = typename VectorOf<Real, kLanes>::Type;
 
+/// Rows are far apart, and the processor does not foresee them.
+template <int kWrite, class T>
+SFFT_BUTTERFLY void prefetch_row(const T* x, std::int64_t stride, std::int64_t rows_left) {
+  constexpr std::int64_t kAhead = 16, kLine = 64 / static_cast<std::int64_t>(sizeof(T));
+  if (rows_left <= kAhead) return;
+  for (std::int64_t at = 0; at < 2 * kLanes; at += kLine)
+    __builtin_prefetch(x + kAhead * stride + at, kWrite);
+}
+
 template <class Real, class T>
 void load_complex(const void* from, std::int64_t stride, std::int64_t rows, Real* __restrict re,
                   Real* __restrict im) {
   const T* x = static_cast<const T*>(from);
   for (std::int64_t r = 0; r < rows; ++r, x += 2 * stride, re += kLanes, im += kLanes) {
+    prefetch_row<0>(x, 2 * stride, rows - r);
     if constexpr (sizeof(T) == sizeof(float)) {
       // Eight complex floats are two loads and two shuffles where a vector holds them.
       const auto pairs = load_vector<typename VectorOf<T, 2 * kLanes>::Type>(x);
@@ -38,6 +48,7 @@ void load_real(const void* from, std::int64_t stride, std::int64_t rows, Real* _
                Real* __restrict im) {
   const T* x = static_cast<const T*>(from);
   for (std::int64_t r = 0; r < rows; ++r, x += stride, re += kLanes, im += kLanes) {
+    prefetch_row<0>(x, stride, rows - r);
     for (int c = 0; c < kLanes; ++c) re[c] = static_cast<Real>(x[c]);
     for (int c = 0; c < kLanes; ++c) im[c] = static_cast<Real>(x[kLanes + c]);
   }
@@ -94,6 +105,7 @@ template <class Real>
 void store(const Real* __restrict re, const Real* __restrict im, std::int64_t rows, int first, Real scale,
            std::int64_t stride, Real* __restrict to) {
   for (std::int64_t r = 0; r < rows; ++r, re += kLanes, im += kLanes, to += 2 * stride) {
+    prefetch_row<1>(to, 2 * stride, rows - r);
     if (first == 0) {
       for (int c = 0; c < kLanes; ++c) {
         to[2 * c] = scale * re[c];

@@ -112,12 +112,12 @@ class BuiltInEngine final : public DenseEngine<Real> {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real) {
-  if (auto engine = make_long_line_engine<Real>(shape, real)) return engine;
+std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real, int threads) {
+  if (auto engine = make_long_line_engine<Real>(shape, real, threads)) return engine;
   return std::make_unique<const BuiltInEngine<Real>>(shape, real);
 }
 
-template std::unique_ptr<const DenseEngine<float>> make_built_in_engine(const Shape&, bool);
-template std::unique_ptr<const DenseEngine<double>> make_built_in_engine(const Shape&, bool);
+template std::unique_ptr<const DenseEngine<float>> make_built_in_engine(const Shape&, bool, int);
+template std::unique_ptr<const DenseEngine<double>> make_built_in_engine(const Shape&, bool, int);
 
 }  // namespace sfft::detail

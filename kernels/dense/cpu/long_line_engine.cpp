@@ -20,8 +20,11 @@ namespace {
 
 using cpu::kTwoPassLanes;
 
-/// Shorter lines are faster in one piece: they stay in a core's cache.
+/// Shorter lines are faster in one piece: they stay in a core's cache, or one thread's passes over them in
+/// the last-level cache take less time than strided ones.
 constexpr std::int64_t kLeastPoints = 1 << 16;
+template <class Real>
+constexpr std::int64_t kLeastPointsAlone = sizeof(Real) == sizeof(float) ? 1 << 22 : kLeastPoints;
 
 /// exp(2 pi i k / n) for ascending k, from two tables of about the root of n.
 class Roots {
@@ -185,14 +188,15 @@ class LongLineEngine final : public DenseEngine<Real> {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<const DenseEngine<Real>> make_long_line_engine(const Shape& shape, bool real) {
+std::unique_ptr<const DenseEngine<Real>> make_long_line_engine(const Shape& shape, bool real, int threads) {
   const std::int64_t n = shape.points();
+  if (threads == 1 && n < kLeastPointsAlone<Real>) return nullptr;
   if (shape[shape.rank() - 1] != n || n < kLeastPoints || !two_pass_possible(n)) return nullptr;
   if (real && (n % 2 != 0 || !two_pass_possible(n / 2))) return nullptr;
   return std::make_unique<const LongLineEngine<Real>>(n, real);
 }
 
-template std::unique_ptr<const DenseEngine<float>> make_long_line_engine(const Shape&, bool);
-template std::unique_ptr<const DenseEngine<double>> make_long_line_engine(const Shape&, bool);
+template std::unique_ptr<const DenseEngine<float>> make_long_line_engine(const Shape&, bool, int);
+template std::unique_ptr<const DenseEngine<double>> make_long_line_engine(const Shape&, bool, int);
 
 }  // namespace sfft::detail

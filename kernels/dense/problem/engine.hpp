@@ -34,7 +34,7 @@ class DenseEngine {
   /// both directions.
   virtual std::size_t workspace_bytes(int threads) const noexcept = 0;
   /// How many threads one transform can use; more would wait or cost more than they save. The result does not
-  /// depend on their number.
+  /// depend on how many do.
   virtual int most_threads() const noexcept = 0;
   /// `signal` holds N elements of `type`. It may be the same memory as `spectrum`.
   virtual void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
@@ -48,8 +48,10 @@ class DenseEngine {
   virtual std::string name() const = 0;
 };
 
+/// `threads` that will share a transform at most: the choice of an algorithm may depend on whether it is one
+/// or more, its result on nothing else.
 template <class Real>
-std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real);
+std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real, int threads = 1);
 
 /// Null if this build has no FFTW. `threads` share each transform.
 template <class Real>

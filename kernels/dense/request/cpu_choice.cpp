@@ -21,11 +21,11 @@ using dense::Planning;
 template <class Real>
 std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, const DenseRequest& request) {
   const DenseProblem& problem = request.problem;
-  // A batch is spread over threads signal by signal.
-  const int threads = problem.batch == 1 ? thread_count(request.options) : 1;
-  auto library = engine == Engine::fftw
-                     ? make_fftw_engine<Real>(problem.shape, problem.real, planning, threads)
-                     : make_built_in_engine<Real>(problem.shape, problem.real);
+  // A batch of as many signals is spread over the threads.
+  const int threads = problem.batch < thread_count(request.options) ? thread_count(request.options) : 1;
+  auto library = engine == Engine::fftw ? make_fftw_engine<Real>(problem.shape, problem.real, planning,
+                                                                 problem.batch == 1 ? threads : 1)
+                                        : make_built_in_engine<Real>(problem.shape, problem.real, threads);
   return std::make_unique<const CpuRunner<Real>>(std::move(library), request);
 }
 
