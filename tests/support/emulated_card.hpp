@@ -27,6 +27,7 @@ struct EmulatedState {
       -1};                              ///< so many copies and kernels from now, one fails; negative: none
   std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
   std::atomic<std::size_t> used{0}, most_used{0};
+  std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
   std::mutex mutex;
   std::set<const std::byte*> on_host;  ///< what allocate_on_host() gave
 
@@ -40,8 +41,9 @@ class EmulatedStream final : public detail::CardStream {
  public:
   explicit EmulatedStream(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
 
-  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
-  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
+  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override { over_bus(to, from); }
+  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override { over_bus(to, from); }
+  void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
   void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
   void wait() override {
     const auto queue = std::exchange(queue_, {});
@@ -52,6 +54,10 @@ class EmulatedStream final : public detail::CardStream {
   }
 
  private:
+  void over_bus(const detail::CardRows& to, const detail::CardRows& from) {
+    state_->bus_bytes += from.bytes();
+    copy(to, from);
+  }
   void copy(const detail::CardRows& to, const detail::CardRows& from) {
     push([to, from] {
       for (std::size_t r = 0; r < from.rows; ++r)

@@ -20,6 +20,7 @@ class CudaStream final : public CardStream {
 
   void copy_in(const CardRows& to, const CardRows& from) override { copy(to, from); }
   void copy_out(const CardRows& to, const CardRows& from) override { copy(to, from); }
+  void copy_within(const CardRows& to, const CardRows& from) override { copy(to, from); }
   /// Sleeps: the host's cores have work to do.
   void wait() override {
     const cuda::DeviceScope scope(device_);

@@ -19,6 +19,13 @@ struct CardRows {
   std::size_t pitch = 0, width = 0, rows = 0;
 
   CardRows packed_at(std::byte* memory) const noexcept { return {memory, width, width, rows}; }
+  CardRows with_rows(std::size_t first, std::size_t count) const noexcept {
+    return {data + first * pitch, pitch, width, count};
+  }
+  CardRows with_columns(std::size_t first_byte, std::size_t bytes) const noexcept {
+    return {data + first_byte, pitch, bytes, rows};
+  }
+  std::size_t bytes() const noexcept { return width * rows; }
 };
 
 /// A queue: what is asked of it happens in order and beside the other queues. One host thread at a time.
@@ -30,6 +37,8 @@ class CardStream {
   /// and number of rows.
   virtual void copy_in(const CardRows& to, const CardRows& from) = 0;
   virtual void copy_out(const CardRows& to, const CardRows& from) = 0;
+  /// Within the card's memory.
+  virtual void copy_within(const CardRows& to, const CardRows& from) = 0;
   /// Blocks until all of it has happened; throws what failed on the way.
   virtual void wait() = 0;
 };

@@ -17,8 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Enough for the full speed of the bus.
-constexpr std::size_t kLeastPieceBytes = std::size_t{32} << 20;
+/// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
+/// what may stay on the card.
+constexpr std::size_t kLeastPieceBytes = std::size_t{32} << 20, kMostPieceBytes = std::size_t{128} << 20;
+constexpr std::size_t kLongRowBytes = std::size_t{16} << 10;
 
 double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -60,14 +62,17 @@ std::size_t DealtRound<Real>::least_bytes(const Round<Real>& round, Card<Real>& 
 
 template <class Real>
 DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes,
-                             int streams)
+                             int streams, std::size_t least_piece_bytes)
     : round_(std::move(round)), card_(card) {
   limits_ = {round_->units(), round_->grain(), 0, 1, streams};
   if (card_ != nullptr) {
     const std::size_t unit_bytes = data_bytes(1);
-    limits_.least = std::max<std::int64_t>(1, static_cast<std::int64_t>(kLeastPieceBytes / unit_bytes));
+    limits_.least = std::max<std::int64_t>(1, static_cast<std::int64_t>(least_piece_bytes / unit_bytes));
     // Most transforms need a workspace as large as the piece, some none.
-    auto units = static_cast<std::int64_t>(slot_bytes / unit_bytes);
+    const CardRows one = round_->rows(nullptr, 0, 1);
+    const std::size_t enough = std::max(kMostPieceBytes, one.rows > 1 ? one.rows * kLongRowBytes : 0);
+    auto units = static_cast<std::int64_t>(std::min(slot_bytes, std::max(enough, unit_bytes)) / unit_bytes);
+    units = std::max(units, limits_.grain);
     for (units = std::min(units, limits_.units); limits_.most == 0; units = units * 3 / 4) {
       units = units / limits_.grain * limits_.grain;
       if (units == 0) {
@@ -113,27 +118,43 @@ template <class Real>
 void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const {
   const std::int64_t first = piece * dealt_.piece_units;
   const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
-  const CardRows from = round_->rows(call.from, first, count), to = round_->rows(call.to, first, count);
-  const CardRows on_card = from.packed_at(slot.memory.get());
-  if (card_->reads(call.from)) {
-    slot.stream->copy_in(on_card, from);
-  } else {
-    const CardRows staged = from.packed_at(slot.staging.get());
-    copy_rows(staged, from);
-    slot.stream->copy_in(on_card, staged);
+  std::byte* const memory = slot.memory.get();
+  const bool reads = card_->reads(call.from), writes = card_->reads(call.to);
+  std::byte* staging = slot.staging.get();
+  for (const PieceSegment& segment : round_->segments_in(call, first, count, memory)) {
+    if (segment.resident) {
+      slot.stream->copy_within(segment.piece, segment.array);
+    } else if (reads) {
+      slot.stream->copy_in(segment.piece, segment.array);
+    } else {
+      const CardRows staged = segment.array.packed_at(staging);
+      copy_rows(staged, segment.array);
+      slot.stream->copy_in(segment.piece, staged);
+      staging += staged.bytes();
+    }
   }
   const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-  kernel.run(reinterpret_cast<std::complex<Real>*>(on_card.data), call.inverse, call.scale,
-             slot.memory.get() + aligned(piece_bytes()), *slot.stream);
-  if (card_->reads(call.to)) {
-    slot.stream->copy_out(to, on_card);
-    slot.stream->wait();
-    return;
+  kernel.run(reinterpret_cast<std::complex<Real>*>(memory), call.inverse, call.scale,
+             memory + aligned(piece_bytes()), *slot.stream);
+  const std::vector<PieceSegment> out = round_->segments_out(call, first, count, memory);
+  staging = slot.staging.get();
+  for (const PieceSegment& segment : out) {
+    if (segment.resident) {
+      slot.stream->copy_within(segment.array, segment.piece);
+    } else if (writes) {
+      slot.stream->copy_out(segment.array, segment.piece);
+    } else {
+      slot.stream->copy_out(segment.array.packed_at(staging), segment.piece);
+      staging += segment.array.bytes();
+    }
   }
-  const CardRows staged = to.packed_at(slot.staging.get());
-  slot.stream->copy_out(staged, on_card);
   slot.stream->wait();
-  copy_rows(to, staged);
+  staging = slot.staging.get();
+  for (const PieceSegment& segment : out) {
+    if (segment.resident || writes) continue;
+    copy_rows(segment.array, segment.array.packed_at(staging));
+    staging += segment.array.bytes();
+  }
 }
 
 template <class Real>

@@ -41,8 +41,10 @@ template <class Real>
 class DealtRound {
  public:
   /// `slot_bytes`: of the card's memory, for each of `streams`. Throws Error(out_of_memory) that says how
-  /// much is needed if not even the smallest piece fits. Without a card the host does everything.
-  DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes, int streams);
+  /// much is needed if not even the smallest piece fits. Pieces are not made smaller than `least_piece_bytes`
+  /// only to have more of them. Without a card the host does everything.
+  DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes, int streams,
+             std::size_t least_piece_bytes);
 
   /// The least card memory of one stream with which the round works.
   static std::size_t least_bytes(const Round<Real>& round, Card<Real>& card);

@@ -44,7 +44,7 @@ OutOfCardFft<Real>::OutOfCardFft(const Shape& shape, std::unique_ptr<Card<Real>>
   if (card_ == nullptr) {
     for (int r = 0; r < 2; ++r)
       parts_[static_cast<std::size_t>(r)].round =
-          std::make_unique<DealtRound<Real>>(make_round(r, array_), nullptr, 0, 0);
+          std::make_unique<DealtRound<Real>>(make_round(r, array_), nullptr, 0, 0, 0);
   } else {
     const std::size_t free = card_->free_bytes();
     fit_streams(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
@@ -52,7 +52,7 @@ OutOfCardFft<Real>::OutOfCardFft(const Shape& shape, std::unique_ptr<Card<Real>>
   assume_profiles();
   std::array<double, 2> shares{options.host_share, options.host_share};
   for (std::size_t r = 0; r < 2 && options.host_share < 0; ++r)
-    shares[r] = best_host_share(parts_[r].profile, parts_[r].round->limits());
+    shares[r] = best_host_share(with_residency(r, residency()), parts_[r].round->limits());
   set_host_shares(shares);
 }
 
@@ -73,11 +73,12 @@ void OutOfCardFft<Real>::fit_streams(std::size_t budget) {
                     "device_memory, or host_share = 1 for the host alone",
                     budget, least));
   }
+  budget_ = budget;
   streams_ = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
   slot_bytes_ = budget / static_cast<std::size_t>(streams_) / 256 * 256;
   for (int r = 0; r < 2; ++r)
-    parts_[static_cast<std::size_t>(r)].round =
-        std::make_unique<DealtRound<Real>>(make_round(r, array_), card_.get(), slot_bytes_, streams_);
+    parts_[static_cast<std::size_t>(r)].round = std::make_unique<DealtRound<Real>>(
+        make_round(r, array_), card_.get(), slot_bytes_, streams_, options_.least_piece_bytes);
 }
 
 /// Rates to begin with, where nothing was measured.
@@ -100,6 +101,39 @@ std::array<double, 2> OutOfCardFft<Real>::host_shares() const noexcept {
 template <class Real>
 void OutOfCardFft<Real>::set_host_shares(const std::array<double, 2>& shares) {
   for (std::size_t r = 0; r < 2; ++r) parts_[r].round->deal_out(shares[r]);
+  plan_residency();
+}
+
+template <class Real>
+void OutOfCardFft<Real>::plan_residency() {
+  resident_ = {};
+  const Deal &columns = parts_[0].round->dealt(), &slabs = parts_[1].round->dealt();
+  if (columns.pieces == 0 || slabs.pieces == 0) return;
+  const std::size_t slots = static_cast<std::size_t>(streams_) *
+                            std::max(parts_[0].round->slot_bytes(), parts_[1].round->slot_bytes());
+  const std::size_t slab = static_cast<std::size_t>(columns.card_units) * sizeof(std::complex<Real>);
+  const std::size_t free = budget_ > slots ? budget_ - slots : 0;
+  auto count = static_cast<std::int64_t>(free / slab);
+  // Whole pieces of the second round.
+  if (count < slabs.card_units) count = count / slabs.piece_units * slabs.piece_units;
+  resident_ = {nullptr, std::min(count, slabs.card_units), columns.card_units};
+}
+
+template <class Real>
+double OutOfCardFft<Real>::residency() const noexcept {
+  if (card_ == nullptr) return 0;
+  const double array = static_cast<double>(array_.points()) * sizeof(std::complex<Real>);
+  const double slots =
+      static_cast<double>(streams_) *
+      static_cast<double>(std::max(parts_[0].round->slot_bytes(), parts_[1].round->slot_bytes()));
+  return std::clamp((static_cast<double>(budget_) - slots) / array, 0.0, 1.0);
+}
+
+template <class Real>
+RoundProfile OutOfCardFft<Real>::with_residency(std::size_t round, double share) const noexcept {
+  RoundProfile profile = parts_[round].profile;
+  (round == 0 ? profile.out_us : profile.in_us) *= 1 - share;
+  return profile;
 }
 
 template <class Real>
@@ -117,7 +151,17 @@ CardSlots<Real>& OutOfCardFft<Real>::slots_for(bool staged) const {
   }
   if (slots_ == nullptr || !slots_->fits(bytes, staging)) {
     slots_.reset();  // before the new ones are allocated
+    kept_.reset();
+    kept_bytes_ = 0;
     slots_ = std::make_unique<CardSlots<Real>>(*card_, streams_, bytes, staging);
+  }
+  const std::size_t kept =
+      static_cast<std::size_t>(resident_.slabs * resident_.columns) * sizeof(std::complex<Real>);
+  if (kept_bytes_ < kept) {
+    kept_.reset();
+    kept_bytes_ = 0;
+    kept_ = card_->allocate(kept);
+    kept_bytes_ = kept;
   }
   return *slots_;
 }
@@ -130,11 +174,14 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
   if (parts_[0].round->dealt().pieces + parts_[1].round->dealt().pieces > 0)
     slots = &slots_for(!card_->reads(from) || !card_->reads(to));
   auto pool = pools_.take();
+  Residency resident = resident_;
+  resident.memory = kept_.get();
   std::array<RoundTimes, 2> times;
   try {
-    times[0] =
-        parts_[0].round->run({from, to, inverse, Real(1)}, slots, pool.get(), options_.threads, workspace);
-    times[1] = parts_[1].round->run({to, to, inverse, scale}, slots, pool.get(), options_.threads, workspace);
+    times[0] = parts_[0].round->run({from, to, inverse, Real(1), resident}, slots, pool.get(),
+                                    options_.threads, workspace);
+    times[1] = parts_[1].round->run({to, to, inverse, scale, resident}, slots, pool.get(), options_.threads,
+                                    workspace);
   } catch (...) {
     pools_.give_back(std::move(pool));
     throw;
@@ -148,6 +195,7 @@ void OutOfCardFft<Real>::measure() {
   if (card_ == nullptr) return;
   const std::lock_guard lock(mutex_);
   for (int r = 0; r < 2; ++r) measure(r);
+  plan_residency();
   profiled_ = true;
 }
 
@@ -170,30 +218,43 @@ void OutOfCardFft<Real>::measure(int number) {
   } else {
     sample.slabs = units;
   }
-  DealtRound<Real> trial(make_round(number, sample), card_.get(), slot_bytes_, streams_);
+  DealtRound<Real> trial(make_round(number, sample), card_.get(), slot_bytes_, streams_,
+                         options_.least_piece_bytes);
   const std::size_t bytes = static_cast<std::size_t>(sample.points()) * sizeof(std::complex<Real>);
   const std::shared_ptr<std::byte> memory = card_->allocate_on_host(bytes);
   std::memset(memory.get(), 0, bytes);
   auto* const values = reinterpret_cast<std::complex<Real>*>(memory.get());
-  const RoundCall<Real> call{values, values, false, Real(1)};
+  const double staying = residency();
   auto pool = pools_.take();
+  slots_.reset();
+  kept_.reset();
+  kept_bytes_ = 0;
+  const std::shared_ptr<std::byte> kept =
+      card_->allocate(static_cast<std::size_t>(staying * static_cast<double>(bytes)));
+  /// As much of the sample stays on the card as will of the array.
+  const auto call = [&] {
+    Residency resident{kept.get(), static_cast<std::int64_t>(staying * static_cast<double>(sample.slabs)),
+                       number == 0 ? trial.dealt().card_units : sample.slab_points()};
+    const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
+    if (number == 1) resident.slabs = std::min(resident.slabs, trial.dealt().card_units) / piece * piece;
+    return RoundCall<Real>{values, values, false, Real(1), resident};
+  };
   const auto run = [&](double share) {
     trial.deal_out(share);
     const auto threads = static_cast<std::size_t>(options_.threads);
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
-    slots_.reset();
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
-    static_cast<void>(trial.run(call, &slots, pool.get(), options_.threads, scratch.get()));
-    return trial.run(call, &slots, pool.get(), options_.threads, scratch.get()).us;
+    static_cast<void>(trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()));
+    return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()).us;
   };
   {
     trial.deal_out(0);
-    slots_.reset();
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
-    part.profile = trial.profile_card(call, slots);
+    part.profile = trial.profile_card({values, values, false, Real(1), {}}, slots);
   }
   part.profile.host_us = run(1) / static_cast<double>(units);
-  double best = best_host_share(part.profile, trial.limits()), best_us = 0;
+  const RoundProfile expected = with_residency(static_cast<std::size_t>(number), staying);
+  double best = best_host_share(expected, trial.limits()), best_us = 0;
   const double around = best;
   for (double share = around - kReach; share <= around + kReach + kStep / 2; share += kStep) {
     const double tried = std::clamp(share, 0.0, 1.0);
@@ -201,7 +262,7 @@ void OutOfCardFft<Real>::measure(int number) {
     if (best_us != 0 && us >= best_us) continue;
     best = tried;
     best_us = us;
-    part.correction = us / predict(part.profile, trial.limits(), tried).us;
+    part.correction = us / predict(expected, trial.limits(), tried).us;
   }
   pools_.give_back(std::move(pool));
   if (options_.host_share < 0) part.round->deal_out(best);
@@ -216,8 +277,16 @@ std::array<RoundTimes, 2> OutOfCardFft<Real>::measured() const {
 template <class Real>
 std::array<RoundTimes, 2> OutOfCardFft<Real>::predicted() const {
   std::array<RoundTimes, 2> times;
+  // Of the columns, and of the card's slabs, this is not copied between the rounds.
+  const auto ratio = [](std::int64_t a, std::int64_t b) {
+    return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
+  };
+  const double kept = ratio(resident_.slabs, array_.slabs);
+  const double spared = ratio(resident_.slabs, parts_[1].round->dealt().card_units) *
+                        ratio(resident_.columns, array_.slab_points());
   for (std::size_t r = 0; r < 2; ++r) {
-    times[r] = predict(parts_[r].profile, parts_[r].round->limits(), parts_[r].round->host_share());
+    times[r] = predict(with_residency(r, r == 0 ? kept : spared), parts_[r].round->limits(),
+                       parts_[r].round->host_share());
     times[r].us *= parts_[r].correction;
   }
   return times;
@@ -235,6 +304,9 @@ std::string OutOfCardFft<Real>::explain() const {
                                  array_.slab.to_string(), options_.threads);
   if (card_ != nullptr)
     text += fmt::format(", {} streams with up to {} bytes of card memory each", streams_, slot_bytes_);
+  if (resident_.slabs > 0)
+    text += fmt::format(", {} slabs of {} columns stay on the card between the rounds", resident_.slabs,
+                        resident_.columns);
   const std::array<RoundTimes, 2> expected = predicted();
   std::optional<std::array<RoundTimes, 2>> last;
   {

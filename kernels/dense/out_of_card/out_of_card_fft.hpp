@@ -19,6 +19,9 @@ struct OutOfCardOptions {
   std::size_t device_memory = 0;  ///< bytes; 0: what is free
   double host_share = -1;         ///< of both rounds, 0 … 1; negative: by the load model
   int threads = 1;                ///< of the host, besides those that attend to the streams
+  /// Smaller pieces do not reach the full speed of the bus: a round has fewer pieces then. Tests make it
+  /// small.
+  std::size_t least_piece_bytes = std::size_t{32} << 20;
 };
 
 /// Complex transforms of two and three dimensions in two rounds, each one trip of the array: columns along
@@ -64,17 +67,25 @@ class OutOfCardFft {
   void fit_streams(std::size_t budget);
   void assume_profiles();
   void measure(int number);
+  /// The share of the array that can stay on the card between the rounds.
+  double residency() const noexcept;
+  /// The profile of a round when so much stays.
+  RoundProfile with_residency(std::size_t round, double share) const noexcept;
+  void plan_residency();
   CardSlots<Real>& slots_for(bool staged) const;
 
   CardArray array_;
   std::unique_ptr<Card<Real>> card_;
   OutOfCardOptions options_;
   int streams_ = 0;
-  std::size_t slot_bytes_ = 0;
+  std::size_t slot_bytes_ = 0, budget_ = 0;
+  Residency resident_;  ///< without its memory
   bool profiled_ = false;
   std::array<Part, 2> parts_;
   mutable std::mutex mutex_;  ///< of the following
   mutable std::unique_ptr<CardSlots<Real>> slots_;
+  mutable std::shared_ptr<std::byte> kept_;  ///< the memory of what stays on the card
+  mutable std::size_t kept_bytes_ = 0;
   mutable std::optional<std::array<RoundTimes, 2>> measured_;
   mutable cpu::PoolCache pools_;
 };

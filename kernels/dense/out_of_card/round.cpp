@@ -30,6 +30,22 @@ class ColumnRound final : public Round<Real> {
             static_cast<std::size_t>(array_.slabs)};
   }
 
+  /// The first slabs stay on the card.
+  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                         std::byte* memory) const override {
+    const CardRows array = rows(call.to, first, count), piece = array.packed_at(memory);
+    const auto staying = static_cast<std::size_t>(call.resident.slabs), all = array.rows;
+    std::vector<PieceSegment> segments;
+    if (staying > 0) {
+      const std::size_t pitch = bytes(call.resident.columns);
+      const CardRows kept{call.resident.memory + bytes(first), pitch, bytes(count), staying};
+      segments.push_back({piece.with_rows(0, staying), kept, true});
+    }
+    if (staying < all)
+      segments.push_back({piece.with_rows(staying, all - staying), array.with_rows(staying, all - staying)});
+    return segments;
+  }
+
   void give_host(std::int64_t first) override {
     first_ = first;
     stage_.reset();
@@ -72,6 +88,25 @@ class SlabRound final : public Round<Real> {
     auto* const begin = const_cast<std::complex<Real>*>(array + first * unit_points());
     const auto bytes = static_cast<std::size_t>(count * unit_points()) * sizeof(std::complex<Real>);
     return {reinterpret_cast<std::byte*>(begin), bytes, bytes, 1};
+  }
+
+  /// Of slabs that stayed on the card, only the host's columns have to come.
+  std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                        std::byte* memory) const override {
+    if (first >= call.resident.slabs) return Round<Real>::segments_in(call, first, count, memory);
+    constexpr std::size_t kValue = sizeof(std::complex<Real>);
+    const std::size_t slab = static_cast<std::size_t>(unit_points()) * kValue,
+                      columns = static_cast<std::size_t>(call.resident.columns) * kValue;
+    auto* const array = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(call.from));
+    const CardRows piece{memory, slab, slab, static_cast<std::size_t>(count)};
+    const CardRows whole{array + static_cast<std::size_t>(first) * slab, slab, slab, piece.rows};
+    const CardRows kept{call.resident.memory + static_cast<std::size_t>(first) * columns, columns, columns,
+                        piece.rows};
+    std::vector<PieceSegment> segments{{piece.with_columns(0, columns), kept, true}};
+    if (columns < slab)
+      segments.push_back(
+          {piece.with_columns(columns, slab - columns), whole.with_columns(columns, slab - columns)});
+    return segments;
   }
 
   void give_host(std::int64_t first) override {

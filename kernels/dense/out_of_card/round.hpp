@@ -23,6 +23,19 @@ struct CardArray {
   std::int64_t points() const noexcept { return slabs * slab.points(); }
 };
 
+/// What stays on the card between the rounds: the first columns of the first slabs, as the first round leaves
+/// them.
+struct Residency {
+  std::byte* memory = nullptr;
+  std::int64_t slabs = 0, columns = 0;
+};
+
+/// A part of a piece and where it comes from or goes to: host memory, or what stays on the card.
+struct PieceSegment {
+  CardRows piece, array;
+  bool resident = false;
+};
+
 /// The array that a round reads and the one that it writes, which may be the same.
 template <class Real>
 struct RoundCall {
@@ -30,6 +43,7 @@ struct RoundCall {
   std::complex<Real>* to = nullptr;
   bool inverse = false;
   Real scale = 1;
+  Residency resident;
 };
 
 /// What the two processors of a round do: a number of units, of which pieces of several go through the card.
@@ -47,6 +61,17 @@ class Round {
   virtual std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const = 0;
   /// Where units first … first + count − 1 lie in an array.
   virtual CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const = 0;
+  /// The same, in parts, for a piece at `memory` on the card: of what goes in, and of what comes out.
+  virtual std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first,
+                                                std::int64_t count, std::byte* memory) const {
+    const CardRows array = rows(call.from, first, count);
+    return {{array.packed_at(memory), array}};
+  }
+  virtual std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first,
+                                                 std::int64_t count, std::byte* memory) const {
+    const CardRows array = rows(call.to, first, count);
+    return {{array.packed_at(memory), array}};
+  }
 
   /// Prepares the host for the units from `first` on. Scratch of one thread, a multiple of 64 bytes.
   virtual void give_host(std::int64_t first) = 0;

@@ -57,7 +57,7 @@ class OutOfCardTest : public testing::Test {
     made.state = std::make_shared<EmulatedState>(bytes);
     made.fft = std::make_unique<OutOfCardFft<Real>>(
         shape, bytes == 0 ? nullptr : std::make_unique<EmulatedCard<Real>>(made.state),
-        OutOfCardOptions{bytes, share, threads});
+        OutOfCardOptions{bytes, share, threads, 1000});
     return made;
   }
   static void transform(const OutOfCardFft<Real>& fft, const Values& from, Values& to, bool inverse,
@@ -116,6 +116,30 @@ TYPED_TEST(OutOfCardTest, AnyShareAndBudgetEqualSums) {
         if (share == 1) {
           EXPECT_EQ(made.state->pieces, 0);
         }
+      }
+    }
+  }
+}
+
+TYPED_TEST(OutOfCardTest, WhatFitsStaysOnTheCardBetweenTheRounds) {
+  const Shape shape({96, 640});
+  const std::size_t array = static_cast<std::size_t>(shape.points()) * sizeof(std::complex<TypeParam>);
+  const auto signal =
+      as_samples<std::complex<TypeParam>>(random_signal(static_cast<std::size_t>(shape.points()), 45));
+  std::vector<std::complex<TypeParam>> spectrum(signal.size());
+  for (const double share : {0.0, 0.4}) {
+    for (const double more : {0.0, 0.5, 4.0}) {
+      const auto bytes = static_cast<std::size_t>((0.8 + more) * static_cast<double>(array));
+      const auto made = this->plan(shape, bytes, share, 2);
+      SCOPED_TRACE(made.fft->explain());
+      EXPECT_NE(made.fft->explain().find("stay on the card"), std::string::npos);
+      this->transform(*made.fft, signal, spectrum, false);
+      EXPECT_LE(relative_l2(spectrum, expected_spectra(signal, shape, false)),
+                fft_bound<TypeParam>(static_cast<double>(shape.points())));
+      EXPECT_LE(made.state->most_used, made.state->budget);
+      // With all slabs resident and nothing for the host, every value crosses the bus twice.
+      if (share == 0 && more == 4) {
+        EXPECT_EQ(made.state->bus_bytes, 2 * array);
       }
     }
   }
