@@ -19,11 +19,14 @@ constexpr double kCovered = 0.34;
 constexpr double kHidden = 0.6;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
-/// The same without the word of the coefficients.
 /// Of the fine structure of landmarks, and the error with which it counts as known.
 constexpr double kLostFine = 0.75;
 constexpr double kFineKnown = 0.1;
+/// Fine structure up to which landmarks do not tell a move.
+constexpr double kBlurred = 0.35;
+/// Lost detail without the word of the coefficients, and whatever else there is to see.
 constexpr double kLostAlone = 0.4;
+constexpr double kLostEverywhere = 0.7;
 constexpr double kLostHalf = 0.5;
 constexpr int kRepeats = 7;
 constexpr double kLight = 0.18;
@@ -36,6 +39,11 @@ constexpr double kNoCoherence = 0.35;
 /// By how much phases agree better with a move than with none.
 constexpr double kAgrees = 0.03;
 constexpr double kNoSharpness = 0.3;
+/// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that the
+/// light would leave.
+constexpr int kFewLandmarks = 6;
+constexpr double kMostLandmarks = 0.75;
+constexpr double kPlain = 0.15;
 /// More clipped pixels than usual hide detail.
 constexpr double kClipped = 0.2;
 /// Spreads beyond the usual that are still usual.
@@ -102,6 +110,12 @@ bool Judge::another_scene(const Observation& seen) const {
   return gone(seen) && seen.richness > 0.4 && seen.detail > 0.5 && seen.changed > 0.85;
 }
 
+bool Judge::blurred(const Observation& seen) const {
+  const LandmarkReport& landmarks = seen.landmarks;
+  return landmarks.located && landmarks.fine_error < kFineKnown &&
+         landmarks.fine + 2 * landmarks.fine_error < kBlurred;
+}
+
 Finding Judge::moved(const Observation& seen) const {
   Finding finding;
   const Registration& r = seen.registration;
@@ -113,7 +127,9 @@ Finding Judge::moved(const Observation& seen) const {
   const double least = std::max(limit(kShiftPx, kMostShift, shift_), 8 * r.standard_error);
   const bool phases_agree =
       r.sure && r.coherence > r.still_coherence + kAgrees && r.coherence > kNoCoherence * coherence_.level();
-  if (seen.landmarks.located || phases_agree) {
+  // Blurred landmarks hardly know places from each other.
+  const bool landmarks_know = seen.landmarks.located && !blurred(seen);
+  if (landmarks_know || phases_agree) {
     finding.strength = shift / least;
     finding.shift_x = r.x;
     finding.shift_y = r.y;
@@ -131,7 +147,7 @@ Finding Judge::moved(const Observation& seen) const {
   }
   // Landmarks show a turn. Without them, a scene that was turned or enlarged loses its common phase, and the
   // small picture agrees with the turn.
-  const bool seen_turn = seen.landmarks.located && r.turned;
+  const bool seen_turn = landmarks_know && r.turned;
   const double turn = half_diagonal_ * std::hypot(r.rotation, r.zoom);
   const double turn_error = seen_turn ? 0 : half_diagonal_ * std::hypot(r.rotation_error, r.zoom_error);
   const double turn_limit =
@@ -147,11 +163,17 @@ Finding Judge::moved(const Observation& seen) const {
   return finding;
 }
 
+bool Judge::plain(const Observation& seen) const {
+  const LandmarkReport& landmarks = seen.landmarks;
+  return !landmarks.located && landmarks.count >= kFewLandmarks && landmarks.lost > kMostLandmarks &&
+         seen.richness < kPlain * std::min(1.0, seen.gain * seen.gain);
+}
+
 double Judge::covered(const Observation& seen) const {
   const double strength = std::max(seen.struck / limit(kCovered, kMostCovered, still_),
                                    seen.changed / limit(kHidden, kMostCovered, changed_));
   // Before a plain scene a plain cover changes little but that nothing of the scene is left.
-  return gone(seen) ? std::max(strength, 1 + seen.changed) : strength;
+  return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
 
 double Judge::defocused(const Observation& seen) const {
@@ -161,12 +183,16 @@ double Judge::defocused(const Observation& seen) const {
     return std::max(0.0, lost / (kLostFine / options_.sensitivity));
   }
   // What is hidden, gone or clipped cannot be judged.
-  if (seen.changed > 2 * kCovered || gone(seen)) return 0;
+  if (seen.struck > 1.3 * kCovered) return 0;
   if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;
   const auto lost = [&](double share, double now, const Usual& usual) {
     const double least = share * usual.level() / options_.sensitivity;
     return (usual.level() - now) / std::clamp(kFar * usual.spread(), least, kMostLost * least);
   };
+  // Nothing is as smooth as that but a blur, or what hides the scene and keeps still.
+  const double everywhere = seen.struck < kCovered ? lost(kLostEverywhere, seen.detail, detail_) : 0;
+  if (everywhere > 1) return everywhere;
+  if (seen.changed > 2 * kCovered || gone(seen)) return 0;
   const double uncertain = 4 * seen.sharpness_error / std::max(0.05, sharpness_.level());
   const double lost_sharpness = lost(std::max(kLostSharpness, uncertain), seen.sharpness, sharpness_);
   const double lost_detail = lost(kLostDetail, seen.detail, detail_);
@@ -228,7 +254,7 @@ Findings Judge::judge(const Observation& seen) {
   }
   at(EventKind::covered).strength = at(EventKind::blinded).strength > 1 ? 0 : covered(seen);
   at(EventKind::defocused).strength = defocused(seen);
-  if (seen.changed < kCovered)
+  if (seen.changed < kCovered && !plain(seen))
     at(EventKind::light).strength = std::abs(seen.light) / (kLight / options_.sensitivity);
   // The first frames set the noise: until then only what is far beyond it counts.
   if (learned_ < kWarmUp) {

@@ -63,6 +63,10 @@ class Judge {
   double limit(double least, double most, const Usual& usual) const;
   /// Neither phases nor amplitudes of the scene are left.
   bool gone(const Observation& seen) const;
+  /// Hardly anything is left of the landmarks' fine structure.
+  bool blurred(const Observation& seen) const;
+  /// Neither landmarks nor coarse structure are left, be it as bright as it may.
+  bool plain(const Observation& seen) const;
   bool another_scene(const Observation& seen) const;
   Finding moved(const Observation& seen) const;
   double covered(const Observation& seen) const;

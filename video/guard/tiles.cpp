@@ -193,7 +193,7 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
     const double level_moved = ramp(std::abs(tile.level - expected_level),
                                     0.3 * allowance(expected_level, full), allowance(expected_level, full));
     // A blur takes landmarks away and leaves coarse structure.
-    const double blurred = structured * ramp(tile.correlation, 0.6, 0.9);
+    const double blurred = ramp(tile.correlation, 0.6, 0.9);
     const double changed = there < 0
                                ? std::max(coarse, 0.8 * fine) * (kTakenOut + (1 - kTakenOut) * level_moved)
                                : (1 - there) * (1 - blurred);
