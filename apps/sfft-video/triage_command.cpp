@@ -121,20 +121,28 @@ class TriageRun {
 
   void read(std::size_t file) {
     std::optional<video::TriageFile> result;
+    std::optional<video::TriagePart> part;
     {
       const std::lock_guard lock(mutex_);
-      outputs_.guarded([&] { result = state_.find(inputs_[file]); });
+      outputs_.guarded([&] {
+        result = state_.find(inputs_[file]);
+        if (const video::TriagePart* const found = state_.find_part(inputs_[file])) part = *found;
+      });
     }
     const video::TriageCallbacks callbacks{
         [&](const video::TriageFile& found, const video::TriageEvent& event) {
           const std::lock_guard lock(mutex_);
           lines_.add(file, video::triage_line(found, event));
         },
-        [&](std::int64_t read, std::int64_t expected) { progress_.update(file, read, expected); }};
+        [&](std::int64_t read, std::int64_t expected) { progress_.update(file, read, expected); },
+        [&](video::TriagePart so_far) {
+          const std::lock_guard lock(mutex_);
+          outputs_.guarded([&] { state_.keep_part(std::move(so_far)); });
+        }};
     if (result) {
       for (const video::TriageEvent& event : result->events) callbacks.on_event(*result, event);
     } else {
-      result = video::triage(inputs_[file], options_, callbacks, stop_);
+      result = video::triage(inputs_[file], options_, callbacks, stop_, part ? &*part : nullptr);
     }
     progress_.finished(file, result->resumed);
     const std::lock_guard lock(mutex_);

@@ -111,6 +111,7 @@ class EmulatedCard final : public detail::Card<Real> {
   explicit EmulatedCard(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
 
   std::string name() const override { return "emulated card"; }
+  std::size_t memory_bytes() const override { return state_->budget; }
   std::size_t free_bytes() const override { return state_->budget - state_->used; }
   std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
     const std::size_t used = state_->used += bytes;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "video/report/base64.hpp"
+
 namespace sfft::video {
 
 namespace {
@@ -58,18 +60,7 @@ std::string encode_png(const Image& image) {
 }
 
 std::string data_uri(const Image& image) {
-  static const char* const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::string bytes = encode_png(image);
-  std::string text = "data:image/png;base64,";
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t triple = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      triple = triple << 8 | (j < left ? static_cast<std::uint8_t>(bytes[i + j]) : 0);
-    for (std::size_t j = 0; j < 4; ++j)
-      text.push_back(j <= left ? alphabet[triple >> (18 - 6 * j) & 63] : '=');
-  }
-  return text;
+  return "data:image/png;base64," + base64(encode_png(image));
 }
 
 }  // namespace sfft::video

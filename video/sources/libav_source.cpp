@@ -126,7 +126,7 @@ class FileSource final : public FrameSource {
     const std::string warning = check_recording_end(
         {.path = info_.path,
          .frames = count_,
-         .frames_expected = info_.frames_expected,
+         .frames_expected = from_the_start_ ? info_.frames_expected : -1,
          .frames_indexed = reader_->indexed_frames(),
          .frames_held = reader_->packet_frames(),
          .claims_duration = reader_->claims_duration(),

@@ -22,7 +22,15 @@ Background::Background(int width, int height, const BackgroundOptions& options)
       sparse_(std::max<std::int64_t>(1, options.window / kUsualPictures / every_)) {}
 
 void Background::add(std::int64_t frame, const std::vector<float>& picture) {
+  if (!kept_.empty() && frame <= kept_.back().frame) return;
   if (frame % every_ == 0) kept_.push_back({frame, picture});
+}
+
+bool Background::consistent() const noexcept {
+  const auto points = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
+  const auto fits = [points](const std::vector<float>& picture) { return picture.size() == points; };
+  return !kept_.empty() && fits(usual_) && fits(recent_) && fits(spread_) &&
+         std::ranges::all_of(kept_, [&](const Kept& one) { return fits(one.picture); });
 }
 
 void Background::median_of(std::span<const Kept* const> kept, std::vector<float>& median) const {

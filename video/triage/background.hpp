@@ -26,7 +26,7 @@ class Background {
 
   Background(int width, int height, const BackgroundOptions& options);
 
-  /// Frames come in order; some of them are kept.
+  /// Frames come in order; some of them are kept. One that is kept already is left as it is.
   void add(std::int64_t frame, const std::vector<float>& picture);
   /// Makes the background for this frame, if it is time. Frames up to half a window later have been added,
   /// as far as there are any.
@@ -37,11 +37,24 @@ class Background {
   std::span<const float> recent() const noexcept { return recent_; }
   std::span<const float> spread() const noexcept { return spread_; }
 
+  /// All that add() and move_to() have left behind.
+  template <class Archive>
+  void archive(Archive& bytes) {
+    bytes(kept_, next_usual_, next_recent_, usual_, recent_, spread_);
+  }
+  /// Whether what was read from an archive is of this size.
+  bool consistent() const noexcept;
+
  private:
   struct Kept {
-    std::int64_t frame;
-    std::vector<float> picture;
+    std::int64_t frame = 0;
+    std::vector<float> picture{};
     Light light{};
+
+    template <class Archive>
+    void archive(Archive& bytes) {
+      bytes(frame, picture, light);
+    }
   };
   void make_usual(std::int64_t frame);
   void make_recent(std::int64_t frame);

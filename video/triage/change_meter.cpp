@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sfft/error.hpp"
+
 namespace sfft::video {
 
 namespace {
@@ -26,12 +28,31 @@ ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(op
 
 ChangeMeter::~ChangeMeter() = default;
 
+void ChangeMeter::begin(const SignalView& first) {
+  view_.emplace(first, options_.k, options_.max_samples);
+  background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
+  search_.emplace(view_->width(), view_->height());
+}
+
+std::optional<Change> ChangeMeter::next_unknown() const {
+  if (frames_ < window_ || pending_.empty()) return std::nullopt;
+  return Change{pending_.front().frame, pending_.front().seconds};
+}
+
+void ChangeMeter::save(ByteWriter& bytes) {
+  bytes(light_, smooth_, *background_);
+}
+
+void ChangeMeter::resume(const SignalView& first, std::int64_t next, ByteReader& bytes) {
+  begin(first);
+  bytes(light_, smooth_, *background_);
+  if (!background_->consistent() || smooth_.size() != view_->points())
+    throw Error(ErrorCode::file_corrupt, "the state of a file is of pictures of another size");
+  frames_ = next;
+}
+
 void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Change>& out) {
-  if (!view_) {
-    view_.emplace(frame, options_.k, options_.max_samples);
-    background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
-    search_.emplace(view_->width(), view_->height());
-  }
+  if (!view_) begin(frame);
   std::vector<float> picture;
   if (!spare_.empty()) {
     picture = std::move(spare_.back());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "video/triage/background.hpp"
+#include "video/triage/byte_archive.hpp"
 #include "video/triage/small_view.hpp"
 #include "video/triage/tile_search.hpp"
 
@@ -28,6 +29,11 @@ struct Change {
   /// Root mean square deviation of the tile that differs most, in units of its usual spread.
   double score = 0;
   double x = 0, y = 0;  ///< the middle of that tile, in pixels of the frame
+
+  template <class Archive>
+  void archive(Archive& bytes) {
+    bytes(frame, seconds, score, x, y);
+  }
 };
 
 /// Frames of one size in order. Half a window of small pictures is held, because a background comes from
@@ -43,6 +49,15 @@ class ChangeMeter {
   /// The changes of the frames that are left.
   void finish(std::vector<Change>& out);
 
+  /// The first frame whose change is not known yet, for whoever wants to go on with it later; none before
+  /// changes come one by one.
+  std::optional<Change> next_unknown() const;
+  /// What it takes to go on with that frame.
+  void save(ByteWriter& bytes);
+  /// Goes on where another meter with the same options was saved. `first` is the frame that it began with.
+  /// The next frame to push is `next`, and the changes are the same to the bit. Throws Error(file_corrupt).
+  void resume(const SignalView& first, std::int64_t next, ByteReader& bytes);
+
   const SmallView* view() const noexcept { return view_ ? &*view_ : nullptr; }
 
  private:
@@ -51,6 +66,7 @@ class ChangeMeter {
     double seconds;
     std::vector<float> picture;
   };
+  void begin(const SignalView& first);
   void measure(std::vector<Change>& out);
 
   ChangeOptions options_;

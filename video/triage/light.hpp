@@ -9,6 +9,11 @@ namespace sfft::video {
 /// grey level = gain * reference + offset, for most of the picture.
 struct Light {
   double gain = 1, offset = 0;
+
+  template <class Archive>
+  void archive(Archive& bytes) {
+    bytes(gain, offset);
+  }
 };
 
 /// Fits the light by iterated weighted least squares, so that up to about half of the picture may show

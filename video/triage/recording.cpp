@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <deque>
+#include <limits>
+#include <memory>
 
 #include "sfft/error.hpp"
 #include "video/report/png.hpp"
@@ -67,11 +70,15 @@ class Reading {
           TriageFile& file)
       : options_(options), callbacks_(callbacks), stop_(stop), file_(file) {}
 
-  void run() {
-    const auto source = open_source(file_.path, options_.source);
-    file_.fps = source->frame_rate();
-    meter_.emplace(options_.change, file_.fps);
-    events_.emplace(options_.event, file_.fps);
+  void run(const TriagePart* part) {
+    std::unique_ptr<FrameSource> source;
+    if (part != nullptr) source = open_at(*part);
+    if (!source) {
+      source = open_source(file_.path, options_.source);
+      file_.fps = source->frame_rate();
+      meter_.emplace(options_.change, file_.fps);
+      events_.emplace(options_.event, file_.fps);
+    }
     try {
       read(*source);
     } catch (...) {
@@ -79,6 +86,7 @@ class Reading {
       throw;
     }
     file_.warnings = source->warnings();
+    if (stop_) save_part();
     if (file_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", file_.path));
   }
 
@@ -95,16 +103,87 @@ class Reading {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void read(FrameSource& source) {
-    const std::int64_t all = source.info().frames_expected;
+    std::int64_t all = source.info().frames_expected;
+    if (all >= 0) all += file_.frames;
     const std::int64_t expected =
         options_.frames > 0 && (all < 0 || all > options_.frames) ? options_.frames : all;
-    Decoder decoder(source, {.limit = options_.frames});
+    const std::int64_t left = options_.frames > 0 ? options_.frames - file_.frames : 0;
+    if (options_.frames > 0 && left <= 0) return;
+    next_part_ = Clock::now() + part_interval();
+    Decoder decoder(source, {.limit = left});
     while (!stop_) {
       const auto frames = decoder.next(4, 1, stop_);
       if (frames.empty()) return;
       for (const DecodedFrame& decoded : frames) take(decoded.frame);
       if (callbacks_.on_progress) callbacks_.on_progress(file_.frames, expected);
+      if (Clock::now() >= next_part_) save_part();
+    }
+  }
+
+  Clock::duration part_interval() const {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.part_every_s));
+  }
+
+  /// The numbers that a part has beside the file's own and the memories of the meter and the events.
+  template <class Archive>
+  void archive(Archive& bytes) {
+    std::uint32_t format = kFormat;
+    bytes(format);
+    if (format != kFormat) throw Error(ErrorCode::file_corrupt, "the state of a file is of another kind");
+    bytes(next_frame_, next_seconds_, busy_us_, stretch_, in_last_, file_.timeline, *events_);
+  }
+
+  void save_part() {
+    if (!callbacks_.on_part || !meter_ || !events_->idle()) return;
+    const auto next = meter_->next_unknown();
+    if (!next) return;
+    next_part_ = Clock::now() + part_interval();
+    next_frame_ = next->frame;
+    next_seconds_ = next->seconds;
+    ByteWriter bytes;
+    archive(bytes);
+    meter_->save(bytes);
+    TriagePart part{file_, bytes.take()};
+    part.file.timeline.clear();  // it is in the memory, exactly
+    callbacks_.on_part(std::move(part));
+  }
+
+  /// The source at the part's next frame, with everything as it was; null where that frame is not found
+  /// again.
+  std::unique_ptr<FrameSource> open_at(const TriagePart& part) {
+    const TriageFile fresh = file_;
+    try {
+      file_ = part.file;
+      file_.status = fresh.status;
+      meter_.emplace(options_.change, file_.fps);
+      events_.emplace(options_.event, file_.fps);
+      ByteReader bytes(part.memory);
+      archive(bytes);
+      const double tolerance = 0.25 / (file_.fps > 0 ? file_.fps : 25);
+      Frame first;
+      SourceOptions reading = options_.source;
+      if (!open_source(file_.path, reading)->next(first)) throw InputError("no frame");
+      meter_->resume(first.view(), next_frame_, bytes);
+      reading.selection.start_seconds = next_seconds_ - tolerance;
+      Frame next;
+      const double shown = open_source(file_.path, reading)->next(next) ? next.seconds : kNever;
+      if (!(std::fabs(shown - next_seconds_) <= tolerance) || next.width != first.width)
+        throw InputError("the frame is not there");
+      auto source = open_source(file_.path, reading);
+      file_.resumed_at_frame = file_.frames = next_frame_;
+      last_seconds_ = next_seconds_;
+      for (const TriageEvent& event : file_.events)
+        if (callbacks_.on_event) callbacks_.on_event(file_, event);
+      return source;
+    } catch (const std::exception&) {  // whatever is wrong with it, the file itself is there
+      file_ = fresh;
+      last_seconds_ = busy_us_ = 0;
+      stretch_ = 1;
+      in_last_ = 0;
+      return nullptr;
     }
   }
 
@@ -179,6 +258,8 @@ class Reading {
     in_last_ = 1;
   }
 
+  static constexpr std::uint32_t kFormat = 0x54524931;
+  static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::int64_t kHeld = 64;  ///< frames after which nothing behind becomes a peak
 
   const TriageOptions& options_;
@@ -193,6 +274,9 @@ class Reading {
   std::int64_t shown_frame_ = -1;
   double next_thumbnail_ = 0, last_seconds_ = 0, busy_us_ = 0;
   std::int64_t stretch_ = 1, in_last_ = 0;
+  std::int64_t next_frame_ = 0;  ///< the first whose change is not known, when a part is made
+  double next_seconds_ = 0;
+  Clock::time_point next_part_{};
 };
 
 }  // namespace
@@ -213,13 +297,13 @@ const char* to_string(TriageStatus status) noexcept {
 }
 
 TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
-                  const std::atomic<bool>& stop) noexcept {
+                  const std::atomic<bool>& stop, const TriagePart* part) noexcept {
   TriageFile file;
   try {
     file.path = path;
     Reading reading(options, callbacks, stop, file);
     try {
-      reading.run();
+      reading.run(part);
       file.status = stop ? TriageStatus::interrupted : TriageStatus::complete;
     } catch (const InputError& error) {
       file.status = stop ? TriageStatus::interrupted : TriageStatus::input_damaged;

@@ -25,6 +25,11 @@ const char* to_string(TriageStatus status) noexcept;
 
 struct TimelinePoint {
   double seconds = 0, score = 0;
+
+  template <class Archive>
+  void archive(Archive& bytes) {
+    bytes(seconds, score);
+  }
 };
 
 /// What became of a file.
@@ -36,11 +41,18 @@ struct TriageFile {
   std::int64_t frames = 0;
   double seconds = 0;  ///< length: time of the last frame and its interval
   std::int64_t width = 0, height = 0;
-  double fps = 0;           ///< of the frames that were read; 0: unknown
-  double us_per_frame = 0;  ///< computing time of a thread after decoding
-  bool resumed = false;     ///< taken from the state of an earlier run
+  double fps = 0;                      ///< of the frames that were read; 0: unknown
+  double us_per_frame = 0;             ///< computing time of a thread after decoding
+  bool resumed = false;                ///< taken from the state of an earlier run
+  std::int64_t resumed_at_frame = -1;  ///< read from there, after an earlier run; -1: from the beginning
   std::vector<TriageEvent> events;
   std::vector<TimelinePoint> timeline;  ///< the largest score of each stretch of equally many frames
+};
+
+/// Where an interrupted reading can go on: what was found until then, and what the analysis remembers.
+struct TriagePart {
+  TriageFile file;
+  std::string memory;
 };
 
 struct TriageOptions {
@@ -49,17 +61,21 @@ struct TriageOptions {
   SourceOptions source;
   std::int64_t frames = 0;  ///< stop after this many of each file; 0: all
   bool thumbnails = false;
+  double part_every_s = 5;  ///< seconds of this machine's clock between two calls of on_part
 };
 
-/// Called for each event when it is over, and with the number of frames read and expected (-1: unknown).
+/// Called for each event when it is over, with the number of frames read and expected (-1: unknown), and now
+/// and then, while no event lasts, with what it takes to go on from there.
 struct TriageCallbacks {
   std::function<void(const TriageFile& file, const TriageEvent& event)> on_event;
   std::function<void(std::int64_t read, std::int64_t expected)> on_progress;
+  std::function<void(TriagePart part)> on_part;
 };
 
 /// Reads the file until it ends, breaks, or `stop` is set. Never throws: what was found until a failure is in
-/// the result.
+/// the result. With a `part` of an earlier reading with the same options it goes on from there and finds the
+/// same as if it had not been interrupted; where the part cannot be used, it begins anew.
 TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
-                  const std::atomic<bool>& stop) noexcept;
+                  const std::atomic<bool>& stop, const TriagePart* part = nullptr) noexcept;
 
 }  // namespace sfft::video

@@ -32,7 +32,8 @@ std::string file_object(const TriageFile& file) {
       R"("us_per_frame":{},"events":{},"resumed":{},"warnings":[)",
       json_string(file.path), to_string(file.status), json_string(file.message), file.frames,
       json_number(file.seconds), file.width, file.height, file.fps > 0 ? json_number(file.fps) : "null",
-      json_number(file.us_per_frame), file.events.size(), file.resumed);
+      json_number(file.us_per_frame), file.events.size(), file.resumed,
+      file.resumed_at_frame < 0 ? "null" : fmt::format("{}", file.resumed_at_frame));
   for (std::size_t i = 0; i < file.warnings.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : ",", json_string(file.warnings[i]));
   return text + "]}";

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include "kernels/base/output_file.hpp"
 #include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
+#include "video/report/base64.hpp"
 
 namespace sfft::video {
 
@@ -110,6 +112,10 @@ Json to_json(const TriageFile& file) {
           {"timeline", std::move(timeline)}};
 }
 
+std::uint32_t check_sum(const std::string& bytes) {
+  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
 TriageFile file_from(const Json& json) {
   TriageFile file;
   file.path = text_of(json.at("path_bytes"));
@@ -149,6 +155,16 @@ TriageState::TriageState(std::string path, const TriageOptions& options)
       std::string name = result.path;
       entries_[std::move(name)] = {std::move(result), entry.at("stamp").get<std::string>()};
     }
+    if (!json.contains("parts")) return;  // as an earlier version wrote it
+    for (const Json& entry : json.at("parts")) {
+      TriagePart part{file_from(entry), bytes_from_base64(entry.at("memory").get<std::string>())};
+      if (check_sum(part.memory) != entry.at("crc32").get<std::uint32_t>())
+        throw Error(ErrorCode::file_corrupt, "memory");
+      part.file.resumed = false;
+      part.file.status = TriageStatus::not_read;
+      std::string name = part.file.path;
+      parts_[std::move(name)] = {std::move(part), entry.at("stamp").get<std::string>()};
+    }
   } catch (const std::exception&) {
     throw Error(
         ErrorCode::file_corrupt,
@@ -162,10 +178,28 @@ std::optional<TriageFile> TriageState::find(const std::string& file) const {
   return found->second.file;
 }
 
+const TriagePart* TriageState::find_part(const std::string& file) const {
+  const auto found = parts_.find(file);
+  return found == parts_.end() || found->second.stamp != stamp_of(file) ? nullptr : &found->second.part;
+}
+
 void TriageState::keep(const TriageFile& file) {
   std::string stamp = path_.empty() ? std::string() : stamp_of(file.path);
   if (stamp.empty() || file.status != TriageStatus::complete) return;
+  parts_.erase(file.path);
   entries_[file.path] = {file, std::move(stamp)};
+  save_now_and_then();
+}
+
+void TriageState::keep_part(TriagePart part) {
+  std::string stamp = path_.empty() ? std::string() : stamp_of(part.file.path);
+  if (stamp.empty()) return;
+  std::string name = part.file.path;
+  parts_[std::move(name)] = {std::move(part), std::move(stamp)};
+  save_now_and_then();
+}
+
+void TriageState::save_now_and_then() {
   unsaved_ = true;
   if (std::chrono::steady_clock::now() >= next_save_) save();
 }
@@ -179,7 +213,16 @@ void TriageState::save() {
     one["stamp"] = entry.stamp;
     files.push_back(std::move(one));
   }
-  const Json json{{"schema", kSchema}, {"options", options_}, {"files", std::move(files)}};
+  Json parts = Json::array();
+  for (const auto& [name, entry] : parts_) {
+    Json one = to_json(entry.part.file);
+    one["stamp"] = entry.stamp;
+    one["memory"] = base64(entry.part.memory);
+    one["crc32"] = check_sum(entry.part.memory);
+    parts.push_back(std::move(one));
+  }
+  const Json json{
+      {"schema", kSchema}, {"options", options_}, {"files", std::move(files)}, {"parts", std::move(parts)}};
   detail::write_whole(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   unsaved_ = false;
   const auto end = std::chrono::steady_clock::now();

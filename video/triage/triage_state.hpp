@@ -11,8 +11,8 @@
 
 namespace sfft::video {
 
-/// Results of files that were read to their end, by path. A result counts as long as the file's size and time
-/// of modification stay as they were, and as the options do.
+/// Results of files that were read to their end, and parts of those that were not, by path. Both count as
+/// long as the file's size and time of modification stay as they were, and as the options do.
 class TriageState {
  public:
   /// An empty path: nothing is kept. Reads the file if there is one. Throws Error(file_unreadable) if it
@@ -21,6 +21,10 @@ class TriageState {
 
   /// The result of an earlier run, marked as resumed.
   std::optional<TriageFile> find(const std::string& file) const;
+  /// Where an earlier run was within a file that it did not finish; null if it was nowhere.
+  const TriagePart* find_part(const std::string& file) const;
+  /// Keeps how far a file has been read, until its result comes.
+  void keep_part(TriagePart part);
   /// Keeps a complete result, and writes the file unless that would take a good part of the time. Throws
   /// Error(file_unreadable) if that fails.
   void keep(const TriageFile& file);
@@ -35,11 +39,18 @@ class TriageState {
     TriageFile file;
     std::string stamp;
   };
+  struct PartEntry {
+    TriagePart part;
+    std::string stamp;
+  };
+  void save_now_and_then();
+
   std::string path_, options_;
   bool other_options_ = false;
   bool unsaved_ = false;
   std::chrono::steady_clock::time_point next_save_{};
   std::map<std::string, Entry> entries_;
+  std::map<std::string, PartEntry> parts_;
 };
 
 }  // namespace sfft::video

@@ -107,6 +107,7 @@ class CudaCard final : public Card<Real> {
   explicit CudaCard(int device) : device_(device), name_(cuda::device_info(device).name) {}
 
   std::string name() const override { return name_; }
+  std::size_t memory_bytes() const override { return cuda::device_info(device_).memory_bytes; }
   std::size_t free_bytes() const override {
     const cuda::DeviceScope scope(device_);
     return cuda::free_bytes();

@@ -63,7 +63,8 @@ class Card {
   virtual ~Card() = default;
 
   virtual std::string name() const = 0;
-  /// Memory that can be allocated now.
+  /// All of its memory, and what can be allocated now.
+  virtual std::size_t memory_bytes() const = 0;
   virtual std::size_t free_bytes() const = 0;
   virtual std::shared_ptr<std::byte> allocate(std::size_t bytes) = 0;
   /// Host memory that the card reads itself.

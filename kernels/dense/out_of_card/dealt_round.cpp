@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
 /// what may stay on the card.
-constexpr std::size_t kLeastPieceBytes = std::size_t{32} << 20, kMostPieceBytes = std::size_t{128} << 20;
+constexpr std::size_t kMostPieceBytes = std::size_t{128} << 20;
 constexpr std::size_t kLongRowBytes = std::size_t{16} << 10;
 
 double us_since(Clock::time_point start) {
@@ -63,7 +63,7 @@ std::size_t DealtRound<Real>::least_bytes(const Round<Real>& round, Card<Real>& 
 template <class Real>
 DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes,
                              int streams, std::size_t least_piece_bytes)
-    : round_(std::move(round)), card_(card) {
+    : round_(std::move(round)), card_(card), slot_budget_(slot_bytes) {
   limits_ = {round_->units(), round_->grain(), 0, 1, streams};
   if (card_ != nullptr) {
     const std::size_t unit_bytes = data_bytes(1);
@@ -96,14 +96,19 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
 
 template <class Real>
 void DealtRound<Real>::deal_out(double host_share) {
-  dealt_ = deal(limits_, card_ == nullptr ? 1 : host_share);
+  while (true) {
+    dealt_ = deal(limits_, card_ == nullptr ? 1 : host_share);
+    full_.reset();
+    rest_.reset();
+    if (dealt_.pieces == 0) break;
+    full_ = round_->kernel(*card_, dealt_.piece_units);
+    const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;
+    if (rest != dealt_.piece_units) rest_ = round_->kernel(*card_, rest);
+    // A smaller piece may need a larger workspace.
+    if (slot_bytes() <= slot_budget_ || limits_.most <= limits_.grain) break;
+    limits_.most = std::max(limits_.grain, dealt_.piece_units * 3 / 4 / limits_.grain * limits_.grain);
+  }
   round_->give_host(dealt_.card_units);
-  full_.reset();
-  rest_.reset();
-  if (dealt_.pieces == 0) return;
-  full_ = round_->kernel(*card_, dealt_.piece_units);
-  const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;
-  if (rest != dealt_.piece_units) rest_ = round_->kernel(*card_, rest);
 }
 
 template <class Real>

@@ -77,6 +77,7 @@ class DealtRound {
 
   std::unique_ptr<Round<Real>> round_;
   Card<Real>* card_;
+  std::size_t slot_budget_;
   PieceLimits limits_;
   Deal dealt_;
   std::unique_ptr<const CardKernel<Real>> full_, rest_;  ///< of whole pieces, and of a shorter last one

@@ -52,8 +52,9 @@ struct Options {
   int device = 0;                  ///< GPU, as the driver counts them
   std::int64_t batch = 1;          ///< transforms per call
   Strides signal{};                ///< of what forward reads and inverse writes; spectra are contiguous
-  /// For plans on a GPU whose arrays exceed its memory: bytes of it that a call may use; 0: what is free. A
-  /// transform that needs more goes through the GPU in pieces, from and to host memory (docs/dense.md).
+  /// For plans on a GPU: bytes of its memory that a call may use; 0: all that is free. If signal and spectrum
+  /// together need more (0: more than the GPU has), the transform goes through the GPU in pieces, from and to
+  /// host memory (docs/dense.md).
   std::int64_t device_memory = 0;
   /// What the host's threads do of such a transform, 0 to 1; negative: what the load model or a measurement
   /// says. A share of 1 needs no GPU. If it is not negative, the transform goes through the GPU in pieces

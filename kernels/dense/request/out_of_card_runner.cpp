@@ -14,17 +14,18 @@ namespace sfft::detail {
 namespace {
 
 [[noreturn]] void not_queued() {
-  throw Error(
-      ErrorCode::backend_unavailable,
-      "this plan's arrays exceed the GPU and cannot be queued: give forward() or inverse() host memory");
+  throw Error(ErrorCode::backend_unavailable,
+              "this plan's arrays go through the GPU in pieces and cannot be queued: give forward() or "
+              "inverse() host "
+              "memory");
 }
 
-/// Signal, spectrum and workspace in GPU memory.
+/// Signal and spectrum.
 template <class Real>
-double bytes_in_card(const DenseProblem& problem) {
+double bytes_of_arrays(const DenseProblem& problem) {
   const double sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
   return static_cast<double>(span_points(problem)) * sample +
-         2 * static_cast<double>(total_spectrum_points(problem)) * sizeof(std::complex<Real>);
+         static_cast<double>(total_spectrum_points(problem)) * sizeof(std::complex<Real>);
 }
 
 template <class Real>
@@ -124,10 +125,11 @@ std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request)
     // Planning in the card says better what is missing.
     if (!asked && !gpu_usable(request.problem.device)) return std::nullopt;
     card = make_gpu_card<Real>(request.problem.device);
-    const auto free = static_cast<double>(card->free_bytes());
-    const double limit =
-        options.device_memory > 0 ? std::min(free, static_cast<double>(options.device_memory)) : free;
-    if (options.host_share < 0 && bytes_in_card<Real>(request.problem) <= limit) return std::nullopt;
+    // Not what is free: the arrays of calls that are queued may have been allocated before.
+    const std::size_t limit =
+        options.device_memory > 0 ? static_cast<std::size_t>(options.device_memory) : card->memory_bytes();
+    if (options.host_share < 0 && bytes_of_arrays<Real>(request.problem) <= static_cast<double>(limit))
+      return std::nullopt;
   }
   if (!works<Real>(request.problem)) {
     throw Error(

@@ -95,7 +95,7 @@ TEST_F(OutOfCardCuda, FittingTransformsStayInTheCard) {
   const Shape shape({64, 64});
   const Plan<float> fits(shape, false, {.backend = Backend::cuda, .device_memory = 64 * kMegabyte});
   EXPECT_GT(fits.engine_name().find("out of card"), fits.engine_name().size());
-  const Plan<float> exceeds(shape, false, {.backend = Backend::cuda, .device_memory = 64 << 10});
+  const Plan<float> exceeds(shape, false, {.backend = Backend::cuda, .device_memory = 60'000});
   EXPECT_EQ(exceeds.engine_name().find("out of card"), 0u) << exceeds.engine_name();
   EXPECT_EQ(code_of([&] { Plan<float>(shape, false, with(1000, 0)); }), ErrorCode::out_of_memory);
   EXPECT_EQ(code_of([&] { Plan<float>(shape, true, with(1000, 0)); }), ErrorCode::backend_unavailable);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes as text (RFC 4648).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sfft::video {
+
+std::string base64(std::string_view bytes);
+/// Throws Error(file_corrupt) for what is not base64, or not padded.
+std::string bytes_from_base64(std::string_view text);
+
+}  // namespace sfft::video
