@@ -4,8 +4,6 @@
 #include "kernels/dense/request/cpu_runner.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <thread>
 
 #include "kernels/dense/cpu/strided_copy.hpp"
 
@@ -15,12 +13,6 @@ namespace {
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
-}
-
-int thread_count(const DenseRequest& request) {
-  const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const int wanted = request.options.threads == 0 ? cores : request.options.threads;
-  return static_cast<int>(std::min<std::int64_t>(wanted, request.problem.batch));
 }
 
 [[noreturn]] void not_on_gpu() {
@@ -36,53 +28,20 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
       problem_(request.problem),
       scales_(request.scales),
       packed_(DenseProblem{problem_.shape, problem_.real, 1, problem_.strides, 0}.contiguous()),
-      threads_(thread_count(request)),
+      threads_(request),
       engine_bytes_(aligned(engine_->workspace_bytes())),
       slot_bytes_(engine_->workspace_bytes()) {
   const std::size_t largest = problem_.real ? sizeof(double) : sizeof(std::complex<double>);
   if (!packed_) slot_bytes_ = engine_bytes_ + static_cast<std::size_t>(problem_.shape.points()) * largest;
-  if (threads_ > 1) slot_bytes_ = aligned(slot_bytes_);
+  if (threads_.count() > 1) slot_bytes_ = aligned(slot_bytes_);
 }
 
 template <class Real>
 template <class Transform>
 void CpuRunner<Real>::over_batch(std::byte* workspace, const Transform& transform) const {
-  if (threads_ == 1) {
-    for (std::int64_t b = 0; b < problem_.batch; ++b) transform(b, workspace);
-    return;
-  }
-  std::mutex failing;
-  std::exception_ptr failure;
-  auto pool = take_pool();
-  pool->run(problem_.batch, [&](std::int64_t b, int thread) {
-    try {
-      transform(b, workspace + static_cast<std::size_t>(thread) * slot_bytes_);
-    } catch (...) {
-      const std::lock_guard lock(failing);
-      if (!failure) failure = std::current_exception();
-    }
+  threads_.run(problem_.batch, [&](std::int64_t b, int thread) {
+    transform(b, workspace + static_cast<std::size_t>(thread) * slot_bytes_);
   });
-  give_back(std::move(pool));
-  if (failure) std::rethrow_exception(failure);
-}
-
-template <class Real>
-std::unique_ptr<cpu::ThreadPool> CpuRunner<Real>::take_pool() const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      auto pool = std::move(idle_.back());
-      idle_.pop_back();
-      return pool;
-    }
-  }
-  return std::make_unique<cpu::ThreadPool>(threads_);
-}
-
-template <class Real>
-void CpuRunner<Real>::give_back(std::unique_ptr<cpu::ThreadPool> pool) const {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(pool));
 }
 
 template <class Real>

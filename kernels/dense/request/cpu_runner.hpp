@@ -3,11 +3,8 @@
 // one.
 #pragma once
 
-#include <mutex>
-#include <vector>
-
-#include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/dense/problem/engine.hpp"
+#include "kernels/dense/request/batch_threads.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
@@ -18,7 +15,7 @@ class CpuRunner final : public DenseRunner<Real> {
   CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request);
 
   std::size_t workspace_bytes() const noexcept override {
-    return slot_bytes_ * static_cast<std::size_t>(threads_);
+    return slot_bytes_ * static_cast<std::size_t>(threads_.count());
   }
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
@@ -31,20 +28,16 @@ class CpuRunner final : public DenseRunner<Real> {
   std::string name() const override { return engine_->name(); }
 
  private:
-  /// Calls transform(signal, scratch of the thread) for the whole batch; rethrows the first exception.
+  /// Calls transform(signal, scratch of the thread) for the whole batch.
   template <class Transform>
   void over_batch(std::byte* workspace, const Transform& transform) const;
-  std::unique_ptr<cpu::ThreadPool> take_pool() const;
-  void give_back(std::unique_ptr<cpu::ThreadPool> pool) const;
 
   std::unique_ptr<const DenseEngine<Real>> engine_;
   DenseProblem problem_;
   DenseScales scales_;
   bool packed_;  ///< a signal's own elements are contiguous, whatever lies between signals
-  int threads_;
+  BatchThreads threads_;
   std::size_t engine_bytes_, slot_bytes_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<cpu::ThreadPool>> idle_;  ///< one per concurrent call
 };
 
 }  // namespace sfft::detail
