@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "../../base/types.hpp"  // relative: so it is found in installed headers, too
+#include "../../base/storage.hpp"  // relative: so they are found in installed headers, too
+#include "../../base/types.hpp"
 
 namespace sfft::dense {
 
@@ -54,7 +55,24 @@ struct Options {
   Strides signal{};                ///< of what forward reads and inverse writes; spectra are contiguous
 };
 
+/// What a CompactPlan stores. Strides have to be 0: its signals are contiguous.
+struct CompactOptions {
+  Storage signal = Storage::f16;    ///< what forward() reads and inverse() writes
+  Storage spectrum = Storage::f16;  ///< what forward() writes and inverse() reads
+  Options dense{};                  ///< engine, backend, batch, normalization
+};
+
+/// How the stored values of one transform are to be read, and how good they are.
+struct CompactScale {
+  int exponent = 0;  ///< a value is what is stored times 2^exponent
+  /// Predicted: ‖x̂ − x‖₂/‖x‖₂ of the values, root mean square. A transform adds its own part to what its
+  /// input had. Infinite if `finite` is false.
+  double relative_error = 0;
+  bool finite = true;  ///< no value is infinite or NaN
+};
+
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;
+SFFT_EXPORT const char* to_string(Storage storage) noexcept;
 /// Whether this build has the engine. GPU engines may still find no GPU: then plans throw.
 SFFT_EXPORT bool available(Engine engine) noexcept;
 

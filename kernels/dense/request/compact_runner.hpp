@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface behind compact plans, whose values are stored in few bytes and transformed as floats.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/dense/request/runner.hpp"
+
+namespace sfft::detail {
+
+struct CompactRequest {
+  DenseRequest dense;
+  dense::Storage signal = dense::Storage::f16, spectrum = dense::Storage::f16;
+
+  dense::Storage source(dense::Direction direction) const noexcept {
+    return direction == dense::Direction::forward ? signal : spectrum;
+  }
+  dense::Storage target(dense::Direction direction) const noexcept {
+    return direction == dense::Direction::forward ? spectrum : signal;
+  }
+};
+
+/// Throws as make_request(), and Error(invalid_argument) for strides and unknown formats.
+CompactRequest make_compact_request(const Shape& shape, bool real, const dense::CompactOptions& options);
+
+/// Throws Error(invalid_argument) for a format that is none.
+void check_storage(dense::Storage storage);
+
+/// Real and imaginary parts of one transform's input and of its output.
+std::int64_t source_parts(const DenseProblem& problem, dense::Direction direction) noexcept;
+std::int64_t target_parts(const DenseProblem& problem, dense::Direction direction) noexcept;
+/// Relative L2 error, root mean square, that float arithmetic adds to a transform.
+double arithmetic_error(const DenseProblem& problem) noexcept;
+
+/// Arguments have been checked. Thread-safe with one workspace per call.
+class CompactRunner {
+ public:
+  virtual ~CompactRunner() = default;
+
+  /// Bytes of 64-byte aligned host memory for one execution.
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// `from_scales`: one for each transform, or null for exponents and errors of 0. `to_scales` may be null.
+  virtual void run(dense::Direction direction, const void* from, const dense::CompactScale* from_scales,
+                   void* to, dense::CompactScale* to_scales, std::byte* workspace) const = 0;
+  virtual std::string name() const = 0;
+};
+
+struct CompactChoice {
+  std::unique_ptr<const CompactRunner> runner;
+  dense::Engine engine = dense::Engine::automatic;
+  std::string reason;
+};
+
+/// For engine automatic, or one of the CPU's.
+CompactChoice choose_compact_on_cpu(const CompactRequest& request);
+
+}  // namespace sfft::detail
