@@ -37,6 +37,16 @@ void check_array(std::span<const std::byte> array, std::size_t bytes, Storage st
   }
 }
 
+/// Kernels move two parts at once.
+void check_device_array(const void* array, Storage storage) {
+  if (array == nullptr) throw Error(ErrorCode::invalid_argument, "an array of the call is null");
+  if (reinterpret_cast<std::uintptr_t>(array) % bytes_of(2, storage) != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("an array of {} in GPU memory is not aligned to {} bytes", to_string(storage),
+                            bytes_of(2, storage)));
+  }
+}
+
 void check_scale(const CompactScale& scale) {
   constexpr int kMost = 1 << 20;  // far beyond what any transform reports
   if (scale.exponent < -kMost || scale.exponent > kMost || !(scale.relative_error >= 0)) {
@@ -62,12 +72,9 @@ class CompactImpl {
  public:
   CompactImpl(const Shape& shape, bool real, const CompactOptions& asked)
       : options(asked), request(sfft::detail::make_compact_request(shape, real, asked)) {
-    if (sfft::detail::for_gpu(asked.dense)) {
-      throw Error(ErrorCode::backend_unavailable,
-                  "compact plans run on the CPU: use Backend::cpu, or dense::Plan for a GPU");
-    }
     try {
-      choice = sfft::detail::choose_compact_on_cpu(request);
+      choice = sfft::detail::for_gpu(asked.dense) ? sfft::detail::choose_compact_on_gpu(request)
+                                                  : sfft::detail::choose_compact_on_cpu(request);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorCode::out_of_memory,
                   fmt::format("no memory to plan a transform of {}", shape.to_string()));
@@ -79,14 +86,16 @@ class CompactImpl {
     const auto& problem = request.dense.problem;
     const auto parts = static_cast<std::size_t>(
         problem.batch * (source ? source_parts(problem, direction) : target_parts(problem, direction)));
-    return bytes_of(parts, source ? request.source(direction) : request.target(direction));
+    return bytes_of(parts, source ? request.formats.source(direction) : request.formats.target(direction));
   }
 
   void run(Direction direction, std::span<const std::byte> from, std::span<const CompactScale> from_scales,
            std::span<std::byte> to, std::span<CompactScale> to_scales, std::span<std::byte> workspace) const {
     const bool forward = direction == Direction::forward;
-    check_array(from, bytes(direction, true), request.source(direction), forward ? "signal" : "spectrum");
-    check_array(to, bytes(direction, false), request.target(direction), forward ? "spectrum" : "signal");
+    check_array(from, bytes(direction, true), request.formats.source(direction),
+                forward ? "signal" : "spectrum");
+    check_array(to, bytes(direction, false), request.formats.target(direction),
+                forward ? "spectrum" : "signal");
     check_scales(from_scales, request.dense.problem.batch, "input");
     if (!to_scales.empty())
       check_size(to_scales.size(), static_cast<std::size_t>(request.dense.problem.batch), "output", "scales");
@@ -94,6 +103,15 @@ class CompactImpl {
     const sfft::detail::Scratch scratch(workspace, choice.runner->workspace_bytes());
     choice.runner->run(direction, from.data(), from_scales.empty() ? nullptr : from_scales.data(), to.data(),
                        to_scales.empty() ? nullptr : to_scales.data(), scratch.data());
+  }
+
+  void enqueue(Direction direction, const void* from, void* to, std::span<std::byte> workspace,
+               CUstream_st* stream) const {
+    sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
+    check_device_array(from, request.formats.source(direction));
+    check_device_array(to, request.formats.target(direction));
+    sfft::detail::check_overlap(from, bytes(direction, true), to, bytes(direction, false), false);
+    choice.runner->enqueue(direction, from, to, workspace.data(), stream);
   }
 
   CompactOptions options;
@@ -127,8 +145,26 @@ void CompactPlan::inverse(std::span<const std::byte> spectra, std::span<const Co
   impl_->run(Direction::inverse, spectra, spectrum_scales, signals, signal_scales, workspace);
 }
 
+std::size_t CompactPlan::device_workspace_bytes() const noexcept {
+  return impl_->choice.runner->device_workspace_bytes();
+}
+void CompactPlan::enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
+                                  CUstream_st* stream) const {
+  impl_->enqueue(Direction::forward, signals, spectra, workspace, stream);
+}
+void CompactPlan::enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
+                                  CUstream_st* stream) const {
+  impl_->enqueue(Direction::inverse, spectra, signals, workspace, stream);
+}
+int CompactPlan::exponent(Direction direction) const noexcept {
+  return impl_->choice.runner->on_gpu() ? exponent_of(impl_->request, direction) : 0;
+}
+
 double CompactPlan::predicted_error(Direction direction) const noexcept {
-  return std::hypot(sfft::detail::rounding_error(impl_->request.target(direction)),
+  const auto& formats = impl_->request.formats;
+  const double handovers = std::sqrt(impl_->choice.runner->handovers(direction));
+  return std::hypot(sfft::detail::rounding_error(formats.target(direction)),
+                    handovers * sfft::detail::rounding_error(formats.between),
                     sfft::detail::arithmetic_error(impl_->request.dense.problem));
 }
 

@@ -41,8 +41,24 @@ class SFFT_EXPORT CompactPlan {
   void inverse(std::span<const std::byte> spectra, std::span<const CompactScale> spectrum_scales,
                std::span<std::byte> signals, std::span<CompactScale> signal_scales,
                std::span<std::byte> workspace = {}) const;
+
+  /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
+  std::size_t device_workspace_bytes() const noexcept;
+  /// The same in GPU memory, for plans on a GPU, ordered in `stream` as Plan::enqueue_forward(). A result is
+  /// what is stored times 2^(exponent(direction) + the exponent of the input), for all transforms of the
+  /// batch. Nothing overflows as long as no part of the input is above the peak of the options. Throws
+  /// invalid_argument, backend_unavailable (a CPU plan), device (the launch failed).
+  void enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
+                       CUstream_st* stream) const;
+  void enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
+                       CUstream_st* stream) const;
+  /// Of enqueued transforms: what it takes that the largest sums of values up to the peak fit. 0 for results
+  /// that are not f16.
+  int exponent(Direction direction) const noexcept;
+
   /// The relative error that a transform of usual data adds to that of its input: rounding of the results,
-  /// and float arithmetic.
+  /// and of what lies between steps, and float arithmetic. On a GPU usual data fill the range of f16 to
+  /// within some 2^20 of the peak.
   double predicted_error(Direction direction) const noexcept;
 
   const Shape& shape() const noexcept;

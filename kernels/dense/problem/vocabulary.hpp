@@ -59,7 +59,14 @@ struct Options {
 struct CompactOptions {
   Storage signal = Storage::f16;    ///< what forward() reads and inverse() writes
   Storage spectrum = Storage::f16;  ///< what forward() writes and inverse() reads
-  Options dense{};                  ///< engine, backend, batch, normalization
+  /// What the kernels of a transform in several steps leave in a GPU's memory for each other: 16 bits make it
+  /// faster, and add an error as large as the results' own. Only the engine `tuned` follows it.
+  Storage between = Storage::f32;
+  /// For GPUs, where exponents are known before the data: the largest real or imaginary part that is stored
+  /// in what a transform reads. 0: 65504 for f16; 2^64 for other formats, as store_compact() leaves them, and
+  /// then the results cannot be f16. Larger parts may overflow.
+  double signal_peak = 0, spectrum_peak = 0;
+  Options dense{};  ///< engine, backend, batch, normalization
 };
 
 /// How the stored values of one transform are to be read, and how good they are.

@@ -38,8 +38,10 @@ class CompactCpuRunner final : public CompactRunner {
     const auto distance = [&](std::int64_t parts, dense::Storage storage) {
       return static_cast<std::size_t>(parts) * static_cast<std::size_t>(storage_bytes(storage));
     };
-    const std::size_t from_bytes = distance(source_parts(problem_, direction), request_.source(direction)),
-                      to_bytes = distance(target_parts(problem_, direction), request_.target(direction));
+    const std::size_t from_bytes =
+                          distance(source_parts(problem_, direction), request_.formats.source(direction)),
+                      to_bytes =
+                          distance(target_parts(problem_, direction), request_.formats.target(direction));
     threads_.run(problem_.batch, [&](std::int64_t b, int thread) {
       const auto at = static_cast<std::size_t>(b);
       const CompactScale scale = run_one(direction, static_cast<const std::byte*>(from) + at * from_bytes,
@@ -50,6 +52,12 @@ class CompactCpuRunner final : public CompactRunner {
     });
   }
 
+  std::size_t device_workspace_bytes() const noexcept override { return 0; }
+  void enqueue(Direction, const void*, void*, std::byte*, CUstream_st*) const override {
+    throw Error(ErrorCode::backend_unavailable, "this plan is on the CPU and cannot be queued");
+  }
+  int handovers(Direction) const noexcept override { return 0; }
+  bool on_gpu() const noexcept override { return false; }
   std::string name() const override { return one_->name(); }
 
  private:
@@ -69,8 +77,8 @@ class CompactCpuRunner final : public CompactRunner {
     std::byte* const rest = workspace + samples_bytes_ + spectrum_bytes_;
 
     const std::int64_t source = source_parts(problem_, direction), target = target_parts(problem_, direction);
-    const Census input = census_of(from, request_.source(direction), source);
-    read_stored(from, request_.source(direction), source, -input.exponent, forward ? signal : values);
+    const Census input = census_of(from, request_.formats.source(direction), source);
+    read_stored(from, request_.formats.source(direction), source, -input.exponent, forward ? signal : values);
     forward ? one_->forward(signal, own_type<float>(problem_), spectrum, rest)
             : one_->inverse(spectrum, signal, rest);
     // The results stand for sums 2^common as large.
@@ -78,9 +86,9 @@ class CompactCpuRunner final : public CompactRunner {
     const Census found = census_of(results, dense::Storage::f32, target);
     Census output = found;
     output.exponent += output.zero ? 0 : common;
-    const int exponent = storing_exponent(output, request_.target(direction));
-    const double stored =
-        write_stored(results, target, exponent - common, found.exponent, request_.target(direction), to);
+    const int exponent = storing_exponent(output, request_.formats.target(direction));
+    const double stored = write_stored(results, target, exponent - common, found.exponent,
+                                       request_.formats.target(direction), to);
 
     CompactScale scale{exponent, 0, input.finite && from_scale.finite};
     if (!scale.finite) {

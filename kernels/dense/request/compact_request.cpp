@@ -5,39 +5,100 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "kernels/base/radices.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 
 namespace sfft::detail {
 
-void check_storage(dense::Storage storage) {
-  if (storage > dense::Storage::bf16)
+using dense::Direction;
+using dense::Storage;
+
+constexpr double kLargestF16 = 65504;
+
+void check_storage(Storage storage) {
+  if (storage > Storage::bf16)
     throw Error(ErrorCode::invalid_argument, "unknown format of stored values: give a dense::Storage");
 }
 
+namespace {
+
+double peak_of(double given, Storage storage) {
+  const double most = storage == Storage::f16 ? kLargestF16 : 0x1p64;
+  if (given == 0) return most;
+  if (!(given > 0) || given > static_cast<double>(std::numeric_limits<float>::max())) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a peak is {}: give the largest part that is stored, or 0", given));
+  }
+  return storage == Storage::f16 ? std::min(given, most) : given;
+}
+
+/// Of the sums, before they are normalised: |re|, |im| <= peak of N values.
+double largest_part(const CompactRequest& request, Direction direction) noexcept {
+  return std::numbers::sqrt2 * static_cast<double>(request.dense.problem.shape.points()) *
+         request.formats.source_peak(direction);
+}
+
+double factor_of(const DenseRequest& request, Direction direction) noexcept {
+  return direction == Direction::forward ? request.scales.forward : request.scales.inverse;
+}
+
+/// Refuses f16 results of values whose size is not known, and sums that no float holds.
+void check_peaks(const CompactRequest& request, const dense::CompactOptions& options, Direction direction) {
+  const bool forward = direction == Direction::forward;
+  const char* const peak = forward ? "signal_peak" : "spectrum_peak";
+  const double given = forward ? options.signal_peak : options.spectrum_peak;
+  const CompactFormats& formats = request.formats;
+  const bool needed = formats.target(direction) == Storage::f16 || formats.between == Storage::f16;
+  if (needed && formats.source(direction) != Storage::f16 && given == 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a GPU stores f16 results of {} values of unknown size: set {}",
+                            to_string(formats.source(direction)), peak));
+  }
+  if (largest_part(request, direction) > 0x1p126) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} points of up to {} have sums that no float holds: make {} smaller",
+                            request.dense.problem.shape.to_string(), formats.source_peak(direction), peak));
+  }
+}
+
+}  // namespace
+
 CompactRequest make_compact_request(const Shape& shape, bool real, const dense::CompactOptions& options) {
-  check_storage(options.signal);
-  check_storage(options.spectrum);
+  for (const Storage storage : {options.signal, options.spectrum, options.between}) check_storage(storage);
   const dense::Strides& strides = options.dense.signal;
   if (strides.batch != 0 || std::any_of(strides.dims.begin(), strides.dims.end(),
                                         [](std::int64_t stride) { return stride != 0; })) {
     throw Error(ErrorCode::invalid_argument,
                 "compact signals are contiguous: leave the strides at 0, or use dense::Plan");
   }
-  return {make_request(shape, real, options.dense), options.signal, options.spectrum};
+  CompactRequest request{
+      make_request(shape, real, options.dense),
+      {options.signal, options.spectrum, options.between, peak_of(options.signal_peak, options.signal),
+       peak_of(options.spectrum_peak, options.spectrum)}};
+  if (for_gpu(options.dense)) {
+    check_peaks(request, options, Direction::forward);
+    check_peaks(request, options, Direction::inverse);
+  }
+  return request;
 }
 
-std::int64_t source_parts(const DenseProblem& problem, dense::Direction direction) noexcept {
-  const bool samples = direction == dense::Direction::forward && problem.real;
+int exponent_of(const CompactRequest& request, Direction direction) noexcept {
+  if (request.formats.target(direction) != Storage::f16) return 0;
+  constexpr double kRoundingErrors = 1.001;
+  const double most = largest_part(request, direction) * factor_of(request.dense, direction);
+  return static_cast<int>(std::ceil(std::log2(kRoundingErrors * most / kLargestF16)));
+}
+
+std::int64_t source_parts(const DenseProblem& problem, Direction direction) noexcept {
+  const bool samples = direction == Direction::forward && problem.real;
   return samples ? problem.shape.points()
-                 : 2 * (direction == dense::Direction::forward ? problem.shape.points()
-                                                               : problem.spectrum_points());
+                 : 2 * (direction == Direction::forward ? problem.shape.points() : problem.spectrum_points());
 }
 
-std::int64_t target_parts(const DenseProblem& problem, dense::Direction direction) noexcept {
-  return source_parts(problem, direction == dense::Direction::forward ? dense::Direction::inverse
-                                                                      : dense::Direction::forward);
+std::int64_t target_parts(const DenseProblem& problem, Direction direction) noexcept {
+  return source_parts(problem, direction == Direction::forward ? Direction::inverse : Direction::forward);
 }
 
 double arithmetic_error(const DenseProblem& problem) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
+#include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 
@@ -13,6 +14,11 @@ template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest&) {
   throw Error(ErrorCode::backend_unavailable,
               "this build has no GPU backend: use Backend::cpu, or build with a CUDA toolkit");
+}
+
+CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
+  choose_on_gpu<float>(request.dense);  // throws
+  return {};
 }
 
 template <class Real>
