@@ -5,43 +5,15 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 #include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/dense/problem/engine.hpp"
+#include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::dense {
 
 namespace {
-
-constexpr std::align_val_t kAlignment{64};
-
-/// The caller's workspace, checked, or one allocated for this call.
-class Scratch {
- public:
-  Scratch(std::span<std::byte> given, std::size_t bytes) : data_(given.data()) {
-    if (given.empty() && bytes > 0) {
-      data_ = own_ = static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow));
-      if (own_ == nullptr) {
-        throw Error(ErrorCode::out_of_memory,
-                    fmt::format("a dense transform needs {} bytes of workspace", bytes));
-      }
-      return;
-    }
-    sfft::detail::check_workspace(given, bytes, static_cast<std::size_t>(kAlignment), "workspace_bytes()");
-  }
-  ~Scratch() { ::operator delete(own_, kAlignment); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::byte* data() const noexcept { return data_; }
-
- private:
-  std::byte* data_;
-  std::byte* own_ = nullptr;
-};
 
 template <class T>
 void check_span(std::span<T> values, std::size_t expected, const char* what) {
@@ -50,17 +22,6 @@ void check_span(std::span<T> values, std::size_t expected, const char* what) {
                 fmt::format("the {} has {} values, this plan's has {}", what, values.size(), expected));
   }
   if (values.data() == nullptr) throw Error(ErrorCode::invalid_argument, fmt::format("the {} is null", what));
-}
-
-/// Input and output may be the same memory where `in_place` says so, otherwise they must be apart.
-void check_overlap(const void* input, std::size_t input_bytes, const void* output, std::size_t output_bytes,
-                   bool in_place) {
-  const auto in = reinterpret_cast<std::uintptr_t>(input);
-  const auto out = reinterpret_cast<std::uintptr_t>(output);
-  if (in + input_bytes <= out || out + output_bytes <= in || (in_place && in == out)) return;
-  throw Error(ErrorCode::invalid_argument,
-              "input and output overlap: only contiguous complex transforms of the plan's own precision work "
-              "in place");
 }
 
 }  // namespace
@@ -113,8 +74,8 @@ class Impl {
     if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
     if (spectra == nullptr) throw Error(ErrorCode::invalid_argument, "the spectrum is null");
     const bool own_type = type == element_type_of<std::complex<Real>>::value;
-    check_overlap(signals, span_points * element_bytes(type), spectra,
-                  spectrum_points * sizeof(std::complex<Real>), own_type && !strided);
+    sfft::detail::check_overlap(signals, span_points * element_bytes(type), spectra,
+                                spectrum_points * sizeof(std::complex<Real>), own_type && !strided);
   }
   void check_device_call(std::span<std::byte> workspace) const {
     sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
@@ -127,7 +88,7 @@ class Impl {
     check_span(spectrum, spectrum_points, "spectrum");
     check_span(signal, span_points, "signal");
     check_arrays(signal.data(), element_type_of<T>::value, spectrum.data());
-    const Scratch scratch(workspace, choice.runner->workspace_bytes());
+    const sfft::detail::Scratch scratch(workspace, choice.runner->workspace_bytes());
     choice.runner->inverse(spectrum.data(), signal.data(), scratch.data());
   }
   template <class T>
@@ -164,7 +125,7 @@ void Plan<Real>::forward(const SignalView& signal, std::span<std::complex<Real>>
                                                        signal.shape().to_string(), shape().to_string()));
   }
   if (signal.contiguous()) return forward(signal.data(), signal.type(), spectrum, workspace);
-  const Scratch copy({}, signal.bytes());
+  const sfft::detail::Scratch copy({}, signal.bytes());
   sfft::detail::copy_elements(signal, copy.data());
   forward(copy.data(), signal.type(), spectrum, workspace);
 }
@@ -175,7 +136,7 @@ void Plan<Real>::forward(const void* signals, ElementType type, std::span<std::c
   impl_->check_type(type);
   check_span(spectra, impl_->spectrum_points, "spectrum");
   impl_->check_arrays(signals, type, spectra.data());
-  const Scratch scratch(workspace, workspace_bytes());
+  const sfft::detail::Scratch scratch(workspace, workspace_bytes());
   impl_->choice.runner->forward(signals, type, spectra.data(), scratch.data());
 }
 

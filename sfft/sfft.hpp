@@ -5,6 +5,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/types.hpp"
 #include "sfft/dense.hpp"
+#include "sfft/dense_compact.hpp"
 #include "sfft/dense_selective.hpp"
 #include "sfft/device_pictures.hpp"
 #include "sfft/device_signal.hpp"

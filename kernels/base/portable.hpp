@@ -4,6 +4,10 @@
 
 #if defined(__CUDACC__)
 #define SFFT_HOST_DEVICE __host__ __device__ __forceinline__
+#define SFFT_INLINE SFFT_HOST_DEVICE
 #else
 #define SFFT_HOST_DEVICE inline
+// For kernels that are compiled once per instruction set: no out-of-line copy compiled for one can be picked
+// up by another.
+#define SFFT_INLINE inline __attribute__((always_inline))
 #endif

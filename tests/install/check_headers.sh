@@ -3,8 +3,8 @@
 # check_headers.sh PREFIX COMPILER: only the public headers and the vocabulary that they include are installed, each compiles alone
 # without a warning, and none names CUDA.
 set -euo pipefail
-expected="dense.hpp dense_selective.hpp device_pictures.hpp device_signal.hpp discover.hpp error.hpp export.hpp
-kernels/base/error.hpp kernels/base/export.hpp kernels/base/types.hpp kernels/dense/problem/vocabulary.hpp
+expected="dense.hpp dense_compact.hpp dense_selective.hpp device_pictures.hpp device_signal.hpp discover.hpp error.hpp export.hpp
+kernels/base/error.hpp kernels/base/export.hpp kernels/base/storage.hpp kernels/base/types.hpp kernels/dense/problem/vocabulary.hpp
 learn_at.hpp page_locked.hpp plan.hpp sfft.hpp template.hpp tracker.hpp types.hpp"
 found=$(cd "$1/include/sfft" && find . -type f -printf '%P\n' | LC_ALL=C sort)
 wanted=$(printf '%s\n' $expected | LC_ALL=C sort)

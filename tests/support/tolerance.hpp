@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "kernels/base/storage.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::test {
@@ -36,6 +37,14 @@ double relative_l2(const RangeA& a, const RangeB& b) {
 template <class Real>
 double fft_bound(double points) {
   return std::numeric_limits<Real>::epsilon() * (1.0 + 0.6 * std::log2(points));
+}
+
+/// Relative L2 error that storing `count` values in a format may have, the largest of them as CompactPlan
+/// places it: half a unit in the last of p bits, and for f16 half of 2^-24 where values are subnormal.
+inline double storage_bound(dense::Storage storage, double count) {
+  const int digits = storage == dense::Storage::f32 ? 24 : (storage == dense::Storage::f16 ? 11 : 8);
+  const double subnormal = storage == dense::Storage::f16 ? std::ldexp(std::sqrt(count), -25 - 14) : 0;
+  return std::ldexp(1.0, -digits) + subnormal;
 }
 
 /// Relative L2 error of a sparse plan on a signal that has no tail: rounding of float input or arithmetic,

@@ -10,6 +10,7 @@
 #include "kernels/cpu/stages/permute.hpp"
 #include "kernels/cpu/stages/recover.hpp"
 #include "kernels/cpu/stages/spectrum_scan.hpp"
+#include "kernels/cpu/stages/stored.hpp"
 #include "kernels/cpu/stages/subsample.hpp"
 #include "kernels/cpu/stages/two_pass.hpp"
 #include "kernels/cpu/stages/waves.hpp"
@@ -38,6 +39,7 @@ namespace sfft::detail::cpu {
   const LayoutKernels<double>& layout_table_double() noexcept;            \
   const BucketSystemKernels& bucket_system_table() noexcept;              \
   const SpectrumScanKernels& spectrum_scan_table() noexcept;              \
+  const StoredKernels* stored_table() noexcept;                           \
   const TwoPassKernels<float>& two_pass_table_float() noexcept;           \
   const TwoPassKernels<double>& two_pass_table_double() noexcept;         \
   }
@@ -54,6 +56,9 @@ SFFT_DEFINE_KERNELS(LocateKernels, locate)
 SFFT_DEFINE_KERNELS(WaveKernels, wave)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
 SFFT_DEFINE_KERNELS(TwoPassKernels, two_pass)
+const StoredKernels* stored_kernels() noexcept {
+  SFFT_DISPATCH(stored_table())
+}
 const BucketSystemKernels& bucket_system_kernels() noexcept {
   SFFT_DISPATCH(bucket_system_table())
 }

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "../../base/types.hpp"  // relative: so it is found in installed headers, too
+#include "../../base/storage.hpp"  // relative: so they are found in installed headers, too
+#include "../../base/types.hpp"
 
 namespace sfft::dense {
 
@@ -62,7 +63,31 @@ struct Options {
   double host_share = -1;
 };
 
+/// What a CompactPlan stores. Strides have to be 0: its signals are contiguous.
+struct CompactOptions {
+  Storage signal = Storage::f16;    ///< what forward() reads and inverse() writes
+  Storage spectrum = Storage::f16;  ///< what forward() writes and inverse() reads
+  /// What the kernels of a transform in several steps leave in a GPU's memory for each other: 16 bits make it
+  /// faster, and add an error as large as the results' own. Only the engine `tuned` follows it.
+  Storage between = Storage::f32;
+  /// For GPUs, where exponents are known before the data: the largest real or imaginary part that is stored
+  /// in what a transform reads. 0: 65504 for f16; 2^64 for other formats, as store_compact() leaves them, and
+  /// then the results cannot be f16. Larger parts may overflow.
+  double signal_peak = 0, spectrum_peak = 0;
+  Options dense{};  ///< engine, backend, batch, normalization
+};
+
+/// How the stored values of one transform are to be read, and how good they are.
+struct CompactScale {
+  int exponent = 0;  ///< a value is what is stored times 2^exponent
+  /// Predicted: ‖x̂ − x‖₂/‖x‖₂ of the values, root mean square. A transform adds its own part to what its
+  /// input had. Infinite if `finite` is false.
+  double relative_error = 0;
+  bool finite = true;  ///< no value is infinite or NaN
+};
+
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;
+SFFT_EXPORT const char* to_string(Storage storage) noexcept;
 /// Whether this build has the engine. GPU engines may still find no GPU: then plans throw.
 SFFT_EXPORT bool available(Engine engine) noexcept;
 

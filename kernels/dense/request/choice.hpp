@@ -30,8 +30,8 @@ double median_us(const Run& run) {
 }
 
 /// Takes engines and keeps the fastest. Those that cannot do the problem, or for which there is no memory,
-/// drop out.
-template <class Real>
+/// drop out. Choice: DenseChoice or CompactChoice.
+template <class Choice>
 class Contest {
  public:
   template <class Make, class Measure>
@@ -54,8 +54,7 @@ class Contest {
   /// Returns the fastest and adds it to the wisdom of the process. `kernel_of(runner)` gives
   /// WisdomEntry::kernel. If no engine worked, throws what the first one threw.
   template <class KernelOf>
-  DenseChoice<Real> winner(const WisdomPlatform& platform, const WisdomProblem& problem,
-                           const KernelOf& kernel_of) {
+  Choice winner(const WisdomPlatform& platform, const WisdomProblem& problem, const KernelOf& kernel_of) {
     if (best_.runner == nullptr) std::rethrow_exception(failure_);
     Wisdom::global().add(platform, problem, {dense::to_string(best_.engine), kernel_of(*best_.runner), us_});
     best_.reason = "measured: " + notes_;
@@ -65,7 +64,7 @@ class Contest {
  private:
   void note(const std::string& text) { notes_ += (notes_.empty() ? "" : ", ") + text; }
 
-  DenseChoice<Real> best_;
+  Choice best_;
   double us_ = 0;
   std::string notes_;
   std::exception_ptr failure_;

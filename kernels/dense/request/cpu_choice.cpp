@@ -47,7 +47,7 @@ double measured_us(const DenseRunner<Real>& runner, const DenseProblem& problem)
 
 template <class Real>
 DenseChoice<Real> fastest(const DenseRequest& request) {
-  Contest<Real> contest;
+  Contest<DenseChoice<Real>> contest;
   for (const Engine engine : {Engine::built_in, Engine::fftw}) {
     if (!dense::available(engine)) continue;
     contest.enter(

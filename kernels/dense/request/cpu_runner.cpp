@@ -4,7 +4,6 @@
 #include "kernels/dense/request/cpu_runner.hpp"
 
 #include <algorithm>
-#include <exception>
 
 #include "kernels/dense/cpu/shared_parts.hpp"
 #include "kernels/dense/cpu/strided_copy.hpp"
@@ -22,6 +21,14 @@ std::size_t aligned(std::size_t bytes) {
               "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
 }
 
+template <class Real>
+BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& engine) {
+  const int threads = thread_count(request.options);
+  const int across = static_cast<int>(std::min<std::int64_t>(threads, request.problem.batch));
+  const int within = std::min(threads, engine.most_threads());
+  return across < within ? BatchThreads(1, within) : BatchThreads(across, 1);
+}
+
 }  // namespace
 
 template <class Real>
@@ -30,11 +37,8 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
       problem_(request.problem),
       scales_(request.scales),
       packed_(DenseProblem{problem_.shape, problem_.real, 1, problem_.strides, 0}.contiguous()),
-      across_(static_cast<int>(std::min<std::int64_t>(thread_count(request.options), problem_.batch))),
-      within_(std::min(thread_count(request.options), engine_->most_threads())),
-      pools_(std::max(across_, within_)) {
-  (across_ < within_ ? across_ : within_) = 1;
-  engine_bytes_ = aligned(engine_->workspace_bytes(within_));
+      threads_(threads_of(request, *engine_)) {
+  engine_bytes_ = aligned(engine_->workspace_bytes(threads_.within()));
   slot_bytes_ = engine_bytes_;
   const std::size_t largest = problem_.real ? sizeof(double) : sizeof(std::complex<double>);
   if (!packed_) slot_bytes_ += aligned(static_cast<std::size_t>(problem_.shape.points()) * largest);
@@ -43,23 +47,9 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
 template <class Real>
 template <class Transform>
 void CpuRunner<Real>::over_batch(std::byte* workspace, const Transform& transform) const {
-  auto pool = across_ > 1 || within_ > 1 ? pools_.take() : nullptr;
-  if (across_ == 1 || pool == nullptr) {
-    for (std::int64_t b = 0; b < problem_.batch; ++b) transform(b, EngineScratch{workspace, pool.get()});
-    return pools_.give_back(std::move(pool));
-  }
-  std::mutex failing;
-  std::exception_ptr failure;
-  pool->run(problem_.batch, [&](std::int64_t b, int thread) {
-    try {
-      transform(b, EngineScratch{workspace + static_cast<std::size_t>(thread) * slot_bytes_, nullptr});
-    } catch (...) {
-      const std::lock_guard lock(failing);
-      if (!failure) failure = std::current_exception();
-    }
+  threads_.run(problem_.batch, [&](std::int64_t b, int slot, cpu::ThreadPool* pool) {
+    transform(b, EngineScratch{workspace + static_cast<std::size_t>(slot) * slot_bytes_, pool});
   });
-  pools_.give_back(std::move(pool));
-  if (failure) std::rethrow_exception(failure);
 }
 
 template <class Real>

@@ -3,8 +3,8 @@
 // another.
 #pragma once
 
-#include "kernels/cpu/platform/pool_cache.hpp"
 #include "kernels/dense/problem/engine.hpp"
+#include "kernels/dense/request/batch_threads.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
@@ -15,7 +15,7 @@ class CpuRunner final : public DenseRunner<Real> {
   CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request);
 
   std::size_t workspace_bytes() const noexcept override {
-    return slot_bytes_ * static_cast<std::size_t>(across_);
+    return slot_bytes_ * static_cast<std::size_t>(threads_.slots());
   }
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
@@ -28,17 +28,16 @@ class CpuRunner final : public DenseRunner<Real> {
   std::string name() const override { return engine_->name(); }
 
  private:
-  /// Calls transform(signal, scratch for it) for the whole batch; rethrows the first exception.
+  /// Calls transform(signal, scratch) for the whole batch; rethrows the first exception.
   template <class Transform>
   void over_batch(std::byte* workspace, const Transform& transform) const;
 
   std::unique_ptr<const DenseEngine<Real>> engine_;
   DenseProblem problem_;
   DenseScales scales_;
-  bool packed_;          ///< a signal's own elements are contiguous, whatever lies between signals
-  int across_, within_;  ///< threads across the batch, and within a transform; one of them is 1
+  bool packed_;  ///< a signal's own elements are contiguous, whatever lies between signals
+  BatchThreads threads_;
   std::size_t engine_bytes_, slot_bytes_;
-  mutable cpu::PoolCache pools_;
 };
 
 }  // namespace sfft::detail

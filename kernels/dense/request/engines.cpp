@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the engines, and which of them this build has.
+// The names of the engines and of the formats of values, and which engines this build has.
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 
@@ -19,6 +19,18 @@ const char* to_string(Engine engine) noexcept {
       return "vkfft";
     case Engine::tuned:
       return "tuned";
+  }
+  return "unknown";
+}
+
+const char* to_string(Storage storage) noexcept {
+  switch (storage) {
+    case Storage::f32:
+      return "f32";
+    case Storage::f16:
+      return "f16";
+    case Storage::bf16:
+      return "bf16";
   }
   return "unknown";
 }

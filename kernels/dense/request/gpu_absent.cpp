@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
 #include "kernels/dense/out_of_card/card.hpp"
+#include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 
@@ -30,6 +31,10 @@ bool gpu_usable(int) {
 
 template <class Real>
 std::unique_ptr<Card<Real>> make_gpu_card(int) {
+  no_backend();
+}
+
+CompactChoice choose_compact_on_gpu(const CompactRequest&) {
   no_backend();
 }
 

@@ -77,7 +77,7 @@ double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
 template <class Real>
 DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& platform,
                           const WisdomProblem& key, const std::optional<WisdomEntry>& known) {
-  Contest<Real> contest;
+  Contest<DenseChoice<Real>> contest;
   for (const auto& [engine, kernel, name] : kEntrants) {
     if (!gpu_engine_in_build(engine)) continue;
     // Tuned before: only time it again.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of every dense plan: of its options and of queued calls.
+// The checks of every dense plan: of its options and of its calls.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <thread>
 
+#include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
@@ -65,6 +66,28 @@ void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes
                 "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
   }
   check_workspace(workspace, bytes, 256, "device_workspace_bytes()");
+}
+
+Scratch::Scratch(std::span<std::byte> given, std::size_t bytes) : data_(given.data()) {
+  if (given.empty() && bytes > 0) {
+    data_ = own_ = static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow));
+    if (own_ == nullptr) {
+      throw Error(ErrorCode::out_of_memory,
+                  fmt::format("a dense transform needs {} bytes of workspace", bytes));
+    }
+    return;
+  }
+  check_workspace(given, bytes, static_cast<std::size_t>(kAlignment), "workspace_bytes()");
+}
+
+void check_overlap(const void* input, std::size_t input_bytes, const void* output, std::size_t output_bytes,
+                   bool in_place) {
+  const auto in = reinterpret_cast<std::uintptr_t>(input);
+  const auto out = reinterpret_cast<std::uintptr_t>(output);
+  if (in + input_bytes <= out || out + output_bytes <= in || (in_place && in == out)) return;
+  throw Error(ErrorCode::invalid_argument,
+              "input and output overlap: only contiguous complex transforms of the plan's own precision work "
+              "in place");
 }
 
 }  // namespace sfft::detail

@@ -9,11 +9,9 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
-#include "kernels/dense/tuned/codegen/compiler.hpp"
-#include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
-#include "kernels/dense/tuned/run/executable.hpp"
+#include "kernels/dense/tuned/run/loading.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
 
 namespace sfft::detail {
@@ -22,40 +20,16 @@ namespace {
 
 using tuned::Call;
 using tuned::Executable;
-using tuned::Image;
 using tuned::PlanPolicy;
 using tuned::Program;
 using tuned::TransformPolicy;
-
-/// All kernels are compiled at the same time.
-std::vector<std::unique_ptr<const Executable>> load(const std::vector<Program>& programs, bool single,
-                                                    tuned::Tables& tables, const cuda::DeviceInfo& device) {
-  std::vector<std::string> sources;
-  for (const Program& program : programs) {
-    for (const tuned::Kernel& kernel : program.kernels) sources.push_back(source_of(kernel, single));
-  }
-  const auto compiled = tuned::compile(sources, fmt::format("sm_{}{}", device.major, device.minor));
-  std::vector<std::unique_ptr<const Executable>> made;
-  std::size_t next = 0;
-  for (const Program& program : programs) {
-    std::vector<Image> images;
-    for (std::size_t k = 0; k < program.kernels.size(); ++k, ++next) {
-      if (!compiled[next].failure.empty())
-        throw Error(ErrorCode::backend_unavailable, compiled[next].failure);
-      images.push_back(compiled[next].image);
-    }
-    made.push_back(std::make_unique<const Executable>(program, images, single, tables, device));
-  }
-  return made;
-}
 
 /// Element types that kernels read. Camera samples are read as they are; doubles in a real float plan are not
 /// worth a kernel.
 template <class Real>
 std::vector<ElementType> read_types(const DenseProblem& problem) {
-  std::vector<ElementType> types{own_type<Real>(problem)};
-  if (problem.real) types.insert(types.end(), {ElementType::u8, ElementType::u16});
-  return types;
+  if (!problem.real) return {own_type<Real>(problem)};
+  return {own_type<Real>(problem), ElementType::u8, ElementType::u16};
 }
 
 const TransformPolicy& policy_for(const PlanPolicy& policies, ElementType type) {

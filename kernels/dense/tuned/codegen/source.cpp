@@ -42,13 +42,19 @@ std::string literal(device::Keep keep) {
   constexpr const char* kNames[] = {"all", "power", "above", "at"};
   return fmt::format("device::Keep::{}", kNames[static_cast<int>(keep)]);
 }
+std::string literal(dense::Storage storage) {
+  constexpr const char* kNames[] = {"f32", "f16", "bf16"};
+  return fmt::format("dense::Storage::{}", kNames[static_cast<int>(storage)]);
+}
 std::string literal(const Digits& digits) {
   return fmt::format("Digits({}ll, {}, {}ll)", digits.stride, digits.fold, digits.over);
 }
 
-const char* type_of(ElementType type) {
+const char* type_of(const Kernel& kernel) {
+  if (kernel.step.in.storage == dense::Storage::f16) return "F16";
+  if (kernel.step.in.storage == dense::Storage::bf16) return "Bf16";
   constexpr const char* kNames[] = {"unsigned char", "unsigned short", "float", "double", "float", "double"};
-  return kNames[static_cast<int>(type)];
+  return kNames[static_cast<int>(kernel.element)];
 }
 
 /// A function that sets what differs from the defaults. Names are those of the members, so that the device's
@@ -91,10 +97,12 @@ void set_policy(const KernelPolicy& policy, Setter& out) {
   SFFT_SET(side.ring_groups); \
   SFFT_SET(side.base);        \
   SFFT_SET(side.form);        \
-  SFFT_SET(side.between)
+  SFFT_SET(side.between);     \
+  SFFT_SET(side.storage);     \
+  SFFT_SET(side.exponent)
 
 std::string setters_of(const Step& step) {
-  static_assert(member_count<Side>() == 9 && member_count<StepTwiddle>() == 4 && member_count<Step>() == 20,
+  static_assert(member_count<Side>() == 11 && member_count<StepTwiddle>() == 4 && member_count<Step>() == 20,
                 "set new members here");
   const Step usual;
   Setter out;
@@ -145,8 +153,8 @@ extern "C" __global__ void __launch_bounds__({}, {}) sfft_kernel(const __grid_co
   sfft::device::run_step<sfft::detail::tuned::Generated>(a);
 }}
 )";
-  return fmt::format(kText, setters_of(kernel.compiled_step()), single ? "float" : "double",
-                     type_of(kernel.element), kernel.threads(),
+  return fmt::format(kText, setters_of(kernel.compiled_step()), single ? "float" : "double", type_of(kernel),
+                     kernel.threads(),
                      std::clamp(kMostAtOnce / kernel.threads(), 1, kernel.min_blocks_per_multiprocessor));
 }
 

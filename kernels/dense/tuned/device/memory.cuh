@@ -2,6 +2,7 @@
 // Access to global memory: loads and stores with cache hints, asynchronous copies, prefetches.
 #pragma once
 
+#include "kernels/base/half.hpp"
 #include "kernels/dense/tuned/plan/step.hpp"
 
 namespace sfft::device {
@@ -33,6 +34,53 @@ constexpr Access access_of(Loads loads, bool once) {
                  : "l"(from));                                                                        \
   }
 
+/// Two 16-bit floating-point numbers, which are moved as one word.
+template <class Part>
+struct alignas(4) HalfPair {
+  Part x, y;
+};
+
+/// Loads and stores whose data leave the caches first.
+template <class T>
+__device__ __forceinline__ T load_once(const T* from) {
+  return __ldcs(from);
+}
+template <class T>
+__device__ __forceinline__ void store_once(T* to, const T& value) {
+  __stcs(to, value);
+}
+template <class T, class Word>
+union AsWord {
+  Word word;
+  T value;
+};
+template <class T, class Word>
+__device__ __forceinline__ T load_word_once(const T* from) {
+  AsWord<T, Word> u;
+  u.word = __ldcs(reinterpret_cast<const Word*>(from));
+  return u.value;
+}
+template <class T, class Word>
+__device__ __forceinline__ void store_word_once(T* to, const T& value) {
+  AsWord<T, Word> u;
+  u.value = value;
+  __stcs(reinterpret_cast<Word*>(to), u.word);
+}
+#define SFFT_ONCE(T, Word)                                                \
+  template <>                                                             \
+  __device__ __forceinline__ T load_once<T>(const T* from) {              \
+    return load_word_once<T, Word>(from);                                 \
+  }                                                                       \
+  template <>                                                             \
+  __device__ __forceinline__ void store_once<T>(T * to, const T& value) { \
+    store_word_once<T, Word>(to, value);                                  \
+  }
+SFFT_ONCE(detail::F16, unsigned short)
+SFFT_ONCE(detail::Bf16, unsigned short)
+SFFT_ONCE(HalfPair<detail::F16>, unsigned)
+SFFT_ONCE(HalfPair<detail::Bf16>, unsigned)
+#undef SFFT_ONCE
+
 /// T has 1 to 16 bytes, a power of two.
 template <Access kAccess, class T>
 __device__ __forceinline__ T load_as(const T* from) {
@@ -49,7 +97,7 @@ __device__ __forceinline__ T load_as(const T* from) {
     SFFT_LOAD("ld.global.L2::128B")
 #endif
   } else if constexpr (kAccess == Access::once) {
-    u.value = __ldcs(from);
+    u.value = load_once(from);
   } else {
     u.value = *from;
   }
@@ -60,7 +108,7 @@ __device__ __forceinline__ T load_as(const T* from) {
 template <Access kAccess, class T>
 __device__ __forceinline__ void store_as(T* to, const T& value) {
   if constexpr (kAccess == Access::once) {
-    __stcs(to, value);
+    store_once(to, value);
   } else {
     *to = value;
   }
@@ -84,6 +132,59 @@ template <>
 struct Pair<double> {
   using type = double2;
 };
+
+template <>
+struct Pair<detail::F16> {
+  using type = HalfPair<detail::F16>;
+};
+template <>
+struct Pair<detail::Bf16> {
+  using type = HalfPair<detail::Bf16>;
+};
+
+/// The type of a part in memory.
+template <class Real, dense::Storage>
+struct PartOf {
+  using type = Real;
+};
+template <class Real>
+struct PartOf<Real, dense::Storage::f16> {
+  using type = detail::F16;
+};
+template <class Real>
+struct PartOf<Real, dense::Storage::bf16> {
+  using type = detail::Bf16;
+};
+
+/// A part, or a sample of any type, as a number to compute with.
+template <class Real, class T>
+__device__ __forceinline__ Real number(T value) {
+  return static_cast<Real>(value);
+}
+template <class Real>
+__device__ __forceinline__ Real number(detail::F16 value) {
+  return to_float(value);
+}
+template <class Real>
+__device__ __forceinline__ Real number(detail::Bf16 value) {
+  return to_float(value);
+}
+/// The reverse.
+template <class Part, class Real>
+__device__ __forceinline__ Part part(Real value) {
+  if constexpr (sizeof(Part) == 2) {
+    return detail::Stored<Part>::of(value);
+  } else {
+    return value;
+  }
+}
+
+constexpr double power_of_two(int exponent) {
+  double power = 1;
+  for (; exponent > 0; --exponent) power *= 2;
+  for (; exponent < 0; ++exponent) power /= 2;
+  return power;
+}
 
 /// Begins to copy a word to shared memory; await_copies() waits for the thread's own copies.
 template <bool kPrefetch>

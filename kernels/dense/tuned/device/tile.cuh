@@ -50,7 +50,10 @@ class Tile {
   using Line = device::Line<K>;
   using Real = typename Line::Real;
   using Value = Complex<Real>;
-  using Vector = typename Pair<Real>::type;
+  using InPart = typename PartOf<Real, K::step.in.storage>::type;
+  using OutPart = typename PartOf<Real, K::step.out.storage>::type;
+  using InVector = typename Pair<InPart>::type;
+  using OutVector = typename Pair<OutPart>::type;
   using Samples = typename Pair<typename K::Element>::type;
   static constexpr int kPoints = K::step.points;
   static constexpr int kBlock = Line::kThreads * Line::kTransforms;  ///< threads
@@ -85,8 +88,9 @@ class Tile {
     to_ = K::step.out.buffer == Buffer::output ? a.output : a.scratch;
   }
 
-  static __device__ __forceinline__ Value value(const Samples& pair) {
-    return {static_cast<Real>(pair.x), static_cast<Real>(pair.y)};
+  template <class Vector>
+  static __device__ __forceinline__ Value value(const Vector& pair) {
+    return {number<Real>(pair.x), number<Real>(pair.y)};
   }
   __device__ __forceinline__ bool has(int line) const { return kWhole || line < lines_; }
   /// The line or, past the end of a partial tile, its last line; what is computed from that is not stored.
@@ -117,7 +121,7 @@ class Tile {
   /// Brings the input to the L2 cache, where later writes by others still reach it: complex numbers or pairs
   /// that are neighbours, of a line or, point by point, of all lines.
   __device__ __forceinline__ void prefetch() const {
-    constexpr int kUnit = K::step.in.form == Form::pairs ? sizeof(Samples) : sizeof(Vector),
+    constexpr int kUnit = K::step.in.form == Form::pairs ? sizeof(Samples) : sizeof(InVector),
                   kLineOfCache = 128;
     constexpr Digits kElement = K::step.in.element;
     constexpr int kBeside = Line::kLoadInterleaved ? Line::kTransforms : 1;
@@ -135,7 +139,7 @@ class Tile {
       if constexpr (K::step.in.form == Form::pairs) {
         prefetch_l2(reinterpret_cast<const char*>(samples(line, j)) + part);
       } else {
-        prefetch_l2(reinterpret_cast<const char*>(read<Vector>(line, j, 0)) + part);
+        prefetch_l2(reinterpret_cast<const char*>(read<InVector>(line, j, 0)) + part);
       }
     }
   }
@@ -150,20 +154,18 @@ class Tile {
       if constexpr (K::step.vector) {
         z = value(load_as<kReads>(reinterpret_cast<const Samples*>(pair)));
       } else {
-        z = {static_cast<Real>(load_as<kReads>(pair)),
-             static_cast<Real>(load_as<kReads>(pair + K::step.pair_stride))};
+        z = {number<Real>(load_as<kReads>(pair)), number<Real>(load_as<kReads>(pair + K::step.pair_stride))};
       }
     } else if constexpr (K::step.in.form == Form::real) {
-      z.re = static_cast<Real>(load_as<kReads>(read<Element>(line, first, add)));
+      z.re = number<Real>(load_as<kReads>(read<Element>(line, first, add)));
     } else if constexpr (K::step.in.form == Form::half) {
       // The other half of a spectrum is in the mirrored row.
       const int j = first + add;
       const bool mirrored = 2 * j > kPoints;
-      const Vector v = load_as<kReads>(read<Vector>(line, mirrored ? kPoints - j : j, 0, mirrored));
-      z = {v.x, mirrored ? -v.y : v.y};
+      z = value(load_as<kReads>(read<InVector>(line, mirrored ? kPoints - j : j, 0, mirrored)));
+      if (mirrored) z.im = -z.im;
     } else {
-      const Vector v = load_as<kReads>(read<Vector>(line, first, add));
-      z = {v.x, v.y};
+      z = value(load_as<kReads>(read<InVector>(line, first, add)));
     }
     // Half spectra of pairs are exchanged after they are tangled.
     if constexpr (K::step.swap_in && K::step.in.form != Form::half_pairs) return {z.im, z.re};
@@ -173,26 +175,31 @@ class Tile {
   __device__ __forceinline__ void store(int line, int first, Value z, int add = 0) const {
     if constexpr (K::step.swap_out) z = {z.im, z.re};
     if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
+    if constexpr (K::step.out.exponent != 0) {
+      constexpr Real kFactor = static_cast<Real>(power_of_two(K::step.out.exponent));
+      z = {z.re * kFactor, z.im * kFactor};
+    }
+    const OutVector stored{part<OutPart>(z.re), part<OutPart>(z.im)};
     constexpr bool kApart = is_apart<Out<K>, Line::kPasses - 1>();
     const long long at =
         line_offset<Out<K>>(line, false) + element_offset<Out<K>>(kApart ? first : first + add);
     const long long beyond = kApart ? element_offset<Out<K>>(add) : 0;
     if constexpr (K::step.out.form == Form::pairs) {
-      Real* samples = static_cast<Real*>(to_) + at + beyond;
+      OutPart* samples = static_cast<OutPart*>(to_) + at + beyond;
       if constexpr (K::step.vector) {
-        store_as<kWrites>(reinterpret_cast<Vector*>(samples), Vector{z.re, z.im});
+        store_as<kWrites>(reinterpret_cast<OutVector*>(samples), stored);
       } else {
-        store_as<kWrites>(samples, z.re);
-        store_as<kWrites>(samples + K::step.pair_stride, z.im);
+        store_as<kWrites>(samples, stored.x);
+        store_as<kWrites>(samples + K::step.pair_stride, stored.y);
       }
     } else if constexpr (K::step.out.form == Form::real) {
-      store_as<kWrites>(static_cast<Real*>(to_) + at + beyond, z.re);
+      store_as<kWrites>(static_cast<OutPart*>(to_) + at + beyond, stored.x);
     } else {
       if (K::step.out.form == Form::half && 2 * (first + add) > kPoints) return;
       if constexpr (K::step.keep != Keep::all) {
         keep<K::step.keep, Value>(kept_, at + beyond, K::step.spectrum, z.re, z.im);
       } else {
-        store_as<kWrites>(static_cast<Vector*>(to_) + at + beyond, Vector{z.re, z.im});
+        store_as<kWrites>(static_cast<OutVector*>(to_) + at + beyond, stored);
       }
     }
   }

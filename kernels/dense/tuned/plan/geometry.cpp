@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -130,7 +131,7 @@ int Layout::alternate(std::int64_t groups) {
 }
 
 /// Moves what earlier steps would leave in the output to the end of the scratch memory.
-void Layout::keep_part() {
+void Layout::leave_output() {
   const std::int64_t behind = program_.scratch_values;
   const auto move = [&](Side& side) {
     if (side.buffer != Buffer::output) return;
@@ -142,8 +143,35 @@ void Layout::keep_part() {
     if (k > 0) move(program_.kernels[k].step.in);
     if (k + 1 < program_.kernels.size()) move(program_.kernels[k].step.out);
   }
+}
+
+void Layout::keep_part() {
+  leave_output();
   program_.kernels.back().step.keep = request_.keep;
   program_.kernels.back().step.spectrum = problem_.spectrum_points();
+}
+
+/// Between steps f16 values keep below the largest f16: with |x| <= peak, lines of n points have results of
+/// at most n·√2·peak, and twice that where rows of two real columns become pairs.
+void Layout::set_formats() {
+  constexpr double kLargest = 65504;
+  const Formats& formats = request_.formats;
+  const std::size_t kernels = program_.kernels.size();
+  program_.between = formats.between;
+  program_.kernels.front().step.in.storage = formats.source;
+  program_.kernels.back().step.out.storage = formats.target;
+  double most = 2 * formats.peak * (problem_.real ? 2 : 1);
+  int before = 0;
+  for (std::size_t k = 0; k + 1 < kernels; ++k) {
+    Step& step = program_.kernels[k].step;
+    step.out.storage = program_.kernels[k + 1].step.in.storage = formats.between;
+    if (formats.between != dense::Storage::f16) continue;
+    most *= static_cast<double>(step.points) * (step.half_spectra() ? 2 : 1);
+    const int exponent = -std::ilogb(most / kLargest) - 1;
+    step.out.exponent = exponent - before;
+    before = exponent;
+  }
+  if (is_16_bit(formats.between) != is_16_bit(formats.target)) leave_output();
 }
 
 /// An inverse transform is a forward one with real and imaginary parts exchanged before and after; the last
@@ -158,6 +186,7 @@ void Layout::finish() {
     program_.kernels[first].step.out.between = program_.kernels[first + 1].step.in.between = true;
   }
   if (request_.keep != device::Keep::all) keep_part();
+  if (!(request_.formats == Formats{})) set_formats();
   if (!request_.inverse) return;
   program_.kernels.front().step.swap_in = true;
   program_.kernels.back().step.swap_out = true;

@@ -8,6 +8,14 @@
 
 namespace sfft::detail::tuned {
 
+/// How the parts of values lie in memory. f32: as the request's precision and element type say.
+struct Formats {
+  dense::Storage source = dense::Storage::f32, target = dense::Storage::f32;
+  dense::Storage between = dense::Storage::f32;  ///< what steps leave for each other
+  double peak = 0;  ///< with 16 bits between steps: the largest part of the source
+  friend bool operator==(const Formats&, const Formats&) = default;
+};
+
 /// One kind of execution of a problem.
 struct Request {
   DenseProblem problem;
@@ -15,6 +23,7 @@ struct Request {
   bool inverse = false;
   ElementType element = ElementType::f32;  ///< of real samples that a forward transform reads
   device::Keep keep = device::Keep::all;   ///< of a forward transform; if not all, no output is written
+  Formats formats{};                       ///< of a single-precision transform that keeps all
 };
 
 /// The kernels of a request. Throws Error(invalid_argument) for a policy that does not fit the problem.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which of a policy's remedies for memory latency a kernel can use, and counts its threads and shared
+// Decides which of a policy's remedies for memory latency a kernel can use, and counts its threads and
 // memory.
 #include "kernels/dense/tuned/plan/program.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
@@ -10,16 +10,20 @@ int Kernel::threads() const {
   return step.policy.threads_per_transform * step.policy.transforms_per_block;
 }
 
+std::size_t Kernel::sample_bytes() const {
+  return is_16_bit(step.in.storage) ? 2 : element_bytes(element);
+}
+
 std::size_t Kernel::shared_bytes(bool single) const {
   const auto exchange = static_cast<std::size_t>(exchange_bytes(step, single));
   if (!double_buffers()) return exchange;
   const auto pairs =
       static_cast<std::size_t>(step.points) * static_cast<std::size_t>(step.policy.transforms_per_block);
-  return exchange + pairs * 2 * element_bytes(element);
+  return exchange + pairs * 2 * sample_bytes();
 }
 
 bool Kernel::double_buffers() const {
-  const std::size_t sample = element_bytes(element);
+  const std::size_t sample = sample_bytes();
   const auto whole = [](std::int64_t count, std::size_t bytes) {
     return static_cast<std::size_t>(count) * bytes % kCopyBytes == 0;
   };
@@ -55,6 +59,17 @@ Step Kernel::compiled_step() const {
   policy.max_blocks_per_multiprocessor = 0;
   policy.interleaved_threads = step.interleaves_threads();
   return compiled;
+}
+
+std::size_t Program::scratch_bytes(bool single) const {
+  const std::size_t value = is_16_bit(between) ? 4 : static_cast<std::size_t>(value_bytes(single));
+  return static_cast<std::size_t>(scratch_values) * value;
+}
+
+int Program::exponent() const {
+  int sum = 0;
+  for (const Kernel& kernel : kernels) sum += kernel.step.out.exponent;
+  return sum;
 }
 
 }  // namespace sfft::detail::tuned

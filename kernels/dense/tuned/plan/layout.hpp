@@ -35,7 +35,9 @@ class Layout {
   /// Makes the last two steps alternate, over no more groups at a time than there are. Returns the groups
   /// that the ring buffer between them holds; 0: there is none.
   int alternate(std::int64_t groups);
+  void leave_output();
   void keep_part();
+  void set_formats();
   void finish();
 
   // grids.cpp: 1 to 3 dimensions, each of which a block can hold, and volumes in two steps

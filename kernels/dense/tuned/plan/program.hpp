@@ -18,6 +18,7 @@ struct Kernel {
   std::int64_t groups = 1;                 ///< that one launch works on: transforms, planes, …
 
   int threads() const;
+  std::size_t sample_bytes() const;  ///< of a real sample that is read
   std::size_t shared_bytes(bool single) const;
   /// Blocks stay, and load their next tile to shared memory while they transform one: if the policy says so
   /// and neighbouring lines begin with pairs of real samples in whole words of 16 bytes.
@@ -42,10 +43,14 @@ struct Program {
   std::size_t alternating_from = 0;
   std::int64_t alternating_groups = 0;
   int streams = 1;
-  std::int64_t scratch_values = 0;  ///< complex
-  bool one_by_one = false;          ///< runs once for every transform of the batch
+  std::int64_t scratch_values = 0;               ///< complex
+  dense::Storage between = dense::Storage::f32;  ///< of scratch values; f32: the plan's own precision
+  bool one_by_one = false;                       ///< runs once for every transform of the batch
 
   static constexpr std::size_t kAlternatingKernels = 2;
+  std::size_t scratch_bytes(bool single) const;
+  /// All that the steps' exponents multiply results by, as a power of two.
+  int exponent() const;
   /// A volume in two steps, the first of planes, which are its groups.
   bool volume_in_two() const { return kernels.size() == 2 && kernels[0].step.rows > 0; }
 };

@@ -5,6 +5,7 @@
 // Compiled by NVRTC, too: C++17 without standard headers.
 #pragma once
 
+#include "kernels/base/storage.hpp"
 #include "kernels/cuda/spectrum/kept_part.cuh"
 #include "kernels/dense/tuned/policy/kernel_policy.hpp"
 
@@ -42,6 +43,9 @@ struct Side {
   long long base = 0;               ///< offset of its first element in the buffer
   Form form = Form::complex;
   bool between = false;  ///< one alternating step leaves it for the other in the L2 cache
+  /// Of real and imaginary parts. f32 stands for the plan's own precision, or for a sample's own type.
+  dense::Storage storage = dense::Storage::f32;
+  int exponent = 0;  ///< results are stored times 2^exponent
 };
 
 /// Twiddle factors between the steps of a long line: output k of a line is multiplied by

@@ -118,7 +118,7 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
                        const cuda::DeviceInfo& device)
     : program_(std::move(program)),
       value_bytes_(single ? 8 : 16),
-      scratch_bytes_(static_cast<std::size_t>(program_.scratch_values) * value_bytes_),
+      scratch_bytes_(program_.scratch_bytes(single)),
       multiprocessors_(device.multiprocessors),
       overlap_(device.overlap) {
   for (std::size_t i = 0; i < program_.kernels.size(); ++i) {

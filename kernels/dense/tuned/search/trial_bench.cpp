@@ -10,6 +10,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/pack.hpp"
+#include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
@@ -31,17 +32,36 @@ double relative_l2(const std::vector<std::complex<Real>>& a, const std::vector<s
   return norm > 0 ? std::sqrt(difference / norm) : difference;
 }
 
+/// What 16-bit formats may add to an error: twice the largest roundings.
+constexpr double kWithin = 2;
+double rounding(const Formats& formats) {
+  double sum = 0;
+  for (const dense::Storage storage : {formats.target, formats.between}) {
+    if (is_16_bit(storage)) sum += storage == dense::Storage::f16 ? 0x1p-11 : 0x1p-8;
+  }
+  return sum;
+}
+
 }  // namespace
 
 template <class Real>
-TrialBench<Real>::TrialBench(const DenseProblem& problem)
+TrialBench<Real>::TrialBench(const DenseProblem& problem, const Formats& formats)
     : problem_(problem),
+      formats_(formats),
       element_(own_type<Real>(problem)),
       device_(cuda::device_info(problem.device)),
       tables_(sizeof(Real) == 4),
       signals_(static_cast<std::size_t>(span_points(problem)) * sizeof(Real) * (problem.real ? 1 : 2)),
       spectra_(static_cast<std::size_t>(total_spectrum_points(problem)) * sizeof(std::complex<Real>)) {
   fill_for_timing<Real>(signals_, stream_.get());
+  if (is_16_bit(formats.source)) {
+    const auto parts = static_cast<std::int64_t>(signals_.bytes() / sizeof(float));
+    stored_signals_ = cuda::DeviceBuffer(signals_.bytes() / 2);
+    auto* const floats = signals_.template as<float>();
+    cuda::launch_narrow(floats, parts, 1, formats.source, stored_signals_.data(), stream_.get());
+    cuda::launch_widen(stored_signals_.data(), formats.source, parts, floats, stream_.get());
+  }
+  if (is_16_bit(formats.target)) stored_spectra_ = cuda::DeviceBuffer(spectra_.bytes() / 2);
   if (problem.contiguous()) make_reference(signals_.data());
 }
 
@@ -65,6 +85,16 @@ void TrialBench<Real>::read_bytes() {
 }
 
 template <class Real>
+const std::byte* TrialBench<Real>::results() {
+  if (is_16_bit(formats_.target)) {
+    cuda::launch_widen(stored_spectra_.data(), formats_.target,
+                       static_cast<std::int64_t>(spectra_.bytes() / sizeof(float)),
+                       spectra_.template as<float>(), stream_.get());
+  }
+  return spectra_.data();
+}
+
+template <class Real>
 std::vector<std::complex<Real>> TrialBench<Real>::sample(const std::byte* spectra) const {
   const std::size_t all = spectra_.bytes() / sizeof(std::complex<Real>), part = std::min(all, kSampledValues);
   std::vector<std::complex<Real>> values(2 * part);
@@ -82,7 +112,8 @@ void TrialBench<Real>::compile(std::vector<Candidate>& candidates) {
   std::vector<std::pair<Candidate*, std::size_t>> owners;  // whose kernels they are
   for (Candidate& candidate : candidates) {
     try {
-      candidate.program = lay_out({problem_, kSingle, false, element_}, candidate.policy);
+      candidate.program =
+          lay_out({problem_, kSingle, false, element_, device::Keep::all, formats_}, candidate.policy);
     } catch (const Error& error) {
       candidate.failure = error.what();
       continue;
@@ -104,13 +135,15 @@ void TrialBench<Real>::compile(std::vector<Candidate>& candidates) {
 
 template <class Real>
 Call TrialBench<Real>::call() {
-  return {signals_.data(),
-          spectra_.data(),
+  const bool narrow_in = is_16_bit(formats_.source), narrow_out = is_16_bit(formats_.target);
+  return {narrow_in ? stored_signals_.data() : signals_.data(),
+          narrow_out ? stored_spectra_.data() : spectra_.data(),
           scratch_.data(),
           1,
           problem_.batch,
-          static_cast<std::size_t>(problem_.strides.batch) * element_bytes(element_),
-          static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>)};
+          static_cast<std::size_t>(problem_.strides.batch) * element_bytes(element_) / (narrow_in ? 2 : 1),
+          static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>) /
+              (narrow_out ? 2 : 1)};
 }
 
 template <class Real>
@@ -146,8 +179,12 @@ bool TrialBench<Real>::check(Candidate& candidate) {
   if (!candidate.failure.empty()) return false;
   if (reference_.empty()) return true;  // strided: the same kernels with other strides are checked by tests
   cuda::clear(spectra_.data(), spectra_.bytes(), stream_.get());
-  load(candidate).run(call(), stream_.get());
-  const bool agrees = relative_l2(sample(spectra_.data()), reference_) <= (sizeof(Real) == 4 ? 1e-5 : 1e-13);
+  if (is_16_bit(formats_.target)) cuda::clear(stored_spectra_.data(), stored_spectra_.bytes(), stream_.get());
+  Call whole = call();
+  whole.scale = std::ldexp(1.0, -candidate.program.exponent());
+  load(candidate).run(whole, stream_.get());
+  const bool agrees = relative_l2(sample(results()), reference_) <=
+                      (sizeof(Real) == 4 ? 1e-5 : 1e-13) + kWithin * rounding(formats_);
   if (!agrees) candidate.failure = "the result is wrong";
   return agrees;
 }

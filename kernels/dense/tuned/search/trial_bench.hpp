@@ -28,7 +28,7 @@ struct Candidate {
 template <class Real>
 class TrialBench {
  public:
-  explicit TrialBench(const DenseProblem& problem);
+  explicit TrialBench(const DenseProblem& problem, const Formats& formats = {});
   /// From now on real signals are 8-bit samples. For contiguous problems.
   void read_bytes();
 
@@ -43,14 +43,18 @@ class TrialBench {
   Call call();
   const Executable& load(Candidate& candidate);
   void make_reference(const void* signals);
+  /// The spectra as complex Reals, wherever they were stored.
+  const std::byte* results();
   std::vector<std::complex<Real>> sample(const std::byte* spectra) const;
 
   DenseProblem problem_;
+  Formats formats_;
   ElementType element_;
   const cuda::DeviceInfo& device_;
   Tables tables_;
   cuda::OwnedStream stream_;
   cuda::DeviceBuffer signals_, spectra_, scratch_;
+  cuda::DeviceBuffer stored_signals_, stored_spectra_;  ///< if formats have 16 bits
   std::vector<std::complex<Real>> reference_;
 };
 

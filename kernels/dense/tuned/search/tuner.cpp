@@ -33,8 +33,12 @@ constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; 
 template <class Real>
 class Tuner {
  public:
-  Tuner(const DenseProblem& problem, std::vector<TunedTrial>* trials)
-      : problem_(problem), limits_(limits_of(problem.device)), trials_(trials), bench_(problem) {}
+  Tuner(const DenseProblem& problem, std::vector<TunedTrial>* trials, const Formats& formats)
+      : problem_(problem),
+        formats_(formats),
+        limits_(limits_of(problem.device)),
+        trials_(trials),
+        bench_(problem, formats) {}
 
   PlanPolicy run() {
     std::string why = "no factors that a block can hold";
@@ -48,7 +52,8 @@ class Tuner {
     }
     run_off();
     const TransformPolicy own = best_;
-    const bool frames = problem_.real && problem_.shape.rank() == 2 && problem_.contiguous();
+    const bool frames =
+        problem_.real && problem_.shape.rank() == 2 && problem_.contiguous() && formats_ == Formats{};
     if (!frames || own.kernels.size() < 2) return {own, std::nullopt};
     for_bytes();
     run_off();
@@ -257,6 +262,7 @@ class Tuner {
   }
 
   DenseProblem problem_;
+  Formats formats_;
   Limits limits_;
   std::vector<TunedTrial>* trials_;
   TrialBench<Real> bench_;
@@ -297,25 +303,28 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single) {
 namespace {
 
 /// What one search depends on, besides the machine.
-std::string key_of(const DenseProblem& problem, bool single) {
-  return fmt::format("{} {} {} {} {} {} {}", single, problem.real, problem.shape.to_string(), problem.batch,
-                     fmt::join(problem.strides.dims, ","), problem.strides.batch, problem.device);
+std::string key_of(const DenseProblem& problem, bool single, const Formats& formats) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {}", single, problem.real, problem.shape.to_string(),
+                     problem.batch, fmt::join(problem.strides.dims, ","), problem.strides.batch,
+                     problem.device, to_string(formats.source), to_string(formats.target),
+                     to_string(formats.between));
 }
 
 }  // namespace
 
-PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single, std::vector<TunedTrial>* trials) {
+PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single, std::vector<TunedTrial>* trials,
+                                 const Formats& formats) {
   // Plans of the same problem in one process need not search again. Never destroyed: threads may plan while
   // the process ends.
   static std::mutex& mutex = *new std::mutex;
   static std::map<std::string, PlanPolicy>& found = *new std::map<std::string, PlanPolicy>;
-  const std::string key = key_of(problem, single);
+  const std::string key = key_of(problem, single, formats);
   if (trials == nullptr) {
     const std::lock_guard lock(mutex);
     if (const auto known = found.find(key); known != found.end()) return known->second;
   }
   const PlanPolicy policy =
-      single ? Tuner<float>(problem, trials).run() : Tuner<double>(problem, trials).run();
+      single ? Tuner<float>(problem, trials, formats).run() : Tuner<double>(problem, trials, formats).run();
   const std::lock_guard lock(mutex);
   return found[key] = policy;
 }

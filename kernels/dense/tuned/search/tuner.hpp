@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/dense/problem/gpu_engine.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/transform_policy.hpp"
 
@@ -32,7 +33,7 @@ Limits limits_of(int device);
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single);
 /// Times candidates in its own device memory, which takes seconds. Other work on the GPU disturbs it.
 PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single,
-                                 std::vector<TunedTrial>* trials = nullptr);
+                                 std::vector<TunedTrial>* trials = nullptr, const Formats& formats = {});
 
 }  // namespace tuned
 

@@ -92,7 +92,13 @@ std::map<std::string, std::set<std::string>> sources() {
         const device::Keep keep = inverse || kinds % 2 == 0
                                       ? device::Keep::all
                                       : (kinds % 4 == 1 ? device::Keep::above : device::Keep::at);
-        const auto program = lay_out({c.problem, single, inverse, element, keep}, policy);
+        using dense::Storage;
+        detail::tuned::Formats formats;
+        if (single && keep == device::Keep::all && kinds / 6 % 3 != 0) {
+          formats = kinds / 6 % 3 == 1 ? detail::tuned::Formats{Storage::f16, Storage::bf16, Storage::f16, 8}
+                                       : detail::tuned::Formats{Storage::bf16, Storage::f16, Storage::f32, 8};
+        }
+        const auto program = lay_out({c.problem, single, inverse, element, keep, formats}, policy);
         for (const Kernel& kernel : program.kernels) all[architecture].insert(source_of(kernel, single));
       }
       inverse = !inverse;
@@ -110,7 +116,9 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
     ASSERT_EQ(compiled.size(), list.size());
     for (const char* seldom :
          {"policy.double_buffered = 1", "policy.early_prefetch = 1", "policy.prefetch_distance = 1",
-          "policy.interleaved_threads = 1", "policy.block_delay = 1", "step.rows = 64"}) {
+          "policy.interleaved_threads = 1", "policy.block_delay = 1", "step.rows = 64",
+          "in.storage = dense::Storage::f16", "in.storage = dense::Storage::bf16",
+          "out.storage = dense::Storage::f16", "out.storage = dense::Storage::bf16", "Element = F16"}) {
       EXPECT_TRUE(
           std::any_of(list.begin(), list.end(),
                       [&](const std::string& source) { return source.find(seldom) != std::string::npos; }))

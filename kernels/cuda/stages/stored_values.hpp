@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Converts floats in device memory to and from the formats of compact transforms.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/base/storage.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// to[i] = from[i].
+void launch_widen(const void* from, dense::Storage storage, std::int64_t count, float* to, Stream stream);
+/// to[i] = factor · from[i], rounded to nearest. The arrays may not overlap.
+void launch_narrow(const float* from, std::int64_t count, float factor, dense::Storage storage, void* to,
+                   Stream stream);
+
+}  // namespace sfft::detail::cuda

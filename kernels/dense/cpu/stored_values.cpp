@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats go straight to the kernels of a format, doubles by way of a block of floats.
+#include "kernels/dense/cpu/stored_values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <type_traits>
+
+#include "kernels/cpu/stages/stored.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using dense::Storage;
+
+const cpu::StoredKernels& kernels_of(Storage storage) noexcept {
+  return cpu::stored_kernels()[static_cast<std::size_t>(storage)];
+}
+
+/// 2^exponent as a product of two normal numbers; what is beyond them makes all values 0 or infinite.
+template <class Real>
+struct Factors {
+  explicit Factors(int exponent) {
+    constexpr int kMost = std::numeric_limits<Real>::max_exponent - 2;
+    const int total = std::clamp(exponent, -2 * kMost, 2 * kMost), part = std::clamp(total, -kMost, kMost);
+    first = std::ldexp(Real(1), part);
+    second = std::ldexp(Real(1), total - part);
+  }
+  Real first, second;
+};
+
+Census census_with(double largest, bool finite) noexcept {
+  return {largest > 0 ? std::ilogb(largest) : 0, largest == 0, finite};
+}
+
+/// Calls action(first, count) for blocks that a buffer of floats holds.
+template <class Action>
+void by_blocks(std::int64_t count, const Action& action) {
+  constexpr std::int64_t kBlock = 1024;
+  float block[kBlock];
+  for (std::int64_t first = 0; first < count; first += kBlock)
+    action(first, std::min(kBlock, count - first), block);
+}
+
+}  // namespace
+
+double rounding_error(Storage storage) noexcept {
+  const int digits = storage == Storage::f32 ? 24 : (storage == Storage::f16 ? 11 : 8);
+  return std::ldexp(1 / std::sqrt(8 * std::numbers::ln2), -digits);
+}
+
+int storage_bytes(Storage storage) noexcept {
+  return is_16_bit(storage) ? 2 : 4;
+}
+
+Census census_of(const void* stored, Storage storage, std::int64_t count) noexcept {
+  bool finite = true;
+  const float largest = kernels_of(storage).largest(stored, count, finite);
+  return census_with(static_cast<double>(largest), finite);
+}
+
+Census census_of(const double* values, std::int64_t count) noexcept {
+  double most = 0;
+  bool finite = true;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double size = std::abs(values[i]);
+    if (size <= std::numeric_limits<double>::max()) {
+      most = std::max(most, size);
+    } else {
+      finite = false;
+    }
+  }
+  return census_with(most, finite);
+}
+
+int storing_exponent(const Census& census, Storage storage) noexcept {
+  constexpr int kUsual = 64, kTopOfF16 = 14;
+  if (census.zero) return 0;
+  if (storage == Storage::f16) return census.exponent - kTopOfF16;
+  return std::abs(census.exponent) <= kUsual ? 0 : census.exponent;
+}
+
+template <class Real>
+void read_stored(const void* stored, Storage storage, std::int64_t count, int exponent, Real* to) {
+  const Factors<Real> factors(exponent);
+  const cpu::StoredKernels& kernels = kernels_of(storage);
+  if constexpr (std::is_same_v<Real, float>) {
+    kernels.read(stored, count, factors.first, factors.second, to);
+  } else {
+    by_blocks(count, [&](std::int64_t first, std::int64_t size, float* block) {
+      kernels.read(static_cast<const std::byte*>(stored) + first * storage_bytes(storage), size, 1, 1, block);
+      std::transform(block, block + size, to + first,
+                     [&](float value) { return static_cast<Real>(value) * factors.first * factors.second; });
+    });
+  }
+}
+
+template <class Real>
+double write_stored(const Real* from, std::int64_t count, int exponent, int largest, Storage storage,
+                    void* stored) {
+  const Factors<Real> factors(-exponent);
+  const auto unit = std::ldexp(1.0f, std::clamp(exponent - largest, -100, 100));
+  const cpu::StoredKernels& kernels = kernels_of(storage);
+  double error = 0, norm = 0;
+  if constexpr (std::is_same_v<Real, float>) {
+    kernels.write(from, count, factors.first, factors.second, unit, stored, error, norm);
+  } else {
+    by_blocks(count, [&](std::int64_t first, std::int64_t size, float* block) {
+      std::transform(from + first, from + first + size, block,
+                     [&](Real value) { return static_cast<float>(value * factors.first * factors.second); });
+      kernels.write(block, size, 1, 1, unit, static_cast<std::byte*>(stored) + first * storage_bytes(storage),
+                    error, norm);
+    });
+  }
+  return norm > 0 ? std::sqrt(error / norm) : 0.0;
+}
+
+template void read_stored(const void*, Storage, std::int64_t, int, float*);
+template void read_stored(const void*, Storage, std::int64_t, int, double*);
+template double write_stored(const float*, std::int64_t, int, int, Storage, void*);
+template double write_stored(const double*, std::int64_t, int, int, Storage, void*);
+
+}  // namespace sfft::detail

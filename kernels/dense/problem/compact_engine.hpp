@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface of engines that transform stored values in a GPU's memory as they are.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/dense/problem/gpu_engine.hpp"
+
+namespace sfft::detail {
+
+/// How the values of a compact problem lie in memory, and how large they may be.
+struct CompactFormats {
+  dense::Storage signal = dense::Storage::f16, spectrum = dense::Storage::f16, between = dense::Storage::f32;
+  double signal_peak = 65504, spectrum_peak = 65504;
+
+  dense::Storage source(dense::Direction direction) const noexcept {
+    return direction == dense::Direction::forward ? signal : spectrum;
+  }
+  dense::Storage target(dense::Direction direction) const noexcept {
+    return direction == dense::Direction::forward ? spectrum : signal;
+  }
+  double source_peak(dense::Direction direction) const noexcept {
+    return direction == dense::Direction::forward ? signal_peak : spectrum_peak;
+  }
+};
+
+/// Transforms of one contiguous problem. Calls are as those of a GpuDenseEngine.
+class GpuCompactEngine {
+ public:
+  virtual ~GpuCompactEngine() = default;
+
+  /// Bytes of 256-byte aligned device memory for one execution in either direction.
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Stored results are `scale` times the sums of stored values.
+  virtual void run(dense::Direction direction, const void* from, void* to, double scale, std::byte* workspace,
+                   CUstream_st* stream) const = 0;
+  /// How many times values are stored between steps.
+  virtual int handovers(dense::Direction direction) const noexcept = 0;
+  virtual std::string name() const = 0;
+  virtual std::string kernel() const = 0;  ///< as GpuDenseEngine::kernel()
+};
+
+/// The tuned kernels. Arguments, and what is thrown, as of make_tuned_engine().
+std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& problem,
+                                                            const CompactFormats& formats,
+                                                            const std::string& kernel, bool measure);
+
+}  // namespace sfft::detail

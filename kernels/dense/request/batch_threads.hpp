@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of a plan on the CPU: they take whole transforms of a batch, or share one after another.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "kernels/cpu/platform/pool_cache.hpp"
+
+namespace sfft::detail {
+
+/// Thread-safe: concurrent calls have a pool each.
+class BatchThreads {
+ public:
+  /// Threads across the batch, and within a transform; one of them is 1.
+  explicit BatchThreads(int across, int within = 1)
+      : across_(across), within_(within), pools_(across > within ? across : within) {}
+
+  /// Slots of scratch that a run needs.
+  int slots() const noexcept { return across_; }
+  int within() const noexcept { return within_; }
+  /// Calls transform(index, slot, pool) for every index below `batch`; rethrows the first exception. The pool
+  /// is null where a transform has one thread.
+  template <class Transform>
+  void run(std::int64_t batch, const Transform& transform) const {
+    auto pool = across_ > 1 || within_ > 1 ? pools_.take() : nullptr;
+    if (across_ == 1 || pool == nullptr) {
+      for (std::int64_t b = 0; b < batch; ++b) transform(b, 0, pool.get());
+      return pools_.give_back(std::move(pool));
+    }
+    std::mutex failing;
+    std::exception_ptr failure;
+    pool->run(batch, [&](std::int64_t b, int thread) {
+      try {
+        transform(b, thread, static_cast<cpu::ThreadPool*>(nullptr));
+      } catch (...) {
+        const std::lock_guard lock(failing);
+        if (!failure) failure = std::current_exception();
+      }
+    });
+    pools_.give_back(std::move(pool));
+    if (failure) std::rethrow_exception(failure);
+  }
+
+ private:
+  int across_, within_;
+  mutable cpu::PoolCache pools_;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every call of a dense plan checks and allocates on the host: overlapping arrays, workspace.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <span>
+
+namespace sfft::detail {
+
+/// The caller's workspace, checked, or one allocated for this call. Throws Error(invalid_argument,
+/// out_of_memory).
+class Scratch {
+ public:
+  Scratch(std::span<std::byte> given, std::size_t bytes);
+  ~Scratch() { ::operator delete(own_, kAlignment); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::byte* data() const noexcept { return data_; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  std::byte* data_;
+  std::byte* own_ = nullptr;
+};
+
+/// Input and output may be the same memory where `in_place` says so, otherwise they must be apart: throws
+/// Error(invalid_argument).
+void check_overlap(const void* input, std::size_t input_bytes, const void* output, std::size_t output_bytes,
+                   bool in_place);
+
+}  // namespace sfft::detail

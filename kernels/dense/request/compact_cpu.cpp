@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compact transforms on the CPU: each is read as floats whose largest lies in [1, 2), transformed by a plan
+// for one signal, and stored with the exponent that its largest result asks for.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "kernels/dense/cpu/stored_values.hpp"
+#include "kernels/dense/request/batch_threads.hpp"
+#include "kernels/dense/request/compact_runner.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using dense::CompactScale;
+using dense::Direction;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+class CompactCpuRunner final : public CompactRunner {
+ public:
+  CompactCpuRunner(const CompactRequest& request, std::unique_ptr<const DenseRunner<float>> one)
+      : request_(request), problem_(request.dense.problem), one_(std::move(one)),
+        threads_(static_cast<int>(
+            std::min<std::int64_t>(thread_count(request.dense.options), problem_.batch))) {
+    samples_bytes_ = problem_.real ? floats(source_parts(problem_, Direction::forward)) : 0;
+    spectrum_bytes_ = floats(target_parts(problem_, Direction::forward));
+    slot_bytes_ = samples_bytes_ + spectrum_bytes_ + aligned(one_->workspace_bytes());
+  }
+
+  std::size_t workspace_bytes() const noexcept override {
+    return slot_bytes_ * static_cast<std::size_t>(threads_.slots());
+  }
+
+  void run(Direction direction, const void* from, const CompactScale* from_scales, void* to,
+           CompactScale* to_scales, std::byte* workspace) const override {
+    const auto distance = [&](std::int64_t parts, dense::Storage storage) {
+      return static_cast<std::size_t>(parts) * static_cast<std::size_t>(storage_bytes(storage));
+    };
+    const std::size_t from_bytes =
+                          distance(source_parts(problem_, direction), request_.formats.source(direction)),
+                      to_bytes =
+                          distance(target_parts(problem_, direction), request_.formats.target(direction));
+    threads_.run(problem_.batch, [&](std::int64_t b, int slot, cpu::ThreadPool*) {
+      const auto at = static_cast<std::size_t>(b);
+      const CompactScale scale = run_one(direction, static_cast<const std::byte*>(from) + at * from_bytes,
+                                         from_scales == nullptr ? CompactScale{} : from_scales[b],
+                                         static_cast<std::byte*>(to) + at * to_bytes,
+                                         workspace + static_cast<std::size_t>(slot) * slot_bytes_);
+      if (to_scales != nullptr) to_scales[b] = scale;
+    });
+  }
+
+  std::size_t device_workspace_bytes() const noexcept override { return 0; }
+  void enqueue(Direction, const void*, void*, std::byte*, CUstream_st*) const override {
+    throw Error(ErrorCode::backend_unavailable, "this plan is on the CPU and cannot be queued");
+  }
+  int handovers(Direction) const noexcept override { return 0; }
+  bool on_gpu() const noexcept override { return false; }
+  std::string name() const override { return one_->name(); }
+
+ private:
+  static std::size_t floats(std::int64_t count) {
+    return aligned(static_cast<std::size_t>(count) * sizeof(float));
+  }
+
+  CompactScale run_one(Direction direction, const void* from, const CompactScale& from_scale, void* to,
+                       std::byte* workspace) const {
+    const bool forward = direction == Direction::forward;
+    auto* spectrum = reinterpret_cast<std::complex<float>*>(workspace + samples_bytes_);
+    // Complex transforms work in place.
+    auto* signal = problem_.real ? reinterpret_cast<float*>(workspace)
+                                 : reinterpret_cast<float*>(workspace + samples_bytes_);
+    auto* values = reinterpret_cast<float*>(spectrum);
+    const float* const results = forward ? values : signal;
+    std::byte* const rest = workspace + samples_bytes_ + spectrum_bytes_;
+
+    const std::int64_t source = source_parts(problem_, direction), target = target_parts(problem_, direction);
+    const Census input = census_of(from, request_.formats.source(direction), source);
+    read_stored(from, request_.formats.source(direction), source, -input.exponent, forward ? signal : values);
+    forward ? one_->forward(signal, own_type<float>(problem_), spectrum, rest)
+            : one_->inverse(spectrum, signal, rest);
+    // The results stand for sums 2^common as large.
+    const int common = input.exponent + from_scale.exponent;
+    const Census found = census_of(results, dense::Storage::f32, target);
+    Census output = found;
+    output.exponent += output.zero ? 0 : common;
+    const int exponent = storing_exponent(output, request_.formats.target(direction));
+    const double stored = write_stored(results, target, exponent - common, found.exponent,
+                                       request_.formats.target(direction), to);
+
+    CompactScale scale{exponent, 0, input.finite && from_scale.finite};
+    if (!scale.finite) {
+      scale.relative_error = std::numeric_limits<double>::infinity();
+    } else if (!output.zero) {
+      scale.relative_error =
+          std::hypot(std::hypot(from_scale.relative_error, arithmetic_error(problem_)), stored);
+    }
+    return scale;
+  }
+
+  CompactRequest request_;
+  DenseProblem problem_;
+  std::unique_ptr<const DenseRunner<float>> one_;
+  BatchThreads threads_;
+  std::size_t samples_bytes_ = 0, spectrum_bytes_ = 0, slot_bytes_ = 0;
+};
+
+}  // namespace
+
+CompactChoice choose_compact_on_cpu(const CompactRequest& request) {
+  DenseRequest one = request.dense;
+  one.problem = contiguous_problem(request.dense.problem, 1);
+  one.options.batch = 1;
+  one.options.threads = 1;
+  DenseChoice<float> choice = choose_on_cpu<float>(one);
+  return {std::make_unique<const CompactCpuRunner>(request, std::move(choice.runner)), choice.engine,
+          std::move(choice.reason)};
+}
+
+}  // namespace sfft::detail

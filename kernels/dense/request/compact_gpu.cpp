@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compact transforms on a GPU: by kernels that read and write stored values, or by a plan for floats between
+// two conversions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <optional>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/stages/stored_values.hpp"
+#include "kernels/dense/request/choice.hpp"
+#include "kernels/dense/request/compact_runner.hpp"
+#include "kernels/dense/tuned/search/timing.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using dense::Direction;
+using dense::Engine;
+using dense::Planning;
+using dense::Storage;
+
+/// What wisdom keeps of a plan for floats between two conversions.
+constexpr const char* kConverted = "converted";
+
+class CompactGpuRunner : public CompactRunner {
+ public:
+  std::size_t workspace_bytes() const noexcept override { return 0; }
+  void run(Direction, const void*, const dense::CompactScale*, void*, dense::CompactScale*,
+           std::byte*) const override {
+    throw Error(ErrorCode::backend_unavailable,
+                "compact plans on a GPU take arrays in its memory: call enqueue_forward() or "
+                "enqueue_inverse()");
+  }
+  bool on_gpu() const noexcept override { return true; }
+  virtual std::string kernel() const = 0;  ///< for wisdom
+};
+
+/// Kernels of the tuned engine.
+class DirectRunner final : public CompactGpuRunner {
+ public:
+  DirectRunner(const CompactRequest& request, const std::string& kernel, bool measure)
+      : request_(request),
+        engine_(make_compact_engine(request.dense.problem, request.formats, kernel, measure)) {}
+
+  std::size_t device_workspace_bytes() const noexcept override { return engine_->workspace_bytes(); }
+  void enqueue(Direction direction, const void* from, void* to, std::byte* workspace,
+               CUstream_st* stream) const override {
+    const cuda::DeviceScope scope(request_.dense.problem.device);
+    const DenseScales& scales = request_.dense.scales;
+    const double factor = direction == Direction::forward ? scales.forward : scales.inverse;
+    engine_->run(direction, from, to, std::ldexp(factor, -exponent_of(request_, direction)), workspace,
+                 stream);
+  }
+  int handovers(Direction direction) const noexcept override { return engine_->handovers(direction); }
+  std::string name() const override { return engine_->name(); }
+  std::string kernel() const override { return engine_->kernel(); }
+
+ private:
+  CompactRequest request_;
+  std::unique_ptr<const GpuCompactEngine> engine_;
+};
+
+/// Any engine for floats.
+class ConvertingRunner final : public CompactGpuRunner {
+ public:
+  ConvertingRunner(const CompactRequest& request, std::unique_ptr<const DenseRunner<float>> floats)
+      : request_(request), problem_(request.dense.problem), floats_(std::move(floats)) {
+    signal_bytes_ = problem_.real ? bytes_of(source_parts(problem_, Direction::forward)) : 0;
+    spectrum_bytes_ = bytes_of(target_parts(problem_, Direction::forward));
+  }
+
+  std::size_t device_workspace_bytes() const noexcept override {
+    return signal_bytes_ + spectrum_bytes_ + floats_->device_workspace_bytes();
+  }
+  void enqueue(Direction direction, const void* from, void* to, std::byte* workspace,
+               CUstream_st* stream) const override {
+    const cuda::DeviceScope scope(problem_.device);
+    const bool forward = direction == Direction::forward;
+    auto* const spectra = reinterpret_cast<std::complex<float>*>(workspace + signal_bytes_);
+    // Complex transforms work in place.
+    auto* const signals = reinterpret_cast<float*>(workspace + (problem_.real ? 0 : signal_bytes_));
+    std::byte* const rest = workspace + signal_bytes_ + spectrum_bytes_;
+    auto* const read = forward ? signals : reinterpret_cast<float*>(spectra);
+    auto* const written = forward ? reinterpret_cast<float*>(spectra) : signals;
+    cuda::launch_widen(from, request_.formats.source(direction),
+                       problem_.batch * source_parts(problem_, direction), read, stream);
+    forward ? floats_->enqueue_forward(signals, own_type<float>(problem_), spectra, rest, stream)
+            : floats_->enqueue_inverse(spectra, signals, rest, stream);
+    const float factor = std::ldexp(1.0f, -exponent_of(request_, direction));
+    cuda::launch_narrow(written, problem_.batch * target_parts(problem_, direction), factor,
+                        request_.formats.target(direction), to, stream);
+  }
+  int handovers(Direction) const noexcept override { return 0; }
+  std::string name() const override { return floats_->name() + ", between conversions"; }
+  std::string kernel() const override { return kConverted; }
+
+ private:
+  std::size_t bytes_of(std::int64_t parts) const {
+    return cuda::aligned(static_cast<std::size_t>(problem_.batch * parts) * sizeof(float));
+  }
+
+  CompactRequest request_;
+  DenseProblem problem_;
+  std::unique_ptr<const DenseRunner<float>> floats_;
+  std::size_t signal_bytes_ = 0, spectrum_bytes_ = 0;
+};
+
+WisdomProblem key_of(const CompactRequest& request) {
+  WisdomProblem key = wisdom_problem<float>(request.dense.problem);
+  const CompactFormats& formats = request.formats;
+  key.transform += fmt::format(" stored {} {} {}", to_string(formats.signal), to_string(formats.spectrum),
+                               to_string(formats.between));
+  return key;
+}
+
+CompactChoice converting(const CompactRequest& request, const std::string& why) {
+  DenseChoice<float> choice = choose_on_gpu<float>(request.dense);
+  return {std::make_unique<const ConvertingRunner>(request, std::move(choice.runner)), choice.engine,
+          why + choice.reason};
+}
+
+/// Microseconds of a forward transform of the batch in device memory.
+double measured_us(const CompactRunner& runner, const CompactRequest& request) {
+  const DenseProblem& problem = request.dense.problem;
+  const std::int64_t source = problem.batch * source_parts(problem, Direction::forward),
+                     target = problem.batch * target_parts(problem, Direction::forward);
+  const cuda::DeviceBuffer signals(static_cast<std::size_t>(source) * sizeof(float)),
+      spectra(static_cast<std::size_t>(target) * sizeof(float)), workspace(runner.device_workspace_bytes());
+  const cuda::OwnedStream stream;
+  fill_for_timing<float>(spectra, stream.get());
+  cuda::launch_narrow(spectra.as<float>(), std::min(source, target), 1, request.formats.signal,
+                      signals.data(), stream.get());
+  return device_us(
+      [&](cuda::Stream s) {
+        runner.enqueue(Direction::forward, signals.data(), spectra.data(), workspace.data(), s);
+      },
+      stream.get());
+}
+
+CompactChoice fastest(const CompactRequest& request, const WisdomPlatform& platform, const WisdomProblem& key,
+                      const std::string& kernel) {
+  Contest<CompactChoice> contest;
+  CompactChoice floats = converting(request, "");
+  const Engine engine = floats.engine;
+  const auto measure = [&](const CompactRunner& runner) { return measured_us(runner, request); };
+  contest.enter(
+      engine, "conversions", [&] { return std::move(floats.runner); }, measure);
+  contest.enter(
+      Engine::tuned, "tuned",
+      [&]() -> std::unique_ptr<const CompactRunner> {
+        return std::make_unique<const DirectRunner>(request, kernel, true);
+      },
+      measure);
+  return contest.winner(platform, key, [](const CompactRunner& runner) {
+    return static_cast<const CompactGpuRunner&>(runner).kernel();
+  });
+}
+
+}  // namespace
+
+CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
+  const int device = request.dense.problem.device;
+  static_cast<void>(cuda::device_info(device));  // throws if there is none
+  const cuda::DeviceScope scope(device);
+  const WisdomPlatform platform = gpu_platform(device);
+  const WisdomProblem key = key_of(request);
+  const Engine engine = request.dense.options.engine;
+  const bool measure = request.dense.options.planning == Planning::measure;
+  const std::optional<WisdomEntry> known =
+      Wisdom::global().find(platform, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
+  const bool direct =
+      known && known->engine == dense::to_string(Engine::tuned) && known->kernel != kConverted;
+  std::string kernel = direct ? known->kernel : "";
+  if (kernel.empty() && !measure) {  // kernels that are good for floats are better than rules
+    const auto floats = Wisdom::global().find(platform, wisdom_problem<float>(request.dense.problem));
+    if (floats && floats->engine == dense::to_string(Engine::tuned)) kernel = floats->kernel;
+  }
+  if (engine == Engine::tuned)
+    return {std::make_unique<const DirectRunner>(request, kernel, measure), engine,
+            "the engine was asked for"};
+  if (engine == Engine::automatic && measure) return fastest(request, platform, key, kernel);
+  if (engine == Engine::automatic && direct) {
+    try {
+      return {std::make_unique<const DirectRunner>(request, kernel, false), Engine::tuned,
+              fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)};
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable) throw;
+    }
+  }
+  return converting(request, "float engine between conversions: ");
+}
+
+}  // namespace sfft::detail

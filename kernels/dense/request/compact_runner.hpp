@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface behind compact plans, whose values are stored in few bytes and transformed as floats.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/dense/problem/compact_engine.hpp"
+#include "kernels/dense/request/runner.hpp"
+
+namespace sfft::detail {
+
+struct CompactRequest {
+  DenseRequest dense;
+  CompactFormats formats;
+};
+
+/// Throws as make_request(), and Error(invalid_argument) for strides, unknown formats, and peaks that make no
+/// sense or, on a GPU, are needed and missing.
+CompactRequest make_compact_request(const Shape& shape, bool real, const dense::CompactOptions& options);
+
+/// Throws Error(invalid_argument) for a format that is none.
+void check_storage(dense::Storage storage);
+
+/// Real and imaginary parts of one transform's input and of its output.
+std::int64_t source_parts(const DenseProblem& problem, dense::Direction direction) noexcept;
+std::int64_t target_parts(const DenseProblem& problem, dense::Direction direction) noexcept;
+/// Relative L2 error, root mean square, that float arithmetic adds to a transform.
+double arithmetic_error(const DenseProblem& problem) noexcept;
+
+/// On a GPU: a result is what is stored times 2^exponent, beside the exponent of what was transformed.
+int exponent_of(const CompactRequest& request, dense::Direction direction) noexcept;
+
+/// Arguments have been checked. Thread-safe with one workspace per call.
+class CompactRunner {
+ public:
+  virtual ~CompactRunner() = default;
+
+  /// Bytes of 64-byte aligned host memory for one execution.
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// `from_scales`: one for each transform, or null for exponents and errors of 0. `to_scales` may be null.
+  virtual void run(dense::Direction direction, const void* from, const dense::CompactScale* from_scales,
+                   void* to, dense::CompactScale* to_scales, std::byte* workspace) const = 0;
+
+  /// Bytes of 256-byte aligned device memory for one queued transform.
+  virtual std::size_t device_workspace_bytes() const noexcept = 0;
+  /// Arrays are in device memory.
+  virtual void enqueue(dense::Direction direction, const void* from, void* to, std::byte* workspace,
+                       CUstream_st* stream) const = 0;
+  /// How many times values are stored in `between`.
+  virtual int handovers(dense::Direction direction) const noexcept = 0;
+  virtual bool on_gpu() const noexcept = 0;
+  virtual std::string name() const = 0;
+};
+
+struct CompactChoice {
+  std::unique_ptr<const CompactRunner> runner;
+  dense::Engine engine = dense::Engine::automatic;
+  std::string reason;
+};
+
+/// For engine automatic, or one of the CPU's.
+CompactChoice choose_compact_on_cpu(const CompactRequest& request);
+/// For engine automatic, or one of the GPU's. Throws Error(backend_unavailable) if there is none.
+CompactChoice choose_compact_on_gpu(const CompactRequest& request);
+
+}  // namespace sfft::detail

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuned kernels for values that are stored in 16 bits: one executable for each direction.
+#include "kernels/dense/problem/compact_engine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+#include "kernels/dense/tuned/run/loading.hpp"
+#include "kernels/dense/tuned/search/tuner.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using dense::Direction;
+using tuned::Executable;
+using tuned::Formats;
+using tuned::Program;
+using tuned::TransformPolicy;
+
+constexpr bool kSingle = true;
+
+Formats formats_of(const CompactFormats& formats, Direction direction) {
+  return {formats.source(direction), formats.target(direction), formats.between,
+          formats.source_peak(direction)};
+}
+
+Program program_of(const DenseProblem& problem, const CompactFormats& formats, Direction direction,
+                   const TransformPolicy& policy) {
+  return lay_out({problem, kSingle, direction == Direction::inverse, own_type<float>(problem),
+                  device::Keep::all, formats_of(formats, direction)},
+                 policy);
+}
+
+class TunedCompactEngine final : public GpuCompactEngine {
+ public:
+  TunedCompactEngine(const DenseProblem& problem, const CompactFormats& formats, TransformPolicy policy)
+      : problem_(problem), formats_(formats), policy_(std::move(policy)), tables_(kSingle) {
+    std::vector<Program> programs;
+    for (const Direction direction : {Direction::forward, Direction::inverse})
+      programs.push_back(program_of(problem, formats, direction, policy_));
+    for (std::size_t d = 0; d < programs.size(); ++d) {
+      handovers_[d] = static_cast<int>(programs[d].kernels.size()) - 1;
+      exponents_[d] = programs[d].exponent();
+    }
+    executables_ = load(programs, kSingle, tables_, cuda::device_info(problem.device));
+  }
+
+  std::size_t workspace_bytes() const noexcept override {
+    return std::max(executables_[0]->scratch_bytes(), executables_[1]->scratch_bytes());
+  }
+
+  void run(Direction direction, const void* from, void* to, double scale, std::byte* workspace,
+           CUstream_st* stream) const override {
+    const auto d = static_cast<std::size_t>(direction);
+    const bool forward = direction == Direction::forward;
+    tuned::Call call{from, to, workspace, std::ldexp(scale, -exponents_[d]), problem_.batch};
+    (forward ? call.input_bytes : call.output_bytes) = bytes(formats_.signal, signal_parts());
+    (forward ? call.output_bytes : call.input_bytes) =
+        bytes(formats_.spectrum, 2 * problem_.spectrum_points());
+    executables_[d]->run(call, stream);
+  }
+
+  int handovers(Direction direction) const noexcept override {
+    return handovers_[static_cast<std::size_t>(direction)];
+  }
+  std::string kernel() const override { return tuned::to_text(tuned::PlanPolicy{policy_, std::nullopt}); }
+  std::string name() const override { return "tuned kernels: " + kernel(); }
+
+ private:
+  std::int64_t signal_parts() const noexcept { return problem_.shape.points() * (problem_.real ? 1 : 2); }
+  static std::size_t bytes(dense::Storage storage, std::int64_t parts) noexcept {
+    return static_cast<std::size_t>(parts) * (is_16_bit(storage) ? 2 : 4);
+  }
+
+  DenseProblem problem_;
+  CompactFormats formats_;
+  TransformPolicy policy_;
+  tuned::Tables tables_;
+  std::array<int, 2> handovers_{}, exponents_{};
+  std::vector<std::unique_ptr<const Executable>> executables_;
+};
+
+/// What wisdom remembers, if it is a policy for this problem.
+std::optional<TransformPolicy> remembered(const DenseProblem& problem, const CompactFormats& formats,
+                                          const std::string& kernel) {
+  const auto policies = kernel.empty() ? std::nullopt : tuned::parse_plan_policy(kernel);
+  if (!policies) return std::nullopt;
+  const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
+  try {
+    for (const tuned::Kernel& made :
+         program_of(problem, formats, Direction::forward, policies->own).kernels) {
+      if (made.shared_bytes(kSingle) > shared) return std::nullopt;
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return policies->own;
+}
+
+}  // namespace
+
+std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& problem,
+                                                            const CompactFormats& formats,
+                                                            const std::string& kernel, bool measure) {
+  cuda::nvrtc();
+  const cuda::DeviceScope scope(problem.device);
+  std::optional<TransformPolicy> policy = remembered(problem, formats, kernel);
+  if (!policy) {
+    policy = measure ? tuned::choose_by_measurement(problem, kSingle, nullptr,
+                                                    formats_of(formats, Direction::forward))
+                           .own
+                     : tuned::choose_by_rules(problem, kSingle);
+  }
+  return std::make_unique<const TunedCompactEngine>(problem, formats, std::move(*policy));
+}
+
+}  // namespace sfft::detail

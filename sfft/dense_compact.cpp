@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks arrays and scales of compact transforms, then hands them to the runner.
+#include "sfft/dense_compact.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/cpu/stored_values.hpp"
+#include "kernels/dense/request/call_checks.hpp"
+#include "kernels/dense/request/compact_runner.hpp"
+
+namespace sfft::dense {
+
+namespace {
+
+std::size_t bytes_of(std::size_t parts, Storage storage) {
+  return parts * static_cast<std::size_t>(sfft::detail::storage_bytes(storage));
+}
+
+void check_size(std::size_t found, std::size_t expected, const char* what, const char* unit) {
+  if (found != expected) {
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("the {} has {} {}, this plan's has {}", what, found, unit, expected));
+  }
+}
+
+void check_array(std::span<const std::byte> array, std::size_t bytes, Storage storage, const char* what) {
+  check_size(array.size(), bytes, what, "bytes");
+  if (array.data() == nullptr) throw Error(ErrorCode::invalid_argument, fmt::format("the {} is null", what));
+  if (reinterpret_cast<std::uintptr_t>(array.data()) % bytes_of(1, storage) != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the {} is not aligned to its values of {}", what, to_string(storage)));
+  }
+}
+
+/// Kernels move two parts at once.
+void check_device_array(const void* array, Storage storage) {
+  if (array == nullptr) throw Error(ErrorCode::invalid_argument, "an array of the call is null");
+  if (reinterpret_cast<std::uintptr_t>(array) % bytes_of(2, storage) != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("an array of {} in GPU memory is not aligned to {} bytes", to_string(storage),
+                            bytes_of(2, storage)));
+  }
+}
+
+void check_scale(const CompactScale& scale) {
+  constexpr int kMost = 1 << 20;  // far beyond what any transform reports
+  if (scale.exponent < -kMost || scale.exponent > kMost || !(scale.relative_error >= 0)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a scale has the exponent {} and the error {}: give what was reported with the "
+                            "values, or CompactScale{{}}",
+                            scale.exponent, scale.relative_error));
+  }
+}
+
+void check_scales(std::span<const CompactScale> scales, std::int64_t batch, const char* what) {
+  if (!scales.empty()) check_size(scales.size(), static_cast<std::size_t>(batch), what, "scales");
+  for (const CompactScale& scale : scales) check_scale(scale);
+}
+
+}  // namespace
+
+namespace detail {
+
+using sfft::detail::CompactRequest;
+
+class CompactImpl {
+ public:
+  CompactImpl(const Shape& shape, bool real, const CompactOptions& asked)
+      : options(asked), request(sfft::detail::make_compact_request(shape, real, asked)) {
+    try {
+      choice = sfft::detail::for_gpu(asked.dense) ? sfft::detail::choose_compact_on_gpu(request)
+                                                  : sfft::detail::choose_compact_on_cpu(request);
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorCode::out_of_memory,
+                  fmt::format("no memory to plan a transform of {}", shape.to_string()));
+    }
+  }
+
+  /// Of the whole batch.
+  std::size_t bytes(Direction direction, bool source) const noexcept {
+    const auto& problem = request.dense.problem;
+    const auto parts = static_cast<std::size_t>(
+        problem.batch * (source ? source_parts(problem, direction) : target_parts(problem, direction)));
+    return bytes_of(parts, source ? request.formats.source(direction) : request.formats.target(direction));
+  }
+
+  void run(Direction direction, std::span<const std::byte> from, std::span<const CompactScale> from_scales,
+           std::span<std::byte> to, std::span<CompactScale> to_scales, std::span<std::byte> workspace) const {
+    const bool forward = direction == Direction::forward;
+    check_array(from, bytes(direction, true), request.formats.source(direction),
+                forward ? "signal" : "spectrum");
+    check_array(to, bytes(direction, false), request.formats.target(direction),
+                forward ? "spectrum" : "signal");
+    check_scales(from_scales, request.dense.problem.batch, "input");
+    if (!to_scales.empty())
+      check_size(to_scales.size(), static_cast<std::size_t>(request.dense.problem.batch), "output", "scales");
+    sfft::detail::check_overlap(from.data(), from.size(), to.data(), to.size(), false);
+    const sfft::detail::Scratch scratch(workspace, choice.runner->workspace_bytes());
+    choice.runner->run(direction, from.data(), from_scales.empty() ? nullptr : from_scales.data(), to.data(),
+                       to_scales.empty() ? nullptr : to_scales.data(), scratch.data());
+  }
+
+  void enqueue(Direction direction, const void* from, void* to, std::span<std::byte> workspace,
+               CUstream_st* stream) const {
+    sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
+    check_device_array(from, request.formats.source(direction));
+    check_device_array(to, request.formats.target(direction));
+    sfft::detail::check_overlap(from, bytes(direction, true), to, bytes(direction, false), false);
+    choice.runner->enqueue(direction, from, to, workspace.data(), stream);
+  }
+
+  CompactOptions options;
+  CompactRequest request;
+  sfft::detail::CompactChoice choice;
+};
+
+}  // namespace detail
+
+CompactPlan::CompactPlan(const Shape& shape, bool real, const CompactOptions& options)
+    : impl_(std::make_shared<const detail::CompactImpl>(shape, real, options)) {}
+
+std::size_t CompactPlan::signal_bytes() const noexcept {
+  return impl_->bytes(Direction::forward, true);
+}
+std::size_t CompactPlan::spectrum_bytes() const noexcept {
+  return impl_->bytes(Direction::forward, false);
+}
+std::size_t CompactPlan::workspace_bytes() const noexcept {
+  return impl_->choice.runner->workspace_bytes();
+}
+
+void CompactPlan::forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
+                          std::span<std::byte> spectra, std::span<CompactScale> spectrum_scales,
+                          std::span<std::byte> workspace) const {
+  impl_->run(Direction::forward, signals, signal_scales, spectra, spectrum_scales, workspace);
+}
+void CompactPlan::inverse(std::span<const std::byte> spectra, std::span<const CompactScale> spectrum_scales,
+                          std::span<std::byte> signals, std::span<CompactScale> signal_scales,
+                          std::span<std::byte> workspace) const {
+  impl_->run(Direction::inverse, spectra, spectrum_scales, signals, signal_scales, workspace);
+}
+
+std::size_t CompactPlan::device_workspace_bytes() const noexcept {
+  return impl_->choice.runner->device_workspace_bytes();
+}
+void CompactPlan::enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
+                                  CUstream_st* stream) const {
+  impl_->enqueue(Direction::forward, signals, spectra, workspace, stream);
+}
+void CompactPlan::enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
+                                  CUstream_st* stream) const {
+  impl_->enqueue(Direction::inverse, spectra, signals, workspace, stream);
+}
+int CompactPlan::exponent(Direction direction) const noexcept {
+  return impl_->choice.runner->on_gpu() ? exponent_of(impl_->request, direction) : 0;
+}
+
+double CompactPlan::predicted_error(Direction direction) const noexcept {
+  const auto& formats = impl_->request.formats;
+  const double handovers = std::sqrt(impl_->choice.runner->handovers(direction));
+  return std::hypot(sfft::detail::rounding_error(formats.target(direction)),
+                    handovers * sfft::detail::rounding_error(formats.between),
+                    sfft::detail::arithmetic_error(impl_->request.dense.problem));
+}
+
+const Shape& CompactPlan::shape() const noexcept {
+  return impl_->request.dense.problem.shape;
+}
+bool CompactPlan::is_real() const noexcept {
+  return impl_->request.dense.problem.real;
+}
+const CompactOptions& CompactPlan::options() const noexcept {
+  return impl_->options;
+}
+Engine CompactPlan::engine() const noexcept {
+  return impl_->choice.engine;
+}
+std::string CompactPlan::engine_name() const {
+  return impl_->choice.runner->name();
+}
+std::string CompactPlan::reason() const {
+  return impl_->choice.reason;
+}
+
+namespace {
+
+void check_values(std::span<const std::byte> stored, Storage storage, const void* values, std::size_t count) {
+  sfft::detail::check_storage(storage);
+  if (stored.size() != bytes_of(count, storage)) {
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("{} values of {} take {} bytes, the array has {}", count, to_string(storage),
+                            bytes_of(count, storage), stored.size()));
+  }
+  if (values == nullptr) throw Error(ErrorCode::invalid_argument, "the values are null");
+  check_array(stored, stored.size(), storage, "array of stored values");
+}
+
+template <class Real>
+CompactScale store(std::span<const Real> values, Storage storage, std::span<std::byte> stored) {
+  check_values(stored, storage, values.data(), values.size());
+  sfft::detail::check_overlap(values.data(), values.size_bytes(), stored.data(), stored.size(), false);
+  const auto count = static_cast<std::int64_t>(values.size());
+  sfft::detail::Census census;
+  if constexpr (std::is_same_v<Real, double>) {
+    census = sfft::detail::census_of(values.data(), count);
+  } else {
+    census = sfft::detail::census_of(values.data(), Storage::f32, count);
+  }
+  CompactScale scale{storing_exponent(census, storage), 0, census.finite};
+  scale.relative_error = sfft::detail::write_stored(values.data(), count, scale.exponent, census.exponent,
+                                                    storage, stored.data());
+  if (!scale.finite) scale.relative_error = std::numeric_limits<double>::infinity();
+  return scale;
+}
+
+template <class Real>
+void load(std::span<const std::byte> stored, Storage storage, const CompactScale& scale,
+          std::span<Real> values) {
+  check_values(stored, storage, values.data(), values.size());
+  check_scale(scale);
+  sfft::detail::check_overlap(stored.data(), stored.size(), values.data(), values.size_bytes(), false);
+  sfft::detail::read_stored(stored.data(), storage, static_cast<std::int64_t>(values.size()), scale.exponent,
+                            values.data());
+}
+
+}  // namespace
+
+CompactScale store_compact(std::span<const float> values, Storage storage, std::span<std::byte> stored) {
+  return store(values, storage, stored);
+}
+CompactScale store_compact(std::span<const double> values, Storage storage, std::span<std::byte> stored) {
+  return store(values, storage, stored);
+}
+void load_compact(std::span<const std::byte> stored, Storage storage, const CompactScale& scale,
+                  std::span<float> values) {
+  load(stored, storage, scale, values);
+}
+void load_compact(std::span<const std::byte> stored, Storage storage, const CompactScale& scale,
+                  std::span<double> values) {
+  load(stored, storage, scale, values);
+}
+
+}  // namespace sfft::dense

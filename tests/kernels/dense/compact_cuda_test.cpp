@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests compact plans on a GPU: its conversions against those of the host, bit by bit; results of every
+// engine against plans in double on the CPU; choice of the engine; refusals.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "kernels/base/half.hpp"
+#include "kernels/cuda/stages/stored_values.hpp"
+#include "tests/support/compact.hpp"
+#include "tests/support/dense_device.hpp"
+#include "tests/support/dense_reference.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft::test {
+namespace {
+
+using dense::CompactOptions;
+using dense::CompactPlan;
+using dense::Direction;
+using dense::Engine;
+using dense::Storage;
+
+class CompactCuda : public GpuTest {};
+
+unsigned host_bits(float value, Storage storage) {
+  return storage == Storage::f16 ? detail::to_f16(value).bits : detail::to_bf16(value).bits;
+}
+
+TEST_F(CompactCuda, ConversionsAreThoseOfTheHost) {
+  std::vector<unsigned short> all(65536 - 1);  // an odd number
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<unsigned short>(i + 1);
+  std::vector<float> floats;
+  std::mt19937 random(1);
+  for (unsigned exponent = 0; exponent < 256; ++exponent) {
+    for (int i = 0; i < 2000; ++i) {
+      const unsigned bits = static_cast<unsigned>(random()) % 2 << 31 | exponent << 23 |
+                            static_cast<unsigned>(random()) % 0x800000u;
+      float value;
+      std::memcpy(&value, &bits, sizeof value);
+      floats.push_back(value);
+    }
+  }
+  for (const Storage storage : {Storage::f16, Storage::bf16}) {
+    const OnDevice<unsigned short> patterns(all);
+    const OnDevice<float> widened(all.size());
+    detail::cuda::launch_widen(patterns.get(), storage, static_cast<std::int64_t>(all.size()), widened.get(),
+                               nullptr);
+    const std::vector<float> values = widened.read();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const float expected =
+          storage == Storage::f16 ? to_float(detail::F16{all[i]}) : to_float(detail::Bf16{all[i]});
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(values[i])) << i;
+      } else {
+        ASSERT_EQ(std::memcmp(&values[i], &expected, sizeof expected), 0) << i;
+      }
+    }
+    // Midpoints and their neighbours, and floats of every exponent.
+    std::vector<float> input = floats;
+    for (const float value : values) {
+      if (!std::isfinite(value)) continue;
+      input.insert(input.end(), {value, std::nextafter(value, 0.0f), std::nextafter(value, 1e30f)});
+    }
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+      const float middle = values[i] / 2 + values[i + 1] / 2;
+      if (std::isfinite(middle)) input.push_back(middle);
+    }
+    const OnDevice<float> from(input);
+    const OnDevice<unsigned short> narrowed(input.size());
+    detail::cuda::launch_narrow(from.get(), static_cast<std::int64_t>(input.size()), 1, storage,
+                                narrowed.get(), nullptr);
+    const std::vector<unsigned short> bits = narrowed.read();
+    for (std::size_t i = 0; i < input.size(); ++i)
+      ASSERT_EQ(bits[i], host_bits(input[i], storage)) << input[i];
+  }
+}
+
+/// Transforms arrays of the host.
+std::vector<std::byte> on_device(const CompactPlan& plan, Direction direction,
+                                 const std::vector<std::byte>& from) {
+  const bool forward = direction == Direction::forward;
+  const OnDevice<std::byte> input(from), output(forward ? plan.spectrum_bytes() : plan.signal_bytes());
+  const Workspace workspace(plan.device_workspace_bytes());
+  forward ? plan.enqueue_forward(input.get(), output.get(), workspace.get(), nullptr)
+          : plan.enqueue_inverse(input.get(), output.get(), workspace.get(), nullptr);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(input.read(), from) << "the input was changed";
+  return output.read();
+}
+
+struct Case {
+  Shape shape;
+  bool real;
+  std::int64_t batch;
+  Storage signal = Storage::f16, spectrum = Storage::f16, between = Storage::f32;
+};
+
+void expect_right(const Case& c, Engine engine) {
+  SCOPED_TRACE(c.shape.to_string() + (c.real ? " real " : " complex ") + to_string(c.signal) + " " +
+               to_string(c.spectrum) + " " + to_string(c.between) + " " + dense::to_string(engine));
+  CompactOptions options{.signal = c.signal, .spectrum = c.spectrum, .between = c.between};
+  options.dense = {.engine = engine, .backend = Backend::cuda, .batch = c.batch};
+  const double peak = c.signal == Storage::f16 ? 65504 : 0x1p15, wide = 0x1p30;
+  options.signal_peak = peak;
+  if (c.spectrum != Storage::f16) options.spectrum_peak = wide;
+  std::optional<CompactPlan> plan;
+  try {
+    plan.emplace(c.shape, c.real, options);
+  } catch (const Error& error) {
+    ASSERT_EQ(error.code(), ErrorCode::backend_unavailable) << error.what();
+    ASSERT_EQ(engine, Engine::tuned) << error.what();
+    return;
+  }
+  // Gaussian values that fill the range below the peak.
+  ComplexSignal noise = random_signal(static_cast<std::size_t>(c.batch * c.shape.points()), 9);
+  for (auto& value : noise) value *= std::ldexp(1.0, 11);
+  const CompactArray array = stored(parts_of(noise, c.real), static_cast<std::size_t>(c.batch), c.signal);
+  CompactArray plain = array;  // the same bits with one exponent
+  for (auto& scale : plain.scales) scale = {};
+  const std::vector<double> exact = loaded(plain, c.signal);
+  const dense::Plan<double> reference(c.shape, c.real, {.batch = c.batch});
+  ComplexSignal expected(reference.spectrum_points());
+  reference.forward(exact.data(), c.real ? ElementType::f64 : ElementType::c128, expected);
+
+  CompactArray spectrum{on_device(*plan, Direction::forward, array.bytes), plain.scales};
+  for (auto& scale : spectrum.scales) scale.exponent = plan->exponent(Direction::forward);
+  const double error = relative_l2(complex_of(loaded(spectrum, c.spectrum), false), expected);
+  EXPECT_LE(error, 1.25 * plan->predicted_error(Direction::forward) + 2e-6);
+  CompactArray back{on_device(*plan, Direction::inverse, spectrum.bytes), plain.scales};
+  for (auto& scale : back.scales)
+    scale.exponent = plan->exponent(Direction::forward) + plan->exponent(Direction::inverse);
+  EXPECT_LE(relative_l2(loaded(back, c.signal), exact),
+            1.25 * std::hypot(plan->predicted_error(Direction::forward),
+                              plan->predicted_error(Direction::inverse)) +
+                2e-6);
+}
+
+TEST_F(CompactCuda, EveryEngineAndFormat) {
+  for (const Engine engine : gpu_engines()) {
+    for (const bool real : {false, true}) {
+      for (const Shape& shape :
+           {Shape(64), Shape(360), Shape(1021), Shape(4096), Shape(8192), Shape({60, 64}), Shape({33, 25}),
+            Shape({1080, 1920}), Shape({20, 24, 32}), Shape({5, 7, 9})}) {
+        expect_right({shape, real, 3}, engine);
+        expect_right({shape, real, 2, Storage::f16, Storage::bf16}, engine);
+      }
+      expect_right({Shape(1000), real, 5, Storage::bf16, Storage::f16}, engine);
+      expect_right({Shape(1000), real, 5, Storage::f32, Storage::f16}, engine);
+      expect_right({Shape(1000), real, 5, Storage::f16, Storage::f32}, engine);
+    }
+    expect_right({Shape(1), false, 3}, engine);
+  }
+}
+
+TEST_F(CompactCuda, BetweenSteps) {
+  for (const Storage between : {Storage::f32, Storage::f16, Storage::bf16}) {
+    for (const Shape& shape : {Shape(1 << 16), Shape(1 << 20), Shape(1 << 22), Shape({128, 96}),
+                               Shape({64, 64, 64}), Shape({60, 90, 100})})
+      expect_right({shape, false, 2, Storage::f16, Storage::f16, between}, Engine::tuned);
+    for (const Shape& shape : {Shape({128, 96}), Shape({64, 48, 80})})
+      expect_right({shape, true, 2, Storage::f16, Storage::f16, between}, Engine::tuned);
+  }
+}
+
+TEST_F(CompactCuda, NothingOverflows) {
+  for (const Engine engine : gpu_engines()) {
+    for (const Shape& shape :
+         {Shape(256), Shape(1021), Shape(1 << 20), Shape({96, 128}), Shape({16, 24, 32})}) {
+      for (const bool real : {false, true}) {
+        for (const Storage between : {Storage::f32, Storage::f16}) {
+          if (real && shape.rank() == 1 && shape.points() > (1 << 14) && engine == Engine::tuned) continue;
+          CompactOptions options{.between = between};
+          options.dense = {.engine = engine, .backend = Backend::cuda};
+          const CompactPlan plan(shape, real, options);
+          for (const Direction direction : {Direction::forward, Direction::inverse}) {
+            const std::size_t bytes =
+                direction == Direction::forward ? plan.signal_bytes() : plan.spectrum_bytes();
+            std::vector<std::byte> largest(bytes);
+            for (std::size_t i = 0; i < bytes; ++i) largest[i] = std::byte(i % 2 == 0 ? 0xff : 0x7b);
+            const std::vector<std::byte> results = on_device(plan, direction, largest);
+            std::vector<float> values(results.size() / 2);
+            load_compact(results, Storage::f16, {}, std::span(values));
+            for (const float value : values)
+              ASSERT_TRUE(std::isfinite(value)) << shape.to_string() << plan.engine_name();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CompactCuda, MeasuringChoosesAndIsRemembered) {
+  CompactOptions options;
+  options.dense = {.planning = dense::Planning::measure, .backend = Backend::cuda, .batch = 512};
+  const CompactPlan measured(Shape(960), false, options);
+  EXPECT_NE(measured.reason().find("measured"), std::string::npos) << measured.reason();
+  options.dense.planning = dense::Planning::estimate;
+  const CompactPlan again(Shape(960), false, options);
+  EXPECT_EQ(again.engine(), measured.engine());
+  dense::forget_wisdom();
+  const CompactPlan unknown(Shape(960), false, options);
+  EXPECT_NE(unknown.reason().find("conversions"), std::string::npos) << unknown.reason();
+}
+
+TEST_F(CompactCuda, CallsCanBeCaptured) {
+  for (const Engine engine : gpu_engines()) {
+    CompactOptions options;
+    options.dense = {.engine = engine, .backend = Backend::cuda, .batch = 4};
+    const CompactPlan plan(Shape(480), false, options);
+    const CompactArray signal = stored(parts_of(random_signal(4 * 480, 2), false), 4, Storage::f16);
+    const std::vector<std::byte> expected = on_device(plan, Direction::forward, signal.bytes);
+    const OnDevice<std::byte> input(signal.bytes), output(plan.spectrum_bytes());
+    const Workspace workspace(plan.device_workspace_bytes());
+    const detail::cuda::OwnedStream stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    plan.enqueue_forward(input.get(), output.get(), workspace.get(), stream.get());
+    ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(executable, stream.get()), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+    EXPECT_EQ(output.read(), expected);
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  }
+}
+
+TEST_F(CompactCuda, BadArgumentsAreRefused) {
+  CompactOptions options;
+  options.dense = {.engine = Engine::cufft, .backend = Backend::cuda};
+  const CompactPlan plan(Shape(64), false, options);
+  const OnDevice<std::byte> input(plan.signal_bytes() + 4), output(plan.spectrum_bytes());
+  const Workspace workspace(plan.device_workspace_bytes());
+  const auto code = [&](const void* from, void* to, std::span<std::byte> scratch) {
+    return code_of([&] { plan.enqueue_forward(from, to, scratch, nullptr); });
+  };
+  EXPECT_EQ(code(input.get(), output.get(), workspace.get()), std::nullopt);
+  EXPECT_EQ(code(nullptr, output.get(), workspace.get()), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(input.get(), input.get(), workspace.get()), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(input.get() + 2, output.get(), workspace.get()), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(input.get(), output.get(), {}), ErrorCode::invalid_argument);
+  std::vector<std::byte> host(plan.signal_bytes()), result(plan.spectrum_bytes());
+  EXPECT_EQ(code_of([&] { plan.forward(host, {}, result, {}); }), ErrorCode::backend_unavailable);
+  const auto made = [&](Storage signal, double peak) {
+    CompactOptions asked = options;
+    asked.signal = signal;
+    asked.signal_peak = peak;
+    return code_of([&] { CompactPlan(Shape(64), false, asked); });
+  };
+  EXPECT_EQ(made(Storage::bf16, 1), std::nullopt);
+  EXPECT_EQ(made(Storage::bf16, 0), ErrorCode::invalid_argument) << "f16 results of unknown size";
+  EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums that no float holds";
+  EXPECT_EQ(made(Storage::f16, -1), ErrorCode::invalid_argument);
+  EXPECT_EQ(made(Storage::f16, std::nan("")), ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sfft::test

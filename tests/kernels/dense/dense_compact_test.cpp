@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests compact plans of every kind against direct sums in double of exactly the values that are stored:
+// shapes, formats, directions, batches, sizes of the values, and what plans report of their errors.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/compact.hpp"
+#include "tests/support/dense_reference.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft::test {
+namespace {
+
+using dense::CompactPlan;
+using dense::Direction;
+using dense::Storage;
+
+constexpr Storage kAll[] = {Storage::f32, Storage::f16, Storage::bf16};
+
+/// One shape in one pair of formats.
+struct Case {
+  Shape shape;
+  bool real;
+  Storage signal, spectrum;
+  std::int64_t batch = 2;
+  double size = 1;  ///< of the values
+};
+
+double bound_of(const Case& c, Storage target) {
+  const auto points = static_cast<double>(c.shape.points());
+  return storage_bound(target, 2 * points) + fft_bound<float>(points);
+}
+
+/// Reported and true error: the arithmetic's part is an estimate, rounding of few values is not yet usual.
+void expect_reported(const std::vector<dense::CompactScale>& scales, double input, double error,
+                     Storage target) {
+  double reported = 0;
+  for (const auto& scale : scales) {
+    EXPECT_TRUE(scale.finite);
+    reported += scale.relative_error * scale.relative_error - input * input;
+  }
+  reported = std::sqrt(reported / static_cast<double>(scales.size()));
+  if (is_16_bit(target)) {
+    EXPECT_LE(error, 1.1 * reported);
+    EXPECT_GE(error + fft_bound<float>(1), 0.9 * reported);  // short transforms may be exact
+  } else {
+    EXPECT_LE(error, 3 * reported);
+  }
+}
+
+void expect_right(const Case& c) {
+  SCOPED_TRACE(c.shape.to_string() + (c.real ? " real " : " complex ") + to_string(c.signal) + " " +
+               to_string(c.spectrum) + " " + std::to_string(c.size));
+  const CompactPlan plan(c.shape, c.real,
+                         {.signal = c.signal, .spectrum = c.spectrum, .dense = {.batch = c.batch}});
+  ComplexSignal noise = random_signal(static_cast<std::size_t>(c.batch * c.shape.points()), 3);
+  for (auto& value : noise) value *= c.size;
+  CompactArray signal = stored(parts_of(noise, c.real), static_cast<std::size_t>(c.batch), c.signal);
+  const ComplexSignal exact = complex_of(loaded(signal, c.signal), c.real);
+  for (auto& scale : signal.scales) scale.relative_error = 0;
+
+  const CompactArray spectrum = forward(plan, signal);
+  const ComplexSignal result = complex_of(loaded(spectrum, c.spectrum), false);
+  const double error = relative_l2(result, expected_spectra(exact, c.shape, c.real));
+  EXPECT_LE(error, bound_of(c, c.spectrum));
+  expect_reported(spectrum.scales, 0, error, c.spectrum);
+
+  // The way back adds to the errors.
+  const CompactArray back = inverse(plan, spectrum);
+  const double round_trip = relative_l2(complex_of(loaded(back, c.signal), c.real), exact);
+  EXPECT_LE(round_trip, bound_of(c, c.signal) + 1.5 * bound_of(c, c.spectrum));
+  for (const auto& scale : back.scales)
+    EXPECT_GE(scale.relative_error, spectrum.scales[0].relative_error / 1.5);
+}
+
+TEST(DenseCompact, ShapesAndFormats) {
+  for (const bool real : {false, true}) {
+    for (const Storage signal : kAll) {
+      for (const Storage spectrum : kAll) {
+        for (const Shape& shape :
+             {Shape(256), Shape(97), Shape({24, 36}), Shape({9, 31}), Shape({6, 10, 18}), Shape({5, 7, 9})})
+          expect_right({shape, real, signal, spectrum});
+      }
+    }
+  }
+}
+
+TEST(DenseCompact, ValuesOfEverySize) {
+  for (const Storage storage : kAll) {
+    for (const double size : {1e-300, 1e-44, 1e-38, 1e-30, 1e-5, 1e5, 1e30, 3e37, 1e300}) {
+      for (const std::int64_t n : {4, 360, 1009, 4096}) {
+        expect_right({Shape(n), false, storage, storage, 1, size});
+        expect_right({Shape(n), true, storage, Storage::f16, 1, size});
+      }
+    }
+  }
+}
+
+/// The transform of an impulse, and that of a constant, reach the largest growth of values that there is.
+TEST(DenseCompact, NothingOverflows) {
+  for (const Storage storage : kAll) {
+    for (const std::int64_t n : {1, 2, 17, 1024, 1 << 16, 1 << 20}) {
+      const CompactPlan plan(Shape(n), false, {.signal = storage, .spectrum = storage});
+      // The largest number of the format, as it is, without an exponent.
+      const auto largest = static_cast<unsigned short>(storage == Storage::f16 ? 0x7bff : 0x7f7f);
+      CompactArray signal = room_for(plan.signal_bytes(), 1);
+      if (is_16_bit(storage)) {
+        auto* parts = reinterpret_cast<unsigned short*>(signal.bytes.data());
+        std::fill_n(parts, 2 * n, largest);
+      } else {
+        std::fill_n(reinterpret_cast<float*>(signal.bytes.data()), 2 * n, std::numeric_limits<float>::max());
+      }
+      const double value = loaded(signal, storage)[0];
+      const CompactArray spectrum = forward(plan, signal);
+      const std::vector<double> parts = loaded(spectrum, storage);
+      EXPECT_TRUE(spectrum.scales[0].finite);
+      EXPECT_NEAR(parts[0] / value / static_cast<double>(n), 1, storage_bound(storage, 1) + 1e-6) << n;
+      for (const double part : parts) ASSERT_TRUE(std::isfinite(part)) << n;
+      const std::vector<double> back = loaded(inverse(plan, spectrum), storage);
+      EXPECT_NEAR(back[0] / value, 1, 2 * storage_bound(storage, 1) + 1e-6) << n;
+    }
+  }
+}
+
+TEST(DenseCompact, Normalizations) {
+  const ComplexSignal noise = random_signal(60, 4);
+  for (const auto normalization :
+       {dense::Normalization::none, dense::Normalization::forward_by_n, dense::Normalization::unitary}) {
+    const CompactPlan plan(Shape(60), false, {.dense = {.normalization = normalization}});
+    const CompactArray signal = stored(parts_of(noise, false), 1, Storage::f16);
+    const double factor = normalization == dense::Normalization::none           ? 1
+                          : normalization == dense::Normalization::forward_by_n ? 1.0 / 60
+                                                                                : std::sqrt(1.0 / 60);
+    ComplexSignal expected =
+        expected_spectra(complex_of(loaded(signal, Storage::f16), false), Shape(60), false);
+    for (auto& value : expected) value *= factor;
+    const ComplexSignal result = complex_of(loaded(forward(plan, signal), Storage::f16), false);
+    EXPECT_LE(relative_l2(result, expected), storage_bound(Storage::f16, 120) + fft_bound<float>(60));
+  }
+}
+
+TEST(DenseCompact, PredictedErrorsAreThoseOfUsualSignals) {
+  for (const bool real : {false, true}) {
+    for (const Storage storage : {Storage::f16, Storage::bf16}) {
+      const Shape shape({40, 50});
+      const CompactPlan plan(shape, real, {.signal = storage, .spectrum = storage});
+      CompactArray signal = stored(parts_of(random_signal(2000, 5), real), 1, storage);
+      const ComplexSignal exact = complex_of(loaded(signal, storage), real);
+      EXPECT_NEAR(signal.scales[0].relative_error / plan.predicted_error(Direction::inverse), 1, 0.05);
+      signal.scales[0].relative_error = 0;
+      const ComplexSignal result = complex_of(loaded(forward(plan, signal), storage), false);
+      const double error = relative_l2(result, expected_spectra(exact, shape, real));
+      EXPECT_NEAR(error / plan.predicted_error(Direction::forward), 1, 0.05);
+    }
+  }
+}
+
+TEST(DenseCompact, ThreadsAndWorkspacesChangeNothing) {
+  const Shape shape({12, 10});
+  const CompactArray signal = stored(parts_of(random_signal(120 * 7, 6), true), 7, Storage::f16);
+  const CompactPlan one(shape, true, {.dense = {.batch = 7}}),
+      three(shape, true, {.dense = {.threads = 3, .batch = 7}});
+  const CompactArray expected = forward(one, signal), found = forward(three, signal);
+  EXPECT_EQ(found.bytes, expected.bytes);
+  CompactArray again = room_for(one.spectrum_bytes(), 7);
+  std::vector<std::byte> memory(one.workspace_bytes() + 64);
+  std::byte* aligned = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+  one.forward(signal.bytes, signal.scales, again.bytes, again.scales, {aligned, one.workspace_bytes()});
+  EXPECT_EQ(again.bytes, expected.bytes);
+  for (std::size_t b = 0; b < 7; ++b) EXPECT_EQ(again.scales[b].exponent, found.scales[b].exponent);
+}
+
+}  // namespace
+}  // namespace sfft::test

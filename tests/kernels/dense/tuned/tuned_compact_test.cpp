@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the tuned kernels that read and write 16-bit values, on the CPU: generated kernels, compiled by the
+// host's compiler, against the built-in engine in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/dense/cpu/stored_values.hpp"
+#include "sfft/dense.hpp"
+#include "tests/support/compact.hpp"
+#include "tests/support/dense_reference.hpp"
+#include "tests/support/tolerance.hpp"
+#include "tests/support/tuned_emulator.hpp"
+
+namespace sfft::test {
+namespace {
+
+using dense::Storage;
+using detail::DenseProblem;
+using detail::tuned::Formats;
+using detail::tuned::Program;
+using detail::tuned::TransformPolicy;
+
+struct Case {
+  DenseProblem problem;
+  TransformPolicy policy;
+  Storage signal, spectrum, between;
+  /// Of the parts of signals. Those of f16 spectra reach 65504.
+  double peak = 4;
+
+  Formats formats(bool inverse) const {
+    const double most = inverse ? (spectrum == Storage::f16 ? 65504 : 1e6) : peak;
+    return {inverse ? spectrum : signal, inverse ? signal : spectrum, between, most};
+  }
+  Program program(bool inverse) const {
+    return lay_out({problem, true, inverse, ElementType::f32, device::Keep::all, formats(inverse)}, policy);
+  }
+};
+
+Case of(const Shape& shape, bool real, std::int64_t batch, Storage signal, Storage spectrum,
+        Storage between = Storage::f32, const std::vector<int>& factors = {}, int groups = 0,
+        bool ring = true) {
+  Case c{dense_problem(shape, real, batch), {}, signal, spectrum, between};
+  c.policy = rule_policy(c.problem, true, factors);
+  c.policy.alternating_groups = groups;
+  c.policy.ring_buffer = ring;
+  for (auto& kernel : c.policy.kernels) kernel.streaming = batch % 2 == 0;
+  return c;
+}
+
+/// Memory with a margin that must not be written.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t bytes) : size_(bytes), bytes_(bytes + kMargin, kPattern) {}
+  std::byte* data() { return bytes_.data(); }
+  std::span<const std::byte> get() const { return std::span(bytes_).first(size_); }
+  bool intact() const {
+    return std::all_of(bytes_.begin() + static_cast<std::ptrdiff_t>(size_), bytes_.end(),
+                       [](std::byte b) { return b == kPattern; });
+  }
+
+ private:
+  static constexpr std::size_t kMargin = 512;
+  static constexpr std::byte kPattern{0x7e};
+  std::size_t size_;
+  std::vector<std::byte> bytes_;
+};
+
+/// Executes one direction on stored values; the results are `scale` times the sums.
+std::vector<double> results_of(const Case& c, bool inverse, const EmulatedKernels& kernels, std::size_t first,
+                               std::span<const std::byte> input, std::size_t parts, double scale) {
+  const Program program = c.program(inverse);
+  const Formats formats = c.formats(inverse);
+  const auto batch = static_cast<std::size_t>(c.problem.batch);
+  Guarded output(parts * bytes_of(formats.target)), scratch(program.scratch_bytes(true));
+  detail::tuned::Tables tables(true, copy_to_host);
+  emulate(program, kernels, first, tables,
+          {input.data(), output.data(), scratch.data(), std::ldexp(scale, -program.exponent()),
+           c.problem.batch, input.size() / batch, output.get().size() / batch});
+  EXPECT_TRUE(output.intact());
+  EXPECT_TRUE(scratch.intact());
+  std::vector<double> values(parts);
+  load_compact(output.get(), formats.target, {}, std::span(values));
+  return values;
+}
+
+void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t first) {
+  SCOPED_TRACE(c.problem.shape.to_string() + (c.problem.real ? " real " : " complex ") + to_string(c.signal) +
+               " " + to_string(c.spectrum) + " " + to_string(c.between) + ": " + to_text(c.policy));
+  const DenseProblem& problem = c.problem;
+  const auto points = static_cast<double>(problem.shape.points());
+  const auto count = static_cast<std::size_t>(problem.batch * problem.shape.points());
+  ComplexSignal noise = random_signal(count, 5);
+  const std::vector<double> parts = parts_of(noise, problem.real);
+  std::vector<std::byte> signal(parts.size() * bytes_of(c.signal));
+  detail::write_stored(parts.data(), static_cast<std::int64_t>(parts.size()), 0, 2, c.signal, signal.data());
+  std::vector<double> exact(parts.size());
+  load_compact(signal, c.signal, {}, std::span(exact));
+  const dense::Plan<double> plan(problem.shape, problem.real,
+                                 {.normalization = dense::Normalization::none, .batch = problem.batch});
+  ComplexSignal expected(plan.spectrum_points());
+  plan.forward(exact.data(), problem.real ? ElementType::f64 : ElementType::c128, expected);
+
+  // Far below what overflows, far above what is subnormal.
+  const double scale = std::exp2(std::round(std::log2(256 / std::sqrt(points))));
+  const auto steps = static_cast<double>(c.program(false).kernels.size() - 1);
+  const auto bound_of = [&](Storage target) {
+    return storage_bound(target, 2 * points) + steps * storage_bound(c.between, 2 * points) +
+           3e1 * static_cast<double>(std::numeric_limits<float>::epsilon());
+  };
+  const std::vector<double> spectrum =
+      results_of(c, false, kernels, first, signal, 2 * expected.size(), scale);
+  std::vector<double> scaled = parts_of(expected, false);
+  for (double& part : scaled) part *= scale;
+  EXPECT_LE(relative_l2(spectrum, scaled), bound_of(c.spectrum));
+
+  // Back, from what the spectrum should be.
+  std::vector<std::byte> stored(scaled.size() * bytes_of(c.spectrum));
+  detail::write_stored(scaled.data(), static_cast<std::int64_t>(scaled.size()), 0, 10, c.spectrum,
+                       stored.data());
+  const std::vector<double> back = results_of(c, true, kernels, first + c.program(false).kernels.size(),
+                                              stored, parts.size(), 1 / (points * scale));
+  EXPECT_LE(relative_l2(back, exact), bound_of(c.signal) + storage_bound(c.spectrum, 2 * points));
+}
+
+void expect_right(const std::vector<Case>& cases) {
+  const ScratchFolder folder;
+  std::vector<std::string> sources;
+  for (const Case& c : cases) {
+    for (const bool inverse : {false, true}) {
+      for (const auto& kernel : c.program(inverse).kernels) sources.push_back(source_of(kernel, true));
+    }
+  }
+  const EmulatedKernels kernels(sources, folder.path(), "compact");
+  std::size_t first = 0;
+  for (const Case& c : cases) {
+    expect_right(c, kernels, first);
+    first += c.program(false).kernels.size() + c.program(true).kernels.size();
+  }
+}
+
+constexpr Storage kF32 = Storage::f32, kF16 = Storage::f16, kBf16 = Storage::bf16;
+
+TEST(TunedCompact, Lines) {
+  expect_right({of(Shape(64), false, 5, kF16, kF16), of(Shape(97), false, 4, kBf16, kBf16),
+                of(Shape(128), true, 5, kF16, kBf16), of(Shape(75), true, 4, kBf16, kF16),
+                of(Shape(360), false, 3, kF16, kF32), of(Shape(254), true, 2, kF32, kF16),
+                of(Shape(1021), false, 2, kF16, kF16), of(Shape(2), false, 7, kF16, kF16)});
+}
+
+TEST(TunedCompact, LongLines) {
+  expect_right({of(Shape(48 * 40), false, 2, kF16, kF16, kF32, {48, 40}),
+                of(Shape(48 * 40), false, 3, kF16, kF16, kF16, {48, 40}, 1),
+                of(Shape(48 * 40), false, 1, kBf16, kF16, kBf16, {48, 40}),
+                of(Shape(32 * 20 * 24), false, 2, kF16, kF16, kF16, {32, 20, 24}),
+                of(Shape(32 * 20 * 24), false, 1, kF16, kBf16, kF32, {32, 20, 24}, 1),
+                of(Shape(32 * 20 * 24), false, 1, kF32, kF16, kF16, {32, 20, 24}, 1, false)});
+}
+
+TEST(TunedCompact, FramesAndVolumes) {
+  expect_right(
+      {of(Shape({30, 64}), true, 3, kF16, kF16, kF32), of(Shape({30, 64}), true, 2, kF16, kF16, kF16),
+       of(Shape({33, 25}), true, 2, kF16, kF16, kF16, {}, 1), of(Shape({32, 48}), false, 2, kF16, kF16, kF16),
+       of(Shape({32, 48}), false, 3, kF16, kF16, kF32), of(Shape({9, 32}), false, 5, kF16, kF32, kF16, {}, 2),
+       of(Shape({9, 32}), false, 5, kBf16, kF16, kF16, {}, 2, false),
+       of(Shape({9, 31}), false, 2, kBf16, kBf16, kBf16)});
+  expect_right({of(Shape({20, 24, 32}), false, 1, kF16, kF16, kF32),
+                of(Shape({12, 10, 16}), false, 2, kF16, kF16, kF16, {}, 3),
+                of(Shape({12, 10, 16}), false, 2, kF16, kBf16, kF32, {}, 3, false),
+                of(Shape({6, 10, 18}), true, 2, kF16, kF16, kF16),
+                of(Shape({5, 7, 9}), true, 2, kF16, kF16, kF32),
+                of(Shape({16, 32, 16}), false, 2, kF16, kF16, kF16, {8, 4})});
+}
+
+/// Between steps no value overflows, however the largest ones add up: impulses and constants of the peak.
+TEST(TunedCompact, NothingOverflowsBetweenSteps) {
+  std::vector<Case> cases{of(Shape(48 * 40), false, 1, kF16, kF16, kF16, {48, 40}),
+                          of(Shape({30, 64}), true, 1, kF16, kF16, kF16),
+                          of(Shape({12, 10, 16}), false, 1, kF16, kF16, kF16),
+                          of(Shape({6, 10, 18}), true, 1, kF16, kF16, kF16)};
+  const ScratchFolder folder;
+  std::vector<std::string> sources;
+  for (Case& c : cases) {
+    c.peak = 65504;
+    for (const bool inverse : {false, true}) {
+      for (const auto& kernel : c.program(inverse).kernels) sources.push_back(source_of(kernel, true));
+    }
+  }
+  const EmulatedKernels kernels(sources, folder.path(), "largest");
+  std::size_t first = 0;
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.problem.shape.to_string());
+    const auto points = static_cast<std::size_t>(c.problem.shape.points()),
+               spectrum = static_cast<std::size_t>(c.problem.spectrum_points()),
+               signal_parts = points * (c.problem.real ? 1 : 2);
+    const double scale = 1 / (1.5 * static_cast<double>(points));
+    for (const bool inverse : {false, true}) {
+      const std::size_t from = inverse ? 2 * spectrum : signal_parts,
+                        to = inverse ? signal_parts : 2 * spectrum;
+      const std::vector<unsigned short> largest(from, 0x7bff);
+      const std::vector<double> values =
+          results_of(c, inverse, kernels, first, std::as_bytes(std::span(largest)), to, scale);
+      for (const double value : values) ASSERT_TRUE(std::isfinite(value));
+      if (!inverse) {
+        EXPECT_NEAR(values[0], 65504 / 1.5, 65504 * 4 * storage_bound(kF16, 1));
+      }
+      first += c.program(inverse).kernels.size();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft::test
