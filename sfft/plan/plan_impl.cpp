@@ -40,7 +40,7 @@ void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& des
   for (AlignedBuffer& buffer : scratch) {
     if (buffer.size() < scratch_bytes) buffer = AlignedBuffer(scratch_bytes);
   }
-  const std::size_t shared_bytes = pool ? design->executor->shared_scratch_bytes() : 0;
+  const std::size_t shared_bytes = design->threads > 1 ? design->executor->shared_scratch_bytes() : 0;
   if (scratch[0].size() < shared_bytes) scratch[0] = AlignedBuffer(shared_bytes);
 }
 
