@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "video/events/timeline.hpp"
 #include "video/sources/source.hpp"
 #include "video/triage/change_meter.hpp"
 #include "video/triage/event_list.hpp"
@@ -23,10 +24,6 @@ enum class TriageStatus : std::uint8_t {
 };
 const char* to_string(TriageStatus status) noexcept;
 
-struct TimelinePoint {
-  double seconds = 0, score = 0;
-};
-
 /// What became of a file.
 struct TriageFile {
   std::string path;
@@ -40,7 +37,7 @@ struct TriageFile {
   double us_per_frame = 0;  ///< computing time of a thread after decoding
   bool resumed = false;     ///< taken from the state of an earlier run
   std::vector<TriageEvent> events;
-  std::vector<TimelinePoint> timeline;  ///< the largest score of each stretch of equally many frames
+  std::vector<TimelinePoint> timeline;  ///< of the score
 };
 
 struct TriageOptions {
