@@ -14,6 +14,7 @@
 #include "sfft/error.hpp"
 #include "video/events/event.hpp"
 #include "video/events/hysteresis.hpp"
+#include "video/events/timeline.hpp"
 
 namespace sfft::video {
 namespace {
@@ -33,7 +34,8 @@ class Scene {
     }
   }
 
-  std::vector<std::uint8_t> draw(double x, double y, double blur = 0, double gain = 1) {
+  /// `turn`: clockwise about the picture's centre, in radians.
+  std::vector<std::uint8_t> draw(double x, double y, double blur = 0, double gain = 1, double turn = 0) {
     std::vector<double> grey(kWidth * kHeight);
     for (int row = 0; row < kHeight; ++row)
       for (int column = 0; column < kWidth; ++column)
@@ -42,12 +44,16 @@ class Scene {
       const double variance = spot.size * spot.size + blur * blur;
       const double height = spot.height * spot.size * spot.size / variance;
       const int reach = static_cast<int>(4 * std::sqrt(variance)) + 1;
-      const int cx = static_cast<int>(spot.x + x);
-      const int cy = static_cast<int>(spot.y + y);
+      const double from_x = spot.x - 0.5 * (kWidth - 1);
+      const double from_y = spot.y - 0.5 * (kHeight - 1);
+      const double at_x = spot.x + x + (std::cos(turn) - 1) * from_x - std::sin(turn) * from_y;
+      const double at_y = spot.y + y + (std::cos(turn) - 1) * from_y + std::sin(turn) * from_x;
+      const int cx = static_cast<int>(at_x);
+      const int cy = static_cast<int>(at_y);
       for (int row = std::max(0, cy - reach); row <= std::min(kHeight - 1, cy + reach); ++row) {
         for (int column = std::max(0, cx - reach); column <= std::min(kWidth - 1, cx + reach); ++column) {
-          const double dx = column - spot.x - x;
-          const double dy = row - spot.y - y;
+          const double dx = column - at_x;
+          const double dy = row - at_y;
           grey[static_cast<std::size_t>(row * kWidth + column)] +=
               height * std::exp(-0.5 * (dx * dx + dy * dy) / variance);
         }
@@ -121,6 +127,18 @@ TEST_F(GuardTest, TellsThatTheCameraMoved) {
   EXPECT_EQ(last_.start_frame, 30);
   for (int i = 0; i < 25; ++i) push(scene_.draw(0, 0));
   EXPECT_EQ(ended_, std::set{EventKind::moved});
+}
+
+TEST_F(GuardTest, ATurnedCameraIsMovedAndNothingElse) {
+  learn();
+  for (int i = 0; i < 40; ++i) {
+    const GuardFrame& result = push(scene_.draw(6, -4, 0, 1, 0.015));
+    ASSERT_TRUE(result.seen);
+    if (i < 2) continue;
+    EXPECT_NEAR(result.seen->registration.rotation, 0.015, 0.1 / 160) << i;
+    EXPECT_NEAR(result.seen->landmarks.fine, 1, 0.2) << i;
+  }
+  EXPECT_EQ(started_, std::set{EventKind::moved});
 }
 
 TEST_F(GuardTest, TellsDefocus) {
@@ -237,6 +255,21 @@ TEST_F(LandmarksTest, PlaceIsExactWhateverTheLightAndTheType) {
   }
 }
 
+TEST_F(LandmarksTest, ATurnIsSeenWhereThereIsOne) {
+  EXPECT_FALSE(look(view(scene_.draw(0.4, -0.3))).pose.turned());
+  // A tenth of a pixel at the corners, which are 160 pixels from the centre.
+  constexpr double kBound = 0.1 / 160;
+  for (const double turn : {0.006, -0.012}) {
+    const LandmarkReport seen = look(view(scene_.draw(1.5, -2.25, 0, 1, turn)), 1, -2);
+    ASSERT_TRUE(seen.located) << turn;
+    EXPECT_NEAR(seen.pose.rotation, turn, kBound);
+    EXPECT_NEAR(seen.pose.zoom, std::cos(turn) - 1, kBound);
+    EXPECT_NEAR(seen.pose.x, 1.5, 0.05);
+    EXPECT_NEAR(seen.pose.y, -2.25, 0.05);
+    EXPECT_LT(seen.lost, 0.1);
+  }
+}
+
 TEST_F(LandmarksTest, StatedErrorsAreNearTheTrueOnes) {
   double off = 0;
   double stated = 0;
@@ -310,6 +343,21 @@ TEST(Hysteresis, BeginsWithTheFirstOfEnoughAndEndsAfterAPause) {
   EXPECT_EQ(condition.update(6, false), Change::none);
   EXPECT_EQ(condition.update(7, false), Change::ends);
   EXPECT_EQ(condition.end(), 6);
+}
+
+TEST(Timeline, KeepsTheLargestOfEachStretch) {
+  Timeline timeline(4);
+  for (int i = 0; i < 37; ++i) timeline.add(i, i == 21 ? 100 : i % 3);
+  ASSERT_LE(timeline.points().size(), 4U);
+  double largest = 0;
+  double before = -1;
+  for (const TimelinePoint& point : timeline.points()) {
+    EXPECT_GT(point.seconds, before);
+    before = point.seconds;
+    largest = std::max(largest, point.value);
+  }
+  EXPECT_EQ(timeline.points().front().seconds, 0);
+  EXPECT_EQ(largest, 100);
 }
 
 TEST(EventLine, IsJsonWhateverTheSourceIsCalled) {

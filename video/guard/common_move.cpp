@@ -71,8 +71,8 @@ class Votes {
       // Landmarks that fit better count for more; strong ones not beyond measure.
       const double strength = 1 / (1 + landmark.energy / (kPatchPixels * 400 * unit_ * unit_));
       const double clean = 1 / (1.05 - std::min(1.0, landmark.correlation));
-      votes_[i].weight = (1 - ratio * ratio) * (1 - ratio * ratio) * strength * clean *
-                         std::clamp(landmark.gain, 0.05, 1.0);
+      votes_[i].weight =
+          (1 - ratio * ratio) * (1 - ratio * ratio) * strength * clean * std::clamp(landmark.gain, 0.05, 1.0);
     }
     return middle;
   }

@@ -39,8 +39,8 @@ constexpr double kNoCoherence = 0.35;
 /// By how much phases agree better with a move than with none.
 constexpr double kAgrees = 0.03;
 constexpr double kNoSharpness = 0.3;
-/// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that the
-/// light would leave.
+/// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that
+/// the light would leave.
 constexpr int kFewLandmarks = 6;
 constexpr double kMostLandmarks = 0.75;
 constexpr double kPlain = 0.15;

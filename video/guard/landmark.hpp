@@ -11,16 +11,16 @@
 namespace sfft::video {
 
 struct Landmark {
-  int x = 0, y = 0;      ///< of the patch's corner in the scene
-  double from_x = 0, from_y = 0;  ///< of its centre from the scene's
-  Patch expected{};      ///< smoothed a little, without its mean
-  Patch coarse{};        ///< the same smoothed a lot
-  Patch by_x{}, by_y{};  ///< gradients of `expected`
-  double energy = 0;     ///< of `expected`
+  int x = 0, y = 0;                              ///< of the patch's corner in the scene
+  double from_x = 0, from_y = 0;                 ///< of its centre from the scene's
+  Patch expected{};                              ///< smoothed a little, without its mean
+  Patch coarse{};                                ///< the same smoothed a lot
+  Patch by_x{}, by_y{};                          ///< gradients of `expected`
+  double energy = 0;                             ///< of `expected`
   double coarse_energy = 0, coarse_product = 0;  ///< of `coarse`, and with `expected`
   double along_x = 0, along_y = 0;               ///< of `expected` with its gradients
-  int tile = 0;          ///< of the scene
-  double usual = 0.9;    ///< correlation in ordinary frames
+  int tile = 0;                                  ///< of the scene
+  double usual = 0.9;                            ///< correlation in ordinary frames
   // In the latest frame:
   Patch seen{};  ///< smoothed as `expected`, without its mean
   bool inside = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All landmarks are aligned together. Whole pixels are quickly read: a climb goes from pixel to pixel until it
-// is near, and between them at its end.
+// All landmarks are aligned together. Whole pixels are quickly read: a climb goes from pixel to pixel until
+// it is near, and between them at its end.
 #include "video/guard/landmarks.hpp"
 
 #include <algorithm>

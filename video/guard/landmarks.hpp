@@ -20,10 +20,10 @@ namespace sfft::video {
 
 /// What the landmarks say of one frame.
 struct LandmarkReport {
-  bool located = false;  ///< enough of them agree on one pose; otherwise it and its error are void
-  Pose pose;             ///< its rotation and zoom are 0 where they do not show
-  double standard_error = 0;                 ///< of the larger of x and y
-  int count = 0;                             ///< usable landmarks inside the frame
+  bool located = false;       ///< enough of them agree on one pose; otherwise it and its error are void
+  Pose pose;                  ///< its rotation and zoom are 0 where they do not show
+  double standard_error = 0;  ///< of the larger of x and y
+  int count = 0;              ///< usable landmarks inside the frame
   std::array<int, kTiles> usable{}, gone{};  ///< of each tile: usable landmarks, and those that are not there
   double lost = 0;                           ///< share of all that are not there, 0 to 1
   /// Amplitude of their fine detail over the reference's, relative to that of their coarse structure and to

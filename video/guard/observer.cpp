@@ -41,8 +41,8 @@ class PhaseShift {
     phase_ramp(y / static_cast<double>(layout.region.height), most_y_, true, by_y_);
   }
   std::complex<float> apply(const Frequency& f, const std::complex<float>& value) const {
-    return times(value, times(by_x_[static_cast<std::size_t>(f.x)],
-                              by_y_[static_cast<std::size_t>(f.y + most_y_)]));
+    return times(value,
+                 times(by_x_[static_cast<std::size_t>(f.x)], by_y_[static_cast<std::size_t>(f.y + most_y_)]));
   }
 
  private:

@@ -48,8 +48,8 @@ class Registrar {
   ReferencePicture reference(std::span<const std::complex<float>> values);
 
   /// Finds the scene in a frame; `start` is a guess, such as the previous frame's. If the landmarks, which
-  /// have begun with the frame, are not there as they were before, phases and small pictures look elsewhere; if
-  /// they have been nowhere for long, not in every frame.
+  /// have begun with the frame, are not there as they were before, phases and small pictures look elsewhere;
+  /// if they have been nowhere for long, not in every frame.
   Registration locate(const ReferencePicture& reference, std::span<const std::complex<float>> values,
                       std::span<const float> weights, const Registration& start, Landmarks& landmarks);
   /// The small picture of the structure in the latest frame, moved to where the reference has it.

@@ -22,7 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostPoints = 1200;
 constexpr std::size_t kMostEvents = 20000;
 
 /// Sets a flag again and again until it is destroyed, and at once when the run is to stop.
@@ -203,25 +202,6 @@ const char* to_string(WatchStatus status) noexcept {
     default:
       return "failed";
   }
-}
-
-void Timeline::add(double seconds, double value) {
-  if (in_last_ > 0 && in_last_ < stretch_) {
-    ++in_last_;
-    if (value > points_.back().value) points_.back().value = value;
-    return;
-  }
-  if (points_.size() == kMostPoints) {
-    for (std::size_t i = 0; i < kMostPoints / 2; ++i) {
-      const Point& a = points_[2 * i];
-      const Point& b = points_[2 * i + 1];
-      points_[i] = {a.seconds, std::max(a.value, b.value)};
-    }
-    points_.resize(kMostPoints / 2);
-    stretch_ *= 2;
-  }
-  points_.push_back({seconds, value});
-  in_last_ = 1;
 }
 
 WatchReport watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "video/events/timeline.hpp"
 #include "video/guard/guard.hpp"
 #include "video/sources/source.hpp"
 
@@ -15,20 +16,6 @@ namespace sfft::video {
 
 enum class WatchStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
 const char* to_string(WatchStatus status) noexcept;
-
-/// A bounded record of a measurement over time: neighbours are merged when it is full, and the largest stays.
-class Timeline {
- public:
-  void add(double seconds, double value);
-  struct Point {
-    double seconds, value;
-  };
-  const std::vector<Point>& points() const noexcept { return points_; }
-
- private:
-  std::vector<Point> points_;
-  std::int64_t stretch_ = 1, in_last_ = 0;
-};
 
 /// What became of a source. Of its events the latest are kept.
 struct WatchReport {

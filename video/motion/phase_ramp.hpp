@@ -15,8 +15,8 @@ inline std::complex<float> times(std::complex<float> a, std::complex<float> b) n
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-/// exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each is the one before times the first, in
-/// double precision: that is several times cheaper than a sine for each, and some 1e-16 off per step.
+/// exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each is the one before times the first,
+/// in double precision: that is several times cheaper than a sine for each, and some 1e-16 off per step.
 inline void phase_ramp(double turns, int last, bool both_signs, std::vector<std::complex<float>>& ramp) {
   const auto most = static_cast<std::size_t>(last);
   const std::size_t zero = both_signs ? most : 0;

@@ -21,7 +21,7 @@ namespace sfft::video {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 4096;
+constexpr std::size_t kMostPoints = 4096;  ///< of the timeline
 constexpr std::int64_t kThumbnailSide = 200;
 constexpr double kThumbnailsPerSecond = 5;
 constexpr std::size_t kMostThumbnails = 640;
@@ -99,6 +99,7 @@ class Reading {
     busy_us_ += thread_us() - start;
     take_changes();
     if (auto last = events_->finish()) keep(*last);
+    file_.timeline = timeline_.points();
     if (file_.frames > 0) file_.us_per_frame = busy_us_ / static_cast<double>(file_.frames);
   }
 
@@ -133,7 +134,7 @@ class Reading {
     std::uint32_t format = kFormat;
     bytes(format);
     if (format != kFormat) throw Error(ErrorCode::file_corrupt, "the state of a file is of another kind");
-    bytes(next_frame_, next_seconds_, busy_us_, stretch_, in_last_, file_.timeline, *events_);
+    bytes(next_frame_, next_seconds_, busy_us_, timeline_, *events_);
   }
 
   void save_part() {
@@ -181,8 +182,7 @@ class Reading {
     } catch (const std::exception&) {  // whatever is wrong with it, the file itself is there
       file_ = fresh;
       last_seconds_ = busy_us_ = 0;
-      stretch_ = 1;
-      in_last_ = 0;
+      timeline_ = Timeline(kMostPoints);
       return nullptr;
     }
   }
@@ -212,7 +212,7 @@ class Reading {
 
   void take_changes() {
     for (const Change& change : changes_) {
-      add_point(change);
+      timeline_.add(change.seconds, change.score);
       auto over = events_->add(change);
       if (over) keep(*over);
       note_thumbnail(change);
@@ -240,24 +240,6 @@ class Reading {
     if (callbacks_.on_event) callbacks_.on_event(file_, file_.events.back());
   }
 
-  /// Neighbours are merged when the timeline is full, and the largest stays.
-  void add_point(const Change& change) {
-    std::vector<TimelinePoint>& points = file_.timeline;
-    if (in_last_ > 0 && in_last_ < stretch_) {
-      ++in_last_;
-      points.back().score = std::max(points.back().score, change.score);
-      return;
-    }
-    if (points.size() == kMostPoints) {
-      for (std::size_t i = 0; i < kMostPoints / 2; ++i)
-        points[i] = {points[2 * i].seconds, std::max(points[2 * i].score, points[2 * i + 1].score)};
-      points.resize(kMostPoints / 2);
-      stretch_ *= 2;
-    }
-    points.push_back({change.seconds, change.score});
-    in_last_ = 1;
-  }
-
   static constexpr std::uint32_t kFormat = 0x54524931;
   static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::int64_t kHeld = 64;  ///< frames after which nothing behind becomes a peak
@@ -269,11 +251,11 @@ class Reading {
   std::optional<ChangeMeter> meter_;
   std::optional<EventList> events_;
   std::vector<Change> changes_;
+  Timeline timeline_{kMostPoints};
   std::deque<std::pair<std::int64_t, Image>> thumbnails_;
   Image shown_;
   std::int64_t shown_frame_ = -1;
   double next_thumbnail_ = 0, last_seconds_ = 0, busy_us_ = 0;
-  std::int64_t stretch_ = 1, in_last_ = 0;
   std::int64_t next_frame_ = 0;  ///< the first whose change is not known, when a part is made
   double next_seconds_ = 0;
   Clock::time_point next_part_{};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "video/events/timeline.hpp"
 #include "video/sources/source.hpp"
 #include "video/triage/change_meter.hpp"
 #include "video/triage/event_list.hpp"
@@ -23,15 +24,6 @@ enum class TriageStatus : std::uint8_t {
 };
 const char* to_string(TriageStatus status) noexcept;
 
-struct TimelinePoint {
-  double seconds = 0, score = 0;
-
-  template <class Archive>
-  void archive(Archive& bytes) {
-    bytes(seconds, score);
-  }
-};
-
 /// What became of a file.
 struct TriageFile {
   std::string path;
@@ -46,7 +38,7 @@ struct TriageFile {
   bool resumed = false;                ///< taken from the state of an earlier run
   std::int64_t resumed_at_frame = -1;  ///< read from there, after an earlier run; -1: from the beginning
   std::vector<TriageEvent> events;
-  std::vector<TimelinePoint> timeline;  ///< the largest score of each stretch of equally many frames
+  std::vector<TimelinePoint> timeline;  ///< of the score
 };
 
 /// Where an interrupted reading can go on: what was found until then, and what the analysis remembers.

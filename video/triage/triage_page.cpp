@@ -46,7 +46,7 @@ class Chart {
     for (const TriageFile& file : files) {
       length_ += file.seconds;
       points_ += file.timeline.size();
-      for (const TimelinePoint& point : file.timeline) most_ = std::max(most_, point.score);
+      for (const TimelinePoint& point : file.timeline) most_ = std::max(most_, point.value);
     }
     length_ = std::max(length_, 1e-3);
     most_ = std::max(most_, 10 * threshold) * 1.2;
@@ -71,7 +71,7 @@ class Chart {
       for (std::size_t i = 0; i < file.timeline.size(); i += thin) {
         double score = 0;
         for (std::size_t n = i; n < std::min(i + thin, file.timeline.size()); ++n)
-          score = std::max(score, file.timeline[n].score);
+          score = std::max(score, file.timeline[n].value);
         line += fmt::format("{:.3f},{:.1f} ", at(from + file.timeline[i].seconds), level(score));
       }
       from += file.seconds;

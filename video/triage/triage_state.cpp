@@ -99,7 +99,7 @@ Json to_json(const TriageFile& file) {
   for (const TriageEvent& event : file.events) events.push_back(to_json(event));
   Json timeline = Json::array();
   for (const TimelinePoint& point : file.timeline)
-    timeline.push_back({std::round(point.seconds * 1000) / 1000, std::round(point.score * 100) / 100});
+    timeline.push_back({std::round(point.seconds * 1000) / 1000, std::round(point.value * 100) / 100});
   return {{"path_bytes", bytes_of(file.path)},
           {"warnings", file.warnings},
           {"frames", file.frames},
