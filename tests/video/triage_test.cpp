@@ -274,6 +274,7 @@ TEST(Triage, ReportsQuoteNames) {
   EXPECT_EQ(json["events"][0]["start_s"], 1.5);
   EXPECT_EQ(json["events"][0]["peak"], 12.25);
   EXPECT_EQ(json["files"][1]["events"], 1);
+  EXPECT_TRUE(json["files"][1]["resumed_at_frame"].is_null());
   EXPECT_NE(triage_csv(files).find("\" =a\"\"b'<script>.mp4\",1,1.500,3.000,38,75"), std::string::npos);
   const std::string list = triage_ffconcat(files);
   EXPECT_NE(list.find("=a\"b'\\''<script>.mp4'\ninpoint 1.500\noutpoint 3.000\n"), std::string::npos);

@@ -198,6 +198,10 @@ TEST(Vibration, ClocksAreBelievedInTurn) {
   const FrameClock wrong = frame_clock(0, 25, steady);
   EXPECT_NEAR(wrong.rate_hz, 50, 1e-9);
   EXPECT_EQ(wrong.warnings.size(), 1U);
+  EXPECT_TRUE(frame_clock(1000, 50, steady).warnings.empty());
+  const FrameClock taken_for_even = frame_clock(1000, 50, variable);
+  EXPECT_EQ(taken_for_even.rate_hz, 1000);
+  EXPECT_EQ(taken_for_even.warnings.size(), 1U);
   const FrameClock varies = frame_clock(0, 50, variable);
   EXPECT_FALSE(varies.steady);
   EXPECT_EQ(varies.warnings.size(), 1U);

@@ -29,7 +29,7 @@ std::string event_object(const TriageFile& file, const TriageEvent& event) {
 std::string file_object(const TriageFile& file) {
   std::string text = fmt::format(
       R"({{"file":{},"status":"{}","message":{},"frames":{},"seconds":{},"width":{},"height":{},"fps":{},)"
-      R"("us_per_frame":{},"events":{},"resumed":{},"warnings":[)",
+      R"("us_per_frame":{},"events":{},"resumed":{},"resumed_at_frame":{},"warnings":[)",
       json_string(file.path), to_string(file.status), json_string(file.message), file.frames,
       json_number(file.seconds), file.width, file.height, file.fps > 0 ? json_number(file.fps) : "null",
       json_number(file.us_per_frame), file.events.size(), file.resumed,

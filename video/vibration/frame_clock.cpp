@@ -26,6 +26,13 @@ FrameClock frame_clock(double given_hz, double nominal_hz, std::span<const doubl
   if (given_hz > 0) {
     clock.rate_hz = given_hz;
     clock.source = "given";
+    const FrameClock stamped = frame_clock(0, nominal_hz, seconds);
+    if (!stamped.steady) {
+      clock.warnings.push_back(fmt::format(
+          "By their time stamps frames follow each other after {:.1f} to {:.1f} ms, and --fps takes them for "
+          "even: where frames are missing, frequencies come out wrong.",
+          1e3 * stamped.shortest_seconds, 1e3 * stamped.longest_seconds));
+    }
     return clock;
   }
   if (!usable(seconds)) {

@@ -96,12 +96,14 @@ struct RegionMotion::Impl {
   double base_x = 0, base_y = 0;  ///< place of the reference
   double x = 0, y = 0;            ///< latest place, relative to the reference
   std::int64_t renewals = 0;
+  int worn = 0;  ///< frames in a row
   double unevenness = 0;
 
   void learn_from(const SignalView& frame) {
     plan.reset();
     model.reset();
     x = y = 0;
+    worn = 0;
     const SignalView view = part(frame, region);
     if (is_flat(view)) return;
     LearnOptions learning;
@@ -227,9 +229,14 @@ RegionSample RegionMotion::push(const SignalView& frame) {
   sample.y = impl_->base_y + motion.y;
   // A new reference keeps the error of its place: it has to be the motion that changed the picture.
   constexpr double kElse = 0.3;
-  if (std::hypot(motion.x, motion.y) > impl_->reach() &&
-      motion.left_power < kElse * impl_->model->change(impl_->spectrum.values))
-    renew(frame);
+  const bool far = std::hypot(motion.x, motion.y) > impl_->reach() &&
+                   motion.left_power < kElse * impl_->model->change(impl_->spectrum.values);
+  // What no shift explains and does not pass: the picture has turned, or its light has. Vibration would be
+  // rated ever lower against such a reference.
+  constexpr double kWorn = 0.1;
+  constexpr int kWornFrames = 24;
+  impl_->worn = motion.unlike > kWorn ? impl_->worn + 1 : 0;
+  if (far || (impl_->worn >= kWornFrames && !(impl_->options.prior_px > 0))) renew(frame);
   return sample;
 }
 
