@@ -72,7 +72,7 @@ std::vector<double> results_of(const Case& c, bool inverse, const EmulatedKernel
   const Program program = c.program(inverse);
   const Formats formats = c.formats(inverse);
   const auto batch = static_cast<std::size_t>(c.problem.batch);
-  Guarded output(parts * bytes_of(formats.target)), scratch(program.scratch_bytes(true));
+  Guarded output(parts * dense::compact_bytes(1, formats.target)), scratch(program.scratch_bytes(true));
   detail::tuned::Tables tables(true, copy_to_host);
   emulate(program, kernels, first, tables,
           {input.data(), output.data(), scratch.data(), std::ldexp(scale, -program.exponent()),
@@ -92,7 +92,7 @@ void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t fir
   const auto count = static_cast<std::size_t>(problem.batch * problem.shape.points());
   ComplexSignal noise = random_signal(count, 5);
   const std::vector<double> parts = parts_of(noise, problem.real);
-  std::vector<std::byte> signal(parts.size() * bytes_of(c.signal));
+  std::vector<std::byte> signal(parts.size() * dense::compact_bytes(1, c.signal));
   detail::write_stored(parts.data(), static_cast<std::int64_t>(parts.size()), 0, 2, c.signal, signal.data());
   std::vector<double> exact(parts.size());
   load_compact(signal, c.signal, {}, std::span(exact));
@@ -115,7 +115,7 @@ void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t fir
   EXPECT_LE(relative_l2(spectrum, scaled), bound_of(c.spectrum));
 
   // Back, from what the spectrum should be.
-  std::vector<std::byte> stored(scaled.size() * bytes_of(c.spectrum));
+  std::vector<std::byte> stored(scaled.size() * dense::compact_bytes(1, c.spectrum));
   detail::write_stored(scaled.data(), static_cast<std::int64_t>(scaled.size()), 0, 10, c.spectrum,
                        stored.data());
   const std::vector<double> back = results_of(c, true, kernels, first + c.program(false).kernels.size(),
