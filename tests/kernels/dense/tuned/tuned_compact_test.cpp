@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/dense/cpu/stored_values.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/compact.hpp"
 #include "tests/support/dense_reference.hpp"
@@ -170,6 +171,30 @@ TEST(TunedCompact, FramesAndVolumes) {
                 of(Shape({6, 10, 18}), true, 2, kF16, kF16, kF16),
                 of(Shape({5, 7, 9}), true, 2, kF16, kF16, kF32),
                 of(Shape({16, 32, 16}), false, 2, kF16, kF16, kF16, {8, 4})});
+}
+
+/// Copies to shared memory, prefetches, and tiles that are staged there move 16-bit values, too.
+TEST(TunedCompact, WaysThroughSharedMemory) {
+  const auto named = [](const Shape& shape, bool real, std::int64_t batch, const char* kernels) {
+    return Case{dense_problem(shape, real, batch), *detail::tuned::parse_policy(kernels), kF16, kF16, kF16};
+  };
+  const std::vector<Case> cases{
+      named(Shape({24, 80}), true, 5,
+            "kernel radices=4.6 threads_per_transform=6 transforms_per_block=16 "
+            "interleaved_shared=1 double_buffered=1 kernel radices=5.8 threads_per_transform=8 "
+            "transforms_per_block=4"),
+      named(Shape({24, 80}), true, 5,
+            "kernel radices=4.6 threads_per_transform=4 transforms_per_block=6 "
+            "interleaved_shared=1 prefetch_distance=25 kernel radices=5.8 "
+            "threads_per_transform=8 transforms_per_block=16 prefetch_distance=12"),
+      named(Shape(96), false, 9,
+            "kernel radices=8.12 threads_per_transform=12 transforms_per_block=2 "
+            "prefetch_distance=25 early_prefetch=1"),
+      named(Shape(127), false, 39,
+            "kernel radices=18.7 threads_per_transform=7 transforms_per_block=9 staged=1"),
+      named(Shape(1021), false, 2, "kernel radices=5.12.17 threads_per_transform=85 staged=1")};
+  EXPECT_TRUE(cases[0].program(false).kernels[0].double_buffers());
+  expect_right(cases);
 }
 
 /// Between steps no value overflows, however the largest ones add up: impulses and constants of the peak.
