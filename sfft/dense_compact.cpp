@@ -17,10 +17,6 @@ namespace sfft::dense {
 
 namespace {
 
-std::size_t bytes_of(std::size_t parts, Storage storage) {
-  return parts * static_cast<std::size_t>(sfft::detail::storage_bytes(storage));
-}
-
 void check_size(std::size_t found, std::size_t expected, const char* what, const char* unit) {
   if (found != expected) {
     throw Error(ErrorCode::shape_mismatch,
@@ -31,7 +27,7 @@ void check_size(std::size_t found, std::size_t expected, const char* what, const
 void check_array(std::span<const std::byte> array, std::size_t bytes, Storage storage, const char* what) {
   check_size(array.size(), bytes, what, "bytes");
   if (array.data() == nullptr) throw Error(ErrorCode::invalid_argument, fmt::format("the {} is null", what));
-  if (reinterpret_cast<std::uintptr_t>(array.data()) % bytes_of(1, storage) != 0) {
+  if (reinterpret_cast<std::uintptr_t>(array.data()) % sfft::detail::storage_alignment(storage) != 0) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the {} is not aligned to its values of {}", what, to_string(storage)));
   }
@@ -40,10 +36,10 @@ void check_array(std::span<const std::byte> array, std::size_t bytes, Storage st
 /// Kernels move two parts at once.
 void check_device_array(const void* array, Storage storage) {
   if (array == nullptr) throw Error(ErrorCode::invalid_argument, "an array of the call is null");
-  if (reinterpret_cast<std::uintptr_t>(array) % bytes_of(2, storage) != 0) {
+  if (reinterpret_cast<std::uintptr_t>(array) % (2 * sfft::detail::storage_alignment(storage)) != 0) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("an array of {} in GPU memory is not aligned to {} bytes", to_string(storage),
-                            bytes_of(2, storage)));
+                            (2 * sfft::detail::storage_alignment(storage))));
   }
 }
 
@@ -81,12 +77,17 @@ class CompactImpl {
     }
   }
 
+  /// Of one transform.
+  std::size_t parts(Direction direction, bool source) const noexcept {
+    const auto& problem = request.dense.problem;
+    return static_cast<std::size_t>(source ? source_parts(problem, direction)
+                                           : target_parts(problem, direction));
+  }
   /// Of the whole batch.
   std::size_t bytes(Direction direction, bool source) const noexcept {
-    const auto& problem = request.dense.problem;
-    const auto parts = static_cast<std::size_t>(
-        problem.batch * (source ? source_parts(problem, direction) : target_parts(problem, direction)));
-    return bytes_of(parts, source ? request.formats.source(direction) : request.formats.target(direction));
+    const Storage storage = source ? request.formats.source(direction) : request.formats.target(direction);
+    return static_cast<std::size_t>(request.dense.problem.batch) *
+           compact_bytes(parts(direction, source), storage);
   }
 
   void run(Direction direction, std::span<const std::byte> from, std::span<const CompactScale> from_scales,
@@ -124,6 +125,12 @@ class CompactImpl {
 CompactPlan::CompactPlan(const Shape& shape, bool real, const CompactOptions& options)
     : impl_(std::make_shared<const detail::CompactImpl>(shape, real, options)) {}
 
+std::size_t CompactPlan::signal_values() const noexcept {
+  return impl_->parts(Direction::forward, true);
+}
+std::size_t CompactPlan::spectrum_values() const noexcept {
+  return impl_->parts(Direction::forward, false);
+}
 std::size_t CompactPlan::signal_bytes() const noexcept {
   return impl_->bytes(Direction::forward, true);
 }
@@ -191,10 +198,10 @@ namespace {
 
 void check_values(std::span<const std::byte> stored, Storage storage, const void* values, std::size_t count) {
   sfft::detail::check_storage(storage);
-  if (stored.size() != bytes_of(count, storage)) {
+  if (stored.size() != compact_bytes(count, storage)) {
     throw Error(ErrorCode::shape_mismatch,
                 fmt::format("{} values of {} take {} bytes, the array has {}", count, to_string(storage),
-                            bytes_of(count, storage), stored.size()));
+                            compact_bytes(count, storage), stored.size()));
   }
   if (values == nullptr) throw Error(ErrorCode::invalid_argument, "the values are null");
   check_array(stored, stored.size(), storage, "array of stored values");
@@ -230,6 +237,9 @@ void load(std::span<const std::byte> stored, Storage storage, const CompactScale
 
 }  // namespace
 
+std::size_t compact_bytes(std::size_t values, Storage storage) noexcept {
+  return sfft::detail::storage_bytes(storage, static_cast<std::int64_t>(values));
+}
 CompactScale store_compact(std::span<const float> values, Storage storage, std::span<std::byte> stored) {
   return store(values, storage, stored);
 }

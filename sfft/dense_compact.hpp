@@ -27,14 +27,16 @@ class SFFT_EXPORT CompactPlan {
   CompactPlan(const CompactPlan&) noexcept = default;  // declared, so that nothing is ever moved from
   CompactPlan& operator=(const CompactPlan&) noexcept = default;
 
+  std::size_t signal_values() const noexcept;    ///< real and imaginary parts of one signal
+  std::size_t spectrum_values() const noexcept;  ///< real and imaginary parts of one spectrum
   std::size_t signal_bytes() const noexcept;     ///< of the whole batch
   std::size_t spectrum_bytes() const noexcept;   ///< of the whole batch
   std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
 
   /// Arrays are in host memory and do not overlap. Scales: one for each transform; an empty span of input
   /// scales stands for exponents of 0 and exact values, and with an empty span of output scales they are not
-  /// reported. The exponent of a result puts its largest part just below the largest f16, and is 0 in other
-  /// formats unless the largest part is beyond 2^±64. Blocks.
+  /// reported. The exponent of a result puts its largest part into [2^14, 2^15) for f16 and block16, and is 0
+  /// in other formats unless the largest part is beyond 2^±64. Blocks.
   void forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
                std::span<std::byte> spectra, std::span<CompactScale> spectrum_scales,
                std::span<std::byte> workspace = {}) const;
@@ -72,9 +74,11 @@ class SFFT_EXPORT CompactPlan {
   std::shared_ptr<const detail::CompactImpl> impl_;
 };
 
+/// Bytes that the values of one transform take, real and imaginary parts counted.
+SFFT_EXPORT std::size_t compact_bytes(std::size_t values, Storage storage) noexcept;
 /// Stores real numbers, or the parts of complex ones, with an exponent that fits the largest of them, as
-/// CompactPlan does. `stored` has as many values as `values`. Doubles are rounded to float on the way. Throws
-/// shape_mismatch, and invalid_argument if the arrays overlap.
+/// CompactPlan does. `stored` has compact_bytes() for as many values. Doubles are rounded to float on the
+/// way. Throws shape_mismatch, and invalid_argument if the arrays overlap.
 SFFT_EXPORT CompactScale store_compact(std::span<const float> values, Storage storage,
                                        std::span<std::byte> stored);
 SFFT_EXPORT CompactScale store_compact(std::span<const double> values, Storage storage,

@@ -15,11 +15,8 @@ namespace sfft::test {
 struct CompactArray {
   std::vector<std::byte> bytes;
   std::vector<dense::CompactScale> scales;
+  std::size_t values = 0;  ///< of one transform, real and imaginary parts
 };
-
-inline std::size_t bytes_of(dense::Storage storage) {
-  return dense::is_16_bit(storage) ? 2 : 4;
-}
 
 /// Real parts alone, or real and imaginary parts.
 inline std::vector<double> parts_of(const std::vector<std::complex<double>>& values, bool real) {
@@ -41,37 +38,43 @@ inline std::vector<std::complex<double>> complex_of(const std::vector<double>& p
 /// `parts` of `batch` transforms.
 inline CompactArray stored(const std::vector<double>& parts, std::size_t batch, dense::Storage storage) {
   CompactArray array;
-  array.bytes.resize(parts.size() * bytes_of(storage));
-  const std::size_t each = parts.size() / batch, bytes = each * bytes_of(storage);
+  array.values = parts.size() / batch;
+  const std::size_t bytes = dense::compact_bytes(array.values, storage);
+  array.bytes.resize(batch * bytes);
   for (std::size_t b = 0; b < batch; ++b)
-    array.scales.push_back(store_compact(std::span(parts).subspan(b * each, each), storage,
+    array.scales.push_back(store_compact(std::span(parts).subspan(b * array.values, array.values), storage,
                                          std::span(array.bytes).subspan(b * bytes, bytes)));
   return array;
 }
 
 inline std::vector<double> loaded(const CompactArray& array, dense::Storage storage) {
-  std::vector<double> parts(array.bytes.size() / bytes_of(storage));
-  const std::size_t batch = array.scales.size(), each = parts.size() / batch,
-                    bytes = array.bytes.size() / batch;
+  const std::size_t batch = array.scales.size(), bytes = array.bytes.size() / batch;
+  std::vector<double> parts(batch * array.values);
   for (std::size_t b = 0; b < batch; ++b)
     load_compact(std::span(array.bytes).subspan(b * bytes, bytes), storage, array.scales[b],
-                 std::span(parts).subspan(b * each, each));
+                 std::span(parts).subspan(b * array.values, array.values));
   return parts;
 }
 
-/// Room for what a plan writes, filled with a pattern that is a NaN in every format.
-inline CompactArray room_for(std::size_t bytes, std::int64_t batch) {
-  return {std::vector<std::byte>(bytes, std::byte{0xff}),
-          std::vector<dense::CompactScale>(static_cast<std::size_t>(batch))};
+/// Room for signals, or for spectra, filled with a pattern that is a NaN in every floating-point format.
+inline CompactArray room_for_signals(const dense::CompactPlan& plan) {
+  return {std::vector<std::byte>(plan.signal_bytes(), std::byte{0xff}),
+          std::vector<dense::CompactScale>(static_cast<std::size_t>(plan.options().dense.batch)),
+          plan.signal_values()};
+}
+inline CompactArray room_for_spectra(const dense::CompactPlan& plan) {
+  return {std::vector<std::byte>(plan.spectrum_bytes(), std::byte{0xff}),
+          std::vector<dense::CompactScale>(static_cast<std::size_t>(plan.options().dense.batch)),
+          plan.spectrum_values()};
 }
 
 inline CompactArray forward(const dense::CompactPlan& plan, const CompactArray& signal) {
-  CompactArray spectrum = room_for(plan.spectrum_bytes(), plan.options().dense.batch);
+  CompactArray spectrum = room_for_spectra(plan);
   plan.forward(signal.bytes, signal.scales, spectrum.bytes, spectrum.scales);
   return spectrum;
 }
 inline CompactArray inverse(const dense::CompactPlan& plan, const CompactArray& spectrum) {
-  CompactArray signal = room_for(plan.signal_bytes(), plan.options().dense.batch);
+  CompactArray signal = room_for_signals(plan);
   plan.inverse(spectrum.bytes, spectrum.scales, signal.bytes, signal.scales);
   return signal;
 }

@@ -40,8 +40,11 @@ double fft_bound(double points) {
 }
 
 /// Relative L2 error that storing `count` values in a format may have, the largest of them as CompactPlan
-/// places it: half a unit in the last of p bits, and for f16 half of 2^-24 where values are subnormal.
+/// places it: half a unit in the last of p bits, and for f16 half of 2^-24 where values are subnormal. In
+/// block16 each of 32 values is off by up to half a unit, and the largest of them has at least 2^14 − 1
+/// units.
 inline double storage_bound(dense::Storage storage, double count) {
+  if (storage == dense::Storage::block16) return std::sqrt(32.0) * 0.5 / 16383;
   const int digits = storage == dense::Storage::f32 ? 24 : (storage == dense::Storage::f16 ? 11 : 8);
   const double subnormal = storage == dense::Storage::f16 ? std::ldexp(std::sqrt(count), -25 - 14) : 0;
   return std::ldexp(1.0, -digits) + subnormal;

@@ -8,6 +8,8 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
+constexpr float kLargest = 3.402823466e38f;
+
 /// The bits of a number without its sign grow with its magnitude.
 template <class Part>
 struct Bits {
@@ -35,11 +37,11 @@ SFFT_INLINE float from_bits(unsigned bits, float) {
 }
 
 template <class Part>
-float largest(const void* stored, std::int64_t count, bool& finite) {
+float largest(const StoredArray<const void>& stored, std::int64_t count, bool& finite) {
   using Word = typename Bits<Part>::type;
   typedef Word __attribute__((may_alias)) Aliased;
   constexpr Word kSign = static_cast<Word>(Word(1) << (8 * sizeof(Word) - 1));
-  const Aliased* __restrict words = static_cast<const Aliased*>(stored);
+  const Aliased* __restrict words = static_cast<const Aliased*>(stored.values);
   constexpr Word kBeyond = static_cast<Word>(kInfinity<Part>);
   Word most = 0, all = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -59,8 +61,9 @@ float largest(const void* stored, std::int64_t count, bool& finite) {
 }
 
 template <class Part>
-void read(const void* stored, std::int64_t count, float first, float second, float* __restrict to) {
-  const Part* __restrict from = static_cast<const Part*>(stored);
+void read(const StoredArray<const void>& stored, std::int64_t count, float first, float second,
+          float* __restrict to) {
+  const Part* __restrict from = static_cast<const Part*>(stored.values);
   for (std::int64_t i = 0; i < count; ++i) to[i] = to_float(from[i]) * first * second;
 }
 
@@ -78,10 +81,9 @@ SFFT_INLINE void add_squares(const float* values, std::int64_t count, double& su
 
 template <class Part>
 void write(const float* __restrict from, std::int64_t count, float first, float second, float unit,
-           void* stored, double& error, double& norm) {
+           const StoredArray<void>& stored, double& error, double& norm) {
   constexpr std::int64_t kAtOnce = 1024;
-  constexpr float kLargest = 3.402823466e38f;
-  Part* __restrict to = static_cast<Part*>(stored);
+  Part* __restrict to = static_cast<Part*>(stored.values);
   float values[kAtOnce], errors[kAtOnce];
   for (; count > 0; count -= kAtOnce, from += kAtOnce, to += kAtOnce) {
     const std::int64_t size = count < kAtOnce ? count : kAtOnce;
@@ -98,9 +100,117 @@ void write(const float* __restrict from, std::int64_t count, float first, float 
   }
 }
 
+// block16. Finite values reach ±32766.
+constexpr int kTopBit = 14, kMostInteger = 32766, kInfinite = 32767, kNan = -32768;
+
+/// 2^exponent, from −126 to 127.
+SFFT_INLINE float power_of_two(int exponent) {
+  return half::from_bits(static_cast<unsigned>(exponent + 127) << 23);
+}
+/// 2^exponent, from −252 to 254, as a product.
+struct Powers {
+  SFFT_INLINE explicit Powers(int exponent)
+      : first(power_of_two(exponent / 2)), second(power_of_two(exponent - exponent / 2)) {}
+  float first, second;
+};
+
+/// Values of a block, the last one of which may be shorter.
+SFFT_INLINE std::int64_t block_size(std::int64_t left) {
+  return left < dense::kBlockValues ? left : dense::kBlockValues;
+}
+
+float largest_of_blocks(const StoredArray<const void>& stored, std::int64_t count, bool& finite) {
+  const auto* values = static_cast<const short*>(stored.values);
+  const auto* exponents = static_cast<const signed char*>(stored.exponents);
+  finite = true;
+  float most = 0;
+  for (; count > 0; count -= dense::kBlockValues, values += dense::kBlockValues) {
+    int own = 0, all = 0;
+    for (std::int64_t i = 0; i < block_size(count); ++i) {
+      const int size = values[i] < 0 ? -values[i] : values[i];
+      all = size > all ? size : all;
+      own = size > own && size <= kMostInteger ? size : own;
+    }
+    const Powers power(*exponents++);
+    const float value = static_cast<float>(own) * power.first * power.second;
+    finite = finite && all <= kMostInteger && value <= kLargest;
+    most = value > most && value <= kLargest ? value : most;
+  }
+  return most;
+}
+
+/// The number for which an integer stands, `value` if it is finite.
+SFFT_INLINE float number_of(int integer, float value) {
+  constexpr unsigned kNanBits = 0x7fc00000, kInfinityBits = 0x7f800000, kSignBit = 0x80000000;
+  const float beyond =
+      half::from_bits(integer == kNan ? kNanBits : (integer > 0 ? kInfinityBits : kInfinityBits | kSignBit));
+  return integer > kMostInteger || integer < -kMostInteger ? beyond : value;
+}
+
+void read_blocks(const StoredArray<const void>& stored, std::int64_t count, float first, float second,
+                 float* __restrict to) {
+  const auto* __restrict values = static_cast<const short*>(stored.values);
+  const auto* exponents = static_cast<const signed char*>(stored.exponents);
+  for (; count > 0; count -= dense::kBlockValues) {
+    const std::int64_t size = block_size(count);
+    const Powers power(*exponents++);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const float value = static_cast<float>(values[i]) * power.first * first * power.second * second;
+      to[i] = number_of(values[i], value);
+    }
+    values += size;
+    to += size;
+  }
+}
+
+/// The exponent with which values up to `most` become integers up to kMostInteger.
+SFFT_INLINE int block_exponent(float most) {
+  constexpr int kLeast = -128;
+  const int top = static_cast<int>(half::bits_of(most) >> 23) - 127 - kTopBit;
+  const int exponent = top < kLeast ? kLeast : top;
+  const Powers scale(-exponent);
+  return most * scale.first * scale.second < static_cast<float>(kMostInteger) + 0.5f ? exponent
+                                                                                     : exponent + 1;
+}
+
+void write_blocks(const float* __restrict from, std::int64_t count, float first, float second, float unit,
+                  const StoredArray<void>& stored, double& error, double& norm) {
+  constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23, whose last place is 1
+  auto* __restrict to = static_cast<short*>(stored.values);
+  auto* exponents = static_cast<signed char*>(stored.exponents);
+  float values[dense::kBlockValues], errors[dense::kBlockValues];
+  for (; count > 0; count -= dense::kBlockValues) {
+    const std::int64_t size = block_size(count);
+    float most = 0;
+    for (std::int64_t i = 0; i < size; ++i) {
+      values[i] = from[i] * first * second;
+      const float own = values[i] < 0 ? -values[i] : values[i];
+      most = own <= kLargest && own > most ? own : most;
+    }
+    const int exponent = block_exponent(most);
+    *exponents++ = static_cast<signed char>(exponent);
+    const Powers scale(-exponent), back(exponent);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const float value = values[i];
+      const bool ordinary = value <= kLargest && value >= -kLargest;
+      const float scaled = ordinary ? value * scale.first * scale.second : 0.0f;
+      const float whole = (scaled + kRounder) - kRounder;
+      const int beyond = value > 0 ? kInfinite : (value < 0 ? -kInfinite : kNan);
+      to[i] = static_cast<short>(ordinary ? static_cast<int>(whole) : beyond);
+      errors[i] = (whole - scaled) * back.first * unit * back.second;
+      values[i] = ordinary ? value * unit : 0.0f;
+    }
+    add_squares(errors, size, error);
+    add_squares(values, size, norm);
+    from += size;
+    to += size;
+  }
+}
+
 template <class Part>
 constexpr StoredKernels kOf{largest<Part>, read<Part>, write<Part>};
-constexpr StoredKernels kTable[] = {kOf<float>, kOf<F16>, kOf<Bf16>};
+constexpr StoredKernels kTable[] = {
+    kOf<float>, kOf<F16>, kOf<Bf16>, {largest_of_blocks, read_blocks, write_blocks}};
 
 }  // namespace
 

@@ -43,6 +43,8 @@ void launch_widen(const void* from, dense::Storage storage, std::int64_t count, 
       return convert<F16, float>(from, to, count, 1, stream);
     case dense::Storage::bf16:
       return convert<Bf16, float>(from, to, count, 1, stream);
+    case dense::Storage::block16:
+      break;
   }
 }
 
@@ -55,6 +57,8 @@ void launch_narrow(const float* from, std::int64_t count, float factor, dense::S
       return convert<float, F16>(from, to, count, factor, stream);
     case dense::Storage::bf16:
       return convert<float, Bf16>(from, to, count, factor, stream);
+    case dense::Storage::block16:
+      break;
   }
 }
 

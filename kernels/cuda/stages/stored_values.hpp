@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cuda {
 
-/// to[i] = from[i].
+/// to[i] = from[i]. For floating-point formats, here and below.
 void launch_widen(const void* from, dense::Storage storage, std::int64_t count, float* to, Stream stream);
 /// to[i] = factor · from[i], rounded to nearest. The arrays may not overlap.
 void launch_narrow(const float* from, std::int64_t count, float factor, dense::Storage storage, void* to,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numbers>
 #include <type_traits>
@@ -32,6 +33,21 @@ struct Factors {
   Real first, second;
 };
 
+/// Where the values of one transform are, and their exponents. Byte: void or const void.
+template <class Byte>
+cpu::StoredArray<Byte> array_of(Byte* stored, Storage storage, std::int64_t count) noexcept {
+  using Bytes = std::conditional_t<std::is_const_v<Byte>, const std::byte, std::byte>;
+  return {stored, storage == Storage::block16 ? static_cast<Bytes*>(stored) + 2 * count : stored};
+}
+/// The same from value `first` on, a multiple of kBlockValues.
+template <class Byte>
+cpu::StoredArray<Byte> from_value(const cpu::StoredArray<Byte>& all, Storage storage,
+                                  std::int64_t first) noexcept {
+  using Bytes = std::conditional_t<std::is_const_v<Byte>, const std::byte, std::byte>;
+  return {static_cast<Bytes*>(all.values) + (is_16_bit(storage) ? 2 : 4) * first,
+          static_cast<Bytes*>(all.exponents) + first / dense::kBlockValues};
+}
+
 Census census_with(double largest, bool finite) noexcept {
   return {largest > 0 ? std::ilogb(largest) : 0, largest == 0, finite};
 }
@@ -48,17 +64,26 @@ void by_blocks(std::int64_t count, const Action& action) {
 }  // namespace
 
 double rounding_error(Storage storage) noexcept {
-  const int digits = storage == Storage::f32 ? 24 : (storage == Storage::f16 ? 11 : 8);
-  return std::ldexp(1 / std::sqrt(8 * std::numbers::ln2), -digits);
+  const double spread = 1 / std::sqrt(8 * std::numbers::ln2);
+  constexpr int kDigits[] = {24, 11, 8};
+  if (storage != Storage::block16) return std::ldexp(spread, -kDigits[static_cast<std::size_t>(storage)]);
+  constexpr double kLargestSquare = 5.70;  // mean, of the largest of 32 standard normal values
+  return std::ldexp(spread * std::sqrt(kLargestSquare), -15);
 }
 
-int storage_bytes(Storage storage) noexcept {
+std::size_t storage_bytes(Storage storage, std::int64_t values) noexcept {
+  const auto count = static_cast<std::size_t>(values);
+  if (storage != Storage::block16) return count * (is_16_bit(storage) ? 2 : 4);
+  return (2 * count + (count + dense::kBlockValues - 1) / dense::kBlockValues + 3) / 4 * 4;
+}
+
+std::size_t storage_alignment(Storage storage) noexcept {
   return is_16_bit(storage) ? 2 : 4;
 }
 
 Census census_of(const void* stored, Storage storage, std::int64_t count) noexcept {
   bool finite = true;
-  const float largest = kernels_of(storage).largest(stored, count, finite);
+  const float largest = kernels_of(storage).largest(array_of(stored, storage, count), count, finite);
   return census_with(static_cast<double>(largest), finite);
 }
 
@@ -77,9 +102,9 @@ Census census_of(const double* values, std::int64_t count) noexcept {
 }
 
 int storing_exponent(const Census& census, Storage storage) noexcept {
-  constexpr int kUsual = 64, kTopOfF16 = 14;
+  constexpr int kUsual = 64, kTop = 14;
   if (census.zero) return 0;
-  if (storage == Storage::f16) return census.exponent - kTopOfF16;
+  if (storage == Storage::f16 || storage == Storage::block16) return census.exponent - kTop;
   return std::abs(census.exponent) <= kUsual ? 0 : census.exponent;
 }
 
@@ -87,11 +112,12 @@ template <class Real>
 void read_stored(const void* stored, Storage storage, std::int64_t count, int exponent, Real* to) {
   const Factors<Real> factors(exponent);
   const cpu::StoredKernels& kernels = kernels_of(storage);
+  const auto all = array_of(stored, storage, count);
   if constexpr (std::is_same_v<Real, float>) {
-    kernels.read(stored, count, factors.first, factors.second, to);
+    kernels.read(all, count, factors.first, factors.second, to);
   } else {
     by_blocks(count, [&](std::int64_t first, std::int64_t size, float* block) {
-      kernels.read(static_cast<const std::byte*>(stored) + first * storage_bytes(storage), size, 1, 1, block);
+      kernels.read(from_value(all, storage, first), size, 1, 1, block);
       std::transform(block, block + size, to + first,
                      [&](float value) { return static_cast<Real>(value) * factors.first * factors.second; });
     });
@@ -99,20 +125,20 @@ void read_stored(const void* stored, Storage storage, std::int64_t count, int ex
 }
 
 template <class Real>
-double write_stored(const Real* from, std::int64_t count, int exponent, int largest, Storage storage,
+double write_stored(const Real* values, std::int64_t count, int exponent, int largest, Storage storage,
                     void* stored) {
   const Factors<Real> factors(-exponent);
   const auto unit = std::ldexp(1.0f, std::clamp(exponent - largest, -100, 100));
   const cpu::StoredKernels& kernels = kernels_of(storage);
+  const auto all = array_of(stored, storage, count);
   double error = 0, norm = 0;
   if constexpr (std::is_same_v<Real, float>) {
-    kernels.write(from, count, factors.first, factors.second, unit, stored, error, norm);
+    kernels.write(values, count, factors.first, factors.second, unit, all, error, norm);
   } else {
     by_blocks(count, [&](std::int64_t first, std::int64_t size, float* block) {
-      std::transform(from + first, from + first + size, block,
+      std::transform(values + first, values + first + size, block,
                      [&](Real value) { return static_cast<float>(value * factors.first * factors.second); });
-      kernels.write(block, size, 1, 1, unit, static_cast<std::byte*>(stored) + first * storage_bytes(storage),
-                    error, norm);
+      kernels.write(block, size, 1, 1, unit, from_value(all, storage, first), error, norm);
     });
   }
   return norm > 0 ? std::sqrt(error / norm) : 0.0;

@@ -2,6 +2,7 @@
 // Reads and writes the values of compact transforms in host memory, multiplied by powers of two.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/base/storage.hpp"
@@ -9,9 +10,13 @@
 namespace sfft::detail {
 
 /// Root mean square relative error, of a whole array, of rounding values to the format: 2^-p/sqrt(8 ln 2) for
-/// p significant bits, if the logarithms of the values are spread evenly within an octave.
+/// p significant bits, if the logarithms of the values are spread evenly within an octave. For block16: of
+/// Gaussian values.
 double rounding_error(dense::Storage storage) noexcept;
-int storage_bytes(dense::Storage storage) noexcept;
+/// Bytes of the values of one transform, a multiple of 4 for block16.
+std::size_t storage_bytes(dense::Storage storage, std::int64_t values) noexcept;
+/// What the values of one transform are aligned to, in bytes.
+std::size_t storage_alignment(dense::Storage storage) noexcept;
 
 /// What an array holds, as far as its scale is concerned.
 struct Census {
@@ -22,18 +27,18 @@ struct Census {
 Census census_of(const double* values, std::int64_t count) noexcept;
 Census census_of(const void* stored, dense::Storage storage, std::int64_t count) noexcept;
 
-/// The exponent e by which a value of 2^(exponent of the census) is stored divided by 2^e. f16: the largest
-/// value then lies in [2^14, 2^15). f32 and bf16: 0 if the largest is within 2^±64, else so that it lies in
-/// [1, 2).
+/// The exponent e by which a value of 2^(exponent of the census) is stored divided by 2^e. f16 and
+/// block16: the largest value then lies in [2^14, 2^15). f32 and bf16: 0 if the largest is within 2^±64, else
+/// so that it lies in [1, 2).
 int storing_exponent(const Census& census, dense::Storage storage) noexcept;
 
 /// to[i] = stored[i] · 2^exponent. Real: float or double. What leaves its range becomes infinite or 0.
 template <class Real>
 void read_stored(const void* stored, dense::Storage storage, std::int64_t count, int exponent, Real* to);
-/// stored[i] = from[i] / 2^exponent, rounded to nearest. `largest`: the exponent of a census of `from`.
+/// stored[i] = values[i] / 2^exponent, rounded to nearest. `largest`: the exponent of a census of the values.
 /// Returns the relative L2 error of the finite values.
 template <class Real>
-double write_stored(const Real* from, std::int64_t count, int exponent, int largest, dense::Storage storage,
+double write_stored(const Real* values, std::int64_t count, int exponent, int largest, dense::Storage storage,
                     void* stored);
 
 }  // namespace sfft::detail

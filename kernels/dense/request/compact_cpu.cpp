@@ -38,13 +38,10 @@ class CompactCpuRunner final : public CompactRunner {
 
   void run(Direction direction, const void* from, const CompactScale* from_scales, void* to,
            CompactScale* to_scales, std::byte* workspace) const override {
-    const auto distance = [&](std::int64_t parts, dense::Storage storage) {
-      return static_cast<std::size_t>(parts) * static_cast<std::size_t>(storage_bytes(storage));
-    };
     const std::size_t from_bytes =
-                          distance(source_parts(problem_, direction), request_.formats.source(direction)),
-                      to_bytes =
-                          distance(target_parts(problem_, direction), request_.formats.target(direction));
+        storage_bytes(request_.formats.source(direction), source_parts(problem_, direction));
+    const std::size_t to_bytes =
+        storage_bytes(request_.formats.target(direction), target_parts(problem_, direction));
     threads_.run(problem_.batch, [&](std::int64_t b, int slot, cpu::ThreadPool*) {
       const auto at = static_cast<std::size_t>(b);
       const CompactScale scale = run_one(direction, static_cast<const std::byte*>(from) + at * from_bytes,

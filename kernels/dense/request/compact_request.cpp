@@ -18,7 +18,7 @@ using dense::Storage;
 constexpr double kLargestF16 = 65504;
 
 void check_storage(Storage storage) {
-  if (storage > Storage::bf16)
+  if (storage > Storage::block16)
     throw Error(ErrorCode::invalid_argument, "unknown format of stored values: give a dense::Storage");
 }
 
@@ -78,6 +78,10 @@ CompactRequest make_compact_request(const Shape& shape, bool real, const dense::
       {options.signal, options.spectrum, options.between, peak_of(options.signal_peak, options.signal),
        peak_of(options.spectrum_peak, options.spectrum)}};
   if (for_gpu(options.dense)) {
+    for (const Storage storage : {options.signal, options.spectrum, options.between}) {
+      if (storage == Storage::block16)
+        throw Error(ErrorCode::backend_unavailable, "block16 is for plans on the CPU: on a GPU use f16");
+    }
     check_peaks(request, options, Direction::forward);
     check_peaks(request, options, Direction::inverse);
   }

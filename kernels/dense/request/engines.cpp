@@ -31,6 +31,8 @@ const char* to_string(Storage storage) noexcept {
       return "f16";
     case Storage::bf16:
       return "bf16";
+    case Storage::block16:
+      return "block16";
   }
   return "unknown";
 }

@@ -18,7 +18,7 @@ using dense::CompactScale;
 using dense::Storage;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Storage kAll[] = {Storage::f32, Storage::f16, Storage::bf16};
+constexpr Storage kAll[] = {Storage::f32, Storage::f16, Storage::bf16, Storage::block16};
 
 TEST(CompactValues, ZerosStayZero) {
   for (const Storage storage : kAll) {
@@ -79,7 +79,7 @@ TEST(CompactValues, OneSpoiledTransformSpoilsNoOther) {
 TEST(CompactValues, SubnormalInputs) {
   for (const Storage storage : {Storage::f16, Storage::bf16}) {
     const CompactPlan plan(Shape(12), false, {.signal = storage, .spectrum = storage});
-    CompactArray signal = room_for(plan.signal_bytes(), 1);
+    CompactArray signal = room_for_signals(plan);
     auto* parts = reinterpret_cast<unsigned short*>(signal.bytes.data());
     for (unsigned i = 0; i < 24; ++i) parts[i] = static_cast<unsigned short>(1 + 3 * i % 60);
     const ComplexSignal exact = complex_of(loaded(signal, storage), false);

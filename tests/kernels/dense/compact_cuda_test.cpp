@@ -125,11 +125,12 @@ void expect_right(const Case& c, Engine engine) {
   ComplexSignal expected(reference.spectrum_points());
   reference.forward(exact.data(), c.real ? ElementType::f64 : ElementType::c128, expected);
 
-  CompactArray spectrum{on_device(*plan, Direction::forward, array.bytes), plain.scales};
+  CompactArray spectrum{on_device(*plan, Direction::forward, array.bytes), plain.scales,
+                        plan->spectrum_values()};
   for (auto& scale : spectrum.scales) scale.exponent = plan->exponent(Direction::forward);
   const double error = relative_l2(complex_of(loaded(spectrum, c.spectrum), false), expected);
   EXPECT_LE(error, 1.25 * plan->predicted_error(Direction::forward) + 2e-6);
-  CompactArray back{on_device(*plan, Direction::inverse, spectrum.bytes), plain.scales};
+  CompactArray back{on_device(*plan, Direction::inverse, spectrum.bytes), plain.scales, plain.values};
   for (auto& scale : back.scales)
     scale.exponent = plan->exponent(Direction::forward) + plan->exponent(Direction::inverse);
   EXPECT_LE(relative_l2(loaded(back, c.signal), exact),
@@ -254,6 +255,7 @@ TEST_F(CompactCuda, BadArgumentsAreRefused) {
   EXPECT_EQ(made(Storage::bf16, 1), std::nullopt);
   EXPECT_EQ(made(Storage::bf16, 0), ErrorCode::invalid_argument) << "f16 results of unknown size";
   EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums that no float holds";
+  EXPECT_EQ(made(Storage::block16, 0), ErrorCode::backend_unavailable);
   EXPECT_EQ(made(Storage::f16, -1), ErrorCode::invalid_argument);
   EXPECT_EQ(made(Storage::f16, std::nan("")), ErrorCode::invalid_argument);
 }

@@ -42,7 +42,8 @@ TEST_P(CompactLengths, Real) {
   for (std::int64_t n = 1; n <= 4096; ++n) expect_right(n, true, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, CompactLengths, testing::Values(Storage::f32, Storage::f16, Storage::bf16),
+INSTANTIATE_TEST_SUITE_P(Formats, CompactLengths,
+                         testing::Values(Storage::f32, Storage::f16, Storage::bf16, Storage::block16),
                          [](const auto& format) { return std::string(to_string(format.param)); });
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/dense/cpu/stored_values.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/compact.hpp"
 #include "tests/support/dense_reference.hpp"
@@ -72,7 +73,7 @@ std::vector<double> results_of(const Case& c, bool inverse, const EmulatedKernel
   const Program program = c.program(inverse);
   const Formats formats = c.formats(inverse);
   const auto batch = static_cast<std::size_t>(c.problem.batch);
-  Guarded output(parts * bytes_of(formats.target)), scratch(program.scratch_bytes(true));
+  Guarded output(parts * dense::compact_bytes(1, formats.target)), scratch(program.scratch_bytes(true));
   detail::tuned::Tables tables(true, copy_to_host);
   emulate(program, kernels, first, tables,
           {input.data(), output.data(), scratch.data(), std::ldexp(scale, -program.exponent()),
@@ -92,7 +93,7 @@ void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t fir
   const auto count = static_cast<std::size_t>(problem.batch * problem.shape.points());
   ComplexSignal noise = random_signal(count, 5);
   const std::vector<double> parts = parts_of(noise, problem.real);
-  std::vector<std::byte> signal(parts.size() * bytes_of(c.signal));
+  std::vector<std::byte> signal(parts.size() * dense::compact_bytes(1, c.signal));
   detail::write_stored(parts.data(), static_cast<std::int64_t>(parts.size()), 0, 2, c.signal, signal.data());
   std::vector<double> exact(parts.size());
   load_compact(signal, c.signal, {}, std::span(exact));
@@ -115,7 +116,7 @@ void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t fir
   EXPECT_LE(relative_l2(spectrum, scaled), bound_of(c.spectrum));
 
   // Back, from what the spectrum should be.
-  std::vector<std::byte> stored(scaled.size() * bytes_of(c.spectrum));
+  std::vector<std::byte> stored(scaled.size() * dense::compact_bytes(1, c.spectrum));
   detail::write_stored(scaled.data(), static_cast<std::int64_t>(scaled.size()), 0, 10, c.spectrum,
                        stored.data());
   const std::vector<double> back = results_of(c, true, kernels, first + c.program(false).kernels.size(),
@@ -170,6 +171,30 @@ TEST(TunedCompact, FramesAndVolumes) {
                 of(Shape({6, 10, 18}), true, 2, kF16, kF16, kF16),
                 of(Shape({5, 7, 9}), true, 2, kF16, kF16, kF32),
                 of(Shape({16, 32, 16}), false, 2, kF16, kF16, kF16, {8, 4})});
+}
+
+/// Copies to shared memory, prefetches, and tiles that are staged there move 16-bit values, too.
+TEST(TunedCompact, WaysThroughSharedMemory) {
+  const auto named = [](const Shape& shape, bool real, std::int64_t batch, const char* kernels) {
+    return Case{dense_problem(shape, real, batch), *detail::tuned::parse_policy(kernels), kF16, kF16, kF16};
+  };
+  const std::vector<Case> cases{
+      named(Shape({24, 80}), true, 5,
+            "kernel radices=4.6 threads_per_transform=6 transforms_per_block=16 "
+            "interleaved_shared=1 double_buffered=1 kernel radices=5.8 threads_per_transform=8 "
+            "transforms_per_block=4"),
+      named(Shape({24, 80}), true, 5,
+            "kernel radices=4.6 threads_per_transform=4 transforms_per_block=6 "
+            "interleaved_shared=1 prefetch_distance=25 kernel radices=5.8 "
+            "threads_per_transform=8 transforms_per_block=16 prefetch_distance=12"),
+      named(Shape(96), false, 9,
+            "kernel radices=8.12 threads_per_transform=12 transforms_per_block=2 "
+            "prefetch_distance=25 early_prefetch=1"),
+      named(Shape(127), false, 39,
+            "kernel radices=18.7 threads_per_transform=7 transforms_per_block=9 staged=1"),
+      named(Shape(1021), false, 2, "kernel radices=5.12.17 threads_per_transform=85 staged=1")};
+  EXPECT_TRUE(cases[0].program(false).kernels[0].double_buffers());
+  expect_right(cases);
 }
 
 /// Between steps no value overflows, however the largest ones add up: impulses and constants of the peak.
