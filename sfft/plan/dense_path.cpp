@@ -77,7 +77,8 @@ std::size_t DenseExecutor<Real>::scratch_bytes() const noexcept {
 
 template <class Real>
 std::size_t DenseExecutor<Real>::shared_scratch_bytes() const noexcept {
-  return std::max(spectrum_bytes(shared_) + shared_.workspace_bytes(), picked_ ? picked_->scratch_bytes() : 0);
+  return std::max(spectrum_bytes(shared_) + shared_.workspace_bytes(),
+                  picked_ ? picked_->scratch_bytes() : 0);
 }
 
 template <class Real>

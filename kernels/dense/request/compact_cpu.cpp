@@ -24,9 +24,11 @@ std::size_t aligned(std::size_t bytes) {
 class CompactCpuRunner final : public CompactRunner {
  public:
   CompactCpuRunner(const CompactRequest& request, std::unique_ptr<const DenseRunner<float>> one)
-      : request_(request), problem_(request.dense.problem), one_(std::move(one)),
-        threads_(static_cast<int>(
-            std::min<std::int64_t>(thread_count(request.dense.options), problem_.batch))) {
+      : request_(request),
+        problem_(request.dense.problem),
+        one_(std::move(one)),
+        threads_(
+            static_cast<int>(std::min<std::int64_t>(thread_count(request.dense.options), problem_.batch))) {
     samples_bytes_ = problem_.real ? floats(source_parts(problem_, Direction::forward)) : 0;
     spectrum_bytes_ = floats(target_parts(problem_, Direction::forward));
     slot_bytes_ = samples_bytes_ + spectrum_bytes_ + aligned(one_->workspace_bytes());

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
-#include "kernels/dense/out_of_card/card.hpp"
-#include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 
@@ -25,19 +23,6 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest&) {
   no_backend();
 }
 
-bool gpu_usable(int) {
-  return false;
-}
-
-template <class Real>
-std::unique_ptr<Card<Real>> make_gpu_card(int) {
-  no_backend();
-}
-
-CompactChoice choose_compact_on_gpu(const CompactRequest&) {
-  no_backend();
-}
-
 template <class Real>
 std::unique_ptr<const SelectiveRunner<Real>> select_on_gpu(const DenseRequest& request,
                                                            std::span<const std::int64_t>) {
@@ -49,8 +34,6 @@ template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const Dense
                                                                      std::span<const std::int64_t>);
 template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,
                                                                       std::span<const std::int64_t>);
-template std::unique_ptr<Card<float>> make_gpu_card(int);
-template std::unique_ptr<Card<double>> make_gpu_card(int);
 template DenseChoice<float> choose_on_gpu(const DenseRequest&);
 template DenseChoice<double> choose_on_gpu(const DenseRequest&);
 

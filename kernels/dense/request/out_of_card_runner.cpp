@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 
 #include "kernels/dense/wisdom/wisdom.hpp"
@@ -121,14 +122,13 @@ std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request)
   std::unique_ptr<Card<Real>> card;
   if (!host_alone) {
     const bool asked = options.host_share >= 0 || options.device_memory > 0;
-    if (!asked && !works<Real>(request.problem)) return std::nullopt;
+    const double needed = options.host_share < 0 ? bytes_of_arrays<Real>(request.problem) : HUGE_VAL;
+    if (asked && needed <= static_cast<double>(options.device_memory)) return std::nullopt;
     // Planning in the card says better what is missing.
-    if (!asked && !gpu_usable(request.problem.device)) return std::nullopt;
+    if (!asked && (!works<Real>(request.problem) || !gpu_usable(request.problem.device))) return std::nullopt;
     card = make_gpu_card<Real>(request.problem.device);
     // Not what is free: the arrays of calls that are queued may have been allocated before.
-    const std::size_t limit =
-        options.device_memory > 0 ? static_cast<std::size_t>(options.device_memory) : card->memory_bytes();
-    if (options.host_share < 0 && bytes_of_arrays<Real>(request.problem) <= static_cast<double>(limit))
+    if (options.device_memory == 0 && needed <= static_cast<double>(card->memory_bytes()))
       return std::nullopt;
   }
   if (!works<Real>(request.problem)) {
