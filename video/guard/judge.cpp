@@ -27,6 +27,7 @@ constexpr double kBlurred = 0.35;
 /// Lost detail without the word of the coefficients, and whatever else there is to see.
 constexpr double kLostAlone = 0.4;
 constexpr double kLostEverywhere = 0.7;
+constexpr double kSoft = 0.8;
 constexpr double kLostHalf = 0.5;
 constexpr int kRepeats = 7;
 constexpr double kLight = 0.18;
@@ -38,6 +39,8 @@ constexpr double kMostLost = 1.5;
 constexpr double kNoCoherence = 0.35;
 /// By how much phases agree better with a move than with none.
 constexpr double kAgrees = 0.03;
+/// By how much they agree better with none than with one that only a few landmarks see.
+constexpr double kContradiction = 0.3;
 constexpr double kNoSharpness = 0.3;
 /// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that
 /// the light would leave.
@@ -127,8 +130,9 @@ Finding Judge::moved(const Observation& seen) const {
   const double least = std::max(limit(kShiftPx, kMostShift, shift_), 8 * r.standard_error);
   const bool phases_agree =
       r.sure && r.coherence > r.still_coherence + kAgrees && r.coherence > kNoCoherence * coherence_.level();
-  // Blurred landmarks hardly know places from each other.
-  const bool landmarks_know = seen.landmarks.located && !blurred(seen);
+  // Blurred landmarks hardly know places from each other, nor do those along edges.
+  const bool landmarks_know =
+      seen.landmarks.located && !blurred(seen) && r.coherence > r.still_coherence - kContradiction;
   if (landmarks_know || phases_agree) {
     finding.strength = shift / least;
     finding.shift_x = r.x;
@@ -190,7 +194,8 @@ double Judge::defocused(const Observation& seen) const {
     return (usual.level() - now) / std::clamp(kFar * usual.spread(), least, kMostLost * least);
   };
   // Nothing is as smooth as that but a blur, or what hides the scene and keeps still.
-  const double everywhere = seen.struck < kCovered ? lost(kLostEverywhere, seen.detail, detail_) : 0;
+  const bool soft = seen.struck < kCovered && seen.sharpness < kSoft * sharpness_.level();
+  const double everywhere = soft ? lost(kLostEverywhere, seen.detail, detail_) : 0;
   if (everywhere > 1) return everywhere;
   if (seen.changed > 2 * kCovered || gone(seen)) return 0;
   const double uncertain = 4 * seen.sharpness_error / std::max(0.05, sharpness_.level());

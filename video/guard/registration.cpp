@@ -32,6 +32,8 @@ constexpr double kLessAlike = 0.06;
 /// Frames in which landmarks that are nowhere are looked for, and every how many afterwards.
 constexpr int kPatience = 25;
 constexpr int kGlance = 4;
+/// By how much better phases agree with a scene that has not moved than with a place that is none.
+constexpr double kContradiction = 0.3;
 /// Peaks of the correlation of small pictures that are looked at.
 constexpr std::size_t kPeaks = 6;
 /// Grey levels that the residuals of a small picture are taken to have at least.
@@ -177,7 +179,7 @@ std::vector<Pose> Registrar::correlation_peaks(const ReferencePicture& reference
 }
 
 void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
-                       Landmarks& landmarks) {
+                       double still, Landmarks& landmarks) {
   // Whether the landmarks are where the phases say, or have nothing to say against it.
   constexpr double kClear = 0.8;
   const auto settled = [&] {
@@ -190,16 +192,21 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
     const PhaseAgreement other = phases_.climb(x, y);
     if (other.coherence > best.coherence) best = other;
   };
+  // Along edges landmarks look alike in many places, at which phases would not agree.
+  const auto try_near = [&](const Pose& place, bool patient) {
+    const PhaseAgreement near = phases_.approach(place.x, place.y);
+    if (phases_.at(near.x, near.y).coherence < still - kContradiction) return false;
+    return landmarks.try_at({near.x, near.y}, patient);
+  };
   // After a jump, low frequencies lead to where the landmarks are.
   const std::vector<Pose> peaks = correlation_peaks(reference);
   const Pose& peak = peaks.front();
-  const PhaseAgreement near = phases_.approach(peak.x, peak.y);
-  if (landmarks.try_at({near.x, near.y})) return;
+  if (try_near(peak, false)) return;
   consider(peak.x, peak.y);
   if (settled() || landmarks.try_at(start.pose(), true)) return;
   consider(start.x, start.y);
   if (start.x != 0 || start.y != 0) consider(0, 0);
-  if (settled() || landmarks.try_at({peak.x, peak.y})) return;
+  if (settled()) return;
   const Registration coarse = fit(reference, peak.x, peak.y).found;
   consider(coarse.x, coarse.y);
   // Turned or enlarged, a scene has no common phase: the small picture still shows where it is.
@@ -212,10 +219,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   const Pose turned{coarse.x, coarse.y, coarse.rotation, coarse.zoom};
   if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
   // Much that moves in front of the scene has peaks of its own.
-  for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) {
-    const PhaseAgreement other = phases_.approach(peaks[i].x, peaks[i].y);
-    landmarks.try_at({other.x, other.y}, true);
-  }
+  for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i], true);
 }
 
 bool Registrar::followed(const Landmarks& landmarks, const Registration& start) const {
@@ -242,7 +246,7 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
   }
   ++trust_.age;
   if (!clear && !followed(landmarks, start) && (without_ < kPatience || without_ % kGlance == 0)) {
-    search(reference, best, start, landmarks);
+    search(reference, best, start, found.still_coherence, landmarks);
     trust_ = {landmarks.likeness(), landmarks.share(), 0};
     if (landmarks.agreed()) best = phases_.at(landmarks.pose().x, landmarks.pose().y);
   } else if (clear) {

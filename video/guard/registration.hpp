@@ -70,8 +70,9 @@ class Registrar {
   Step fit(const ReferencePicture& reference, double x, double y);
   /// Whether the landmarks agree, near the start, as well as where the latest search has found the scene.
   bool followed(const Landmarks& landmarks, const Registration& start) const;
+  /// `still`: coherence of the phases for a scene that has not moved.
   void search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
-              Landmarks& landmarks);
+              double still, Landmarks& landmarks);
   /// Of the small pictures' correlation, the highest first; at least one.
   std::vector<Pose> correlation_peaks(const ReferencePicture& reference);
 
