@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms each frame as far as the support needs, and finds the tail by Parseval's theorem. Where that is
+// Transforms a frame as far as the support needs, and finds the tail by Parseval's theorem. Where that is
 // not precise enough, runs a dense plan, picks the support from its half or full spectrum, and sums the rest.
 // Spectra whose powers leave the range of double are rescaled first.
 #include "sfft/plan/dense_path.hpp"
@@ -81,10 +81,20 @@ std::size_t DenseExecutor<Real>::shared_scratch_bytes() const noexcept {
                   picked_ ? picked_->scratch_bytes() : 0);
 }
 
+/// The whole spectrum, at the start of the scratch.
 template <class Real>
-bool DenseExecutor<Real>::execute_picked(const void* frame, ElementType type,
-                                         std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
-                                         std::byte* scratch) const noexcept {
+std::complex<Real>* DenseExecutor<Real>::transform(const dense::Plan<Real>& plan, const void* frame,
+                                                   ElementType type, std::byte* scratch) const noexcept {
+  auto* const spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
+  plan.forward(SignalView(frame, static_cast<std::size_t>(shape_.points()), type, shape_),
+               {spectrum, plan.spectrum_points()}, {scratch + spectrum_bytes(plan), plan.workspace_bytes()});
+  return spectrum;
+}
+
+template <class Real>
+bool DenseExecutor<Real>::execute_quickly(const dense::Plan<Real>& plan, const void* frame, ElementType type,
+                                          std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
+                                          std::byte* scratch) const noexcept {
   // The tail as a share of the energy without the mean, which float rounding changes by some 1e-7, and this
   // energy as a share of all, which rounding in double changes by some 1e-13.
   constexpr double kLeastTail = 1e-4, kLeastEnergy = 1e-6;
@@ -94,7 +104,12 @@ bool DenseExecutor<Real>::execute_picked(const void* frame, ElementType type,
                                                                           &squares);
   const double energy = points * (squares - sum * (sum / points));  // without f = 0
   if (!(energy > kLeastEnergy * points * squares && energy > 1e-200 && energy < 1e200)) return false;
-  picked_->forward(frame, type, values, scratch);
+  if (picked_) {
+    picked_->forward(frame, type, values, scratch);
+  } else {
+    const auto* const spectrum = transform(plan, frame, type, scratch);
+    for (std::size_t i = 0; i < picks_.size(); ++i) values[i] = spectrum[picks_[i].at];
+  }
   double held = 0;
   bool mean = false;
   for (std::size_t i = 0; i < picks_.size(); ++i) {
@@ -114,7 +129,6 @@ template <class Real>
 void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*,
                                   std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                                   std::byte* scratch) const noexcept {
-  if (picked_ && execute_picked(frame.data, type, values, stats, scratch)) return;
   run(plan_, frame, type, values, stats, scratch);
 }
 
@@ -123,7 +137,6 @@ template <class Real>
 void DenseExecutor<Real>::execute_shared(FrameData frame, ElementType type, const Real*,
                                          std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                                          std::byte* scratch, cpu::ThreadPool&) const noexcept {
-  if (picked_ && execute_picked(frame.data, type, values, stats, scratch)) return;
   run(shared_, frame, type, values, stats, scratch);
 }
 
@@ -131,10 +144,11 @@ template <class Real>
 void DenseExecutor<Real>::run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
                               std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                               std::byte* scratch) const noexcept {
-  auto* spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
+  // Pictures of cameras have a tail, other signals may have none and would be transformed twice.
+  const bool camera = type == ElementType::u8 || type == ElementType::u16;
+  if (real_ && (picked_ || camera) && execute_quickly(plan, frame.data, type, values, stats, scratch)) return;
+  std::complex<Real>* const spectrum = transform(plan, frame.data, type, scratch);
   const std::size_t points = plan.spectrum_points();
-  plan.forward(SignalView(frame.data, static_cast<std::size_t>(shape_.points()), type, shape_),
-               {spectrum, points}, {scratch + spectrum_bytes(plan), plan.workspace_bytes()});
   for (std::size_t i = 0; i < picks_.size(); ++i) {
     const std::complex<Real> value = spectrum[picks_[i].at];
     values[i] = picks_[i].conjugate ? std::conj(value) : value;

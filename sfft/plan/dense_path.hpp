@@ -41,10 +41,13 @@ class DenseExecutor final : public cpu::Executor<Real> {
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 
  private:
-  /// From the columns of the support alone. False where a small tail would drown in the rounding of what is
+  std::complex<Real>* transform(const dense::Plan<Real>& plan, const void* frame, ElementType type,
+                                std::byte* scratch) const noexcept;
+  /// With the tail by Parseval's theorem. False where a small tail would drown in the rounding of what is
   /// subtracted from the whole energy, and for values that are not finite.
-  bool execute_picked(const void* frame, ElementType type, std::span<std::complex<Real>> values,
-                      cpu::ExecutionStats& stats, std::byte* scratch) const noexcept;
+  bool execute_quickly(const dense::Plan<Real>& plan, const void* frame, ElementType type,
+                       std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
+                       std::byte* scratch) const noexcept;
   void run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
            std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
            std::byte* scratch) const noexcept;

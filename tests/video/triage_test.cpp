@@ -362,7 +362,7 @@ void expect_same(const TriageFile& found, const TriageFile& expected) {
   }
   ASSERT_EQ(found.timeline.size(), expected.timeline.size());
   for (std::size_t i = 0; i < found.timeline.size(); ++i) {
-    EXPECT_EQ(found.timeline[i].score, expected.timeline[i].score) << i;
+    EXPECT_EQ(found.timeline[i].value, expected.timeline[i].value) << i;
     EXPECT_EQ(found.timeline[i].seconds, expected.timeline[i].seconds) << i;
   }
 }
