@@ -38,7 +38,8 @@ class FileSource final : public FrameSource {
   SourceLog log() const override {
     SourceLog log;
     log.decoder = on_gpu_ ? "nvdec" : "cpu";
-    log.decoder_note = gpu_problem_;
+    log.decoder_note =
+        on_gpu_ ? "NVDEC conceals damaged pictures and does not tell: they are not counted" : gpu_problem_;
     log.damaged_packets = reader_->damaged_packets();
     log.damaged_frames = reader_->damaged_pictures();
     times_->add_to(log);
