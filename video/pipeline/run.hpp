@@ -105,6 +105,9 @@ TrackerOptions tracker_options(const RunOptions& options, bool live);
 /// not search.
 Template with_plan(const Template& tmpl, const RunOptions& options);
 
+/// What it asks of learning from frames of a shape.
+LearnOptions learn_options(const RunOptions& options, const Shape& shape);
+
 /// The k that is used when none is given: 1000, but no more than one frequency in 64 pixels.
 std::int64_t default_k(const Shape& shape) noexcept;
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A made-up scene for tests of triage, and what may happen in it.
+#pragma once
+
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace sfft::video {
+
+constexpr int kWidth = 192, kHeight = 108;
+using Grey = std::vector<float>;
+
+inline float& pixel(Grey& grey, int x, int y) {
+  return grey[static_cast<std::size_t>(y * kWidth + x)];
+}
+
+/// Walls, a slope and texture, the same in every frame.
+inline const Grey& scene() {
+  static const Grey drawn = [] {
+    Grey grey(kWidth * kHeight);
+    std::mt19937 random(3);
+    std::uniform_real_distribution<float> unit(0, 1);
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x)
+        pixel(grey, x, y) = 90 + 0.2F * static_cast<float>(x) + 14 * unit(random);
+    for (int i = 0; i < 60; ++i) {
+      const int left = static_cast<int>(unit(random) * (kWidth - 30));
+      const int top = static_cast<int>(unit(random) * (kHeight - 20));
+      const float level = 40 + 150 * unit(random);
+      for (int y = top; y < top + 4 + i % 13; ++y)
+        for (int x = left; x < left + 4 + i % 23; ++x) pixel(grey, x, y) = level;
+    }
+    return grey;
+  }();
+  return drawn;
+}
+
+using Edit = std::function<void(Grey& grey, int frame)>;
+
+/// A square that crosses the picture in frames 120 to 169.
+inline Edit crossing(int side, float contrast) {
+  return [=](Grey& grey, int frame) {
+    if (frame < 120 || frame >= 170) return;
+    const int left = 10 + 3 * (frame - 120);
+    for (int y = 60; y < 60 + side; ++y)
+      for (int x = left; x < left + side; ++x) pixel(grey, x, y) += contrast;
+  };
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run asks of learning and of the tracker.
+#include <algorithm>
+
+#include "video/pipeline/batching.hpp"
+#include "video/pipeline/run.hpp"
+
+namespace sfft::video {
+
+LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
+  LearnOptions learn;
+  learn.k = options.energy > 0 ? 0 : options.k > 0 ? options.k : default_k(shape);
+  learn.energy = options.energy;
+  learn.reference = options.reference;
+  learn.threads = options.threads;
+  learn.backend = options.backend;
+  learn.device = options.device;
+  return learn;
+}
+
+TrackerOptions tracker_options(const RunOptions& options, bool live) {
+  TrackerOptions tracking;
+  tracking.plan.backend = options.backend;
+  tracking.plan.device = options.device;
+  tracking.plan.transfer = options.transfer;
+  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads});
+  tracking.learn.backend = options.backend;
+  tracking.learn.device = options.device;
+  tracking.plan.threads = options.threads;
+  tracking.plan.max_samples = options.max_samples;
+  tracking.reference = options.reference;
+  tracking.accuracy = options.accuracy;
+  tracking.similarity = options.similarity;
+  tracking.plan.effort = options.effort;
+  tracking.refine = options.refine;
+  return tracking;
+}
+
+Template with_plan(const Template& tmpl, const RunOptions& options) {
+  TrackerOptions tracking = tracker_options(options, false);
+  tracking.refine = false;  // the plan to keep is one that somebody waits for
+  return Tracker<float>(tmpl, tracking).plan().keep_in(tmpl);
+}
+
+std::int64_t default_k(const Shape& shape) noexcept {
+  return std::clamp<std::int64_t>(shape.points() / 64, 1, 1000);
+}
+
+}  // namespace sfft::video
