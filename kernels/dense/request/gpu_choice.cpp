@@ -78,12 +78,14 @@ template <class Real>
 DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& platform,
                           const WisdomProblem& key, const std::optional<WisdomEntry>& known) {
   Contest<DenseChoice<Real>> contest;
-  for (const auto& [engine, kernel, name] : kEntrants) {
+  for (const Entrant& entrant : kEntrants) {
+    const Engine engine = entrant.engine;
     if (!gpu_engine_in_build(engine)) continue;
     // Tuned before: only time it again.
     const bool tuned = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
+    const std::string kernel = tuned ? known->kernel : entrant.kernel;
     contest.enter(
-        engine, name, [&] { return make<Real>(engine, request, tuned ? known->kernel : kernel, true); },
+        engine, entrant.name, [&] { return make<Real>(engine, request, kernel, true); },
         [&](const auto& runner) {
           return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), request.problem);
         });
