@@ -5,6 +5,7 @@
 
 #include "kernels/base/direct_table.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/halved_comb.hpp"
 #include "kernels/cuda/executors/direct.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "kernels/cuda/stages/luma.hpp"
@@ -196,7 +197,11 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
+  const int side = cuda::dimension_to_halve(comb, cuda::device_info(options.device), options.batch);
+  if (side < 0) return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
+  const HalvedComb half = halved(comb, side);
+  return sparse_plan<Real>({half.data, *data.support, flags_of(support), errors, witness, half.tail}, data,
+                           options);
 }
 
 template <class Real>

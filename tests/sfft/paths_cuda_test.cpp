@@ -119,15 +119,16 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
   }
 }
 
-/// Compares every kernel that can run a plan with the host's executor.
+/// Compares every kernel that can run a plan with the host's executor. `tail`: of a halved comb.
 template <class Real, class T>
 void compare_kernels(const auto& data, const SupportSet& support, const Accounting& accounting,
                      const std::vector<std::int64_t>& frequencies, const Expected<Real, T>& expected,
-                     const std::string& what) {
+                     const std::string& what, const std::vector<TailTerm>& tail = {}) {
   const DeviceInfo& info = device_info(0);
   const auto tables = [&] {
     if constexpr (requires { data.buckets[0]; }) {
-      return BinningTables<Real>(data, frequencies, flags_of(support), accounting.errors, accounting.witness);
+      return BinningTables<Real>(data, frequencies, flags_of(support), accounting.errors, accounting.witness,
+                                 tail);
     } else {
       return BinningTables<Real>(data, flags_of(support), accounting.errors, accounting.witness);
     }
@@ -155,6 +156,7 @@ void compare_kernels(const auto& data, const SupportSet& support, const Accounti
       policy.groups = cluster > 1 ? 1 : (lanes + side - 1) / side;
       policy.threads = side == 2 ? 96 : side == 1 ? 512 : 256;
       policy.overlap = info.overlap && side != 3;
+      if (side == 1) policy.copied = policy.copied_witness = 200 << 10;
       if (policy.lanes_per_group > lanes || (cluster - 1) * policy.lanes_per_group >= lanes) continue;
       if (fused_shared_bytes(fused.tables().view(), policy) > info.shared_bytes_per_block) continue;
       fused.set_policy(policy);
@@ -210,8 +212,14 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
         make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
     const auto expected =
         expect<Real, T>(host, support, accounting, frames, variant.reference ? reference : std::vector<T>{});
-    compare_kernels<Real, T>(data, support, accounting, signal.support, expected,
-                             shape.to_string() + " " + to_string(element_type_of<T>::value) + variant.name);
+    const std::string what = shape.to_string() + " " + to_string(element_type_of<T>::value) + variant.name;
+    compare_kernels<Real, T>(data, support, accounting, signal.support, expected, what);
+    for (int d = 0; real && d < shape.rank(); ++d) {
+      if (data.buckets[static_cast<std::size_t>(d)] % 2 != 0 || data.delay_count() > 16) continue;
+      const HalvedComb half = halved(data, d);
+      compare_kernels<Real, T>(half.data, support, accounting, signal.support, expected,
+                               what + " halved along " + std::to_string(d), half.tail);
+    }
   }
 }
 

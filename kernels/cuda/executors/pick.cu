@@ -37,7 +37,8 @@ __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpe
       const DensePick pick = spectrum.picks[i];
       Complex<Real> z = values[pick.at];
       if (pick.conjugate) z.im = -z.im;
-      finish_row(plan.k, error_tables(plan), batch, frame, static_cast<int>(i), z, sums);
+      const int row = static_cast<int>(i);
+      finish_row(plan.k, error_tables(plan), batch, frame, row, z, known_value(plan.k, batch, row), sums);
       batch.standard_error[frame * plan.k + i] = 0;
       // Includes f = 0, because this is subtracted from the total.
       const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/small_fft/schedule_table.hpp"
 #include "kernels/cuda/stages/permute.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/cuda/stages/subsample.hpp"
@@ -18,6 +19,13 @@ namespace {
 
 /// Staged work runs in rounds of at most this much scratch.
 constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
+/// Points of a frame that a cluster is for; with fewer, a block ends before a cluster synchronises.
+constexpr std::int64_t kWorthCluster = 2048;
+
+/// Multiprocessors that each frame may use.
+int idle_share(const DeviceInfo& device, int frames) {
+  return std::max(1, device.multiprocessors / std::max(1, frames));
+}
 
 }  // namespace
 
@@ -109,6 +117,25 @@ std::string SparseExecutor<Real>::describe() const {
   return fmt::format("fused kernel, a block of {} threads per frame", policy_->threads);
 }
 
+int dimension_to_halve(const CombData& data, const DeviceInfo& device, int frames) {
+  const std::int64_t delays = data.delay_count();  // the lanes after halving
+  if (!data.real || 2 * delays > kMaxCombOffsets || data.samples() / 2 < kWorthCluster ||
+      delays > std::min(device.largest_cluster, idle_share(device, frames)))
+    return -1;
+  int best = -1, fewest = kMaxPasses + 1;
+  for (int d = data.shape.rank() - 1; d >= 0; --d) {
+    std::array<std::int64_t, 3> grid = data.buckets;
+    std::int64_t& side = grid[static_cast<std::size_t>(d)];
+    if (side % 2 != 0) continue;
+    side /= 2;
+    const int passes = lay_out_schedule(grid.data(), data.shape.rank(), false).passes;
+    if (passes >= fewest) continue;
+    best = d;
+    fewest = passes;
+  }
+  return best;
+}
+
 template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
                                                int frames) {
@@ -126,15 +153,20 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   FusedPolicy common;
   common.overlap = device.overlap;
   // Few frames: spread each over a cluster, one lane per block if there are enough multiprocessors.
-  constexpr int kWorthwhile = 2048;  // points; with fewer, a block ends before a cluster synchronises
-  const int idle = std::max(1, device.multiprocessors / std::max(1, frames));
-  if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthwhile) {
+  const int idle = idle_share(device, frames);
+  if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthCluster) {
     for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1; --cluster) {
       FusedPolicy policy = common;
       policy.cluster = cluster;
       policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;
       if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would have nothing to do
       policy.threads = threads_for(policy.lanes_per_group, 2);
+      // Nothing else needs the multiprocessors: every table is copied, if there is room.
+      FusedPolicy roomy = policy;
+      roomy.copied = roomy.copied_witness = static_cast<int>(device.shared_bytes_per_block);
+      if (fits(roomy, device.shared_bytes_per_block)) return roomy;
+      roomy.copied_witness = policy.copied_witness;
+      if (fits(roomy, device.shared_bytes_per_block)) return roomy;
       if (fits(policy, device.shared_bytes_per_block)) return policy;
     }
   }

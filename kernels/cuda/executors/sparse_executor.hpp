@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "kernels/base/comb_data.hpp"
 #include "kernels/cuda/executors/executor.hpp"
 #include "kernels/cuda/fused/fused.hpp"
 #include "kernels/cuda/small_fft/small_fft.hpp"
@@ -18,6 +19,10 @@ namespace sfft::detail::cuda {
 template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
                                                int frames);
+
+/// The dimension to halve (kernels/base/halved_comb.hpp) for batches of `frames`: while a frame has
+/// multiprocessors to spare, twice as many share its samples. −1: none.
+int dimension_to_halve(const CombData& data, const DeviceInfo& device, int frames);
 
 template <class Real>
 class SparseExecutor final : public Executor<Real> {

@@ -106,8 +106,11 @@ void launch_fused(const Binning<Real>& plan, const FusedPolicy& policy, const Ba
                                  fused_layout(plan, policy),
                                  FastDivisor(static_cast<std::uint32_t>(policy.lanes_per_group)),
                                  FastDivisor(1),
+                                 FastDivisor(1),
                                  plan};
-  arguments.by_slice = FastDivisor(static_cast<std::uint32_t>(arguments.layout.slice));
+  const auto slice = static_cast<std::uint32_t>(arguments.layout.slice);
+  arguments.by_slice = FastDivisor(slice);
+  arguments.by_pieces = FastDivisor(slice / kPiece<Real>);
   const auto start = [&](auto kernel) {
     LaunchShape shape;
     shape.blocks = static_cast<std::int64_t>(batch.count) * policy.cluster;

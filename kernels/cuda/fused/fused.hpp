@@ -19,6 +19,11 @@ struct FusedPolicy {
   int lanes_per_group = 1;  ///< transformed side by side; cluster · groups · lanes_per_group >= lanes
   int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>
   bool overlap = false;     ///< begin beside the stream's previous kernel; compute capability 9.0
+  /// Bytes of tables that a block copies to shared memory before it needs them, at most, and of the witness's
+  /// rows among them. Copies hide latency, and take room from other blocks. If the tables are larger, only
+  /// what every pass needs is copied.
+  int copied = 48 << 10;
+  int copied_witness = 16 << 10;
 };
 /// The most threads per block that registers allow.
 template <class Real>

@@ -28,14 +28,10 @@ struct FusedLayout {
   int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, if they are copied
   int witness,
       witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, likewise
-  int slice;          ///< rows that one block of a cluster finishes
+  int slice;          ///< rows that one block of a cluster finishes; even, so that they begin at 16 bytes
   int total;
 };
 
-/// Bytes that are copied ahead at most; if everything is more, only what every pass needs is copied.
-constexpr int kMostCopied = 48 << 10;
-/// The witness's rows are read once: copying them only hides latency, and takes room from other blocks.
-constexpr int kMostWitness = 16 << 10;
 /// Coefficients that keep a warp busy.
 constexpr int kWorthSegment = 64;
 
@@ -52,7 +48,7 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
   layout.pitch = lane_pitch<Real>(plan.fft.points, policy.lanes_per_group);
   layout.sums = take(static_cast<std::int64_t>(policy.cluster) * (policy.threads / 32) * sizeof(Sums));
   layout.powers = take(kMaxCluster * sizeof(double));
-  layout.slice = (plan.rows + policy.cluster - 1) / policy.cluster;
+  layout.slice = ((plan.rows + policy.cluster - 1) / policy.cluster + 1) / 2 * 2;
   const bool parts = policy.cluster > 1 || policy.groups > 1;
   layout.parts = take(parts ? element * layout.slice * policy.cluster : 0);
   layout.finish = take(sizeof(FinishMemory<Real>));
@@ -61,7 +57,7 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
       plan.fft.passes > 1 ? take(element * layout.pitch * policy.lanes_per_group) : layout.buffer0;
   const int own_lanes = policy.lanes_per_group * plan.lane_bytes;
   layout.head_bytes =
-      plan.lanes_at + own_lanes <= kMostCopied && policy.groups == 1 ? plan.lanes_at : plan.bucket_at;
+      plan.lanes_at + own_lanes <= policy.copied && policy.groups == 1 ? plan.lanes_at : plan.bucket_at;
   layout.lanes_bytes = layout.head_bytes == plan.lanes_at ? own_lanes : 0;
   layout.head = take(layout.head_bytes);
   layout.lanes = take(layout.lanes_bytes);
@@ -76,9 +72,10 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
     layout.differences = parts  ? layout.parts
                          : room ? (plan.fft.passes % 2 == 1 ? layout.buffer1 : layout.buffer0)
                                 : take(element * plan.k);
-    const std::int64_t rows = element * columns * plan.witness.count;
-    if (policy.groups == 1 && rows <= kMostWitness &&
-        rows + layout.head_bytes + layout.lanes_bytes <= kMostCopied) {
+    const std::int64_t rows =
+        element * (policy.cluster > 1 ? columns : plan.witness.pitch) * plan.witness.count;
+    if (policy.groups == 1 && rows <= policy.copied_witness &&
+        rows + layout.head_bytes + layout.lanes_bytes <= policy.copied) {
       layout.witness_bytes = static_cast<int>(rows);
       layout.witness = take(rows);
     }
@@ -92,9 +89,13 @@ struct FusedArguments {
   Batch<Real> batch;
   FusedPolicy policy;
   FusedLayout layout;
-  FastDivisor by_lanes, by_slice;
+  FastDivisor by_lanes, by_slice, by_pieces;  ///< the last: by the 16-byte pieces of a slice
   Binning<Real> plan;
 };
+
+/// Complex numbers in 16 bytes, the most that a thread copies at once.
+template <class Real>
+constexpr int kPiece = 16 / static_cast<int>(sizeof(Complex<Real>));
 
 /// Copies global to shared memory, 16 bytes per thread, without waiting.
 __device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {

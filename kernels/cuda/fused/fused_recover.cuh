@@ -17,6 +17,7 @@ struct FusedTables {
   const BucketPair* bucket;
   const unsigned char* lanes;  ///< of the block's first lane
   const Real* power_weight;    ///< nullptr: none
+  const DeviceTailTerm<Real>* tail;
   ErrorTables<Real> errors;
 
   __device__ __forceinline__ FusedTables(const FusedArguments<Real>& a, int first_lane) {
@@ -28,6 +29,7 @@ struct FusedTables {
     bucket = reinterpret_cast<const BucketPair*>(rows + plan.bucket_at);
     power_weight =
         plan.power_weight == nullptr ? nullptr : reinterpret_cast<const Real*>(rows + plan.power_at);
+    tail = reinterpret_cast<const DeviceTailTerm<Real>*>(rows + plan.tail_at);
     errors = {reinterpret_cast<const Real*>(rows + plan.gain_at),
               reinterpret_cast<const Real*>(rows + plan.bias_at),
               plan.fit == nullptr ? nullptr : reinterpret_cast<const Real*>(rows + plan.fit_at),
@@ -43,13 +45,16 @@ __device__ __forceinline__ const Complex<Real>* spectra(const FusedArguments<Rea
   return shared_at<Complex<Real>>(a.plan.fft.passes % 2 == 1 ? a.layout.buffer0 : a.layout.buffer1);
 }
 
-/// This thread's part of Σ weight_b |Z_b|² over the lanes of one group; 0 for a flat window, whose rows hold
+/// This thread's part of the tail's scale over the lanes of one group; 0 for a flat window, whose rows hold
 /// probes.
 template <class Real>
 __device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a, const FusedTables<Real>& tables,
                                            int lanes) {
   const Complex<Real>* z = spectra(a);
   Real power = 0;
+  for (int t = threadIdx.x; t < a.plan.tail_terms; t += blockDim.x)
+    power += tail_term(tables.tail[t], lanes,
+                       [&](int l, int b) { return z[l * a.layout.pitch + padded<Real>(b)]; });
   if (tables.power_weight == nullptr) return power;
   for (int b = threadIdx.x; b < a.plan.fft.points; b += blockDim.x) {
     Real square = 0;
@@ -96,8 +101,9 @@ __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
 template <class Real>
 __device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<Real>& a, int first) {
   if (a.layout.witness_bytes > 0)
-    return {shared_at<Complex<Real>>(a.layout.witness), a.policy.cluster > 1 ? a.layout.slice : a.plan.k};
-  return {a.plan.witness.rows + first, a.plan.k};
+    return {shared_at<Complex<Real>>(a.layout.witness),
+            a.policy.cluster > 1 ? a.layout.slice : a.plan.witness.pitch};
+  return {a.plan.witness.rows + first, a.plan.witness.pitch};
 }
 
 /// Starts to copy those rows; the block has `columns` coefficients.
@@ -110,12 +116,12 @@ __device__ __forceinline__ void copy_witness(const FusedArguments<Real>& a, int 
                a.layout.witness_bytes);
     return;
   }
-  const int slice = a.layout.slice;
-  for (int t = threadIdx.x; t < plan.witness.count * slice; t += blockDim.x) {
-    const int s = static_cast<int>(a.by_slice.divide(t)), i = t - s * slice;
+  const int pieces = a.layout.slice / kPiece<Real>;
+  for (int t = threadIdx.x; t < plan.witness.count * pieces; t += blockDim.x) {
+    const int s = static_cast<int>(a.by_pieces.divide(t)), i = (t - s * pieces) * kPiece<Real>;
     if (i < columns)
-      __pipeline_memcpy_async(shared_at<Complex<Real>>(a.layout.witness) + t,
-                              plan.witness.rows + s * plan.k + first + i, sizeof(Complex<Real>));
+      __pipeline_memcpy_async(shared_at<Complex<Real>>(a.layout.witness) + t * kPiece<Real>,
+                              plan.witness.rows + s * plan.witness.pitch + first + i, 16);
   }
 }
 
@@ -149,14 +155,19 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int warps = static_cast<int>(blockDim.x) / 32;
+  const int first = rank * slice;
+  const int last = min(first + slice, plan.k);
+  // Under way while rows are summed.
+  const int own = first + static_cast<int>(threadIdx.x);
+  const Complex<Real> known = known_value(own < last ? plan.k : 0, a.batch, own);
   power = warp_sum(power);
   if (lane == 0) scratch[warp].power = static_cast<double>(power);
   __syncthreads();
   // Every block has started: its memory may be written.
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
   if (warp == warps - 1) {  // the one with the fewest rows
-    const double own = warp_sum(lane < warps ? scratch[lane].power : 0.0);
-    if (lane < cluster) whole.map_shared_rank(powers, lane)[rank] = own;
+    const double sum = warp_sum(lane < warps ? scratch[lane].power : 0.0);
+    if (lane < cluster) whole.map_shared_rank(powers, lane)[rank] = sum;
   }
   constexpr int kAhead = 4;  // rows before the first store: a load after it would wait
   for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
@@ -180,14 +191,13 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
     return large ? sum_over_blocks<kMaxCluster>(cluster, sum, part)
                  : sum_over_blocks<kPortableCluster>(cluster, sum, part);
   };
-  const int first = rank * slice;
-  const int last = min(first + slice, plan.k);
   Sums sums;
-  for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
+  for (int i = own; i < last; i += blockDim.x) {
     const Complex<Real> z =
         over_blocks(Complex<Real>{0, 0}, [&](int c) { return parts[c * slice + i - first]; });
     // No other thread reads what the blocks have sent for row i.
-    parts[i - first] = finish_row(plan.k, tables.errors, a.batch, frame, i, z, sums);
+    parts[i - first] = finish_row(plan.k, tables.errors, a.batch, frame, i, z,
+                                  i == own ? known : known_value(plan.k, a.batch, i), sums);
   }
   const int busy = min(warps, (slice + 31) / 32);  // warps that have finished rows
   if (warp < busy) {
@@ -211,8 +221,10 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
   Ratios ratios{};
-  if (warp == 0) {  // in every block, with the same result
+  const bool settles = warp == warps - 1;
+  if (settles) {  // in every block, with the same result
     Sums all;
+#pragma unroll 4
     for (int w = lane; w < cluster * busy; w += 32) {
       all.held += scratch[w].held;
       all.norm += scratch[w].norm;
@@ -230,9 +242,8 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   }
   __syncthreads();
   const Scales scales = memory.scales;
-  for (int i = first + threadIdx.x; i < last; i += blockDim.x)
-    write_error(plan.k, tables.errors, a.batch, frame, i, scales);
-  if (rank == 0) write_account(a.batch, frame, ratios);
+  if (settles && rank == 0) write_account(a.batch, frame, ratios);
+  for (int i = own; i < last; i += blockDim.x) write_error(plan.k, tables.errors, a.batch, frame, i, scales);
 }
 #endif
 

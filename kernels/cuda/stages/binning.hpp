@@ -19,13 +19,22 @@ struct BucketPair {
   std::int32_t at, mirror;  ///< flat buckets of f and −f
 };
 
+/// A TailTerm of a halved comb.
+template <class Real>
+struct DeviceTailTerm {
+  BucketPair pair;
+  Real weight;
+  Real root_re, root_im;
+};
+
 /// A plan's check samples (kernels/base/witness_data.hpp).
 template <class Real>
 struct WitnessTable {
-  /// [sample][k]: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i, the imaginary part
+  /// [sample][pitch], k of them used: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i, the imaginary part
   /// of a complex one Σ_i rows.re im X̂_i − rows.im re X̂_i.
   const Complex<Real>* rows = nullptr;
   const std::int64_t* samples = nullptr;  ///< flat indices in a frame
+  int pitch = 0;                          ///< k, rounded up to an even number
   int count = 0;                          ///< 32 for real frames, 16 for complex ones; 0: there is none
   bool trimmed = false;
 };
@@ -59,7 +68,9 @@ struct Binning {
   const Real* bias = nullptr;           ///< k
   const Real* fit = nullptr;            ///< k; nullptr: no prior whose scale can be fitted
   const std::uint8_t* flags = nullptr;  ///< k
-  double power_unit = 1;                ///< of power_weight; 1/probes for flat windows
+  const DeviceTailTerm<Real>* tail = nullptr;  ///< halved combs have these instead; largest weight is 1
+  int tail_terms = 0;
+  double power_unit = 1;                ///< of power_weight or of `tail`; 1/probes for flat windows
   ErrorModel errors;
   WitnessTable<Real> witness;
 
@@ -72,6 +83,7 @@ struct Binning {
   int gain_at = 0;    ///< then bias, fit and flags
   int bias_at = 0, fit_at = 0, flags_at = 0;
   int power_at = 0;  ///< as `power_weight`
+  int tail_at = 0;   ///< as `tail`
   int lanes_at = 0;  ///< per lane: alpha, then beta
   int lane_bytes = 0;
   int lane_beta = 0;  ///< from a lane's alpha to its beta, in bytes

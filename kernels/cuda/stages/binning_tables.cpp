@@ -19,6 +19,7 @@ struct BinningTables<Real>::Parts {
   std::vector<BucketPair> buckets;
   std::vector<Real> gain, bias, fit;
   std::vector<Real> power_weight;
+  std::vector<DeviceTailTerm<Real>> tail;
   std::vector<std::uint8_t> flags;
   std::vector<std::vector<Complex<Real>>> lanes;  ///< alpha, then beta
   /// Places of tables.
@@ -75,13 +76,39 @@ void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::
   parts.flags = std::move(flags);
 }
 
+/// The weights of the tail's scale, the largest of which becomes 1: of buckets, or of the terms of a halved
+/// comb.
+template <class Real>
+void BinningTables<Real>::set_tail(const std::vector<double>& bucket_weight, const std::vector<TailTerm>& tail,
+                                   Parts& parts) {
+  double& unit = view_.power_unit;
+  unit = 0;
+  for (const double weight : bucket_weight) unit = std::max(unit, weight);
+  for (const TailTerm& term : tail) unit = std::max(unit, term.weight);
+  const auto relative = [&](double weight) { return static_cast<Real>(unit > 0 ? weight / unit : 0); };
+  for (const double weight : bucket_weight) parts.power_weight.push_back(relative(weight));
+  for (const TailTerm& term : tail) {
+    parts.tail.push_back({{static_cast<std::int32_t>(term.at), static_cast<std::int32_t>(term.mirror)},
+                          relative(term.weight),
+                          static_cast<Real>(term.root.real()),
+                          static_cast<Real>(term.root.imag())});
+  }
+  view_.tail_terms = static_cast<int>(tail.size());
+}
+
 /// For a complex signal only the rows of real parts are stored: those of imaginary parts hold the same
 /// numbers.
 template <class Real>
 void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) {
   if (witness.empty()) return;
   witness_samples_ = witness.samples;
-  parts.witness_rows = tables_.add(as_device<Real>(witness.rows));  // pairs of reals are complex numbers
+  std::vector<Real> rows = as_device<Real>(witness.rows);  // pairs of reals are complex numbers
+  if (view_.k % 2 == 1) {
+    const auto used = 2 * static_cast<std::size_t>(view_.k);
+    for (std::size_t end = rows.size() / used; end > 0; --end) rows.insert(rows.begin() + end * used, 2, Real(0));
+  }
+  parts.witness_rows = tables_.add(rows);
+  view_.witness.pitch = view_.k + view_.k % 2;
   parts.witness_samples = tables_.add(witness.samples);
   view_.witness.count = static_cast<int>(witness.samples.size());
   view_.witness.trimmed = witness.trimmed;
@@ -151,6 +178,7 @@ void BinningTables<Real>::make_blob(Parts& parts) {
   view_.fit_at = append(parts.fit);
   view_.flags_at = append(parts.flags);
   view_.power_at = append(parts.power_weight);
+  view_.tail_at = append(parts.tail);
   view_.lanes_at = static_cast<int>(blob.size());
   for (const auto& lane : parts.lanes) append(lane);
   view_.lane_bytes = (static_cast<int>(blob.size()) - view_.lanes_at) / view_.lanes;
@@ -169,6 +197,8 @@ void BinningTables<Real>::bind(const Parts& parts) {
   view_.flags = view_.blob + view_.flags_at;
   if (!parts.power_weight.empty())
     view_.power_weight = reinterpret_cast<const Real*>(view_.blob + view_.power_at);
+  if (!parts.tail.empty())
+    view_.tail = reinterpret_cast<const DeviceTailTerm<Real>*>(view_.blob + view_.tail_at);
   view_.alpha = view_.blob + view_.lanes_at;
   if (view_.witness.count > 0) {
     view_.witness.rows = tables_.at<Complex<Real>>(parts.witness_rows);
@@ -179,7 +209,7 @@ void BinningTables<Real>::bind(const Parts& parts) {
 template <class Real>
 BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
                                    std::vector<std::uint8_t> flags, const ErrorTable& errors,
-                                   const WitnessData& witness)
+                                   const WitnessData& witness, const std::vector<TailTerm>& tail)
     : shape_(data.shape) {
   Parts parts;
   const int rank = data.shape.rank();
@@ -206,10 +236,7 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   set_weights(data.delay_count(), data.weights, parts);
   set_errors(errors, std::move(flags), parts);
   set_witness(witness, parts);
-  view_.power_unit = *std::max_element(data.bucket_weight.begin(), data.bucket_weight.end());
-  std::vector<double> weights = data.bucket_weight;
-  for (double& weight : weights) weight = view_.power_unit > 0 ? weight / view_.power_unit : 0;
-  parts.power_weight = as_device<Real>(weights);
+  set_tail(data.bucket_weight, tail, parts);
   parts.buckets.resize(support.size());  // left to the GPU
   make_blob(parts);
   set_row_set(data);

@@ -10,6 +10,7 @@
 #include "kernels/base/comb_data.hpp"
 #include "kernels/base/error_table.hpp"
 #include "kernels/base/flat_data.hpp"
+#include "kernels/base/halved_comb.hpp"
 #include "kernels/cuda/runtime/staged_tables.hpp"
 #include "kernels/cuda/stages/binning.hpp"
 #include "kernels/cuda/stages/row_set.hpp"
@@ -20,9 +21,11 @@ namespace sfft::detail::cuda {
 template <class Real>
 class BinningTables {
  public:
-  /// `flags`: kDistinctConjugate and kMean of each coefficient. `witness` may be empty.
+  /// `flags`: kDistinctConjugate and kMean of each coefficient. `witness` may be empty. `tail`: of a halved
+  /// comb (kernels/base/halved_comb.hpp).
   BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
-                std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness);
+                std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness,
+                const std::vector<TailTerm>& tail = {});
   BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags, const ErrorTable& errors,
                 const WitnessData& witness);
 
@@ -49,6 +52,7 @@ class BinningTables {
   struct Parts;  ///< the tables on the host, and where they will be on the device
   void set_fft(const std::int64_t* grid, int rank, bool load_first, Parts& parts);
   void set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights, Parts& parts);
+  void set_tail(const std::vector<double>& bucket_weight, const std::vector<TailTerm>& tail, Parts& parts);
   void set_errors(const ErrorTable& errors, std::vector<std::uint8_t> flags, Parts& parts);
   void make_blob(Parts& parts);
   void set_witness(const WitnessData& witness, Parts& parts);

@@ -47,6 +47,23 @@ struct Sums {
 };
 static_assert(sizeof(Sums) == 4 * sizeof(double), "members are addressed as an array");
 
+/// What a term adds to the tail's scale; `spectrum(l, b)` is bucket b of lane l.
+template <class Real, class Spectrum>
+__device__ __forceinline__ Real tail_term(const DeviceTailTerm<Real>& term, int lanes,
+                                          const Spectrum& spectrum) {
+  Real square = 0;
+#pragma unroll 4
+  for (int l = 0; l < lanes; ++l) {
+    const Complex<Real> z = spectrum(l, term.pair.at), m = spectrum(l, term.pair.mirror);
+    // Twice Y₀ and Y₁.
+    const Complex<Real> even{z.re + m.re, z.im - m.im}, odd{z.im + m.im, m.re - z.re};
+    const Real re = even.re + term.root_re * odd.re - term.root_im * odd.im;
+    const Real im = even.im + term.root_re * odd.im + term.root_im * odd.re;
+    square += re * re + im * im;
+  }
+  return term.weight / 4 * square;
+}
+
 /// What finishing a row needs to know about its coefficient.
 template <class Real>
 struct ErrorTables {
@@ -61,12 +78,19 @@ __device__ __forceinline__ ErrorTables<Real> error_tables(const Binning<Real>& p
   return {plan.gain, plan.bias, plan.fit, plan.flags};
 }
 
-/// Takes row i, whose sum over all lanes is z: writes a coefficient, adds up a probe of the tail. Returns the
-/// coefficient of the difference to the reference.
+/// The reference's coefficient of row i.
+template <class Real>
+__device__ __forceinline__ Complex<Real> known_value(int k, const Batch<Real>& batch, int i) {
+  return batch.reference_values != nullptr && i < k ? batch.reference_values[i] : Complex<Real>{0, 0};
+}
+
+/// Takes row i, whose sum over all lanes is z: writes a coefficient, adds up a probe of the tail. `known` is
+/// known_value(). Returns the coefficient of the difference to the reference.
 template <class Real>
 __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Real>& tables,
                                                     const Batch<Real>& batch, std::int64_t frame, int i,
-                                                    Complex<Real> z, Sums& sums) {
+                                                    Complex<Real> z, const Complex<Real>& known,
+                                                    Sums& sums) {
   if (i >= k) {
     sums.power += static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
     return z;
@@ -79,7 +103,6 @@ __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Rea
     sums.fit += static_cast<double>(tables.fit[i]) * power;
   }
   if (batch.reference_values != nullptr) {
-    const Complex<Real> known = batch.reference_values[i];
     z.re += known.re;
     z.im += known.im;
   }
@@ -132,29 +155,30 @@ __device__ __forceinline__ Ratios ratios_of(const ErrorModel& model, const Accou
   return account_ratios(model, sums, kEpsilon);
 }
 
-/// Writes the account of a frame; three lanes of the first warp take one root each.
+/// Writes the account of a frame. Called by one warp, three lanes of which take one root each.
 template <class Real>
 __device__ __forceinline__ void write_account(const Batch<Real>& batch, std::int64_t frame,
                                               const Ratios& ratios) {
-  if (threadIdx.x >= 3) return;
-  const double numerator = threadIdx.x == 2 ? ratios.tail : ratios.error;
-  const double denominator = threadIdx.x == 0 ? 1 : threadIdx.x == 1 ? ratios.norm : ratios.total;
+  const unsigned lane = threadIdx.x % 32;
+  if (lane >= 3) return;
+  const double numerator = lane == 2 ? ratios.tail : ratios.error;
+  const double denominator = lane == 0 ? 1 : lane == 1 ? ratios.norm : ratios.total;
   const double value = denominator > 0 ? root<Real>(numerator, denominator) : 0;
   DeviceAccount& out = batch.accounts[frame];
-  if (threadIdx.x == 0) {
+  if (lane == 0) {
     out.error_l2 = value;
     out.tail_energy = ratios.tail;
     out.finite = ratios.finite ? 1 : 0;
   }
-  if (threadIdx.x == 1) out.relative_error = value;
-  if (threadIdx.x == 2) out.residual = value;
+  if (lane == 1) out.relative_error = value;
+  if (lane == 2) out.residual = value;
 }
 
 /// Shared memory of a block for the end of a frame.
 template <class Real>
 struct FinishMemory {
   Scales scales;
-  double squares[kWitnessReals];
+  unsigned long long keys[kWitnessReals];  ///< of the witness's squares, to order them
   Real samples[kWitnessReals];    ///< of the witness
   Real reference[kWitnessReals];  ///< of the witness, if there is a reference
 };
@@ -171,7 +195,7 @@ __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const 
   sums.fit = values.fit;
   sums.finite = sums.scale - sums.scale == 0;
   if (plan.witness.count > 0) {
-    const WitnessSeen seen = compare_witness<kReal>(plan.witness.trimmed, sample, predicted, memory.squares);
+    const WitnessSeen seen = compare_witness<kReal>(plan.witness.trimmed, sample, predicted, memory.keys);
     sums.witness = seen.residue;
     sums.witness_samples = seen.samples;
   }
@@ -208,7 +232,8 @@ __device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const Er
   Sums sums;
   sums.power = power;
   for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
-    const Complex<Real> z = finish_row(plan.k, tables, batch, frame, i, part(i), sums);
+    const Complex<Real> known = known_value(plan.k, batch, i);
+    const Complex<Real> z = finish_row(plan.k, tables, batch, frame, i, part(i), known, sums);
     if (witness && i < plan.k) block.differences[i] = z;
   }
   sums.to_warps(block.sums);
@@ -234,7 +259,7 @@ __device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const Er
   __syncthreads();
   const Scales scales = block.memory->scales;
   for (int i = threadIdx.x; i < plan.k; i += blockDim.x) write_error(plan.k, tables, batch, frame, i, scales);
-  write_account(batch, frame, ratios);
+  if (threadIdx.x < 32) write_account(batch, frame, ratios);
 }
 
 }  // namespace sfft::detail::cuda

@@ -41,7 +41,7 @@ __device__ __forceinline__ void add_prediction(const Binning<Real>& plan, int i,
   constexpr int kSamples = kReal ? kWitnessReals : kWitnessReals / 2;
 #pragma unroll
   for (int s = 0; s < kSamples; ++s) {
-    const Complex<Real> w = plan.witness.rows[static_cast<std::int64_t>(s) * plan.k + i];
+    const Complex<Real> w = plan.witness.rows[static_cast<std::int64_t>(s) * plan.witness.pitch + i];
     predicted[s] += w.re * z.re + w.im * z.im;
     if (!kReal) predicted[s + kWitnessReals - kSamples] += w.re * z.im - w.im * z.re;
   }
@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
     Real predicted[kWitnessReals] = {};
     for (int i = first; i < plan.rows; i += step) {
       const Complex<Real> difference =
-          finish_row(plan.k, error_tables(plan), batch, frame, i, row_sum<kReal>(plan, z, i), sums);
+          finish_row(plan.k, error_tables(plan), batch, frame, i, row_sum<kReal>(plan, z, i),
+                     known_value(plan.k, batch, i), sums);
       if (witness && i < plan.k) add_prediction<kReal>(plan, i, difference, predicted);
     }
     if (plan.power_weight != nullptr) {
@@ -76,6 +77,11 @@ __global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
         }
         sums.power += static_cast<double>(plan.power_weight[b] * square);
       }
+    }
+    for (int t = first; t < plan.tail_terms; t += step) {
+      sums.power += static_cast<double>(tail_term(plan.tail[t], plan.lanes, [&](int l, int b) {
+        return z[static_cast<std::int64_t>(l) * plan.fft.points + b];
+      }));
     }
     if (witness) warp_predictions[threadIdx.x / 32][threadIdx.x % 32] = transposed_sum(predicted);
     sums.over_block(scratch);
@@ -132,7 +138,7 @@ __global__ void finish_kernel(const __grid_constant__ Binning<Real> plan,
          i += static_cast<int>(gridDim.x * blockDim.x)) {
       write_error(plan.k, error_tables(plan), batch, frame, i, memory.scales);
     }
-    if (blockIdx.x == 0) write_account<Real>(batch, frame, ratios);
+    if (blockIdx.x == 0 && warp == 0) write_account<Real>(batch, frame, ratios);
     __syncthreads();
   }
 }

@@ -102,11 +102,11 @@ struct WitnessSeen {
   double samples;  ///< mean |x|²
 };
 
-/// Called by a warp; lane s has real number s of the samples and of the prediction. `squares` holds
+/// Called by a warp; lane s has real number s of the samples and of the prediction. `keys` holds
 /// kWitnessReals.
 template <bool kReal, class Real>
 __device__ __forceinline__ WitnessSeen compare_witness(bool trimmed, Real sample, Real predicted,
-                                                       double* squares) {
+                                                       unsigned long long* keys) {
   constexpr int kCount = kReal ? kWitnessReals : kWitnessReals / 2;
   constexpr int kKept = kCount - kCount / 4;
   constexpr double kCorrection = kReal ? kTrimmedReal : kTrimmedComplex;
@@ -118,14 +118,15 @@ __device__ __forceinline__ WitnessSeen compare_witness(bool trimmed, Real sample
   double divisor = kCount;
   // A NaN must show, and would break the ordering.
   if (trimmed && __all_sync(0xffffffffU, square - square == 0)) {
-    squares[lane] = square;
+    // What is not negative is ordered like its bits. The last of them make room for the lane, so that no two
+    // are equal.
+    const auto key = (static_cast<unsigned long long>(__double_as_longlong(square)) & ~31ULL) |
+                     static_cast<unsigned long long>(lane);
+    keys[lane] = key;
     __syncwarp();
     int below = 0;
-#pragma unroll 8
-    for (int i = 0; i < kCount; ++i) {
-      const double other = squares[i];
-      below += other < square || (other == square && i < lane) ? 1 : 0;
-    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) below += keys[i] < key ? 1 : 0;
     kept = kept && below < kKept;
     divisor = kKept * kCorrection;
   }
