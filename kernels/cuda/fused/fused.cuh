@@ -62,15 +62,19 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
     later_passes<Real>(tables.passes, plan.fft.passes, plan.fft.points,
                        tables.later - plan.fft.first_twiddles, a.layout.buffer0, a.layout.buffer1, lanes,
                        a.layout.pitch);
-    power += tail_power<Real>(a, tables, lanes);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if (cluster > 1) return finish_cluster<kReal, Real>(a, tables, rank, frame, lanes, power);
+    if (cluster > 1) {
+      const bool copied = a.layout.lanes_bytes > 0 && (a.layout.witness_bytes > 0 || plan.witness.count == 0);
+      return copied ? finish_cluster<kReal, true>(a, rank, frame, lanes)
+                    : finish_cluster<kReal, false>(a, rank, frame, lanes);
+    }
 #endif
+    power += tail_power(a, tables, lanes);
     if (g + 1 == a.policy.groups) {
       finish_frame<kReal, Real>(
           plan, tables.errors, a.batch, frame, power,
           [&](int i) {
-            Complex<Real> z = row_sum<kReal, Real>(a, tables, lanes, i);
+            Complex<Real> z = row_sum<kReal>(a, tables, lanes, i);
             if (g > 0) {
               z.re += parts[i].re;
               z.im += parts[i].im;
@@ -78,12 +82,12 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
             return z;
           },
           {shared_at<Sums>(a.layout.sums), memory, shared_at<Complex<Real>>(a.layout.differences),
-           shared_at<Real>(a.layout.predicted), a.layout.segments, witness_rows(a, 0)});
+           shared_at<Real>(a.layout.predicted), a.layout.segments, witness_rows<false>(a, 0)});
       return;
     }
     // A thread has the same rows in every round, so no barrier is needed.
     for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
-      Complex<Real> z = row_sum<kReal, Real>(a, tables, lanes, i);
+      Complex<Real> z = row_sum<kReal>(a, tables, lanes, i);
       if (g > 0) {
         z.re += parts[i].re;
         z.im += parts[i].im;

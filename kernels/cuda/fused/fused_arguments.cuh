@@ -33,7 +33,7 @@ struct FusedLayout {
 };
 
 /// Coefficients that keep a warp busy.
-constexpr int kWorthSegment = 64;
+constexpr int kWorthSegment = 32;
 
 template <class Real>
 FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {

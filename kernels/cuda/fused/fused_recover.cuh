@@ -9,8 +9,9 @@
 
 namespace sfft::detail::cuda {
 
-/// The plan's tables where this block reads them: in shared memory as far as they were copied.
-template <class Real>
+/// The plan's tables where this block reads them: in shared memory as far as they were copied. kCopied: all
+/// were, which the compiler then knows.
+template <class Real, bool kCopied = false>
 struct FusedTables {
   const FftPass* passes;
   const Complex<Real>* later;
@@ -25,7 +26,8 @@ struct FusedTables {
     const unsigned char* head = shared_bytes + a.layout.head;
     passes = reinterpret_cast<const FftPass*>(head + plan.passes_at);
     later = reinterpret_cast<const Complex<Real>*>(head + plan.table_at);
-    const unsigned char* rows = a.layout.lanes_bytes > 0 ? head : plan.blob;
+    const bool copied = kCopied || a.layout.lanes_bytes > 0;
+    const unsigned char* rows = copied ? head : plan.blob;
     bucket = reinterpret_cast<const BucketPair*>(rows + plan.bucket_at);
     power_weight =
         plan.power_weight == nullptr ? nullptr : reinterpret_cast<const Real*>(rows + plan.power_at);
@@ -34,8 +36,8 @@ struct FusedTables {
               reinterpret_cast<const Real*>(rows + plan.bias_at),
               plan.fit == nullptr ? nullptr : reinterpret_cast<const Real*>(rows + plan.fit_at),
               rows + plan.flags_at};
-    lanes = a.layout.lanes_bytes > 0 ? shared_bytes + a.layout.lanes
-                                     : plan.alpha + static_cast<std::int64_t>(first_lane) * plan.lane_bytes;
+    lanes = copied ? shared_bytes + a.layout.lanes
+                   : plan.alpha + static_cast<std::int64_t>(first_lane) * plan.lane_bytes;
   }
 };
 
@@ -47,9 +49,9 @@ __device__ __forceinline__ const Complex<Real>* spectra(const FusedArguments<Rea
 
 /// This thread's part of the tail's scale over the lanes of one group; 0 for a flat window, whose rows hold
 /// probes.
-template <class Real>
-__device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a, const FusedTables<Real>& tables,
-                                           int lanes) {
+template <class Real, bool kCopied>
+__device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a,
+                                           const FusedTables<Real, kCopied>& tables, int lanes) {
   const Complex<Real>* z = spectra(a);
   Real power = 0;
   for (int t = threadIdx.x; t < a.plan.tail_terms; t += blockDim.x)
@@ -68,10 +70,19 @@ __device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a, const 
   return power;
 }
 
+/// sum += w·z, or w·conj(z).
+template <bool kConjugate, class Real>
+__device__ __forceinline__ void add_weighted(const Complex<Real>& w, const Complex<Real>& z,
+                                             Complex<Real>& sum) {
+  const Real im = kConjugate ? -z.im : z.im;
+  sum.re += w.re * z.re - w.im * im;
+  sum.im += w.re * im + w.im * z.re;
+}
+
 /// Row i over the lanes of one group.
-template <bool kReal, class Real>
+template <bool kReal, class Real, bool kCopied>
 __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
-                                                 const FusedTables<Real>& tables, int lanes, int i) {
+                                                 const FusedTables<Real, kCopied>& tables, int lanes, int i) {
   const Binning<Real>& plan = a.plan;
   const Complex<Real>* z = spectra(a);
   Complex<Real> sum{0, 0};
@@ -82,25 +93,19 @@ __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
         tables.lanes + (q * plan.rows + i) * static_cast<int>(sizeof(Complex<Real>));
 #pragma unroll 4
     for (int l = 0; l < lanes; ++l, weights += plan.lane_bytes) {
-      const Complex<Real> w = *reinterpret_cast<const Complex<Real>*>(weights);
-      const Complex<Real> y = z[l * a.layout.pitch + at];
-      sum.re += w.re * y.re - w.im * y.im;
-      sum.im += w.re * y.im + w.im * y.re;
-      if constexpr (kReal) {
-        const Complex<Real> v = *reinterpret_cast<const Complex<Real>*>(weights + plan.lane_beta);
-        const Complex<Real> c = z[l * a.layout.pitch + mirror];
-        sum.re += v.re * c.re + v.im * c.im;
-        sum.im += v.im * c.re - v.re * c.im;
-      }
+      add_weighted<false>(*reinterpret_cast<const Complex<Real>*>(weights), z[l * a.layout.pitch + at], sum);
+      if constexpr (kReal)
+        add_weighted<true>(*reinterpret_cast<const Complex<Real>*>(weights + plan.lane_beta),
+                           z[l * a.layout.pitch + mirror], sum);
     }
   }
   return sum;
 }
 
 /// The witness's rows for the block's own coefficients, which begin at `first`.
-template <class Real>
+template <bool kCopied, class Real>
 __device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<Real>& a, int first) {
-  if (a.layout.witness_bytes > 0)
+  if (kCopied || a.layout.witness_bytes > 0)
     return {shared_at<Complex<Real>>(a.layout.witness),
             a.policy.cluster > 1 ? a.layout.slice : a.plan.witness.pitch};
   return {a.plan.witness.rows + first, a.plan.witness.pitch};
@@ -140,12 +145,18 @@ __device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& pa
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/// For the two warps that settle a frame: its own barrier, so that the others need not come.
+__device__ __forceinline__ void settle_barrier() {
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+}
+
 /// The blocks of a cluster exchange their rows' sums, and each finishes a slice of the rows. They then
 /// exchange what their slices add to the account. Each block makes the account for its own slice's errors;
-/// the first block writes it.
-template <bool kReal, class Real>
-__device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, const FusedTables<Real>& tables,
-                                               int rank, std::int64_t frame, int lanes, Real power) {
+/// the last warp settles it while the one before looks at the witness, and the first block writes it.
+template <bool kReal, bool kCopied, class Real>
+__device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, int rank, std::int64_t frame,
+                                               int lanes) {
+  const FusedTables<Real, kCopied> tables(a, rank * a.policy.lanes_per_group);
   const Binning<Real>& plan = a.plan;
   const int cluster = a.policy.cluster;
   const int slice = a.layout.slice;
@@ -160,7 +171,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   // Under way while rows are summed.
   const int own = first + static_cast<int>(threadIdx.x);
   const Complex<Real> known = known_value(own < last ? plan.k : 0, a.batch, own);
-  power = warp_sum(power);
+  const Real power = warp_sum(tail_power(a, tables, lanes));
   if (lane == 0) scratch[warp].power = static_cast<double>(power);
   __syncthreads();
   // Every block has started: its memory may be written.
@@ -169,20 +180,34 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
     const double sum = warp_sum(lane < warps ? scratch[lane].power : 0.0);
     if (lane < cluster) whole.map_shared_rank(powers, lane)[rank] = sum;
   }
-  constexpr int kAhead = 4;  // rows before the first store: a load after it would wait
-  for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
-    Complex<Real> z[kAhead];
+  const auto send_rows = [&](const auto& sum) {
+    constexpr int kAhead = 2;  // rows before the first store: a load after it would wait
+    for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
+      Complex<Real> z[kAhead];
 #pragma unroll
-    for (int j = 0; j < kAhead; ++j) {
-      const int i = start + j * static_cast<int>(blockDim.x);
-      if (i < plan.rows) z[j] = row_sum<kReal>(a, tables, lanes, i);
-    }
+      for (int j = 0; j < kAhead; ++j)
+        z[j] = sum(min(start + j * static_cast<int>(blockDim.x), plan.rows - 1));
 #pragma unroll
-    for (int j = 0; j < kAhead; ++j) {
-      const int i = start + j * static_cast<int>(blockDim.x);
-      const int to = static_cast<int>(a.by_slice.divide(i));
-      if (i < plan.rows) whole.map_shared_rank(parts, to)[rank * slice + i - to * slice] = z[j];
+      for (int j = 0; j < kAhead; ++j) {
+        const int i = start + j * static_cast<int>(blockDim.x);
+        const int to = static_cast<int>(a.by_slice.divide(i));
+        if (i < plan.rows) whole.map_shared_rank(parts, to)[rank * slice + i - to * slice] = z[j];
+      }
     }
+  };
+  if (lanes == 1 && plan.row_buckets == 1) {
+    const Complex<Real>* spectrum = spectra(a);
+    const auto* alpha = reinterpret_cast<const Complex<Real>*>(tables.lanes);
+    const auto* beta = reinterpret_cast<const Complex<Real>*>(tables.lanes + plan.lane_beta);
+    send_rows([&](int i) {
+      const BucketPair pair = tables.bucket[i];
+      Complex<Real> z{0, 0};
+      add_weighted<false>(alpha[i], spectrum[padded<Real>(pair.at)], z);
+      if constexpr (kReal) add_weighted<true>(beta[i], spectrum[padded<Real>(pair.mirror)], z);
+      return z;
+    });
+  } else {
+    send_rows([&](int i) { return row_sum<kReal>(a, tables, lanes, i); });
   }
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -210,7 +235,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   if (witness) {
     __syncthreads();
     predict<kReal>(
-        witness_rows(a, first), parts, last - first, a.layout.segments, [&](int segment, int s, Real sum) {
+        witness_rows<kCopied>(a, first), parts, last - first, a.layout.segments, [&](int segment, int s, Real sum) {
           for (int c = lane % 8; c < cluster; c += 8)
             whole.map_shared_rank(predicted, c)[(rank * a.layout.segments + segment) * kWitnessReals + s] =
                 sum;
@@ -218,10 +243,25 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
   }
   // From here on no block writes to another's memory, so that each may end when it is done.
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
+  const bool settles = warp == warps - 1, looks = witness && warp == warps - 2;
+  Real sample = 0;
+  double samples_power = 0;
+  if (looks) {
+    sample = witness_sample(a.batch, memory);
+    samples_power = witness_power<kReal>(sample);
+  }
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  if (looks) {
+    Real prediction = 0;
+#pragma unroll 8
+    for (int g = 0; g < cluster * a.layout.segments; ++g) prediction += predicted[g * kWitnessReals + lane];
+    const double residue = witness_residue<kReal>(plan.witness.trimmed, sample, prediction, memory.keys);
+    if (lane == 0) memory.seen = {residue, samples_power};
+    __syncwarp();
+    settle_barrier();
+  }
   Ratios ratios{};
-  const bool settles = warp == warps - 1;
   if (settles) {  // in every block, with the same result
     Sums all;
 #pragma unroll 4
@@ -232,13 +272,8 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, co
     }
     if (lane < cluster) all.power = powers[lane];
     all.over_warp();
-    Real sample = 0, prediction = 0;
-    if (witness) {
-      sample = witness_sample(a.batch, memory);
-#pragma unroll 4
-      for (int g = 0; g < cluster * a.layout.segments; ++g) prediction += predicted[g * kWitnessReals + lane];
-    }
-    ratios = settle_frame<kReal>(plan, all, sample, prediction, memory);
+    if (witness) settle_barrier();
+    ratios = settle_frame(plan, all, memory.seen, memory);
   }
   __syncthreads();
   const Scales scales = memory.scales;

@@ -179,15 +179,16 @@ template <class Real>
 struct FinishMemory {
   Scales scales;
   unsigned long long keys[kWitnessReals];  ///< of the witness's squares, to order them
+  WitnessSeen seen;
   Real samples[kWitnessReals];    ///< of the witness
   Real reference[kWitnessReals];  ///< of the witness, if there is a reference
 };
 
-/// Called by a warp that has all sums; lane s has real number s of the witness and of its prediction. Returns
-/// the ratios in every lane, and stores the scales of the errors for the block.
-template <bool kReal, class Real>
-__device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values, Real sample,
-                                               Real predicted, FinishMemory<Real>& memory) {
+/// Called by a warp that has all sums. Returns the ratios in every lane, and stores the scales of the errors
+/// for the block. `seen` is not read if the plan has no witness.
+template <class Real>
+__device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values,
+                                               const WitnessSeen& seen, FinishMemory<Real>& memory) {
   AccountSums sums;
   sums.scale = values.power * plan.power_unit;
   sums.norm = values.norm;
@@ -195,13 +196,23 @@ __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const 
   sums.fit = values.fit;
   sums.finite = sums.scale - sums.scale == 0;
   if (plan.witness.count > 0) {
-    const WitnessSeen seen = compare_witness<kReal>(plan.witness.trimmed, sample, predicted, memory.keys);
     sums.witness = seen.residue;
     sums.witness_samples = seen.samples;
   }
   const Ratios ratios = ratios_of<Real>(plan.errors, sums);
   if (threadIdx.x % 32 == 0) memory.scales = {ratios.gain_scale, ratios.bias_scale};
   return ratios;
+}
+
+/// The same, by one warp; lane s has real number s of the witness and of its prediction.
+template <bool kReal, class Real>
+__device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values, Real sample,
+                                               Real predicted, FinishMemory<Real>& memory) {
+  WitnessSeen seen{};
+  if (plan.witness.count > 0)
+    seen = {witness_residue<kReal>(plan.witness.trimmed, sample, predicted, memory.keys),
+            witness_power<kReal>(sample)};
+  return settle_frame(plan, values, seen, memory);
 }
 
 /// The witness's sample of this lane, minus the reference's.

@@ -102,20 +102,30 @@ struct WitnessSeen {
   double samples;  ///< mean |x|²
 };
 
-/// Called by a warp; lane s has real number s of the samples and of the prediction. `keys` holds
-/// kWitnessReals.
+/// Samples of a witness; a complex one is two of its real numbers.
+template <bool kReal>
+constexpr int kWitnessSamples = kReal ? kWitnessReals : kWitnessReals / 2;
+
+/// Mean |x|². Called by a warp; lane s has real number s of the samples.
 template <bool kReal, class Real>
-__device__ __forceinline__ WitnessSeen compare_witness(bool trimmed, Real sample, Real predicted,
-                                                       unsigned long long* keys) {
-  constexpr int kCount = kReal ? kWitnessReals : kWitnessReals / 2;
+__device__ __forceinline__ double witness_power(Real sample) {
+  return warp_sum(static_cast<double>(sample) * static_cast<double>(sample)) / kWitnessSamples<kReal>;
+}
+
+/// Mean |x − x̂|², both parts of a complex sample together. Called by a warp; lane s has real number s of the
+/// samples and of the prediction. `keys` holds kWitnessReals.
+template <bool kReal, class Real>
+__device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Real predicted,
+                                                  unsigned long long* keys) {
+  constexpr int kCount = kWitnessSamples<kReal>;
   constexpr int kKept = kCount - kCount / 4;
-  constexpr double kCorrection = kReal ? kTrimmedReal : kTrimmedComplex;
+  constexpr double kTrimmedScale = 1 / (kKept * (kReal ? kTrimmedReal : kTrimmedComplex));
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const double residue = static_cast<double>(sample - predicted);
   double square = residue * residue;
   if (!kReal) square += exchanged(square, kWitnessReals / 2);
   bool kept = lane < kCount;
-  double divisor = kCount;
+  double scale = 1.0 / kCount;
   // A NaN must show, and would break the ordering.
   if (trimmed && __all_sync(0xffffffffU, square - square == 0)) {
     // What is not negative is ordered like its bits. The last of them make room for the lane, so that no two
@@ -128,12 +138,9 @@ __device__ __forceinline__ WitnessSeen compare_witness(bool trimmed, Real sample
 #pragma unroll
     for (int i = 0; i < kCount; ++i) below += keys[i] < key ? 1 : 0;
     kept = kept && below < kKept;
-    divisor = kKept * kCorrection;
+    scale = kTrimmedScale;
   }
-  WitnessSeen seen;
-  seen.residue = warp_sum(kept ? square : 0.0) / divisor;
-  seen.samples = warp_sum(static_cast<double>(sample) * static_cast<double>(sample)) / kCount;
-  return seen;
+  return scale * warp_sum(kept ? square : 0.0);
 }
 
 }  // namespace sfft::detail::cuda
