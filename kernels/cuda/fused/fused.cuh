@@ -9,8 +9,10 @@
 
 namespace sfft::detail::cuda {
 
-template <class Real, class T, template <class, class> class Source>
-__global__ void __launch_bounds__(kMaxFusedThreads<Real>)
+/// kSpread: see is_spread(). Half the threads have twice the registers, and code for one lane is short: a frame
+/// by itself runs every instruction hardly more than once.
+template <class Real, class T, template <class, class> class Source, bool kSpread>
+__global__ void __launch_bounds__(kSpread ? kMaxFusedThreads<Real> / 2 : kMaxFusedThreads<Real>)
     fused_kernel(const __grid_constant__ FusedArguments<Real> a) {
   constexpr bool kReal = !IsComplex<T>::value;
   allow_next_kernel();
@@ -47,27 +49,30 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
   for (int g = 0; g < a.policy.groups; ++g) {
     const int first_lane = own_lane + g * a.policy.lanes_per_group;
     const int lanes = min(a.policy.lanes_per_group, plan.lanes - first_lane);
-    const FusedTables<Real> tables(a, first_lane);
-    if (g > 0) __syncthreads();
+    const FusedTables<Real, kSpread> tables(a, first_lane);
+    if (!kSpread && g > 0) __syncthreads();
     if constexpr (Source<Real, T>::kLoadFirst) {
       gather_copy<Real>(a, source, first_lane, lanes, [&] { begin(g); });
     } else {
-#define SFFT_GATHER(R) gather_pass<R, Real>(a, source, first_lane, lanes, [&] { begin(g); });
+#define SFFT_GATHER(R) gather_pass<R, kSpread, Real>(a, source, first_lane, lanes, [&] { begin(g); });
       SFFT_RADIX_SWITCH(plan.fft.pass[0].radix, SFFT_GATHER,
                         (gather_copy<Real>(a, source, first_lane, lanes, [&] { begin(g); }));)
 #undef SFFT_GATHER
     }
     if (g == 0) reader.store(plan, memory->samples);
     __pipeline_wait_prior(0);
-    later_passes<Real>(tables.passes, plan.fft.passes, plan.fft.points,
-                       tables.later - plan.fft.first_twiddles, a.layout.buffer0, a.layout.buffer1, lanes,
-                       a.layout.pitch);
+    const Complex<Real>* later = tables.later - plan.fft.first_twiddles;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if (cluster > 1) {
-      const bool copied = a.layout.lanes_bytes > 0 && (a.layout.witness_bytes > 0 || plan.witness.count == 0);
-      return copied ? finish_cluster<kReal, true>(a, rank, frame, lanes)
-                    : finish_cluster<kReal, false>(a, rank, frame, lanes);
+    if constexpr (kSpread) {
+      run_later_passes<true>(tables.passes, plan.fft.passes, plan.fft.points, later, a.layout.buffer0,
+                             a.layout.buffer1, 1, a.layout.pitch);
+      return finish_cluster<kReal, true>(a, rank, frame, 1);
     }
+#endif
+    later_passes(tables.passes, plan.fft.passes, plan.fft.points, later, a.layout.buffer0, a.layout.buffer1,
+                 lanes, a.layout.pitch);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (cluster > 1) return finish_cluster<kReal, false>(a, rank, frame, lanes);
 #endif
     power += tail_power(a, tables, lanes);
     if (g + 1 == a.policy.groups) {
@@ -95,6 +100,14 @@ __global__ void __launch_bounds__(kMaxFusedThreads<Real>)
       parts[i] = z;
     }
   }
+}
+
+/// Whether every block of a cluster has one lane of a comb, and copies all tables.
+template <class Real>
+bool is_spread(const Binning<Real>& plan, const FusedPolicy& policy, const FusedLayout& layout) {
+  return policy.cluster > 1 && policy.lanes_per_group == 1 && plan.row_buckets == 1 && !plan.flat() &&
+         policy.threads <= kMaxFusedThreads<Real> / 2 && layout.lanes_bytes > 0 &&
+         (layout.witness_bytes > 0 || plan.witness.count == 0);
 }
 
 template <class Real>
@@ -132,9 +145,11 @@ void launch_fused(const Binning<Real>& plan, const FusedPolicy& policy, const Ba
   with_element(batch.type, [&](auto element) {
     using T = decltype(element);
     if (plan.flat()) {
-      start(fused_kernel<Real, T, FlatSource>);
+      start(fused_kernel<Real, T, FlatSource, false>);
+    } else if (is_spread(plan, policy, arguments.layout)) {
+      start(fused_kernel<Real, T, CombSource, true>);
     } else {
-      start(fused_kernel<Real, T, CombSource>);
+      start(fused_kernel<Real, T, CombSource, false>);
     }
   });
 }

@@ -10,12 +10,12 @@ namespace sfft::detail::cuda {
 
 /// The gather and the first pass, lanes side by side so that delays that share a cache line share its load.
 /// Waits for the stream's previous kernel as late as it can, then calls `begin`, whose loads are under way
-/// with the first samples.
-template <int R, class Real, class Source, class Begin>
+/// with the first samples. kOne: the block has one lane.
+template <int R, bool kOne, class Real, class Source, class Begin>
 __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const Source& source,
                                             int first_lane, int lanes, const Begin& begin) {
   const FftPass& pass = a.plan.fft.pass[0];
-  const int side = a.policy.lanes_per_group;
+  const int side = kOne ? 1 : a.policy.lanes_per_group;
   const int total = side * (a.plan.fft.points / R);
   struct Place {
     int lane, p, first;
@@ -23,9 +23,9 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   };
   const auto place = [&](int t) {
     Place at{};
-    const int u = static_cast<int>(a.by_lanes.divide(t));
+    const int u = kOne ? t : static_cast<int>(a.by_lanes.divide(t));
     at.lane = t - u * side;
-    if (t >= total || at.lane >= lanes) return at;
+    if (t >= total || (!kOne && at.lane >= lanes)) return at;
     const int outer = static_cast<int>(pass.by_columns.divide(u));
     at.p = u - outer * pass.columns;
     at.first = outer * pass.columns * R + at.p * R;
@@ -40,7 +40,7 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   await_previous_kernel();
   begin();
   for (; t < total; t += blockDim.x, at = place(t)) {
-    if (at.lane >= lanes) continue;
+    if (!kOne && at.lane >= lanes) continue;
     Complex<Real> z[R];
 #pragma unroll
     for (int j = 0; j < R; ++j) z[j] = source.fetch(at.row, at.p + j * pass.columns);

@@ -9,9 +9,9 @@
 
 namespace sfft::detail::cuda {
 
-/// The plan's tables where this block reads them: in shared memory as far as they were copied. kCopied: all
+/// The plan's tables where this block reads them: in shared memory as far as they were copied. kSpread: all
 /// were, which the compiler then knows.
-template <class Real, bool kCopied = false>
+template <class Real, bool kSpread = false>
 struct FusedTables {
   const FftPass* passes;
   const Complex<Real>* later;
@@ -26,7 +26,7 @@ struct FusedTables {
     const unsigned char* head = shared_bytes + a.layout.head;
     passes = reinterpret_cast<const FftPass*>(head + plan.passes_at);
     later = reinterpret_cast<const Complex<Real>*>(head + plan.table_at);
-    const bool copied = kCopied || a.layout.lanes_bytes > 0;
+    const bool copied = kSpread || a.layout.lanes_bytes > 0;
     const unsigned char* rows = copied ? head : plan.blob;
     bucket = reinterpret_cast<const BucketPair*>(rows + plan.bucket_at);
     power_weight =
@@ -49,9 +49,9 @@ __device__ __forceinline__ const Complex<Real>* spectra(const FusedArguments<Rea
 
 /// This thread's part of the tail's scale over the lanes of one group; 0 for a flat window, whose rows hold
 /// probes.
-template <class Real, bool kCopied>
+template <class Real, bool kSpread>
 __device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a,
-                                           const FusedTables<Real, kCopied>& tables, int lanes) {
+                                           const FusedTables<Real, kSpread>& tables, int lanes) {
   const Complex<Real>* z = spectra(a);
   Real power = 0;
   for (int t = threadIdx.x; t < a.plan.tail_terms; t += blockDim.x)
@@ -80,9 +80,9 @@ __device__ __forceinline__ void add_weighted(const Complex<Real>& w, const Compl
 }
 
 /// Row i over the lanes of one group.
-template <bool kReal, class Real, bool kCopied>
+template <bool kReal, class Real, bool kSpread>
 __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
-                                                 const FusedTables<Real, kCopied>& tables, int lanes, int i) {
+                                                 const FusedTables<Real, kSpread>& tables, int lanes, int i) {
   const Binning<Real>& plan = a.plan;
   const Complex<Real>* z = spectra(a);
   Complex<Real> sum{0, 0};
@@ -103,9 +103,9 @@ __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
 }
 
 /// The witness's rows for the block's own coefficients, which begin at `first`.
-template <bool kCopied, class Real>
+template <bool kSpread, class Real>
 __device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<Real>& a, int first) {
-  if (kCopied || a.layout.witness_bytes > 0)
+  if (kSpread || a.layout.witness_bytes > 0)
     return {shared_at<Complex<Real>>(a.layout.witness),
             a.policy.cluster > 1 ? a.layout.slice : a.plan.witness.pitch};
   return {a.plan.witness.rows + first, a.plan.witness.pitch};
@@ -153,10 +153,10 @@ __device__ __forceinline__ void settle_barrier() {
 /// The blocks of a cluster exchange their rows' sums, and each finishes a slice of the rows. They then
 /// exchange what their slices add to the account. Each block makes the account for its own slice's errors;
 /// the last warp settles it while the one before looks at the witness, and the first block writes it.
-template <bool kReal, bool kCopied, class Real>
+template <bool kReal, bool kSpread, class Real>
 __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, int rank, std::int64_t frame,
                                                int lanes) {
-  const FusedTables<Real, kCopied> tables(a, rank * a.policy.lanes_per_group);
+  const FusedTables<Real, kSpread> tables(a, rank * a.policy.lanes_per_group);
   const Binning<Real>& plan = a.plan;
   const int cluster = a.policy.cluster;
   const int slice = a.layout.slice;
@@ -195,7 +195,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
       }
     }
   };
-  if (lanes == 1 && plan.row_buckets == 1) {
+  if constexpr (kSpread) {
     const Complex<Real>* spectrum = spectra(a);
     const auto* alpha = reinterpret_cast<const Complex<Real>*>(tables.lanes);
     const auto* beta = reinterpret_cast<const Complex<Real>*>(tables.lanes + plan.lane_beta);
@@ -235,7 +235,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   if (witness) {
     __syncthreads();
     predict<kReal>(
-        witness_rows<kCopied>(a, first), parts, last - first, a.layout.segments, [&](int segment, int s, Real sum) {
+        witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments, [&](int segment, int s, Real sum) {
           for (int c = lane % 8; c < cluster; c += 8)
             whole.map_shared_rank(predicted, c)[(rank * a.layout.segments + segment) * kWitnessReals + s] =
                 sum;

@@ -96,13 +96,13 @@ __device__ __forceinline__ Place place_of(const FftPass& pass, int u) {
   return at;
 }
 
-/// One pass from shared memory to shared memory.
-template <int R, class Real>
+/// One pass from shared memory to shared memory. kOne: of one lane.
+template <int R, bool kOne, class Real>
 __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, const Complex<Real>* table,
                                                int from, int to, int lanes, int pitch) {
   const int butterflies = points / R;
-  for (int t = threadIdx.x; t < lanes * butterflies; t += blockDim.x) {
-    const int lane = static_cast<int>(pass.by_butterflies.divide(t));
+  for (int t = threadIdx.x; t < (kOne ? 1 : lanes) * butterflies; t += blockDim.x) {
+    const int lane = kOne ? 0 : static_cast<int>(pass.by_butterflies.divide(t));
     const Place at = place_of(pass, t - lane * butterflies);
     const int base = at.outer * pass.columns * R + at.column;
     const int first = base + at.p * pass.stride * (R - 1);
@@ -186,6 +186,23 @@ static_assert(every_block_radix_is_switched(), "a row of kRadices and the cases 
       OTHERWISE                                   \
   }
 
+/// later_passes(), inlined. kOne: there is one lane.
+template <bool kOne, class Real>
+__device__ __forceinline__ void run_later_passes(const FftPass* passes, int count, int points,
+                                                 const Complex<Real>* table, int buffer0, int buffer1,
+                                                 int lanes, int pitch) {
+  for (int i = 1; i < count; ++i) {
+    __syncthreads();
+    const FftPass pass = passes[i];
+    const int from = i % 2 == 1 ? buffer0 : buffer1;
+    const int to = i % 2 == 1 ? buffer1 : buffer0;
+#define SFFT_PASS(R) butterfly_pass<R, kOne>(pass, points, table, from, to, lanes, pitch);
+    SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS, (summed_pass(pass, points, table, from, to, lanes, pitch));)
+#undef SFFT_PASS
+  }
+  __syncthreads();
+}
+
 /// All passes but the first, which gathers: between the two buffers at shared offsets buffer0 and buffer1,
 /// with the input in the first. The result is in the first for an odd number of passes, else in the second.
 /// Call after the first pass, without a barrier between; ends with one. `passes` and `table` may be in any
@@ -194,17 +211,7 @@ template <class Real>
 __device__ __noinline__ void later_passes(const FftPass* passes, int count, int points,
                                           const Complex<Real>* table, int buffer0, int buffer1, int lanes,
                                           int pitch) {
-  for (int i = 1; i < count; ++i) {
-    __syncthreads();
-    const FftPass pass = passes[i];
-    const int from = i % 2 == 1 ? buffer0 : buffer1;
-    const int to = i % 2 == 1 ? buffer1 : buffer0;
-#define SFFT_PASS(R) butterfly_pass<R, Real>(pass, points, table, from, to, lanes, pitch);
-    SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS,
-                      (summed_pass<Real>(pass, points, table, from, to, lanes, pitch));)
-#undef SFFT_PASS
-  }
-  __syncthreads();
+  run_later_passes<false>(passes, count, points, table, buffer0, buffer1, lanes, pitch);
 }
 
 }  // namespace sfft::detail::cuda
