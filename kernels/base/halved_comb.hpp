@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real comb plan with grids of half the points: decimation in time, left to the recovery.
 //
-// The samples of delay τ on a grid of B points are those of τ and of τ + L on a grid with B/2 points along one
-// dimension, and Y[b] = Y₀[b'] + w_b Y₁[b'] with w_b = exp(−2πi b_d/B_d), b' = b mod B/2. The weights take the
-// factor w_b, so that recovery is as before. Each pair of delays fills a lane Z = Y₀ + i Y₁ of its own: twice
-// the lanes with half the points, for machines that have a multiprocessor for every lane.
+// The samples of delay τ on a grid of B points are those of τ and of τ + L on a grid with B/2 points along
+// one dimension, and Y[b] = Y₀[b'] + w_b Y₁[b'] with w_b = exp(−2πi b_d/B_d), b' = b mod B/2. The weights
+// take the factor w_b, so that recovery is as before. Each pair of delays fills a lane Z = Y₀ + i Y₁ of its
+// own: twice the lanes with half the points, for machines that have a multiprocessor for every lane.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@
 
 namespace sfft::detail {
 
-/// weight · |Y₀[at] + root · Y₁[at]|², where Y₀ = (Z[at] + conj Z[mirror])/2, Y₁ = (Z[at] − conj Z[mirror])/(2i).
+/// weight · |Y₀[at] + root · Y₁[at]|², where Y₀ = (Z[at] + conj Z[mirror])/2, Y₁ = (Z[at] − conj
+/// Z[mirror])/(2i).
 struct TailTerm {
   std::int64_t at, mirror;
   double weight;

@@ -198,7 +198,8 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
   const int side = cuda::dimension_to_halve(comb, cuda::device_info(options.device), options.batch);
-  if (side < 0) return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
+  if (side < 0)
+    return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
   const HalvedComb half = halved(comb, side);
   return sparse_plan<Real>({half.data, *data.support, flags_of(support), errors, witness, half.tail}, data,
                            options);

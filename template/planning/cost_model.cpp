@@ -56,11 +56,16 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   if (batch < multiprocessors / 4) {
     // Few frames at once, each one block's or a cluster's work: passes wait for each other more than they
     // compute.
-    const double passes = std::log(std::max(points, 8.0)) / std::log(6.5);
-    const auto latency_us = [&](double own) {
-      return 3.9 + 0.5 * passes + own * (points * 1.2e-3 + k * (cost.real ? 1.0e-3 : 5e-4));
+    const auto latency_us = [&](double own, double side) {
+      const double passes = std::log(std::max(side, 8.0)) / std::log(6.5);
+      return 3.9 + 0.5 * passes + own * (side * 1.2e-3 + k * 5e-4);
     };
-    const double all_us = points * lanes < 2048 ? latency_us(lanes) : 2.1 + latency_us(std::ceil(lanes / 16));
+    double all_us = latency_us(lanes, points) + (cost.real ? k * lanes * 5e-4 : 0);
+    if (points * lanes >= 2048) {
+      // A cluster, in which real combs are halved.
+      const bool halves = cost.real && cost.buckets % 2 == 0 && cost.delays <= 16;
+      all_us = 0.4 + (halves ? latency_us(1, points / 2) : latency_us(std::ceil(lanes / 16), points));
+    }
     return std::max(all_us / batch, block_us(lanes) / multiprocessors);
   }
   return std::max(block_us(lanes) / multiprocessors, line_us);

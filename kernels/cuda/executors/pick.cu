@@ -38,7 +38,8 @@ __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpe
       Complex<Real> z = values[pick.at];
       if (pick.conjugate) z.im = -z.im;
       const int row = static_cast<int>(i);
-      finish_row(plan.k, error_tables(plan), batch, frame, row, z, known_value(plan.k, batch, row), sums);
+      finish_row(plan.k, error_tables(plan), batch, row, z, known_value(plan.k, batch, row), sums,
+                 store_at(plan.k, batch, frame, row));
       batch.standard_error[frame * plan.k + i] = 0;
       // Includes f = 0, because this is subtracted from the total.
       const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;

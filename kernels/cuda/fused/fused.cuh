@@ -9,8 +9,8 @@
 
 namespace sfft::detail::cuda {
 
-/// kSpread: see is_spread(). Half the threads have twice the registers, and code for one lane is short: a frame
-/// by itself runs every instruction hardly more than once.
+/// kSpread: see is_spread(). Half the threads have twice the registers, and code for one lane is short: a
+/// frame by itself runs every instruction hardly more than once.
 template <class Real, class T, template <class, class> class Source, bool kSpread>
 __global__ void __launch_bounds__(kSpread ? kMaxFusedThreads<Real> / 2 : kMaxFusedThreads<Real>)
     fused_kernel(const __grid_constant__ FusedArguments<Real> a) {

@@ -36,7 +36,9 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   Place at = place(t);
   // Brings the twiddles into the first-level cache meanwhile: a line per thread.
   constexpr int kLine = 128 / static_cast<int>(sizeof(Complex<Real>));
-  const int touched = t * kLine < a.plan.fft.first_twiddles ? static_cast<int>(load_constant(a.plan.table + t * kLine).re) : 0;
+  const int touched = t * kLine < a.plan.fft.first_twiddles
+                          ? static_cast<int>(load_constant(a.plan.table + t * kLine).re)
+                          : 0;
   await_previous_kernel();
   begin();
   for (; t < total; t += blockDim.x, at = place(t)) {

@@ -216,13 +216,22 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     return large ? sum_over_blocks<kMaxCluster>(cluster, sum, part)
                  : sum_over_blocks<kPortableCluster>(cluster, sum, part);
   };
+  // The first coefficient of a thread is written at the end: the cluster's barrier would wait for it.
+  Complex<Real> own_value{0, 0};
   Sums sums;
   for (int i = own; i < last; i += blockDim.x) {
     const Complex<Real> z =
         over_blocks(Complex<Real>{0, 0}, [&](int c) { return parts[c * slice + i - first]; });
     // No other thread reads what the blocks have sent for row i.
-    parts[i - first] = finish_row(plan.k, tables.errors, a.batch, frame, i, z,
-                                  i == own ? known : known_value(plan.k, a.batch, i), sums);
+    parts[i - first] =
+        finish_row(plan.k, tables.errors, a.batch, i, z, i == own ? known : known_value(plan.k, a.batch, i),
+                   sums, [&](const Complex<Real>& value) {
+                     if (i == own) {
+                       own_value = value;
+                     } else {
+                       store_at(plan.k, a.batch, frame, i)(value);
+                     }
+                   });
   }
   const int busy = min(warps, (slice + 31) / 32);  // warps that have finished rows
   if (warp < busy) {
@@ -234,12 +243,12 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   const bool witness = plan.witness.count > 0;
   if (witness) {
     __syncthreads();
-    predict<kReal>(
-        witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments, [&](int segment, int s, Real sum) {
-          for (int c = lane % 8; c < cluster; c += 8)
-            whole.map_shared_rank(predicted, c)[(rank * a.layout.segments + segment) * kWitnessReals + s] =
-                sum;
-        });
+    predict<kReal>(witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments,
+                   [&](int segment, int s, Real sum) {
+                     for (int c = lane % 8; c < cluster; c += 8)
+                       whole.map_shared_rank(
+                           predicted, c)[(rank * a.layout.segments + segment) * kWitnessReals + s] = sum;
+                   });
   }
   // From here on no block writes to another's memory, so that each may end when it is done.
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
@@ -275,6 +284,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     if (witness) settle_barrier();
     ratios = settle_frame(plan, all, memory.seen, memory);
   }
+  if (own < last) store_at(plan.k, a.batch, frame, own)(own_value);
   __syncthreads();
   const Scales scales = memory.scales;
   if (settles && rank == 0) write_account(a.batch, frame, ratios);

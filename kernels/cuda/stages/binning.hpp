@@ -30,8 +30,8 @@ struct DeviceTailTerm {
 /// A plan's check samples (kernels/base/witness_data.hpp).
 template <class Real>
 struct WitnessTable {
-  /// [sample][pitch], k of them used: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i, the imaginary part
-  /// of a complex one Σ_i rows.re im X̂_i − rows.im re X̂_i.
+  /// [sample][pitch], k of them used: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i,
+  /// the imaginary part of a complex one Σ_i rows.re im X̂_i − rows.im re X̂_i.
   const Complex<Real>* rows = nullptr;
   const std::int64_t* samples = nullptr;  ///< flat indices in a frame
   int pitch = 0;                          ///< k, rounded up to an even number
@@ -63,14 +63,14 @@ struct Binning {
   /// Lane l's weights are at alpha + l·lane_bytes: [q·rows + i] on Z[at] and, for a real frame, lane_beta
   /// bytes further those on conj Z[mirror].
   const unsigned char* alpha = nullptr;
-  const Real* power_weight = nullptr;   ///< B, comb only: of |Z|² in the tail's scale; largest is 1
-  const Real* gain = nullptr;           ///< k, as ErrorTable
-  const Real* bias = nullptr;           ///< k
-  const Real* fit = nullptr;            ///< k; nullptr: no prior whose scale can be fitted
-  const std::uint8_t* flags = nullptr;  ///< k
+  const Real* power_weight = nullptr;          ///< B, comb only: of |Z|² in the tail's scale; largest is 1
+  const Real* gain = nullptr;                  ///< k, as ErrorTable
+  const Real* bias = nullptr;                  ///< k
+  const Real* fit = nullptr;                   ///< k; nullptr: no prior whose scale can be fitted
+  const std::uint8_t* flags = nullptr;         ///< k
   const DeviceTailTerm<Real>* tail = nullptr;  ///< halved combs have these instead; largest weight is 1
   int tail_terms = 0;
-  double power_unit = 1;                ///< of power_weight or of `tail`; 1/probes for flat windows
+  double power_unit = 1;  ///< of power_weight or of `tail`; 1/probes for flat windows
   ErrorModel errors;
   WitnessTable<Real> witness;
 

@@ -79,8 +79,8 @@ void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::
 /// The weights of the tail's scale, the largest of which becomes 1: of buckets, or of the terms of a halved
 /// comb.
 template <class Real>
-void BinningTables<Real>::set_tail(const std::vector<double>& bucket_weight, const std::vector<TailTerm>& tail,
-                                   Parts& parts) {
+void BinningTables<Real>::set_tail(const std::vector<double>& bucket_weight,
+                                   const std::vector<TailTerm>& tail, Parts& parts) {
   double& unit = view_.power_unit;
   unit = 0;
   for (const double weight : bucket_weight) unit = std::max(unit, weight);
@@ -105,7 +105,8 @@ void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) 
   std::vector<Real> rows = as_device<Real>(witness.rows);  // pairs of reals are complex numbers
   if (view_.k % 2 == 1) {
     const auto used = 2 * static_cast<std::size_t>(view_.k);
-    for (std::size_t end = rows.size() / used; end > 0; --end) rows.insert(rows.begin() + end * used, 2, Real(0));
+    for (std::size_t end = rows.size() / used; end > 0; --end)
+      rows.insert(rows.begin() + end * used, 2, Real(0));
   }
   parts.witness_rows = tables_.add(rows);
   view_.witness.pitch = view_.k + view_.k % 2;

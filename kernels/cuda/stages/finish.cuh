@@ -84,13 +84,13 @@ __device__ __forceinline__ Complex<Real> known_value(int k, const Batch<Real>& b
   return batch.reference_values != nullptr && i < k ? batch.reference_values[i] : Complex<Real>{0, 0};
 }
 
-/// Takes row i, whose sum over all lanes is z: writes a coefficient, adds up a probe of the tail. `known` is
-/// known_value(). Returns the coefficient of the difference to the reference.
-template <class Real>
+/// Takes row i, whose sum over all lanes is z: makes it a coefficient and passes it to store(z), or adds up a
+/// probe of the tail. `known` is known_value(). Returns the coefficient of the difference to the reference.
+template <class Real, class Store>
 __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Real>& tables,
-                                                    const Batch<Real>& batch, std::int64_t frame, int i,
-                                                    Complex<Real> z, const Complex<Real>& known,
-                                                    Sums& sums) {
+                                                    const Batch<Real>& batch, int i, Complex<Real> z,
+                                                    const Complex<Real>& known, Sums& sums,
+                                                    const Store& store) {
   if (i >= k) {
     sums.power += static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
     return z;
@@ -106,12 +106,18 @@ __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Rea
     z.re += known.re;
     z.im += known.im;
   }
-  batch.values[frame * k + i] = z;
+  store(z);
   const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
   const double counted = (flags & kMean) != 0 ? 0 * square : square;  // a NaN must show
   sums.norm += counted;
   sums.held += (flags & kDistinctConjugate) != 0 ? 2 * counted : counted;
   return difference;
+}
+
+/// For finish_row(): writes coefficient i of a frame.
+template <class Real>
+__device__ __forceinline__ auto store_at(int k, const Batch<Real>& batch, std::int64_t frame, int i) {
+  return [=, values = batch.values](const Complex<Real>& z) { values[frame * k + i] = z; };
 }
 
 /// √(numerator/denominator), in float if Real is float and the value is in range: double arithmetic takes
@@ -178,7 +184,7 @@ __device__ __forceinline__ void write_account(const Batch<Real>& batch, std::int
 template <class Real>
 struct FinishMemory {
   Scales scales;
-  unsigned long long keys[kWitnessReals];  ///< of the witness's squares, to order them
+  alignas(16) int keys[kWitnessReals];  ///< of the witness's squares, to order them
   WitnessSeen seen;
   Real samples[kWitnessReals];    ///< of the witness
   Real reference[kWitnessReals];  ///< of the witness, if there is a reference
@@ -244,7 +250,8 @@ __device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const Er
   sums.power = power;
   for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
     const Complex<Real> known = known_value(plan.k, batch, i);
-    const Complex<Real> z = finish_row(plan.k, tables, batch, frame, i, part(i), known, sums);
+    const Complex<Real> z =
+        finish_row(plan.k, tables, batch, i, part(i), known, sums, store_at(plan.k, batch, frame, i));
     if (witness && i < plan.k) block.differences[i] = z;
   }
   sums.to_warps(block.sums);

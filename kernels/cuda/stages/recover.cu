@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
     Real predicted[kWitnessReals] = {};
     for (int i = first; i < plan.rows; i += step) {
       const Complex<Real> difference =
-          finish_row(plan.k, error_tables(plan), batch, frame, i, row_sum<kReal>(plan, z, i),
-                     known_value(plan.k, batch, i), sums);
+          finish_row(plan.k, error_tables(plan), batch, i, row_sum<kReal>(plan, z, i),
+                     known_value(plan.k, batch, i), sums, store_at(plan.k, batch, frame, i));
       if (witness && i < plan.k) add_prediction<kReal>(plan, i, difference, predicted);
     }
     if (plan.power_weight != nullptr) {

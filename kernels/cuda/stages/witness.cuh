@@ -115,8 +115,7 @@ __device__ __forceinline__ double witness_power(Real sample) {
 /// Mean |x − x̂|², both parts of a complex sample together. Called by a warp; lane s has real number s of the
 /// samples and of the prediction. `keys` holds kWitnessReals.
 template <bool kReal, class Real>
-__device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Real predicted,
-                                                  unsigned long long* keys) {
+__device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Real predicted, int* keys) {
   constexpr int kCount = kWitnessSamples<kReal>;
   constexpr int kKept = kCount - kCount / 4;
   constexpr double kTrimmedScale = 1 / (kKept * (kReal ? kTrimmedReal : kTrimmedComplex));
@@ -128,10 +127,9 @@ __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Rea
   double scale = 1.0 / kCount;
   // A NaN must show, and would break the ordering.
   if (trimmed && __all_sync(0xffffffffU, square - square == 0)) {
-    // What is not negative is ordered like its bits. The last of them make room for the lane, so that no two
-    // are equal.
-    const auto key = (static_cast<unsigned long long>(__double_as_longlong(square)) & ~31ULL) |
-                     static_cast<unsigned long long>(lane);
+    // What is not negative is ordered like its bits, and 15 bits of the mantissa are enough: squares that
+    // agree in them add the same. The lane in the last bits makes all keys different.
+    const int key = (__double2hiint(square) & ~31) | lane;
     keys[lane] = key;
     __syncwarp();
     int below = 0;

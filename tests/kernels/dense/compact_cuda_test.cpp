@@ -111,7 +111,8 @@ void expect_right(const Case& c, Engine engine) {
     plan.emplace(c.shape, c.real, options);
   } catch (const Error& error) {
     ASSERT_EQ(error.code(), ErrorCode::backend_unavailable) << error.what();
-    ASSERT_TRUE(engine == Engine::tuned || (engine == Engine::vkfft && c.shape.points() == 1)) << error.what();
+    ASSERT_TRUE(engine == Engine::tuned || (engine == Engine::vkfft && c.shape.points() == 1))
+        << error.what();
     return;
   }
   // Gaussian values that fill the range below the peak.
