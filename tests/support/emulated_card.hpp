@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -23,6 +24,8 @@ struct EmulatedState {
 
   std::size_t budget;
   bool reads_everything = false;  ///< as if all host memory were page-locked
+  /// Others are told of no page-locked memory, as CUDA does with threads that have not used the GPU.
+  std::thread::id asking = std::this_thread::get_id();
   std::atomic<std::int64_t> fail_after{
       -1};                              ///< so many copies and kernels from now, one fails; negative: none
   std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
@@ -136,6 +139,7 @@ class EmulatedCard final : public detail::Card<Real> {
     return memory;
   }
   bool reads(const void* host) const noexcept override {
+    if (std::this_thread::get_id() != state_->asking) return false;
     if (state_->reads_everything) return true;
     const std::lock_guard lock(state_->mutex);
     return state_->on_host.count(static_cast<const std::byte*>(host)) > 0;

@@ -124,12 +124,11 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   const std::int64_t first = piece * dealt_.piece_units;
   const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
   std::byte* const memory = slot.memory.get();
-  const bool reads = card_->reads(call.from), writes = card_->reads(call.to);
   std::byte* staging = slot.staging.get();
   for (const PieceSegment& segment : round_->segments_in(call, first, count, memory)) {
     if (segment.resident) {
       slot.stream->copy_within(segment.piece, segment.array);
-    } else if (reads) {
+    } else if (call.reads_from) {
       slot.stream->copy_in(segment.piece, segment.array);
     } else {
       const CardRows staged = segment.array.packed_at(staging);
@@ -146,7 +145,7 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   for (const PieceSegment& segment : out) {
     if (segment.resident) {
       slot.stream->copy_within(segment.array, segment.piece);
-    } else if (writes) {
+    } else if (call.writes_to) {
       slot.stream->copy_out(segment.array, segment.piece);
     } else {
       slot.stream->copy_out(segment.array.packed_at(staging), segment.piece);
@@ -156,7 +155,7 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   slot.stream->wait();
   staging = slot.staging.get();
   for (const PieceSegment& segment : out) {
-    if (segment.resident || writes) continue;
+    if (segment.resident || call.writes_to) continue;
     copy_rows(segment.array, segment.array.packed_at(staging));
     staging += segment.array.bytes();
   }

@@ -171,17 +171,21 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
                                    Real scale, std::byte* workspace) const {
   const std::lock_guard lock(mutex_);
   CardSlots<Real>* slots = nullptr;
-  if (parts_[0].round->dealt().pieces + parts_[1].round->dealt().pieces > 0)
-    slots = &slots_for(!card_->reads(from) || !card_->reads(to));
+  bool reads_from = false, reads_to = false;
+  if (parts_[0].round->dealt().pieces + parts_[1].round->dealt().pieces > 0) {
+    reads_from = card_->reads(from);
+    reads_to = card_->reads(to);
+    slots = &slots_for(!reads_from || !reads_to);
+  }
   auto pool = pools_.take();
   Residency resident = resident_;
   resident.memory = kept_.get();
   std::array<RoundTimes, 2> times;
   try {
-    times[0] = parts_[0].round->run({from, to, inverse, Real(1), resident}, slots, pool.get(),
+    times[0] = parts_[0].round->run({from, to, inverse, Real(1), resident, reads_from, reads_to}, slots,
+                                    pool.get(), options_.threads, workspace);
+    times[1] = parts_[1].round->run({to, to, inverse, scale, resident, reads_to, reads_to}, slots, pool.get(),
                                     options_.threads, workspace);
-    times[1] = parts_[1].round->run({to, to, inverse, scale, resident}, slots, pool.get(), options_.threads,
-                                    workspace);
   } catch (...) {
     pools_.give_back(std::move(pool));
     throw;
@@ -237,7 +241,7 @@ void OutOfCardFft<Real>::measure(int number) {
                        number == 0 ? trial.dealt().card_units : sample.slab_points()};
     const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
     if (number == 1) resident.slabs = std::min(resident.slabs, trial.dealt().card_units) / piece * piece;
-    return RoundCall<Real>{values, values, false, Real(1), resident};
+    return RoundCall<Real>{values, values, false, Real(1), resident, true, true};
   };
   const auto run = [&](double share) {
     trial.deal_out(share);
@@ -250,7 +254,7 @@ void OutOfCardFft<Real>::measure(int number) {
   {
     trial.deal_out(0);
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
-    part.profile = trial.profile_card({values, values, false, Real(1), {}}, slots);
+    part.profile = trial.profile_card({values, values, false, Real(1), {}, true, true}, slots);
   }
   part.profile.host_us = run(1) / static_cast<double>(units);
   const RoundProfile expected = with_residency(static_cast<std::size_t>(number), staying);

@@ -44,6 +44,9 @@ struct RoundCall {
   bool inverse = false;
   Real scale = 1;
   Residency resident;
+  /// Whether the card reads and writes the arrays itself. Asked once per call, by the caller's thread: a
+  /// thread that has not used a GPU yet may be told otherwise.
+  bool reads_from = false, writes_to = false;
 };
 
 /// What the two processors of a round do: a number of units, of which pieces of several go through the card.

@@ -3,6 +3,8 @@
 // card.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/page_locked.hpp"
@@ -89,6 +91,13 @@ TEST_F(OutOfCardCuda, StaysWithinItsBudgetAndGivesItBack) {
     EXPECT_LE(detail::cuda::allocated_bytes() - with_array, kMegabyte);
   }
   EXPECT_EQ(detail::cuda::allocated_bytes(), before);
+}
+
+TEST_F(OutOfCardCuda, AnyThreadIsToldOfPageLockedMemory) {
+  const PageLockedMemory locked(1 << 12);
+  bool seen = false;
+  std::thread([&] { seen = detail::cuda::mapped_address(locked.data()) != nullptr; }).join();
+  EXPECT_TRUE(seen);
 }
 
 TEST_F(OutOfCardCuda, FittingTransformsStayInTheCard) {
