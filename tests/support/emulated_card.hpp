@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -26,6 +27,7 @@ struct EmulatedState {
   bool reads_everything = false;  ///< as if all host memory were page-locked
   /// Others are told of no page-locked memory, as CUDA does with threads that have not used the GPU.
   std::thread::id asking = std::this_thread::get_id();
+  bool pins_nothing = false;  ///< allocate_on_host() fails
   std::atomic<std::int64_t> fail_after{
       -1};                              ///< so many copies and kernels from now, one fails; negative: none
   std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
@@ -72,31 +74,36 @@ class EmulatedStream final : public detail::CardStream {
   std::vector<std::function<void()>> queue_;
 };
 
-/// `lanes` interleaved transforms of a grid, `batch` times. Its workspace is as large as its data, and is
-/// overwritten.
+/// `lanes` interleaved transforms of a grid, `batch` times, its rows `pitch` values apart. Its workspace is
+/// as large as its data, and is overwritten.
 template <class Real>
 class EmulatedKernel final : public detail::CardKernel<Real> {
  public:
-  EmulatedKernel(std::vector<std::int64_t> grid, std::int64_t lanes, std::int64_t batch,
+  EmulatedKernel(std::vector<std::int64_t> grid, std::int64_t pitch, std::int64_t lanes, std::int64_t batch,
                  std::shared_ptr<EmulatedState> state)
-      : grid_(std::move(grid)), lanes_(lanes), batch_(batch), state_(std::move(state)) {
+      : grid_(std::move(grid)), pitch_(pitch), lanes_(lanes), batch_(batch), state_(std::move(state)) {
     for (const std::int64_t n : grid_) points_ *= n;
   }
 
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(points_ * lanes_ * batch_) * sizeof(std::complex<Real>);
   }
-  void run(std::complex<Real>* piece, bool inverse, Real scale, std::byte* workspace,
+  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
            detail::CardStream& stream) const override {
     static_cast<EmulatedStream&>(stream).push([=, this] {
       std::memset(workspace, 0xFF, workspace_bytes());
+      const std::int64_t row = grid_.back() * lanes_, rows = points_ * lanes_ / row;
       for (std::int64_t b = 0; b < batch_; ++b) {
-        std::complex<Real>* const one = piece + b * points_ * lanes_;
-        std::vector<std::complex<double>> x(one, one + points_ * lanes_);
+        std::complex<Real>* const one = piece + b * rows * pitch_;
+        std::vector<std::complex<double>> x;
+        for (std::int64_t r = 0; r < rows; ++r) x.insert(x.end(), one + r * pitch_, one + r * pitch_ + row);
         if (inverse) std::for_each(x.begin(), x.end(), [](auto& value) { value = std::conj(value); });
         x = direct_dft(std::move(x), grid_, lanes_);
-        for (std::size_t i = 0; i < x.size(); ++i)
-          one[i] = std::complex<Real>((inverse ? std::conj(x[i]) : x[i]) * static_cast<double>(scale));
+        for (std::int64_t i = 0; i < rows * pitch_; ++i) {
+          const auto at = static_cast<std::size_t>(i / pitch_ * row + i % pitch_);
+          one[i] = i % pitch_ < row ? std::complex<Real>(inverse ? std::conj(x[at]) : x[at])
+                                    : std::complex<Real>(NAN);  // nobody may rely on gaps
+        }
       }
       ++state_->pieces;
     });
@@ -104,7 +111,7 @@ class EmulatedKernel final : public detail::CardKernel<Real> {
 
  private:
   std::vector<std::int64_t> grid_;
-  std::int64_t lanes_, batch_, points_ = 1;
+  std::int64_t pitch_, lanes_, batch_, points_ = 1;
   std::shared_ptr<EmulatedState> state_;
 };
 
@@ -129,6 +136,7 @@ class EmulatedCard final : public detail::Card<Real> {
             }};
   }
   std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
+    if (state_->pins_nothing) throw Error(ErrorCode::out_of_memory, "no memory can be page-locked");
     std::shared_ptr<std::byte> memory(new std::byte[bytes], [state = state_](std::byte* released) {
       const std::lock_guard lock(state->mutex);
       state->on_host.erase(released);
@@ -138,7 +146,7 @@ class EmulatedCard final : public detail::Card<Real> {
     state_->on_host.insert(memory.get());
     return memory;
   }
-  bool reads(const void* host) const noexcept override {
+  bool reads(const void* host, std::size_t) const noexcept override {
     if (std::this_thread::get_id() != state_->asking) return false;
     if (state_->reads_everything) return true;
     const std::lock_guard lock(state_->mutex);
@@ -148,12 +156,29 @@ class EmulatedCard final : public detail::Card<Real> {
     return std::make_unique<EmulatedStream>(state_);
   }
   std::unique_ptr<const detail::CardKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
-    return std::make_unique<const EmulatedKernel<Real>>(std::vector{points}, count, 1, state_);
+    return std::make_unique<const EmulatedKernel<Real>>(std::vector{points}, points * count, count, 1,
+                                                        state_);
   }
-  std::unique_ptr<const detail::CardKernel<Real>> slabs(const Shape& slab, std::int64_t count) override {
-    const auto extents = slab.extents();
-    return std::make_unique<const EmulatedKernel<Real>>(
-        std::vector<std::int64_t>(extents.begin(), extents.end()), 1, count, state_);
+  std::unique_ptr<const detail::CardKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
+                                                        std::int64_t count) override {
+    std::vector<std::int64_t> extents(stored.extents().begin(), stored.extents().end());
+    const std::int64_t pitch = std::exchange(extents.back(), row_points);
+    return std::make_unique<const EmulatedKernel<Real>>(std::move(extents), pitch, 1, count, state_);
+  }
+  void multiply(std::complex<Real>* piece, const detail::PieceFactors& by,
+                detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      for (std::int64_t i = 0; i < by.rows * by.columns; ++i) {
+        std::complex<double> factor = by.scale;
+        if (by.twiddles.length > 0) {
+          const std::int64_t line = (by.first_column + i % by.columns) / by.twiddles.element;
+          const auto turn =
+              static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
+          factor *= std::polar(1.0, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
+        }
+        piece[i] = std::complex<Real>(std::complex<double>(piece[i]) * factor);
+      }
+    });
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cpu/platform/large_buffer.hpp"
 
 namespace sfft::detail {
 
@@ -49,7 +50,23 @@ CardSlots<Real>::CardSlots(Card<Real>& card, int streams, std::size_t bytes, std
     : bytes_(bytes), staging_bytes_(staging_bytes) {
   for (int s = 0; s < streams; ++s) {
     slots_.push_back({card.make_stream(), card.allocate(bytes),
-                      staging_bytes > 0 ? card.allocate_on_host(staging_bytes) : nullptr});
+                      staging_bytes > 0 ? host_memory(card, staging_bytes, &pageable_) : nullptr});
+  }
+}
+
+template <class Real>
+std::shared_ptr<std::byte> CardSlots<Real>::host_memory(Card<Real>& card, std::size_t bytes, bool* pageable) {
+  try {
+    return card.allocate_on_host(bytes);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+  }
+  if (pageable != nullptr) *pageable = true;
+  try {
+    return {cpu::make_large_buffer(bytes)};
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("{} bytes of host memory are needed to pass pieces to the GPU", bytes));
   }
 }
 
@@ -138,8 +155,10 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
     }
   }
   const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-  kernel.run(reinterpret_cast<std::complex<Real>*>(memory), call.inverse, call.scale,
-             memory + aligned(piece_bytes()), *slot.stream);
+  auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+  kernel.run(values, call.inverse, memory + aligned(piece_bytes()), *slot.stream);
+  const PieceFactors factors = round_->factors(call, first, count);
+  if (!factors.all_one()) card_->multiply(values, factors, *slot.stream);
   const std::vector<PieceSegment> out = round_->segments_out(call, first, count, memory);
   staging = slot.staging.get();
   for (const PieceSegment& segment : out) {
@@ -228,8 +247,10 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   RoundProfile profile;
   profile.in_us = timed([&] { slot.stream->copy_in(on_card, from); });
   profile.kernel_us = timed([&] {
-    full_->run(reinterpret_cast<std::complex<Real>*>(on_card.data), call.inverse, call.scale,
-               slot.memory.get() + aligned(piece_bytes()), *slot.stream);
+    auto* const values = reinterpret_cast<std::complex<Real>*>(on_card.data);
+    full_->run(values, call.inverse, slot.memory.get() + aligned(piece_bytes()), *slot.stream);
+    const PieceFactors factors = round_->factors(call, 0, dealt_.piece_units);
+    if (!factors.all_one()) card_->multiply(values, factors, *slot.stream);
   });
   profile.out_us = timed([&] { slot.stream->copy_out(from, on_card); });
   return profile;

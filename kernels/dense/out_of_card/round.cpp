@@ -5,6 +5,10 @@
 
 #include <algorithm>
 
+#include "kernels/base/index.hpp"
+#include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/out_of_card/host_slab.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -28,6 +32,9 @@ class ColumnRound final : public Round<Real> {
     auto* const begin = const_cast<std::complex<Real>*>(array + first);
     return {reinterpret_cast<std::byte*>(begin), bytes(array_.slab_points()), bytes(count),
             static_cast<std::size_t>(array_.slabs)};
+  }
+  PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const override {
+    return {array_.slabs, count, first, array_.twiddles, call.inverse, call.scale};
   }
 
   /// The first slabs stay on the card.
@@ -58,10 +65,43 @@ class ColumnRound final : public Round<Real> {
   std::int64_t host_parts() const noexcept override { return stage_ ? stage_->blocks() : 0; }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
     stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch);
+    const std::int64_t column = first_ + part * stage_->block_columns();
+    const PieceFactors by = factors(call, column, std::min(stage_->block_columns(), units() - column));
+    if (!by.all_one()) multiply(by, call.to + column, units());
   }
 
  private:
   using Round<Real>::array_;
+
+  /// Without the special cases of infinities.
+  template <class Value>
+  static std::complex<double> times(const std::complex<Value>& value, const std::complex<double>& factor) {
+    const std::complex<double> a(value);
+    return {a.real() * factor.real() - a.imag() * factor.imag(),
+            a.real() * factor.imag() + a.imag() * factor.real()};
+  }
+
+  /// From column to column of a block, a power grows by one step: few enough for double.
+  static void multiply(const PieceFactors& by, std::complex<Real>* block, std::int64_t pitch) {
+    const std::int64_t element = by.twiddles.element, length = by.twiddles.length;
+    for (std::int64_t k = 0; k < by.rows; ++k) {
+      std::complex<double> factor = by.scale, step = 1;
+      std::int64_t left = by.columns;  // of the columns with this factor
+      if (length > 0) {
+        const std::complex<double> turn = phase(k, by.first_column / element, length);
+        factor *= by.inverse ? turn : std::conj(turn);
+        step = by.inverse ? phase(k, 1, length) : std::conj(phase(k, 1, length));
+        left = element - by.first_column % element;
+      }
+      std::complex<Real>* const row = block + k * pitch;
+      for (std::int64_t c = 0; c < by.columns; ++c) {
+        row[c] = std::complex<Real>(times(row[c], factor));
+        if (--left > 0) continue;
+        left = element;
+        factor = times(factor, step);
+      }
+    }
+  }
 
   static std::size_t bytes(std::int64_t values) {
     return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
@@ -74,15 +114,17 @@ class ColumnRound final : public Round<Real> {
 template <class Real>
 class SlabRound final : public Round<Real> {
  public:
-  explicit SlabRound(const CardArray& array)
-      : Round<Real>(array), engine_(make_built_in_engine<Real>(array.slab, false)) {}
+  explicit SlabRound(const CardArray& array) : Round<Real>(array), slab_(array.slab, row_points(array)) {}
 
   const char* name() const noexcept override { return "slabs"; }
   std::int64_t units() const noexcept override { return array_.slabs; }
   std::int64_t grain() const noexcept override { return 1; }
   std::int64_t unit_points() const noexcept override { return array_.slab_points(); }
   std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
-    return card.slabs(array_.slab, units);
+    return card.slabs(array_.slab, row_points(array_), units);
+  }
+  PieceFactors factors(const RoundCall<Real>& call, std::int64_t, std::int64_t count) const override {
+    return {1, count * unit_points(), 0, {}, call.inverse, call.scale};
   }
   CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const override {
     auto* const begin = const_cast<std::complex<Real>*>(array + first * unit_points());
@@ -114,29 +156,25 @@ class SlabRound final : public Round<Real> {
     // Short slabs are handed out several at a time.
     each_ = std::max<std::int64_t>(1, kPartPoints / unit_points());
   }
-  std::size_t host_bytes() const noexcept override { return (engine_->workspace_bytes(1) + 63) / 64 * 64; }
+  std::size_t host_bytes() const noexcept override { return slab_.scratch_bytes(); }
   std::int64_t host_parts() const noexcept override { return (units() - first_ + each_ - 1) / each_; }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
     const std::int64_t begin = first_ + part * each_, end = std::min(units(), begin + each_);
-    for (std::int64_t slab = begin; slab < end; ++slab) {
-      const std::complex<Real>* const from = call.from + slab * unit_points();
-      std::complex<Real>* const to = call.to + slab * unit_points();
-      if (call.inverse) {
-        engine_->inverse(from, to, call.scale, {scratch, nullptr});
-        continue;
-      }
-      engine_->forward(from, element_type_of<std::complex<Real>>::value, to, {scratch, nullptr});
-      if (call.scale != 1)
-        std::for_each(to, to + unit_points(), [&](std::complex<Real>& value) { value *= call.scale; });
-    }
+    for (std::int64_t slab = begin; slab < end; ++slab)
+      slab_.transform(call.from + slab * unit_points(), call.to + slab * unit_points(), call.inverse,
+                      call.scale, scratch);
   }
 
  private:
   using Round<Real>::array_;
   static constexpr std::int64_t kPartPoints = 1 << 16;
 
+  static std::int64_t row_points(const CardArray& array) noexcept {
+    return array.row_points != 0 ? array.row_points : array.slab[array.slab.rank() - 1];
+  }
+
   std::int64_t first_ = 0, each_ = 1;
-  std::unique_ptr<const DenseEngine<Real>> engine_;
+  HostSlab<Real> slab_;
 };
 
 }  // namespace

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests out-of-card transforms of a drawn population of shapes, real and complex, of one to three dimensions,
+// single and in batches, in place and apart, against direct sums: on the host alone, and with an emulated
+// card of little memory.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "kernels/dense/out_of_card/real_fft.hpp"
+#include "tests/support/dense_reference.hpp"
+#include "tests/support/emulated_card.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft {
+namespace {
+
+using detail::OutOfCardFft;
+using detail::OutOfCardGrid;
+using detail::OutOfCardOptions;
+using detail::OutOfCardPlan;
+using detail::OutOfCardRealFft;
+using test::as_samples;
+using test::code_of;
+using test::ComplexSignal;
+using test::EmulatedCard;
+using test::EmulatedState;
+using test::expected_spectra;
+using test::fft_bound;
+using test::random_signal;
+using test::relative_l2;
+
+/// One transform of the population, and how it is run.
+struct Drawn {
+  Shape shape{1};
+  std::int64_t batch = 1;
+  bool real = false, padded = false;
+  double share = 1, budget = 0;  ///< bytes; 0: no card
+  int threads = 1;
+  std::int64_t longest_line = 1 << 22;
+  bool page_locked = false, pins_nothing = false;
+
+  std::string to_string() const {
+    return shape.to_string() + " batch " + std::to_string(batch) + (real ? " real" : " complex") +
+           (padded ? " padded" : "") + " share " + std::to_string(share) + " budget " +
+           std::to_string(budget) + " threads " + std::to_string(threads) + " longest line " +
+           std::to_string(longest_line);
+  }
+};
+
+/// Any rank; extents are mostly products of small primes, and sometimes 1 or prime.
+Drawn draw(std::mt19937& generator) {
+  const auto below = [&](int n) { return static_cast<std::int64_t>(generator() % static_cast<unsigned>(n)); };
+  const auto extent = [&](int most) {
+    constexpr int kPrimes[] = {1, 2, 3, 7, 13, 31, 61};
+    if (below(4) == 0) {
+      const std::int64_t prime = kPrimes[below(7)];
+      return prime <= most ? prime : std::int64_t{2};
+    }
+    std::int64_t n = 1;
+    for (const int factor : {2, 3, 2, 5, 2, 7, 2, 3})
+      if (n * factor <= most && below(3) > 0) n *= factor;
+    return n;
+  };
+  Drawn drawn;
+  switch (below(3)) {
+    case 0:
+      drawn.shape = Shape(extent(700));
+      break;
+    case 1:
+      drawn.shape = Shape({extent(48), extent(48)});
+      break;
+    default:
+      drawn.shape = Shape({extent(14), extent(14), extent(14)});
+  }
+  if (below(3) == 0) drawn.batch = 1 + below(5);
+  if (below(12) == 0) drawn.batch = 20;
+  drawn.real = below(2) == 0;
+  drawn.padded = drawn.real && below(2) == 0;
+  drawn.threads = static_cast<int>(1 + below(3));
+  if (below(3) == 0) drawn.longest_line = 16;
+  drawn.page_locked = below(2) == 0;
+  drawn.pins_nothing = below(5) == 0;
+  if (below(4) > 0) {
+    constexpr double kShares[] = {0, 0, 0.3, 0.8, 1, -1};
+    drawn.share = kShares[below(6)];
+    const double points = static_cast<double>(drawn.batch * drawn.shape.points());
+    constexpr double kBudgets[] = {0.02, 0.2, 1, 8};
+    drawn.budget = std::max(4096.0, 16 * points * kBudgets[below(4)]);
+  }
+  return drawn;
+}
+
+template <class Real>
+std::unique_ptr<OutOfCardPlan<Real>> make(const Drawn& drawn, const std::shared_ptr<EmulatedState>& state) {
+  const OutOfCardOptions options{static_cast<std::size_t>(drawn.budget), drawn.share, drawn.threads, 1000,
+                                 drawn.longest_line};
+  std::shared_ptr<EmulatedCard<Real>> card;
+  if (drawn.budget > 0) card = std::make_shared<EmulatedCard<Real>>(state);
+  if (!drawn.real)
+    return std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(drawn.shape, drawn.batch), card, options);
+  const std::int64_t row = drawn.shape[drawn.shape.rank() - 1];
+  return std::make_unique<OutOfCardRealFft<Real>>(drawn.shape, drawn.batch,
+                                                  drawn.padded ? 2 * (row / 2 + 1) : row, card, options);
+}
+
+/// Memory as real or complex values, rows of signals wherever they lie.
+template <class Real>
+class Array {
+ public:
+  Array(const Drawn& drawn, std::size_t spectrum_points)
+      : row_(drawn.shape[drawn.shape.rank() - 1]),
+        pitch_(drawn.padded ? 2 * (row_ / 2 + 1) : row_),
+        rows_(drawn.batch * drawn.shape.points() / row_),
+        values_(
+            std::max(static_cast<std::size_t>(rows_ * pitch_) * (drawn.real ? 1 : 2), 2 * spectrum_points),
+            Real(-7)) {}
+
+  Real* data() { return values_.data(); }
+  std::complex<Real>* complex() { return reinterpret_cast<std::complex<Real>*>(values_.data()); }
+  const std::vector<Real>& all() const { return values_; }
+  void put(const std::vector<Real>& reals) {
+    for (std::int64_t r = 0; r < rows_; ++r)
+      std::copy_n(reals.begin() + r * row_, row_, values_.begin() + r * pitch_);
+  }
+  std::vector<Real> reals() const {
+    std::vector<Real> out;
+    for (std::int64_t r = 0; r < rows_; ++r)
+      out.insert(out.end(), values_.begin() + r * pitch_, values_.begin() + r * pitch_ + row_);
+    return out;
+  }
+
+ private:
+  std::int64_t row_, pitch_, rows_;
+  std::vector<Real> values_;
+};
+
+template <class Real>
+std::vector<std::complex<Real>> as_complex(const std::complex<Real>* values, std::size_t count) {
+  return {values, values + count};
+}
+
+template <class Real>
+class OutOfCardShapes : public testing::Test {
+ protected:
+  /// Forward and back, apart and in place, with scales.
+  static void check(const Drawn& drawn, const OutOfCardPlan<Real>& plan, unsigned seed) {
+    const auto points = static_cast<std::size_t>(drawn.batch * drawn.shape.points());
+    const auto complex_signal = as_samples<std::complex<Real>>(random_signal(points, seed));
+    std::vector<Real> real_signal;
+    for (const auto& value : complex_signal) real_signal.push_back(value.real());
+    const ComplexSignal sums = drawn.real ? expected_spectra(real_signal, drawn.shape, true)
+                                          : expected_spectra(complex_signal, drawn.shape, false);
+    const auto total = static_cast<double>(drawn.shape.points());
+    const double bound = 2 * fft_bound<Real>(total);
+    std::vector<std::byte> memory(plan.workspace_bytes() + 64);
+    std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+
+    Array<Real> signal(drawn, sums.size()), spectrum(drawn, sums.size()), back(drawn, sums.size());
+    const auto put = [&](Array<Real>& array) {
+      if (drawn.real) return array.put(real_signal);
+      std::copy(complex_signal.begin(), complex_signal.end(), array.complex());
+    };
+    const auto error = [&](Array<Real>& array) {
+      return drawn.real ? relative_l2(array.reals(), real_signal)
+                        : relative_l2(as_complex(array.complex(), points), complex_signal);
+    };
+    put(signal);
+    const std::vector<Real> before = signal.all();
+    plan.forward(signal.data(), spectrum.complex(), Real(1), workspace);
+    EXPECT_LE(relative_l2(as_complex(spectrum.complex(), sums.size()), sums), bound);
+    EXPECT_EQ(signal.all(), before);
+    const std::vector<Real> kept = spectrum.all();
+    plan.inverse(spectrum.complex(), back.data(), static_cast<Real>(1 / total), workspace);
+    EXPECT_LE(error(back), 2 * bound);
+    EXPECT_EQ(spectrum.all(), kept) << "the inverse leaves its input alone";
+    if (drawn.real && !drawn.padded &&
+        drawn.shape.points() * drawn.batch != drawn.shape[drawn.shape.rank() - 1])
+      return;
+    plan.forward(signal.data(), signal.complex(), Real(0.5), workspace);
+    ComplexSignal halves = sums;
+    for (auto& value : halves) value *= 0.5;
+    EXPECT_LE(relative_l2(as_complex(signal.complex(), sums.size()), halves), bound);
+    plan.inverse(signal.complex(), signal.data(), static_cast<Real>(2 / total), workspace);
+    EXPECT_LE(error(signal), 2 * bound);
+  }
+
+  /// False if the budget is refused.
+  static bool run(const Drawn& drawn, unsigned seed) {
+    SCOPED_TRACE(drawn.to_string());
+    auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
+    state->reads_everything = drawn.page_locked;
+    state->pins_nothing = drawn.pins_nothing;
+    std::unique_ptr<OutOfCardPlan<Real>> plan;
+    try {
+      plan = make<Real>(drawn, state);
+    } catch (const Error& failure) {
+      EXPECT_TRUE(failure.code() == ErrorCode::out_of_memory ||
+                  failure.code() == ErrorCode::backend_unavailable)
+          << failure.what();
+      return false;
+    }
+    SCOPED_TRACE(plan->explain());
+    check(drawn, *plan, seed);
+    EXPECT_LE(state->most_used, state->budget);
+    EXPECT_FALSE(plan->measured().empty());
+    if (drawn.budget > 0 && drawn.share == 0) {
+      EXPECT_GT(state->pieces, 0);
+    }
+    plan.reset();
+    EXPECT_EQ(state->used, 0U) << "everything is given back";
+    return true;
+  }
+};
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(OutOfCardShapes, Reals);
+
+TYPED_TEST(OutOfCardShapes, DrawnTransformsEqualSums) {
+  std::mt19937 generator(2026);
+  int refused = 0;
+  constexpr int kDrawn = 400;
+  for (unsigned i = 0; i < kDrawn && !testing::Test::HasFailure(); ++i)
+    refused += this->run(draw(generator), 100 + i) ? 0 : 1;
+  EXPECT_LT(refused, kDrawn / 4) << "few are refused";
+}
+
+TYPED_TEST(OutOfCardShapes, LongLinesAreDividedUnlessTheyArePrime) {
+  Drawn drawn;
+  drawn.share = 0.4;
+  drawn.budget = 1 << 16;
+  drawn.threads = 2;
+  for (const std::int64_t n : {1024, 2048, 1000, 2310, 997, 2 * 509, 3 * 3 * 127}) {
+    for (const bool real : {false, true}) {
+      drawn.shape = Shape(n);
+      drawn.real = real;
+      EXPECT_TRUE(this->run(drawn, 7)) << n;
+    }
+  }
+  drawn.longest_line = 256;
+  drawn.real = false;
+  for (const std::int64_t n : {std::int64_t{1009}, std::int64_t{2 * 509}}) {
+    drawn.shape = Shape(n);
+    std::string said;
+    EXPECT_EQ(code_of([&] {
+                try {
+                  make<TypeParam>(drawn, std::make_shared<EmulatedState>(1 << 16));
+                } catch (const Error& error) {
+                  said = error.what();
+                  throw;
+                }
+              }),
+              ErrorCode::backend_unavailable);
+    EXPECT_NE(said.find("1024"), std::string::npos) << said;
+  }
+}
+
+TYPED_TEST(OutOfCardShapes, SlabsThatDoNotFitAreDividedOnceMore) {
+  Drawn drawn;
+  drawn.shape = Shape({4, 48, 64});  // planes of 24 kB and more
+  drawn.share = 0;
+  drawn.budget = 17 << 10;
+  auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
+  EXPECT_EQ(make<TypeParam>(drawn, state)->host_shares().size(), 3U);
+  EXPECT_TRUE(this->run(drawn, 3));
+  drawn.shape = Shape({4, 4096});
+  EXPECT_EQ(make<TypeParam>(drawn, state)->host_shares().size(), 4U)
+      << "rows in two steps and a transposition";
+  EXPECT_TRUE(this->run(drawn, 4));
+}
+
+TYPED_TEST(OutOfCardShapes, FailuresLeaveTheInputAndThePlanAlive) {
+  Drawn drawn;
+  drawn.shape = Shape({24, 40});
+  drawn.share = 0.3;
+  drawn.budget = 32 << 10;
+  drawn.threads = 2;
+  for (const bool real : {false, true}) {
+    drawn.real = real;
+    drawn.shape = real ? Shape({24, 40}) : Shape(960);
+    auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
+    const auto plan = make<TypeParam>(drawn, state);
+    std::vector<std::byte> memory(plan->workspace_bytes() + 64);
+    std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+    Array<TypeParam> signal(drawn, 1200), spectrum(drawn, 1200);
+    const auto before = signal.all(), untouched = spectrum.all();
+    const auto forward = [&] { plan->forward(signal.data(), spectrum.complex(), 1, workspace); };
+    state->used = state->budget - 100;  // another process takes the memory
+    EXPECT_EQ(code_of(forward), ErrorCode::out_of_memory);
+    EXPECT_EQ(spectrum.all(), untouched) << "memory is allocated before an array is touched";
+    state->used = 0;
+    for (int step = 0; step < 25; ++step) {
+      state->fail_after = step;
+      const auto code = code_of(forward);
+      const bool failed = state->fail_after < 0;
+      state->fail_after = -1;
+      EXPECT_TRUE(!failed || code == ErrorCode::device);
+      EXPECT_EQ(signal.all(), before) << "the input of a transform that is not in place stays";
+    }
+    this->check(drawn, *plan, 11);
+  }
+}
+
+TYPED_TEST(OutOfCardShapes, SharesCanBeMeasuredAndSet) {
+  Drawn drawn;
+  drawn.share = -1;
+  drawn.budget = 32 << 10;
+  for (const bool real : {false, true}) {
+    drawn.real = real;
+    for (const Shape& shape : {Shape(1440), Shape({24, 60}), Shape({10, 12, 14})}) {
+      drawn.shape = shape;
+      SCOPED_TRACE(drawn.to_string());
+      auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
+      const auto plan = make<TypeParam>(drawn, state);
+      plan->measure();
+      std::vector<double> shares = plan->host_shares();
+      EXPECT_EQ(plan->predicted().size(), shares.size());
+      this->check(drawn, *plan, 21);
+      std::fill(shares.begin(), shares.end(), 0.5);
+      plan->set_host_shares(shares);
+      this->check(drawn, *plan, 22);
+      EXPECT_NE(plan->explain().find("last measured"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sfft
