@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -34,7 +34,13 @@ struct EmulatedState {
   std::atomic<std::size_t> used{0}, most_used{0};
   std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
   std::mutex mutex;
-  std::set<const std::byte*> on_host;  ///< what allocate_on_host() gave
+  std::map<const std::byte*, std::size_t> on_host;  ///< what allocate_on_host() gave
+
+  bool page_locked(const std::byte* host) {
+    const std::lock_guard lock(mutex);
+    const auto after = on_host.upper_bound(host);
+    return after != on_host.begin() && host < std::prev(after)->first + std::prev(after)->second;
+  }
 
   void step() {
     if (fail_after >= 0 && fail_after-- == 0)
@@ -46,8 +52,12 @@ class EmulatedStream final : public detail::CardStream {
  public:
   explicit EmulatedStream(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
 
-  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override { over_bus(to, from); }
-  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override { over_bus(to, from); }
+  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override {
+    over_bus(to, from, from.data);
+  }
+  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override {
+    over_bus(to, from, to.data);
+  }
   void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
   void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
   void wait() override {
@@ -59,7 +69,9 @@ class EmulatedStream final : public detail::CardStream {
   }
 
  private:
-  void over_bus(const detail::CardRows& to, const detail::CardRows& from) {
+  void over_bus(const detail::CardRows& to, const detail::CardRows& from, const std::byte* host) {
+    if (!state_->reads_everything && !state_->pins_nothing && !state_->page_locked(host))
+      throw Error(ErrorCode::invalid_argument, "the card was given host memory that it does not read");
     state_->bus_bytes += from.bytes();
     copy(to, from);
   }
@@ -143,14 +155,13 @@ class EmulatedCard final : public detail::Card<Real> {
       delete[] released;
     });
     const std::lock_guard lock(state_->mutex);
-    state_->on_host.insert(memory.get());
+    state_->on_host.emplace(memory.get(), bytes);
     return memory;
   }
   bool reads(const void* host, std::size_t) const noexcept override {
     if (std::this_thread::get_id() != state_->asking) return false;
     if (state_->reads_everything) return true;
-    const std::lock_guard lock(state_->mutex);
-    return state_->on_host.count(static_cast<const std::byte*>(host)) > 0;
+    return state_->page_locked(static_cast<const std::byte*>(host));
   }
   std::unique_ptr<detail::CardStream> make_stream() override {
     return std::make_unique<EmulatedStream>(state_);
