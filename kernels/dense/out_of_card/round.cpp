@@ -94,6 +94,10 @@ class ColumnRound final : public Round<Real> {
         left = element - by.first_column % element;
       }
       std::complex<Real>* const row = block + k * pitch;
+      if (length > 0 && element == 1) {
+        multiply_by_powers(row, by.columns, factor, step);
+        continue;
+      }
       for (std::int64_t c = 0; c < by.columns; ++c) {
         row[c] = std::complex<Real>(times(row[c], factor));
         if (--left > 0) continue;
@@ -105,6 +109,30 @@ class ColumnRound final : public Round<Real> {
 
   static std::size_t bytes(std::int64_t values) {
     return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
+  }
+
+  /// Several powers side by side, so that none has to wait for the one before.
+  static void multiply_by_powers(std::complex<Real>* row, std::int64_t count, std::complex<double> factor,
+                                 std::complex<double> step) {
+    constexpr std::int64_t kAtOnce = 8;
+    double re[kAtOnce], im[kAtOnce];
+    for (std::int64_t j = 0; j < kAtOnce; ++j, factor = times(factor, step)) {
+      re[j] = factor.real();
+      im[j] = factor.imag();
+    }
+    for (int doubled = 1; doubled < kAtOnce; doubled *= 2) step = times(step, step);
+    const double step_re = step.real(), step_im = step.imag();
+    auto* const parts = reinterpret_cast<Real*>(row);
+    for (std::int64_t c = 0; c < count; c += kAtOnce) {
+      for (std::int64_t j = 0; j < std::min(kAtOnce, count - c); ++j) {
+        const double a = parts[2 * (c + j)], b = parts[2 * (c + j) + 1];
+        parts[2 * (c + j)] = static_cast<Real>(a * re[j] - b * im[j]);
+        parts[2 * (c + j) + 1] = static_cast<Real>(a * im[j] + b * re[j]);
+        const double next = re[j] * step_re - im[j] * step_im;
+        im[j] = re[j] * step_im + im[j] * step_re;
+        re[j] = next;
+      }
+    }
   }
 
   std::int64_t first_ = 0;

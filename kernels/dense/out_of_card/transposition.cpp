@@ -13,7 +13,8 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::int64_t kTile = 32;  ///< elements a side of a square matrix's tiles
+constexpr std::int64_t kTile = 32;             ///< elements a side of a square's tiles
+constexpr std::int64_t kStretchValues = 1024;  ///< of a stretch that one part moves
 
 }  // namespace
 
@@ -26,31 +27,46 @@ Transposition<Real>::Transposition(std::int64_t rows, std::int64_t columns, std:
 
 template <class Real>
 int Transposition<Real>::passes() const noexcept {
-  if (square()) return 1;
+  if (squares() > 0) return squares() == 1 ? 1 : 2;
   return common_ > 1 ? 3 : 2;
 }
 
 template <class Real>
+std::int64_t Transposition<Real>::square_parts() const noexcept {
+  return (rows_ + kTile - 1) / kTile;
+}
+
+template <class Real>
 std::int64_t Transposition<Real>::parts(int pass) const noexcept {
-  if (square()) return (rows_ + kTile - 1) / kTile;
-  const bool of_rows = pass == passes() - 2;
-  return of_rows ? rows_ : (columns_ + block_ - 1) / block_;
+  const bool last = pass + 1 == passes();
+  if (squares() > 0)
+    return last ? squares() * square_parts() : (rows_ * element_ + kStretchValues - 1) / kStretchValues;
+  return pass + 2 == passes() ? rows_ : (columns_ + block_ - 1) / block_;
 }
 
 template <class Real>
 std::size_t Transposition<Real>::scratch_bytes() const noexcept {
-  if (square()) return 0;
-  const std::int64_t values = std::max(rows_ * block_, columns_) * element_;
-  return (static_cast<std::size_t>(values) * sizeof(std::complex<Real>) + 63) / 64 * 64;
+  std::size_t bytes = sizeof(std::complex<Real>);
+  if (squares() == 1) return 0;
+  if (squares() > 1) {
+    bytes *= kStretchValues;
+    bytes += static_cast<std::size_t>(columns_);  // a flag for each stretch
+  } else {
+    bytes *= static_cast<std::size_t>(std::max(rows_ * block_, columns_) * element_);
+  }
+  return (bytes + 63) / 64 * 64;
 }
 
 template <class Real>
 void Transposition<Real>::part(int pass, std::int64_t part, std::complex<Real>* matrix,
                                std::byte* scratch) const {
-  if (square()) return swap_tiles(part, matrix);
   auto* const values = reinterpret_cast<std::complex<Real>*>(scratch);
   const int from_last = passes() - 1 - pass;
-  if (from_last == 2) {
+  if (squares() > 0 && from_last == 1) {
+    exchange_stretches(part, matrix, scratch);
+  } else if (squares() > 0) {
+    swap_tiles(part % square_parts(), matrix + part / square_parts() * rows_ * rows_ * element_);
+  } else if (from_last == 2) {
     rotate_columns(part * block_, matrix, values);
   } else if (from_last == 1) {
     shuffle_row(part, matrix, values);
@@ -59,15 +75,41 @@ void Transposition<Real>::part(int pass, std::int64_t part, std::complex<Real>* 
   }
 }
 
+/// From row i and square q to square q and row i, along the cycles of that permutation, for a part of each
+/// stretch.
+template <class Real>
+void Transposition<Real>::exchange_stretches(std::int64_t part, std::complex<Real>* matrix,
+                                             std::byte* scratch) const {
+  const std::int64_t stretch = rows_ * element_, first = part * kStretchValues,
+                     count = std::min(kStretchValues, stretch - first), total = squares() * rows_;
+  auto* const held = reinterpret_cast<std::complex<Real>*>(scratch);
+  auto* const done = scratch + kStretchValues * static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  std::fill_n(done, total, std::byte{0});
+  const auto at = [&](std::int64_t place) { return matrix + place * stretch + first; };
+  const auto source = [&](std::int64_t place) { return place % rows_ * squares() + place / rows_; };
+  for (std::int64_t start = 0; start < total; ++start) {
+    if (done[start] != std::byte{0} || source(start) == start) continue;
+    std::copy_n(at(start), count, held);
+    std::int64_t place = start;
+    for (std::int64_t from = source(place); from != start; from = source(place)) {
+      std::copy_n(at(from), count, at(place));
+      done[place] = std::byte{1};
+      place = from;
+    }
+    std::copy_n(held, count, at(place));
+    done[place] = std::byte{1};
+  }
+}
+
 /// One row of tiles, from the diagonal on, with its mirror.
 template <class Real>
 void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matrix) const {
   const std::int64_t first = part * kTile, end = std::min(rows_, first + kTile);
+  const auto at = [&](std::int64_t i, std::int64_t j) { return matrix + (i * rows_ + j) * element_; };
   for (std::int64_t other = first; other < rows_; other += kTile) {
     for (std::int64_t i = first; i < end; ++i) {
       for (std::int64_t j = std::max(i + 1, other); j < std::min(rows_, other + kTile); ++j)
-        std::swap_ranges(matrix + (i * rows_ + j) * element_, matrix + (i * rows_ + j + 1) * element_,
-                         matrix + (j * rows_ + i) * element_);
+        std::swap_ranges(at(i, j), at(i, j + 1), at(j, i));
     }
   }
 }

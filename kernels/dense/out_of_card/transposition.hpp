@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes a matrix where it lies, by any number of threads: independent passes over columns and rows
-// (Catanzaro, Keller and Garland, PPoPP 2014, A decomposition for in-place matrix transposition).
+// Transposes a matrix where it lies, by any number of threads: squares by exchanging tiles, others by
+// independent passes over columns and rows (Catanzaro, Keller and Garland, PPoPP 2014, A decomposition for
+// in-place matrix transposition).
 #pragma once
 
 #include <complex>
@@ -9,8 +10,9 @@
 
 namespace sfft::detail {
 
-/// rows × columns elements of `element` values each, row-major, become columns × rows. A square matrix takes
-/// one pass, others two or three; the parts of a pass may run at the same time, in any order.
+/// rows × columns elements of `element` values each, row-major, become columns × rows. Fastest where the
+/// columns are a multiple of the rows: then stretches of a row change places, and squares are transposed. The
+/// parts of a pass may run at the same time, in any order.
 template <class Real>
 class Transposition {
  public:
@@ -23,7 +25,10 @@ class Transposition {
   void part(int pass, std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
 
  private:
-  bool square() const noexcept { return rows_ == columns_; }
+  /// Squares side by side in each row; 0: they do not fill it.
+  std::int64_t squares() const noexcept { return columns_ % rows_ == 0 ? columns_ / rows_ : 0; }
+  std::int64_t square_parts() const noexcept;
+  void exchange_stretches(std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
   void swap_tiles(std::int64_t part, std::complex<Real>* matrix) const;
   void rotate_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void shuffle_row(std::int64_t row, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
