@@ -149,8 +149,11 @@ std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request)
     if (!asked && (!works(request.problem) || !gpu_usable(request.problem.device))) return std::nullopt;
     card = make_gpu_card<Real>(request.problem.device);
     // Not what is free: the arrays of calls that are queued may have been allocated before.
-    if (options.device_memory == 0 && needed <= static_cast<double>(card->memory_bytes()))
-      return std::nullopt;
+    const auto memory = static_cast<double>(card->memory_bytes());
+    if (options.device_memory == 0 && needed <= memory) return std::nullopt;
+    // Batches of signals that fit go through the card in parts, from any type of elements.
+    const DenseProblem one = contiguous_problem(request.problem, 1);
+    if (!asked && request.problem.batch > 1 && bytes_of_arrays<Real>(one) <= memory) return std::nullopt;
   }
   if (!works(request.problem)) {
     throw Error(
