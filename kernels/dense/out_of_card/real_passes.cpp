@@ -5,9 +5,7 @@
 #include "kernels/dense/out_of_card/real_passes.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "kernels/base/index.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
 
 namespace sfft::detail {
@@ -17,10 +15,6 @@ namespace {
 constexpr std::int64_t kChunk = 1 << 14;  ///< values of a long row that one thread takes
 
 using Complex = std::complex<double>;
-
-Complex times(const Complex& a, const Complex& b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
 
 /// i·a
 Complex turned(const Complex& a) {
@@ -37,22 +31,13 @@ RealPasses<Real>::RealPasses(const Shape& shape, std::int64_t batch, std::int64_
       n_(shape[shape.rank() - 1]),
       batch_(batch),
       pitch_(pitch) {
-  if (!even()) return;
-  while (fine_ * fine_ < n_ / 2) fine_ *= 2;
-  for (std::int64_t k = 0; k < fine_ && k < n_; ++k) fine_roots_.push_back(std::conj(unit_root(k, n_)));
-  for (std::int64_t k = 0; k <= n_ / 2; k += fine_) coarse_roots_.push_back(std::conj(unit_root(k, n_)));
+  if (even()) root_ = RootTable(n_, n_ / 2);
 }
 
 template <class Real>
 std::int64_t RealPasses<Real>::opposite(std::int64_t row) const noexcept {
   const std::int64_t signal = row / rows_, plane = row % rows_ / columns_, column = row % columns_;
   return signal * rows_ + (planes_ - plane) % planes_ * columns_ + (columns_ - column) % columns_;
-}
-
-template <class Real>
-std::complex<double> RealPasses<Real>::root(std::int64_t k) const noexcept {
-  return times(coarse_roots_[static_cast<std::size_t>(k / fine_)],
-               fine_roots_[static_cast<std::size_t>(k % fine_)]);
 }
 
 /// job(row, begin, end) for parts of all rows.
@@ -107,7 +92,7 @@ void RealPasses<Real>::untangle(std::complex<Real>* spectra, Real scale, cpu::Th
         b[h] = std::conj(a[h]);
         continue;
       }
-      const Complex odd = times(root(k), difference);
+      const Complex odd = RootTable::times(root_(k), difference);
       a[k] = std::complex<Real>(sum + odd);
       b[h - k] = std::complex<Real>(std::conj(sum - odd));
     }
@@ -133,7 +118,7 @@ void RealPasses<Real>::tangle(const std::complex<Real>* spectra, std::complex<Re
         continue;
       }
       const Complex one(a[k]), two = std::conj(Complex(b[h - k]));
-      const Complex sum = one + two, odd = turned(times(std::conj(root(k)), one - two));
+      const Complex sum = one + two, odd = turned(RootTable::times(std::conj(root_(k)), one - two));
       to_a[k] = std::complex<Real>(sum + odd);
       to_b[h - k] = std::complex<Real>(std::conj(sum - odd));
     }

@@ -5,8 +5,8 @@
 
 #include <complex>
 #include <cstdint>
-#include <vector>
 
+#include "kernels/base/root_table.hpp"
 #include "kernels/base/types.hpp"
 
 namespace sfft::detail {
@@ -48,12 +48,9 @@ class RealPasses {
   void over_pairs(cpu::ThreadPool* pool, const Job& job) const;
   /// The row of the opposite frequencies.
   std::int64_t opposite(std::int64_t row) const noexcept;
-  /// exp(−2πi·k/n)
-  std::complex<double> root(std::int64_t k) const noexcept;
 
   std::int64_t planes_, columns_, rows_, n_, batch_, pitch_;
-  std::int64_t fine_ = 1;  ///< roots are products of a coarse and a fine one
-  std::vector<std::complex<double>> coarse_roots_, fine_roots_;
+  RootTable root_;  ///< exp(−2πi·k/n)
 };
 
 extern template class RealPasses<float>;

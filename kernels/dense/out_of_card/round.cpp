@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/root_table.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/out_of_card/host_slab.hpp"
 
@@ -58,84 +58,74 @@ class ColumnRound final : public Round<Real> {
     stage_.reset();
     if (first < units())
       stage_ = std::make_unique<const ColumnStage<Real>>(array_.slabs, units() - first, units());
+    const std::int64_t length = array_.twiddles.length;
+    if (stage_ && length > 0) roots_ = RootTable(length, length);
   }
   std::size_t host_bytes() const noexcept override {
     return stage_ ? (stage_->workspace_reals() * sizeof(Real) + 63) / 64 * 64 : 0;
   }
   std::int64_t host_parts() const noexcept override { return stage_ ? stage_->blocks() : 0; }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
-    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch);
-    const std::int64_t column = first_ + part * stage_->block_columns();
-    const PieceFactors by = factors(call, column, std::min(stage_->block_columns(), units() - column));
-    if (!by.all_one()) multiply(by, call.to + column, units());
+    const PieceFactors by = factors(call, first_, units() - first_);
+    typename ColumnStage<Real>::Finish finish;
+    if (!by.all_one())
+      finish = [&](std::int64_t row, std::int64_t column, std::int64_t count, Real* re, Real* im) {
+        multiply(by, row, first_ + column, count, re, im);
+      };
+    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch, finish);
   }
 
  private:
   using Round<Real>::array_;
 
-  /// Without the special cases of infinities.
-  template <class Value>
-  static std::complex<double> times(const std::complex<Value>& value, const std::complex<double>& factor) {
-    const std::complex<double> a(value);
-    return {a.real() * factor.real() - a.imag() * factor.imag(),
-            a.real() * factor.imag() + a.imag() * factor.real()};
+  /// Columns of one row.
+  void multiply(const PieceFactors& by, std::int64_t row, std::int64_t column, std::int64_t count, Real* re,
+                Real* im) const {
+    const std::int64_t element = by.twiddles.element;
+    const auto turn = [&](std::int64_t k) { return by.inverse ? std::conj(roots_(k)) : roots_(k); };
+    if (by.twiddles.length == 0) return multiply_by_powers(by.scale, 1, count, re, im);
+    const std::complex<double> step = turn(row);
+    if (element == 1) return multiply_by_powers(by.scale * turn(row * column), step, count, re, im);
+    for (std::int64_t done = 0; done < count;) {  // an element, or the part of one, by the same factor
+      const std::int64_t line = (column + done) / element,
+                         end = std::min(count, (line + 1) * element - column);
+      multiply_by_powers(by.scale * turn(row * line), 1, end - done, re + done, im + done);
+      done = end;
+    }
   }
 
-  /// From column to column of a block, a power grows by one step: few enough for double.
-  static void multiply(const PieceFactors& by, std::complex<Real>* block, std::int64_t pitch) {
-    const std::int64_t element = by.twiddles.element, length = by.twiddles.length;
-    for (std::int64_t k = 0; k < by.rows; ++k) {
-      std::complex<double> factor = by.scale, step = 1;
-      std::int64_t left = by.columns;  // of the columns with this factor
-      if (length > 0) {
-        const std::complex<double> turn = phase(k, by.first_column / element, length);
-        factor *= by.inverse ? turn : std::conj(turn);
-        step = by.inverse ? phase(k, 1, length) : std::conj(phase(k, 1, length));
-        left = element - by.first_column % element;
-      }
-      std::complex<Real>* const row = block + k * pitch;
-      if (length > 0 && element == 1) {
-        multiply_by_powers(row, by.columns, factor, step);
-        continue;
-      }
-      for (std::int64_t c = 0; c < by.columns; ++c) {
-        row[c] = std::complex<Real>(times(row[c], factor));
-        if (--left > 0) continue;
-        left = element;
-        factor = times(factor, step);
-      }
+  /// By factor·step^c. Several powers side by side, so that none has to wait for the one before.
+  static void multiply_by_powers(std::complex<double> factor, std::complex<double> step, std::int64_t count,
+                                 Real* re, Real* im) {
+    constexpr std::int64_t kAtOnce = 8;
+    double by_re[kAtOnce], by_im[kAtOnce];
+    for (std::int64_t j = 0; j < kAtOnce; ++j, factor = RootTable::times(factor, step)) {
+      by_re[j] = factor.real();
+      by_im[j] = factor.imag();
     }
+    for (int doubled = 1; doubled < kAtOnce; doubled *= 2) step = RootTable::times(step, step);
+    const double step_re = step.real(), step_im = step.imag();
+    const auto multiply = [&](std::int64_t c, std::int64_t j) {
+      const double a = re[c + j], b = im[c + j];
+      re[c + j] = static_cast<Real>(a * by_re[j] - b * by_im[j]);
+      im[c + j] = static_cast<Real>(a * by_im[j] + b * by_re[j]);
+      const double next = by_re[j] * step_re - by_im[j] * step_im;
+      by_im[j] = by_re[j] * step_im + by_im[j] * step_re;
+      by_re[j] = next;
+    };
+    std::int64_t c = 0;
+    for (; c + kAtOnce <= count; c += kAtOnce) {
+      for (std::int64_t j = 0; j < kAtOnce; ++j) multiply(c, j);
+    }
+    for (std::int64_t j = 0; c + j < count; ++j) multiply(c, j);
   }
 
   static std::size_t bytes(std::int64_t values) {
     return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
   }
 
-  /// Several powers side by side, so that none has to wait for the one before.
-  static void multiply_by_powers(std::complex<Real>* row, std::int64_t count, std::complex<double> factor,
-                                 std::complex<double> step) {
-    constexpr std::int64_t kAtOnce = 8;
-    double re[kAtOnce], im[kAtOnce];
-    for (std::int64_t j = 0; j < kAtOnce; ++j, factor = times(factor, step)) {
-      re[j] = factor.real();
-      im[j] = factor.imag();
-    }
-    for (int doubled = 1; doubled < kAtOnce; doubled *= 2) step = times(step, step);
-    const double step_re = step.real(), step_im = step.imag();
-    auto* const parts = reinterpret_cast<Real*>(row);
-    for (std::int64_t c = 0; c < count; c += kAtOnce) {
-      for (std::int64_t j = 0; j < std::min(kAtOnce, count - c); ++j) {
-        const double a = parts[2 * (c + j)], b = parts[2 * (c + j) + 1];
-        parts[2 * (c + j)] = static_cast<Real>(a * re[j] - b * im[j]);
-        parts[2 * (c + j) + 1] = static_cast<Real>(a * im[j] + b * re[j]);
-        const double next = re[j] * step_re - im[j] * step_im;
-        im[j] = re[j] * step_im + im[j] * step_re;
-        re[j] = next;
-      }
-    }
-  }
-
   std::int64_t first_ = 0;
+  RootTable roots_;  ///< of the twiddles
   std::unique_ptr<const ColumnStage<Real>> stage_;
 };
 
