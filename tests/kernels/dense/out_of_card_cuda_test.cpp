@@ -113,8 +113,8 @@ TEST_F(OutOfCardCuda, FittingTransformsStayInTheCard) {
 TEST_F(OutOfCardCuda, FailedAllocationsLeaveTheArraysAlone) {
   const Shape shape({64, 96});
   const auto signal = as_samples<std::complex<float>>(random_signal(6144, 53));
-  const Plan<float> plan(shape, false, with(200'000, 0.3));
   for (int n = 1; n < 20; ++n) {
+    const Plan<float> plan(shape, false, with(200'000, 0.3));  // which keeps what a call has allocated
     auto values = signal;
     detail::cuda::fail_allocation(n);
     bool done = false;
