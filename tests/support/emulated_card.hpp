@@ -27,7 +27,8 @@ struct EmulatedState {
   bool reads_everything = false;  ///< as if all host memory were page-locked
   /// Others are told of no page-locked memory, as CUDA does with threads that have not used the GPU.
   std::thread::id asking = std::this_thread::get_id();
-  bool pins_nothing = false;  ///< allocate_on_host() fails
+  std::int64_t fail_allocation = 0;  ///< the n-th from now fails; 0: none
+  bool pins_nothing = false;         ///< allocate_on_host() fails
   std::atomic<std::int64_t> fail_after{
       -1};                              ///< so many copies and kernels from now, one fails; negative: none
   std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
@@ -42,6 +43,11 @@ struct EmulatedState {
     return after != on_host.begin() && host < std::prev(after)->first + std::prev(after)->second;
   }
 
+  /// Allocations come from one thread.
+  void allocation() {
+    if (fail_allocation > 0 && --fail_allocation == 0)
+      throw Error(ErrorCode::out_of_memory, "the emulated card refuses memory as asked");
+  }
   void step() {
     if (fail_after >= 0 && fail_after-- == 0)
       throw Error(ErrorCode::device, "the emulated card fails as asked");
@@ -136,6 +142,7 @@ class EmulatedCard final : public detail::Card<Real> {
   std::size_t memory_bytes() const override { return state_->budget; }
   std::size_t free_bytes() const override { return state_->budget - state_->used; }
   std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+    state_->allocation();
     const std::size_t used = state_->used += bytes;
     if (used > state_->budget) {
       state_->used -= bytes;
@@ -148,6 +155,8 @@ class EmulatedCard final : public detail::Card<Real> {
             }};
   }
   std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
+    if (state_->fail_allocation == 1) state_->pins_nothing = true;
+    if (state_->fail_allocation > 0) --state_->fail_allocation;
     if (state_->pins_nothing) throw Error(ErrorCode::out_of_memory, "no memory can be page-locked");
     std::shared_ptr<std::byte> memory(new std::byte[bytes], [state = state_](std::byte* released) {
       const std::lock_guard lock(state->mutex);

@@ -319,6 +319,44 @@ TYPED_TEST(OutOfCardShapes, FailuresLeaveTheInputAndThePlanAlive) {
   }
 }
 
+/// In place, so that nothing may be touched before everything is there.
+TYPED_TEST(OutOfCardShapes, EveryAllocationFailsOnce) {
+  Drawn drawn;
+  drawn.share = 0.3;
+  drawn.budget = 64 << 10;
+  for (const bool real : {false, true}) {
+    drawn.real = drawn.padded = real;
+    for (const Shape& shape : {Shape(960), Shape({24, 40}), Shape({6, 8, 10})}) {
+      drawn.shape = shape;
+      SCOPED_TRACE(drawn.to_string());
+      int refused = 0;
+      for (int n = 1;; ++n) {
+        ASSERT_LT(n, 50);
+        auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
+        const auto plan = make<TypeParam>(drawn, state);  // which keeps what a call has allocated
+        std::vector<std::byte> memory(plan->workspace_bytes() + 64);
+        std::byte* const workspace =
+            memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+        Array<TypeParam> signal(drawn, 1200);
+        const auto before = signal.all();
+        bool done = false;
+        state->fail_allocation = n;
+        const auto code = code_of([&] {
+          plan->forward(signal.data(), signal.complex(), 1, workspace);
+          done = true;
+        });
+        if (state->fail_allocation > 0) break;  // the call needs no more
+        if (done) continue;                     // no page-locked memory: ordinary memory serves
+        ++refused;
+        EXPECT_EQ(code, ErrorCode::out_of_memory);
+        EXPECT_EQ(signal.all(), before);
+        this->check(drawn, *plan, 31);
+      }
+      EXPECT_GE(refused, 2);
+    }
+  }
+}
+
 TYPED_TEST(OutOfCardShapes, SharesCanBeMeasuredAndSet) {
   Drawn drawn;
   drawn.share = -1;
