@@ -76,7 +76,7 @@ std::string OutOfCardFft<Real>::explain() const {
       }
     }
     text += fmt::format("; predicted {:.4g} ms ({})", expected[r].us / 1e3,
-                        profiled_ && part.round != nullptr ? "from profiling runs" : "from assumed rates");
+                        profiled_ ? "from profiling runs" : "from assumed rates");
     if (!last.empty()) {
       text += fmt::format(", last measured {:.4g} ms (card {:.4g}, host {:.4g})", last[r].us / 1e3,
                           last[r].card_us / 1e3, last[r].host_us / 1e3);

@@ -13,7 +13,11 @@ void OutOfCardFft<Real>::measure() {
   if (card_ == nullptr) return;
   const std::lock_guard lock(mutex_);
   for (std::size_t r = 0; r < parts_.size(); ++r) {
-    if (parts_[r].round != nullptr) measure_step(r);
+    if (parts_[r].round != nullptr) {
+      measure_step(r);
+    } else {
+      measure_transposition(parts_[r]);
+    }
   }
   plan_residency();
   profiled_ = true;
@@ -89,9 +93,32 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
   if (options_.host_share < 0) part.round->deal_out(best);
 }
 
+/// On a matrix of the same proportions.
+template <class Real>
+void OutOfCardFft<Real>::measure_transposition(Part& part) {
+  constexpr std::int64_t kMostValues = 1 << 27;
+  const std::int64_t element = part.step.array.slab[1];
+  std::int64_t rows = part.step.array.slabs, columns = part.step.array.slab[0];
+  while (rows * columns * element > kMostValues && rows % 2 == 0 && columns % 2 == 0) {
+    rows /= 2;
+    columns /= 2;
+  }
+  const std::int64_t values = rows * columns * element;
+  const cpu::LargeBuffer matrix = cpu::make_large_buffer(array_bytes<Real>(values));
+  std::memset(matrix.get(), 0, array_bytes<Real>(values));
+  const cpu::LargeBuffer scratch = cpu::make_large_buffer(workspace_bytes() + 64);
+  auto pool = pools_.take();
+  const double us = transpose(Transposition<Real>(rows, columns, element),
+                              reinterpret_cast<std::complex<Real>*>(matrix.get()), pool.get(), scratch.get());
+  pools_.give_back(std::move(pool));
+  part.profile.host_us = us * static_cast<double>(part.step.array.points()) / static_cast<double>(values);
+}
+
 template void OutOfCardFft<float>::measure();
+template void OutOfCardFft<float>::measure_transposition(Part&);
 template void OutOfCardFft<float>::measure_step(std::size_t);
 template void OutOfCardFft<double>::measure();
+template void OutOfCardFft<double>::measure_transposition(Part&);
 template void OutOfCardFft<double>::measure_step(std::size_t);
 
 }  // namespace sfft::detail

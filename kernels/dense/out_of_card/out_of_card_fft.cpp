@@ -239,6 +239,16 @@ void OutOfCardFft<Real>::release() const {
   kept_bytes_ = 0;
 }
 
+template <class Real>
+double OutOfCardFft<Real>::transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
+                                     cpu::ThreadPool* pool, std::byte* workspace) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int pass = 0; pass < transposition.passes(); ++pass)
+    over_parts({workspace, pool}, transposition.scratch_bytes(), transposition.parts(pass),
+               [&](std::int64_t p, std::byte* own) { transposition.part(pass, p, matrix, own); });
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// All repeats of one step.
 template <class Real>
 RoundTimes OutOfCardFft<Real>::run(const Part& part, const Call& call, Real scale, CardSlots<Real>* slots,
@@ -255,12 +265,7 @@ RoundTimes OutOfCardFft<Real>::run(const Part& part, const Call& call, Real scal
       times.host_us += one.host_us;
       continue;
     }
-    const Transposition<Real>& transposition = *part.transposition;
-    const auto start = std::chrono::steady_clock::now();
-    for (int pass = 0; pass < transposition.passes(); ++pass)
-      over_parts({workspace, pool}, transposition.scratch_bytes(), transposition.parts(pass),
-                 [&](std::int64_t p, std::byte* own) { transposition.part(pass, p, call.to + at, own); });
-    times.us += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    times.us += transpose(*part.transposition, call.to + at, pool, workspace);
     times.host_us = times.us;
   }
   return times;

@@ -69,6 +69,10 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   void plan_steps(std::size_t budget);
   void assume_profiles();
   void measure_step(std::size_t number);
+  void measure_transposition(Part& part);
+  /// On the threads of a pool; microseconds.
+  static double transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
+                          cpu::ThreadPool* pool, std::byte* workspace);
   RoundTimes run(const Part& part, const Call& call, Real scale, CardSlots<Real>* slots,
                  cpu::ThreadPool* pool, std::byte* workspace) const;
   /// Whether something may stay on the card between the first two rounds.
