@@ -73,9 +73,12 @@ class Impl {
   void check_arrays(const void* signals, ElementType type, const void* spectra) const {
     if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
     if (spectra == nullptr) throw Error(ErrorCode::invalid_argument, "the spectrum is null");
-    const bool own_type = type == element_type_of<std::complex<Real>>::value;
+    const bool own_type = type == sfft::detail::own_type<Real>(problem);
+    const bool in_place = problem.real
+                              ? choice.runner->real_in_place() && sfft::detail::padded_for_spectrum(problem)
+                              : !strided;
     sfft::detail::check_overlap(signals, span_points * element_bytes(type), spectra,
-                                spectrum_points * sizeof(std::complex<Real>), own_type && !strided);
+                                spectrum_points * sizeof(std::complex<Real>), own_type && in_place);
   }
   void check_device_call(std::span<std::byte> workspace) const {
     sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());

@@ -58,7 +58,8 @@ class SFFT_EXPORT Plan {
   /// memory when there are no strides.
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal,
                std::span<std::byte> workspace = {}) const;
-  /// Real plans.
+  /// Real plans. Those that go through the GPU in pieces may work in place, like their forward()
+  /// (docs/dense.md).
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
                std::span<std::byte> workspace = {}) const;
 

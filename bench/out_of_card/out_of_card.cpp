@@ -2,10 +2,12 @@
 // Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for shares of the host
 // from 0 to 1, beside FFTW on the same array.
 //   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
-//                     [--threads N] [--repeat N] [--fftw THREADS …] [--fftw-estimate] [--fftw-seconds S]
+//                     [--real] [--threads N] [--repeat N] [--fftw THREADS …] [--fftw-estimate]
+//                     [--fftw-seconds S]
 //                     [--out FILE.json]
-// Float, complex, forward, in place; FFTW in place, too. --auto measures the best shares (Planning::measure).
-// Times are medians of wall clocks after a call that is not counted, and the file is written after every row.
+// Float, forward, in place; FFTW in place, too. Shapes of one to three dimensions, complex, or real in rows
+// with room for half spectra. --auto measures the best shares (Planning::measure). Times are medians of wall
+// clocks after a call that is not counted, and the file is written after every row.
 #include <fftw3.h>
 #include <fmt/format.h>
 
@@ -21,7 +23,7 @@
 #include "bench/out_of_card/bus.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
-#include "kernels/dense/out_of_card/out_of_card_fft.hpp"
+#include "kernels/dense/out_of_card/real_fft.hpp"
 #include "sfft_commit.hpp"
 
 namespace {
@@ -35,7 +37,7 @@ struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
   std::vector<int> fftw;
-  bool automatic = false, gpu = true;
+  bool automatic = false, gpu = true, real = false;
   unsigned fftw_flags = FFTW_MEASURE;
   double fftw_seconds = 600;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
@@ -59,6 +61,8 @@ Arguments parse(int argc, char** argv) {
       arguments.shares.push_back(std::stod(value()));
     } else if (word == "--auto") {
       arguments.automatic = true;
+    } else if (word == "--real") {
+      arguments.real = true;
     } else if (word == "--no-gpu") {
       arguments.gpu = false;
     } else if (word == "--threads") {
@@ -85,17 +89,15 @@ Arguments parse(int argc, char** argv) {
 class Bench {
  public:
   explicit Bench(Arguments arguments) : arguments_(std::move(arguments)) {
-    file_ = {{"commit", SFFT_COMMIT},
-             {"command", arguments_.command},
-             {"processor", bench::processor()},
-             {"threads", arguments_.threads},
-             {"rows", json::array()}};
+    file_ = {{"commit", SFFT_COMMIT},           {"command", arguments_.command},
+             {"processor", bench::processor()}, {"threads", arguments_.threads},
+             {"real", arguments_.real},         {"rows", json::array()}};
     if (arguments_.gpu) file_["bus_gb_s"] = bench::bus_rates();
   }
 
   void run() {
     for (const Shape& shape : arguments_.shapes) {
-      const auto bytes = static_cast<std::size_t>(shape.points()) * sizeof(Complex);
+      const auto bytes = static_cast<std::size_t>(values_of(shape)) * sizeof(Complex);
       const std::shared_ptr<std::byte> memory = array(bytes);
       auto* const values = reinterpret_cast<Complex*>(memory.get());
       for (const double budget : arguments_.budgets) {
@@ -112,6 +114,20 @@ class Bench {
     return {detail::cpu::make_large_buffer(bytes)};
   }
 
+  /// Of the array, where a real signal has the room of its half spectrum.
+  std::int64_t values_of(const Shape& shape) const {
+    const std::int64_t row = shape[shape.rank() - 1];
+    return shape.points() / row * (arguments_.real ? row / 2 + 1 : row);
+  }
+  std::unique_ptr<detail::OutOfCardPlan<float>> plan(const Shape& shape, double budget, double share) const {
+    std::shared_ptr<detail::Card<float>> card;
+    if (arguments_.gpu) card = detail::make_gpu_card<float>(0);
+    const detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
+    if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, card, options);
+    const std::int64_t pitch = 2 * (shape[shape.rank() - 1] / 2 + 1);
+    return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, pitch, card, options);
+  }
+
   void add(json row) {
     fmt::print("{}\n", row.dump());
     std::fflush(stdout);
@@ -124,7 +140,7 @@ class Bench {
   double measured_ms(const Shape& shape, Complex* values, const Transform& transform) const {
     std::vector<double> times;
     for (int i = 0; i <= arguments_.repeat; ++i) {
-      bench::fill(values, shape.points(), arguments_.threads);  // repeated transforms overflow
+      bench::fill(values, values_of(shape), arguments_.threads);  // repeated transforms overflow
       const auto start = Clock::now();
       transform();
       if (i > 0) times.push_back(1e3 * bench::seconds_since(start));
@@ -138,7 +154,7 @@ class Bench {
     std::vector<Complex> outputs;
     for (std::int64_t i = 0; i < kOutputs; ++i)
       outputs.push_back(values[static_cast<std::int64_t>(
-          static_cast<double>(i) / static_cast<double>(kOutputs) * static_cast<double>(shape.points()))]);
+          static_cast<double>(i) / static_cast<double>(kOutputs) * static_cast<double>(values_of(shape)))]);
     if (known_shape_ != shape.to_string()) {
       known_shape_ = shape.to_string();
       known_ = outputs;
@@ -156,23 +172,21 @@ class Bench {
     json row{{"shape", shape.to_string()}, {"budget_bytes", budget}, {"asked_share", share}};
     try {
       const auto planning = Clock::now();
-      detail::OutOfCardFft<float> fft(shape, arguments_.gpu ? detail::make_gpu_card<float>(0) : nullptr,
-                                      {static_cast<std::size_t>(budget), share, arguments_.threads});
-      if (share < 0) fft.measure();
+      const auto fft = plan(shape, budget, share);
+      if (share < 0) fft->measure();
       row["plan_s"] = bench::seconds_since(planning);
-      const detail::cpu::LargeBuffer workspace = detail::cpu::make_large_buffer(fft.workspace_bytes() + 64);
-      row["ms"] =
-          measured_ms(shape, values, [&] { fft.transform(values, values, false, 1, workspace.get()); });
-      row["host_shares"] = fft.host_shares();
-      const auto measured = fft.measured(), predicted = fft.predicted();
-      for (std::size_t r = 0; r < 2; ++r) {
+      const detail::cpu::LargeBuffer workspace = detail::cpu::make_large_buffer(fft->workspace_bytes() + 64);
+      row["ms"] = measured_ms(shape, values, [&] { fft->forward(values, values, 1, workspace.get()); });
+      row["host_shares"] = fft->host_shares();
+      const auto measured = fft->measured(), predicted = fft->predicted();
+      for (std::size_t r = 0; r < measured.size(); ++r) {
         row["rounds"].push_back({{"ms", measured[r].us / 1e3},
                                  {"card_ms", measured[r].card_us / 1e3},
                                  {"host_ms", measured[r].host_us / 1e3},
                                  {"predicted_ms", predicted[r].us / 1e3}});
       }
       row["difference_to_first_row"] = error(shape, values);
-      row["explain"] = fft.explain();
+      row["explain"] = fft->explain();
     } catch (const sfft::Error& failure) {
       row["error"] = failure.what();
     }
@@ -190,7 +204,10 @@ class Bench {
     auto* const data = reinterpret_cast<fftwf_complex*>(values);
     const auto planning = Clock::now();
     const fftwf_plan plan =
-        fftwf_plan_dft(shape.rank(), extents.data(), data, data, FFTW_FORWARD, arguments_.fftw_flags);
+        arguments_.real
+            ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), reinterpret_cast<float*>(values), data,
+                                 arguments_.fftw_flags)
+            : fftwf_plan_dft(shape.rank(), extents.data(), data, data, FFTW_FORWARD, arguments_.fftw_flags);
     row["plan_s"] = bench::seconds_since(planning);
     row["flags"] = arguments_.fftw_flags == FFTW_MEASURE ? "measure" : "estimate";
     row["ms"] = measured_ms(shape, values, [&] { fftwf_execute(plan); });

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <thread>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -23,14 +25,29 @@ struct EmulatedState {
 
   std::size_t budget;
   bool reads_everything = false;  ///< as if all host memory were page-locked
+  /// Others are told of no page-locked memory, as CUDA does with threads that have not used the GPU.
+  std::thread::id asking = std::this_thread::get_id();
+  std::int64_t fail_allocation = 0;  ///< the n-th from now fails; 0: none
+  bool pins_nothing = false;         ///< allocate_on_host() fails
   std::atomic<std::int64_t> fail_after{
       -1};                              ///< so many copies and kernels from now, one fails; negative: none
   std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
   std::atomic<std::size_t> used{0}, most_used{0};
   std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
   std::mutex mutex;
-  std::set<const std::byte*> on_host;  ///< what allocate_on_host() gave
+  std::map<const std::byte*, std::size_t> on_host;  ///< what allocate_on_host() gave
 
+  bool page_locked(const std::byte* host) {
+    const std::lock_guard lock(mutex);
+    const auto after = on_host.upper_bound(host);
+    return after != on_host.begin() && host < std::prev(after)->first + std::prev(after)->second;
+  }
+
+  /// Allocations come from one thread.
+  void allocation() {
+    if (fail_allocation > 0 && --fail_allocation == 0)
+      throw Error(ErrorCode::out_of_memory, "the emulated card refuses memory as asked");
+  }
   void step() {
     if (fail_after >= 0 && fail_after-- == 0)
       throw Error(ErrorCode::device, "the emulated card fails as asked");
@@ -41,8 +58,12 @@ class EmulatedStream final : public detail::CardStream {
  public:
   explicit EmulatedStream(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
 
-  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override { over_bus(to, from); }
-  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override { over_bus(to, from); }
+  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override {
+    over_bus(to, from, from.data);
+  }
+  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override {
+    over_bus(to, from, to.data);
+  }
   void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
   void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
   void wait() override {
@@ -54,7 +75,9 @@ class EmulatedStream final : public detail::CardStream {
   }
 
  private:
-  void over_bus(const detail::CardRows& to, const detail::CardRows& from) {
+  void over_bus(const detail::CardRows& to, const detail::CardRows& from, const std::byte* host) {
+    if (!state_->reads_everything && !state_->pins_nothing && !state_->page_locked(host))
+      throw Error(ErrorCode::invalid_argument, "the card was given host memory that it does not read");
     state_->bus_bytes += from.bytes();
     copy(to, from);
   }
@@ -69,31 +92,36 @@ class EmulatedStream final : public detail::CardStream {
   std::vector<std::function<void()>> queue_;
 };
 
-/// `lanes` interleaved transforms of a grid, `batch` times. Its workspace is as large as its data, and is
-/// overwritten.
+/// `lanes` interleaved transforms of a grid, `batch` times, its rows `pitch` values apart. Its workspace is
+/// as large as its data, and is overwritten.
 template <class Real>
 class EmulatedKernel final : public detail::CardKernel<Real> {
  public:
-  EmulatedKernel(std::vector<std::int64_t> grid, std::int64_t lanes, std::int64_t batch,
+  EmulatedKernel(std::vector<std::int64_t> grid, std::int64_t pitch, std::int64_t lanes, std::int64_t batch,
                  std::shared_ptr<EmulatedState> state)
-      : grid_(std::move(grid)), lanes_(lanes), batch_(batch), state_(std::move(state)) {
+      : grid_(std::move(grid)), pitch_(pitch), lanes_(lanes), batch_(batch), state_(std::move(state)) {
     for (const std::int64_t n : grid_) points_ *= n;
   }
 
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(points_ * lanes_ * batch_) * sizeof(std::complex<Real>);
   }
-  void run(std::complex<Real>* piece, bool inverse, Real scale, std::byte* workspace,
+  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
            detail::CardStream& stream) const override {
     static_cast<EmulatedStream&>(stream).push([=, this] {
       std::memset(workspace, 0xFF, workspace_bytes());
+      const std::int64_t row = grid_.back() * lanes_, rows = points_ * lanes_ / row;
       for (std::int64_t b = 0; b < batch_; ++b) {
-        std::complex<Real>* const one = piece + b * points_ * lanes_;
-        std::vector<std::complex<double>> x(one, one + points_ * lanes_);
+        std::complex<Real>* const one = piece + b * rows * pitch_;
+        std::vector<std::complex<double>> x;
+        for (std::int64_t r = 0; r < rows; ++r) x.insert(x.end(), one + r * pitch_, one + r * pitch_ + row);
         if (inverse) std::for_each(x.begin(), x.end(), [](auto& value) { value = std::conj(value); });
         x = direct_dft(std::move(x), grid_, lanes_);
-        for (std::size_t i = 0; i < x.size(); ++i)
-          one[i] = std::complex<Real>((inverse ? std::conj(x[i]) : x[i]) * static_cast<double>(scale));
+        for (std::int64_t i = 0; i < rows * pitch_; ++i) {
+          const auto at = static_cast<std::size_t>(i / pitch_ * row + i % pitch_);
+          one[i] = i % pitch_ < row ? std::complex<Real>(inverse ? std::conj(x[at]) : x[at])
+                                    : std::complex<Real>(NAN);  // nobody may rely on gaps
+        }
       }
       ++state_->pieces;
     });
@@ -101,7 +129,7 @@ class EmulatedKernel final : public detail::CardKernel<Real> {
 
  private:
   std::vector<std::int64_t> grid_;
-  std::int64_t lanes_, batch_, points_ = 1;
+  std::int64_t pitch_, lanes_, batch_, points_ = 1;
   std::shared_ptr<EmulatedState> state_;
 };
 
@@ -114,6 +142,7 @@ class EmulatedCard final : public detail::Card<Real> {
   std::size_t memory_bytes() const override { return state_->budget; }
   std::size_t free_bytes() const override { return state_->budget - state_->used; }
   std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+    state_->allocation();
     const std::size_t used = state_->used += bytes;
     if (used > state_->budget) {
       state_->used -= bytes;
@@ -126,30 +155,50 @@ class EmulatedCard final : public detail::Card<Real> {
             }};
   }
   std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
+    if (state_->fail_allocation == 1) state_->pins_nothing = true;
+    if (state_->fail_allocation > 0) --state_->fail_allocation;
+    if (state_->pins_nothing) throw Error(ErrorCode::out_of_memory, "no memory can be page-locked");
     std::shared_ptr<std::byte> memory(new std::byte[bytes], [state = state_](std::byte* released) {
       const std::lock_guard lock(state->mutex);
       state->on_host.erase(released);
       delete[] released;
     });
     const std::lock_guard lock(state_->mutex);
-    state_->on_host.insert(memory.get());
+    state_->on_host.emplace(memory.get(), bytes);
     return memory;
   }
-  bool reads(const void* host) const noexcept override {
+  bool reads(const void* host, std::size_t) const noexcept override {
+    if (std::this_thread::get_id() != state_->asking) return false;
     if (state_->reads_everything) return true;
-    const std::lock_guard lock(state_->mutex);
-    return state_->on_host.count(static_cast<const std::byte*>(host)) > 0;
+    return state_->page_locked(static_cast<const std::byte*>(host));
   }
   std::unique_ptr<detail::CardStream> make_stream() override {
     return std::make_unique<EmulatedStream>(state_);
   }
   std::unique_ptr<const detail::CardKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
-    return std::make_unique<const EmulatedKernel<Real>>(std::vector{points}, count, 1, state_);
+    return std::make_unique<const EmulatedKernel<Real>>(std::vector{points}, points * count, count, 1,
+                                                        state_);
   }
-  std::unique_ptr<const detail::CardKernel<Real>> slabs(const Shape& slab, std::int64_t count) override {
-    const auto extents = slab.extents();
-    return std::make_unique<const EmulatedKernel<Real>>(
-        std::vector<std::int64_t>(extents.begin(), extents.end()), 1, count, state_);
+  std::unique_ptr<const detail::CardKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
+                                                        std::int64_t count) override {
+    std::vector<std::int64_t> extents(stored.extents().begin(), stored.extents().end());
+    const std::int64_t pitch = std::exchange(extents.back(), row_points);
+    return std::make_unique<const EmulatedKernel<Real>>(std::move(extents), pitch, 1, count, state_);
+  }
+  void multiply(std::complex<Real>* piece, const detail::PieceFactors& by,
+                detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      for (std::int64_t i = 0; i < by.rows * by.columns; ++i) {
+        std::complex<double> factor = by.scale;
+        if (by.twiddles.length > 0) {
+          const std::int64_t line = (by.first_column + i % by.columns) / by.twiddles.element;
+          const auto turn =
+              static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
+          factor *= std::polar(1.0, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
+        }
+        piece[i] = std::complex<Real>(std::complex<double>(piece[i]) * factor);
+      }
+    });
   }
 
  private:

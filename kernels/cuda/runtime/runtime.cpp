@@ -315,7 +315,25 @@ std::uint64_t capture_of(Stream stream) {
   return status == cudaStreamCaptureStatusNone ? 0 : number;
 }
 
+namespace {
+
+/// A thread that has not used the GPU yet has no context, and is told of no device address. Allowed while
+/// graphs are captured, unlike cudaFree(nullptr).
+void enter_context() noexcept {
+  thread_local int entered = -1;
+  int current = 0;
+  if (cudaGetDevice(&current) != cudaSuccess ||
+      (entered != current && cudaSetDevice(current) != cudaSuccess)) {
+    static_cast<void>(cudaGetLastError());
+    return;
+  }
+  entered = current;
+}
+
+}  // namespace
+
 bool kernels_can_read(const void* data, int device) noexcept {
+  enter_context();
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
@@ -330,6 +348,7 @@ namespace {
 
 /// Where kernels find memory of this kind; nullptr for another one.
 const void* address_of(const void* host, cudaMemoryType kind) noexcept {
+  enter_context();
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());

@@ -132,7 +132,7 @@ ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_
 
 template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
-                              bool inverse, std::byte* workspace) const {
+                              bool inverse, std::byte* workspace, const Finish& finish) const {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   const auto load = layout.deinterleave[sizeof(Real) == 4 ? 2 : 3];
   const std::int64_t column = block * block_, columns = std::min(block_, columns_ - column);
@@ -144,6 +144,7 @@ void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from
   split.transform(columns == block_ ? *full_ : *rest_, inverse);
   for (std::int64_t m = 0; m < n_; ++m) {
     if (m + kAhead < n_) prefetch<1>(to + (m + kAhead) * pitch_ + column, columns);
+    if (finish) finish(m, column, columns, split.re + m * columns, split.im + m * columns);
     layout.interleave(split.re + m * columns, split.im + m * columns, columns, 1,
                       reinterpret_cast<Real*>(to + m * pitch_ + column));
   }

@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -67,10 +68,14 @@ class ColumnStage {
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
   std::int64_t blocks() const noexcept { return (columns_ + block_ - 1) / block_; }
   std::int64_t block_columns() const noexcept { return block_; }
+  /// What happens to the results of a row while they are in cache: re, im of columns first … first + count −
+  /// 1.
+  using Finish =
+      std::function<void(std::int64_t row, std::int64_t first, std::int64_t count, Real* re, Real* im)>;
   /// Transforms one block of the n rows from `from` to `to`, which may be the same. Blocks may run at the
   /// same time, each with its own workspace.
   void block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
-             std::byte* workspace) const;
+             std::byte* workspace, const Finish& finish = nullptr) const;
   /// All blocks.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                  std::byte* workspace) const;

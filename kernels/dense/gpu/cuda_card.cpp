@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU as the card of an out-of-card transform: cuFFT's strided plans for columns, the cuFFT engine for
-// slabs.
+// A GPU as the card of an out-of-card transform: cuFFT plans in its advanced data layout, and a kernel for
+// the factors between them.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/stages/column_factors.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/out_of_card/card.hpp"
-#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 
@@ -53,15 +53,14 @@ cuda::Stream queue_of(CardStream& stream) {
   return static_cast<CudaStream&>(stream).get();
 }
 
+/// One cuFFT plan of complex transforms, in place, for both directions.
 template <class Real>
-class CudaColumns final : public CardKernel<Real> {
+class CudaKernel final : public CardKernel<Real> {
  public:
-  CudaColumns(std::int64_t points, std::int64_t count, int device)
-      : device_(device), transform_(request(points, count)) {}
+  CudaKernel(const CufftRequest& request, int device) : device_(device), transform_(request) {}
 
   std::size_t workspace_bytes() const noexcept override { return transform_.work_bytes(); }
-  void run(std::complex<Real>* piece, bool inverse, Real, std::byte* workspace,
-           CardStream& stream) const override {
+  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace, CardStream& stream) const override {
     const cuda::DeviceScope scope(device_);
     auto* const values = reinterpret_cast<typename CufftApi<Real>::Complex*>(piece);
     transform_.run(workspace, queue_of(stream), [&](cufftHandle handle) {
@@ -70,38 +69,32 @@ class CudaColumns final : public CardKernel<Real> {
   }
 
  private:
-  static CufftRequest request(std::int64_t points, std::int64_t count) {
-    const CufftLayout layout{{points, 1, 1}, count, 1};
-    return {1, {points, 1, 1}, layout, layout, CufftApi<Real>::kComplex, count, false};
-  }
-
   int device_;
   CufftTransform transform_;
 };
 
-template <class Real>
-class CudaSlabs final : public CardKernel<Real> {
- public:
-  CudaSlabs(const Shape& slab, std::int64_t count, int device) : device_(device) {
-    DenseProblem problem;
-    problem.shape = slab;
-    problem.device = device;
-    engine_ = make_cufft_engine<Real>(contiguous_problem(problem, count));
+/// Dimensions of one point are left out: cuFFT is slower with them.
+CufftRequest slab_request(const Shape& stored, std::int64_t row_points, std::int64_t count, cufftType type) {
+  CufftRequest request;
+  request.rank = 0;
+  for (int d = 0; d < stored.rank(); ++d) {
+    const bool last = d + 1 == stored.rank();
+    if (!last && stored[d] == 1) continue;
+    const auto at = static_cast<std::size_t>(request.rank++);
+    request.extents[at] = last ? row_points : stored[d];
+    request.in.embed[at] = stored[d];
   }
+  request.in.distance = stored.points();
+  request.out = request.in;
+  request.type = type;
+  request.batch = count;
+  return request;
+}
 
-  std::size_t workspace_bytes() const noexcept override { return engine_->workspace_bytes(); }
-  void run(std::complex<Real>* piece, bool inverse, Real scale, std::byte* workspace,
-           CardStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    if (inverse) return engine_->inverse(piece, piece, scale, workspace, queue_of(stream));
-    engine_->forward(piece, element_type_of<std::complex<Real>>::value, piece, scale, workspace,
-                     queue_of(stream));
-  }
-
- private:
-  int device_;
-  std::unique_ptr<const GpuDenseEngine<Real>> engine_;
-};
+CufftRequest column_request(std::int64_t points, std::int64_t count, cufftType type) {
+  const CufftLayout layout{{points, 1, 1}, count, 1};
+  return {1, {points, 1, 1}, layout, layout, type, count, false};
+}
 
 template <class Real>
 class CudaCard final : public Card<Real> {
@@ -120,18 +113,31 @@ class CudaCard final : public Card<Real> {
   std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
     return shared<cuda::PinnedMemory>(bytes);
   }
-  bool reads(const void* host) const noexcept override { return cuda::mapped_address(host) != nullptr; }
+  bool reads(const void* host, std::size_t bytes) const noexcept override {
+    return cuda::mapped_address(host) != nullptr &&
+           cuda::mapped_address(static_cast<const std::byte*>(host) + bytes - 1) != nullptr;
+  }
   std::unique_ptr<CardStream> make_stream() override {
     const cuda::DeviceScope scope(device_);
     return std::make_unique<CudaStream>(device_);
   }
   std::unique_ptr<const CardKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
     const cuda::DeviceScope scope(device_);
-    return std::make_unique<const CudaColumns<Real>>(points, count, device_);
+    return std::make_unique<const CudaKernel<Real>>(column_request(points, count, CufftApi<Real>::kComplex),
+                                                    device_);
   }
-  std::unique_ptr<const CardKernel<Real>> slabs(const Shape& slab, std::int64_t count) override {
+  std::unique_ptr<const CardKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
+                                                std::int64_t count) override {
     const cuda::DeviceScope scope(device_);
-    return std::make_unique<const CudaSlabs<Real>>(slab, count, device_);
+    return std::make_unique<const CudaKernel<Real>>(
+        slab_request(stored, row_points, count, CufftApi<Real>::kComplex), device_);
+  }
+  void multiply(std::complex<Real>* piece, const PieceFactors& by, CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_multiply(
+        reinterpret_cast<cuda::Complex<Real>*>(piece),
+        {by.rows, by.columns, by.first_column, by.twiddles.length, by.twiddles.element, by.inverse, by.scale},
+        queue_of(stream));
   }
 
  private:

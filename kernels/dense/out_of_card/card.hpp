@@ -43,6 +43,23 @@ class CardStream {
   virtual void wait() = 0;
 };
 
+/// Between the two transforms of a line of `length` points: value k of column c is multiplied by
+/// exp(∓2πi·k·(c/element)/length). No length: by 1.
+struct Twiddles {
+  std::int64_t length = 0, element = 1;
+};
+
+/// What the values of a piece of rows × columns are multiplied by after its FFTs.
+struct PieceFactors {
+  std::int64_t rows = 1, columns = 1;
+  std::int64_t first_column = 0;  ///< of the piece within the array
+  Twiddles twiddles;
+  bool inverse = false;
+  double scale = 1;
+
+  bool all_one() const noexcept { return twiddles.length == 0 && scale == 1; }
+};
+
 /// FFTs of one piece in card memory. Immutable, safe from several threads with a stream and workspace each.
 template <class Real>
 class CardKernel {
@@ -50,8 +67,8 @@ class CardKernel {
   virtual ~CardKernel() = default;
 
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  /// Transforms in place and multiplies by `scale`.
-  virtual void run(std::complex<Real>* piece, bool inverse, Real scale, std::byte* workspace,
+  /// Transforms in place.
+  virtual void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
                    CardStream& stream) const = 0;
 };
 
@@ -69,14 +86,17 @@ class Card {
   virtual std::shared_ptr<std::byte> allocate(std::size_t bytes) = 0;
   /// Host memory that the card reads itself.
   virtual std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) = 0;
-  /// Whether it reads this host memory itself; other memory passes through allocate_on_host().
-  virtual bool reads(const void* host) const noexcept = 0;
+  /// Whether it reads all of this host memory itself; other memory passes through allocate_on_host().
+  virtual bool reads(const void* host, std::size_t bytes) const noexcept = 0;
   virtual std::unique_ptr<CardStream> make_stream() = 0;
 
   /// FFTs of `points` across `count` columns, side by side in a piece of points × count values.
   virtual std::unique_ptr<const CardKernel<Real>> columns(std::int64_t points, std::int64_t count) = 0;
-  /// FFTs of `count` slabs of a shape, one behind the other.
-  virtual std::unique_ptr<const CardKernel<Real>> slabs(const Shape& slab, std::int64_t count) = 0;
+  /// FFTs of `count` slabs, one behind the other, stored in a shape of which the first `row_points` of each
+  /// row are transformed. What happens to the others does not matter.
+  virtual std::unique_ptr<const CardKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
+                                                        std::int64_t count) = 0;
+  virtual void multiply(std::complex<Real>* piece, const PieceFactors& factors, CardStream& stream) const = 0;
 };
 
 /// Whether there is such a GPU and this build has code for it.

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cpu/platform/large_buffer.hpp"
 
 namespace sfft::detail {
 
@@ -49,7 +50,23 @@ CardSlots<Real>::CardSlots(Card<Real>& card, int streams, std::size_t bytes, std
     : bytes_(bytes), staging_bytes_(staging_bytes) {
   for (int s = 0; s < streams; ++s) {
     slots_.push_back({card.make_stream(), card.allocate(bytes),
-                      staging_bytes > 0 ? card.allocate_on_host(staging_bytes) : nullptr});
+                      staging_bytes > 0 ? host_memory(card, staging_bytes, &pageable_) : nullptr});
+  }
+}
+
+template <class Real>
+std::shared_ptr<std::byte> CardSlots<Real>::host_memory(Card<Real>& card, std::size_t bytes, bool* pageable) {
+  try {
+    return card.allocate_on_host(bytes);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+  }
+  if (pageable != nullptr) *pageable = true;
+  try {
+    return {cpu::make_large_buffer(bytes)};
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("{} bytes of host memory are needed to pass pieces to the GPU", bytes));
   }
 }
 
@@ -124,12 +141,11 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   const std::int64_t first = piece * dealt_.piece_units;
   const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
   std::byte* const memory = slot.memory.get();
-  const bool reads = card_->reads(call.from), writes = card_->reads(call.to);
   std::byte* staging = slot.staging.get();
   for (const PieceSegment& segment : round_->segments_in(call, first, count, memory)) {
     if (segment.resident) {
       slot.stream->copy_within(segment.piece, segment.array);
-    } else if (reads) {
+    } else if (call.reads_from) {
       slot.stream->copy_in(segment.piece, segment.array);
     } else {
       const CardRows staged = segment.array.packed_at(staging);
@@ -139,14 +155,16 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
     }
   }
   const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-  kernel.run(reinterpret_cast<std::complex<Real>*>(memory), call.inverse, call.scale,
-             memory + aligned(piece_bytes()), *slot.stream);
+  auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+  kernel.run(values, call.inverse, memory + aligned(piece_bytes()), *slot.stream);
+  const PieceFactors factors = round_->factors(call, first, count);
+  if (!factors.all_one()) card_->multiply(values, factors, *slot.stream);
   const std::vector<PieceSegment> out = round_->segments_out(call, first, count, memory);
   staging = slot.staging.get();
   for (const PieceSegment& segment : out) {
     if (segment.resident) {
       slot.stream->copy_within(segment.array, segment.piece);
-    } else if (writes) {
+    } else if (call.writes_to) {
       slot.stream->copy_out(segment.array, segment.piece);
     } else {
       slot.stream->copy_out(segment.array.packed_at(staging), segment.piece);
@@ -156,7 +174,7 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   slot.stream->wait();
   staging = slot.staging.get();
   for (const PieceSegment& segment : out) {
-    if (segment.resident || writes) continue;
+    if (segment.resident || call.writes_to) continue;
     copy_rows(segment.array, segment.array.packed_at(staging));
     staging += segment.array.bytes();
   }
@@ -229,8 +247,10 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   RoundProfile profile;
   profile.in_us = timed([&] { slot.stream->copy_in(on_card, from); });
   profile.kernel_us = timed([&] {
-    full_->run(reinterpret_cast<std::complex<Real>*>(on_card.data), call.inverse, call.scale,
-               slot.memory.get() + aligned(piece_bytes()), *slot.stream);
+    auto* const values = reinterpret_cast<std::complex<Real>*>(on_card.data);
+    full_->run(values, call.inverse, slot.memory.get() + aligned(piece_bytes()), *slot.stream);
+    const PieceFactors factors = round_->factors(call, 0, dealt_.piece_units);
+    if (!factors.all_one()) card_->multiply(values, factors, *slot.stream);
   });
   profile.out_us = timed([&] { slot.stream->copy_out(from, on_card); });
   return profile;

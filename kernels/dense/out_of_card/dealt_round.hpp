@@ -26,15 +26,21 @@ class CardSlots {
 
   /// Allocates everything, or throws Error(out_of_memory) and holds nothing.
   CardSlots(Card<Real>& card, int streams, std::size_t bytes, std::size_t staging_bytes);
+  /// Host memory that the card reads itself, or ordinary memory where the system has none of it left.
+  static std::shared_ptr<std::byte> host_memory(Card<Real>& card, std::size_t bytes,
+                                                bool* pageable = nullptr);
 
   std::vector<Slot>& all() noexcept { return slots_; }
   bool fits(std::size_t bytes, std::size_t staging_bytes) const noexcept {
     return bytes <= bytes_ && staging_bytes <= staging_bytes_;
   }
+  /// Whether a staging buffer could not be page-locked.
+  bool pageable() const noexcept { return pageable_; }
 
  private:
   std::vector<Slot> slots_;
   std::size_t bytes_, staging_bytes_;
+  bool pageable_ = false;
 };
 
 template <class Real>

@@ -5,10 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstring>
+#include <set>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
+#include "kernels/dense/cpu/shared_parts.hpp"
 
 namespace sfft::detail {
 
@@ -17,101 +21,145 @@ namespace {
 /// One to copy in, one to compute, one to copy out.
 constexpr int kMostStreams = 3;
 
-CardArray array_of(const Shape& shape) {
-  return {shape[0], Shape(shape.extents().subspan(1))};
-}
-
 }  // namespace
 
 template <class Real>
-bool OutOfCardFft<Real>::takes(const Shape& shape) noexcept {
-  return shape.rank() > 1 && shape[0] > 1;
-}
-
-template <class Real>
-OutOfCardFft<Real>::OutOfCardFft(const Shape& shape, std::unique_ptr<Card<Real>> card,
+OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card<Real>> card,
                                  const OutOfCardOptions& options)
-    : card_(std::move(card)), options_(options), pools_(options.threads + (card_ ? kMostStreams : 0)) {
-  if (!takes(shape)) {
-    throw Error(
-        ErrorCode::backend_unavailable,
-        fmt::format("a transform of {} does not work out of card: give a shape of two or three dimensions, "
-                    "the first above 1",
-                    shape.to_string()));
-  }
-  array_ = array_of(shape);
-  if (card_ != nullptr && options.host_share >= 1) card_.reset();
-  if (card_ == nullptr) {
-    for (int r = 0; r < 2; ++r)
-      parts_[static_cast<std::size_t>(r)].round =
-          std::make_unique<DealtRound<Real>>(make_round(r, array_), nullptr, 0, 0, 0);
-  } else {
-    const std::size_t free = card_->free_bytes();
-    fit_streams(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
-  }
+    : grid_(grid),
+      card_(options.host_share >= 1 ? nullptr : std::move(card)),
+      options_(options),
+      pools_(options.threads + (card_ ? kMostStreams : 0)) {
+  const std::size_t free = card_ == nullptr ? 0 : card_->free_bytes();
+  plan_steps(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
   assume_profiles();
-  std::array<double, 2> shares{options.host_share, options.host_share};
-  for (std::size_t r = 0; r < 2 && options.host_share < 0; ++r)
-    shares[r] = best_host_share(with_residency(r, residency()), parts_[r].round->limits());
+  std::vector<double> shares(parts_.size(), options.host_share);
+  for (std::size_t r = 0; r < parts_.size() && options.host_share < 0; ++r) {
+    if (parts_[r].round != nullptr)
+      shares[r] = best_host_share(with_residency(r, residency()), parts_[r].round->limits());
+  }
   set_host_shares(shares);
 }
 
 template <class Real>
-std::unique_ptr<Round<Real>> OutOfCardFft<Real>::make_round(int number, const CardArray& array) const {
-  return number == 0 ? make_column_round<Real>(array) : make_slab_round<Real>(array);
-}
-
-template <class Real>
-void OutOfCardFft<Real>::fit_streams(std::size_t budget) {
-  std::size_t least = 0;
-  for (int r = 0; r < 2; ++r)
-    least = std::max(least, DealtRound<Real>::least_bytes(*make_round(r, array_), *card_));
-  if (budget < least) {
+void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
+  GroupingLimits limits;
+  limits.longest_line = options_.longest_line;
+  const auto least_bytes = [&](const Step& step) {
+    return DealtRound<Real>::least_bytes(*make_round<Real>(step.kind, step.array), *card_);
+  };
+  // What steps need that did not fit, so that a refusal can say how much would do.
+  std::set<std::size_t> needed;
+  std::size_t assumed = budget;
+  if (card_ != nullptr) {
+    limits.fits = [&](const Step& step) {
+      try {
+        const std::size_t least = least_bytes(step);
+        needed.insert(least);
+        return least <= assumed;
+      } catch (const Error& error) {  // the plan of the smallest piece exceeds all that is free
+        if (error.code() != ErrorCode::out_of_memory) throw;
+        return false;
+      }
+    };
+  }
+  std::vector<Step> steps;
+  while (steps.empty()) {
+    try {
+      steps = group_steps(grid_, limits);
+    } catch (const Error& error) {
+      const auto more = needed.upper_bound(assumed);
+      if (error.code() != ErrorCode::out_of_memory || more == needed.end()) throw;
+      assumed = *more;
+    }
+  }
+  if (assumed > budget) {
     throw Error(
         ErrorCode::out_of_memory,
         fmt::format("the transform may use {} bytes of GPU memory and needs at least {}: give a larger "
                     "device_memory, or host_share = 1 for the host alone",
-                    budget, least));
+                    budget, assumed));
   }
-  budget_ = budget;
-  streams_ = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
-  slot_bytes_ = budget / static_cast<std::size_t>(streams_) / 256 * 256;
-  for (int r = 0; r < 2; ++r)
-    parts_[static_cast<std::size_t>(r)].round = std::make_unique<DealtRound<Real>>(
-        make_round(r, array_), card_.get(), slot_bytes_, streams_, options_.least_piece_bytes);
+  std::size_t least = 1;
+  for (const Step& step : steps) {
+    parts_.push_back({step, nullptr, nullptr, {}, 1});
+    if (step.kind == Step::Kind::transposition) {
+      const Shape& elements = step.array.slab;
+      parts_.back().transposition =
+          std::make_unique<const Transposition<Real>>(step.array.slabs, elements[0], elements[1]);
+    } else if (card_ != nullptr) {
+      least = std::max(least, least_bytes(step));
+    }
+  }
+  if (card_ != nullptr) {
+    budget_ = budget;
+    streams_ = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
+    slot_bytes_ = budget / static_cast<std::size_t>(streams_) / 256 * 256;
+  }
+  for (Part& part : parts_) {
+    if (part.transposition != nullptr) continue;
+    part.round =
+        std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array), card_.get(),
+                                           slot_bytes_, streams_, options_.least_piece_bytes);
+  }
 }
 
 /// Rates to begin with, where nothing was measured.
 template <class Real>
 void OutOfCardFft<Real>::assume_profiles() {
-  constexpr double kBusBytesPerUs = 50e3, kCardBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3;
+  constexpr double kBusBytesPerUs = 50e3, kCardBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
+                   kCopiedBytesPerUs = 4e3;
   for (Part& part : parts_) {
-    const double bytes = static_cast<double>(part.round->round().unit_points()) *
-                         static_cast<double>(sizeof(std::complex<Real>));
+    if (part.round == nullptr) {
+      const double passes = part.transposition->passes();
+      part.profile.host_us = passes * static_cast<double>(array_bytes<Real>(part.step.array.points())) /
+                             (kCopiedBytesPerUs * options_.threads);
+      continue;
+    }
+    const auto bytes = static_cast<double>(array_bytes<Real>(part.round->round().unit_points()));
     part.profile = {bytes / kBusBytesPerUs, bytes / kCardBytesPerUs, bytes / kBusBytesPerUs,
                     bytes / (kThreadBytesPerUs * options_.threads)};
   }
 }
 
 template <class Real>
-std::array<double, 2> OutOfCardFft<Real>::host_shares() const noexcept {
-  return {parts_[0].round->host_share(), parts_[1].round->host_share()};
+std::vector<double> OutOfCardFft<Real>::host_shares() const {
+  std::vector<double> shares;
+  for (const Part& part : parts_) shares.push_back(part.round == nullptr ? 1 : part.round->host_share());
+  return shares;
 }
 
 template <class Real>
-void OutOfCardFft<Real>::set_host_shares(const std::array<double, 2>& shares) {
-  for (std::size_t r = 0; r < 2; ++r) parts_[r].round->deal_out(shares[r]);
+void OutOfCardFft<Real>::set_host_shares(const std::vector<double>& shares) {
+  if (shares.size() != parts_.size()) return;
+  for (std::size_t r = 0; r < parts_.size(); ++r) {
+    if (parts_[r].round != nullptr) parts_[r].round->deal_out(shares[r]);
+  }
   plan_residency();
+}
+
+template <class Real>
+bool OutOfCardFft<Real>::uses_card() const noexcept {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
+    return part.round != nullptr && part.round->dealt().pieces > 0;
+  });
+}
+
+template <class Real>
+bool OutOfCardFft<Real>::keeps() const noexcept {
+  return card_ != nullptr && parts_.size() == 2 && parts_[0].step.kind == Step::Kind::columns &&
+         parts_[0].step.repeats == 1 && parts_[1].step.kind == Step::Kind::slabs;
 }
 
 template <class Real>
 void OutOfCardFft<Real>::plan_residency() {
   resident_ = {};
+  if (!keeps()) return;
   const Deal &columns = parts_[0].round->dealt(), &slabs = parts_[1].round->dealt();
   if (columns.pieces == 0 || slabs.pieces == 0) return;
   const std::size_t slots = static_cast<std::size_t>(streams_) *
                             std::max(parts_[0].round->slot_bytes(), parts_[1].round->slot_bytes());
-  const std::size_t slab = static_cast<std::size_t>(columns.card_units) * sizeof(std::complex<Real>);
+  const std::size_t slab = array_bytes<Real>(columns.card_units);
   const std::size_t free = budget_ > slots ? budget_ - slots : 0;
   auto count = static_cast<std::int64_t>(free / slab);
   // Whole pieces of the second round.
@@ -121,8 +169,8 @@ void OutOfCardFft<Real>::plan_residency() {
 
 template <class Real>
 double OutOfCardFft<Real>::residency() const noexcept {
-  if (card_ == nullptr) return 0;
-  const double array = static_cast<double>(array_.points()) * sizeof(std::complex<Real>);
+  if (!keeps()) return 0;
+  const auto array = static_cast<double>(array_bytes<Real>(grid_.points()));
   const double slots =
       static_cast<double>(streams_) *
       static_cast<double>(std::max(parts_[0].round->slot_bytes(), parts_[1].round->slot_bytes()));
@@ -138,14 +186,23 @@ RoundProfile OutOfCardFft<Real>::with_residency(std::size_t round, double share)
 
 template <class Real>
 std::size_t OutOfCardFft<Real>::workspace_bytes() const noexcept {
-  return static_cast<std::size_t>(options_.threads) *
-         std::max(parts_[0].round->round().host_bytes(), parts_[1].round->round().host_bytes());
+  std::size_t one = 0;
+  for (const Part& part : parts_)
+    one = std::max(
+        one, part.round != nullptr ? part.round->round().host_bytes() : part.transposition->scratch_bytes());
+  return static_cast<std::size_t>(options_.threads + (card_ ? kMostStreams : 0)) * one;
 }
 
 template <class Real>
-CardSlots<Real>& OutOfCardFft<Real>::slots_for(bool staged) const {
+CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
+  if (!uses_card()) return nullptr;
+  const std::size_t array = array_bytes<Real>(grid_.points());
+  call.reads_from = card_->reads(call.from, array);
+  call.reads_to = card_->reads(call.to, array);
+  const bool staged = !call.reads_from || !call.reads_to;
   std::size_t bytes = 0, staging = 0;
   for (const Part& part : parts_) {
+    if (part.round == nullptr) continue;
     bytes = std::max(bytes, part.round->slot_bytes());
     if (staged) staging = std::max(staging, part.round->piece_bytes());
   }
@@ -155,182 +212,86 @@ CardSlots<Real>& OutOfCardFft<Real>::slots_for(bool staged) const {
     kept_bytes_ = 0;
     slots_ = std::make_unique<CardSlots<Real>>(*card_, streams_, bytes, staging);
   }
-  const std::size_t kept =
-      static_cast<std::size_t>(resident_.slabs * resident_.columns) * sizeof(std::complex<Real>);
+  const std::size_t kept = array_bytes<Real>(resident_.slabs * resident_.columns);
   if (kept_bytes_ < kept) {
     kept_.reset();
     kept_bytes_ = 0;
     kept_ = card_->allocate(kept);
     kept_bytes_ = kept;
   }
-  return *slots_;
+  call.resident = resident_;
+  call.resident.memory = kept_.get();
+  return slots_.get();
+}
+
+template <class Real>
+void OutOfCardFft<Real>::prepare(const std::complex<Real>* array) const {
+  const std::lock_guard lock(mutex_);
+  Call call{array, const_cast<std::complex<Real>*>(array), false};
+  static_cast<void>(slots_for(call));
+}
+
+template <class Real>
+void OutOfCardFft<Real>::release() const {
+  const std::lock_guard lock(mutex_);
+  slots_.reset();
+  kept_.reset();
+  kept_bytes_ = 0;
+}
+
+template <class Real>
+double OutOfCardFft<Real>::transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
+                                     cpu::ThreadPool* pool, std::byte* workspace) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int pass = 0; pass < transposition.passes(); ++pass)
+    over_parts({workspace, pool}, transposition.scratch_bytes(), transposition.parts(pass),
+               [&](std::int64_t p, std::byte* own) { transposition.part(pass, p, matrix, own); });
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// All repeats of one step.
+template <class Real>
+RoundTimes OutOfCardFft<Real>::run(const Part& part, const Call& call, Real scale, CardSlots<Real>* slots,
+                                   cpu::ThreadPool* pool, std::byte* workspace) const {
+  RoundTimes times;
+  for (std::int64_t r = 0; r < part.step.repeats; ++r) {
+    const std::int64_t at = r * part.step.stride;
+    if (part.round != nullptr) {
+      const RoundTimes one = part.round->run(
+          {call.from + at, call.to + at, call.inverse, scale, call.resident, call.reads_from, call.reads_to},
+          slots, pool, options_.threads, workspace);
+      times.us += one.us;
+      times.card_us += one.card_us;
+      times.host_us += one.host_us;
+      continue;
+    }
+    times.us += transpose(*part.transposition, call.to + at, pool, workspace);
+    times.host_us = times.us;
+  }
+  return times;
 }
 
 template <class Real>
 void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                                    Real scale, std::byte* workspace) const {
   const std::lock_guard lock(mutex_);
-  CardSlots<Real>* slots = nullptr;
-  if (parts_[0].round->dealt().pieces + parts_[1].round->dealt().pieces > 0)
-    slots = &slots_for(!card_->reads(from) || !card_->reads(to));
+  Call call{from, to, inverse};
+  CardSlots<Real>* const slots = slots_for(call);
   auto pool = pools_.take();
-  Residency resident = resident_;
-  resident.memory = kept_.get();
-  std::array<RoundTimes, 2> times;
+  std::vector<RoundTimes> times;
   try {
-    times[0] = parts_[0].round->run({from, to, inverse, Real(1), resident}, slots, pool.get(),
-                                    options_.threads, workspace);
-    times[1] = parts_[1].round->run({to, to, inverse, scale, resident}, slots, pool.get(), options_.threads,
-                                    workspace);
+    for (std::size_t r = 0; r < parts_.size(); ++r) {
+      const Real by = r + 1 == parts_.size() ? scale : Real(1);
+      times.push_back(run(parts_[r], call, by, slots, pool.get(), workspace));
+      call.from = to;
+      call.reads_from = call.reads_to;
+    }
   } catch (...) {
     pools_.give_back(std::move(pool));
     throw;
   }
   pools_.give_back(std::move(pool));
-  measured_ = times;
-}
-
-template <class Real>
-void OutOfCardFft<Real>::measure() {
-  if (card_ == nullptr) return;
-  const std::lock_guard lock(mutex_);
-  for (int r = 0; r < 2; ++r) measure(r);
-  plan_residency();
-  profiled_ = true;
-}
-
-/// On an array of the same columns or slabs, but fewer.
-template <class Real>
-void OutOfCardFft<Real>::measure(int number) {
-  constexpr double kReach = 0.06, kStep = 0.02;
-  constexpr std::size_t kMostBytes = std::size_t{4} << 30;
-  Part& part = parts_[static_cast<std::size_t>(number)];
-  const Round<Real>& round = part.round->round();
-  const std::size_t unit_bytes = static_cast<std::size_t>(round.unit_points()) * sizeof(std::complex<Real>);
-  // Whole pieces of every stream, so that the measured pipeline is that of the whole array.
-  const Deal whole = deal(part.round->limits(), 0);
-  std::int64_t units = std::min(round.units(), 4 * streams_ * whole.piece_units);
-  units = std::min(
-      units, std::max(2 * streams_ * round.grain(), static_cast<std::int64_t>(kMostBytes / unit_bytes)));
-  CardArray sample = array_;
-  if (number == 0) {
-    sample.slab = Shape(units);
-  } else {
-    sample.slabs = units;
-  }
-  DealtRound<Real> trial(make_round(number, sample), card_.get(), slot_bytes_, streams_,
-                         options_.least_piece_bytes);
-  const std::size_t bytes = static_cast<std::size_t>(sample.points()) * sizeof(std::complex<Real>);
-  const std::shared_ptr<std::byte> memory = card_->allocate_on_host(bytes);
-  std::memset(memory.get(), 0, bytes);
-  auto* const values = reinterpret_cast<std::complex<Real>*>(memory.get());
-  const double staying = residency();
-  auto pool = pools_.take();
-  slots_.reset();
-  kept_.reset();
-  kept_bytes_ = 0;
-  const std::shared_ptr<std::byte> kept =
-      card_->allocate(static_cast<std::size_t>(staying * static_cast<double>(bytes)));
-  /// As much of the sample stays on the card as will of the array.
-  const auto call = [&] {
-    Residency resident{kept.get(), static_cast<std::int64_t>(staying * static_cast<double>(sample.slabs)),
-                       number == 0 ? trial.dealt().card_units : sample.slab_points()};
-    const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
-    if (number == 1) resident.slabs = std::min(resident.slabs, trial.dealt().card_units) / piece * piece;
-    return RoundCall<Real>{values, values, false, Real(1), resident};
-  };
-  const auto run = [&](double share) {
-    trial.deal_out(share);
-    const auto threads = static_cast<std::size_t>(options_.threads);
-    const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
-    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
-    static_cast<void>(trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()));
-    return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()).us;
-  };
-  {
-    trial.deal_out(0);
-    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
-    part.profile = trial.profile_card({values, values, false, Real(1), {}}, slots);
-  }
-  part.profile.host_us = run(1) / static_cast<double>(units);
-  const RoundProfile expected = with_residency(static_cast<std::size_t>(number), staying);
-  double best = best_host_share(expected, trial.limits()), best_us = 0;
-  const double around = best;
-  for (double share = around - kReach; share <= around + kReach + kStep / 2; share += kStep) {
-    const double tried = std::clamp(share, 0.0, 1.0);
-    const double us = run(tried);
-    if (best_us != 0 && us >= best_us) continue;
-    best = tried;
-    best_us = us;
-    part.correction = us / predict(expected, trial.limits(), tried).us;
-  }
-  pools_.give_back(std::move(pool));
-  if (options_.host_share < 0) part.round->deal_out(best);
-}
-
-template <class Real>
-std::array<RoundTimes, 2> OutOfCardFft<Real>::measured() const {
-  const std::lock_guard lock(mutex_);
-  return measured_.value_or(std::array<RoundTimes, 2>{});
-}
-
-template <class Real>
-std::array<RoundTimes, 2> OutOfCardFft<Real>::predicted() const {
-  std::array<RoundTimes, 2> times;
-  // Of the columns, and of the card's slabs, this is not copied between the rounds.
-  const auto ratio = [](std::int64_t a, std::int64_t b) {
-    return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
-  };
-  const double kept = ratio(resident_.slabs, array_.slabs);
-  const double spared = ratio(resident_.slabs, parts_[1].round->dealt().card_units) *
-                        ratio(resident_.columns, array_.slab_points());
-  for (std::size_t r = 0; r < 2; ++r) {
-    times[r] = predict(with_residency(r, r == 0 ? kept : spared), parts_[r].round->limits(),
-                       parts_[r].round->host_share());
-    times[r].us *= parts_[r].correction;
-  }
-  return times;
-}
-
-template <class Real>
-std::string OutOfCardFft<Real>::name() const {
-  if (card_ == nullptr) return "out of card, host alone";
-  return fmt::format("out of card, {} and host", card_->name());
-}
-
-template <class Real>
-std::string OutOfCardFft<Real>::explain() const {
-  std::string text = fmt::format("{}: {} slabs of {}, {} threads of the host", name(), array_.slabs,
-                                 array_.slab.to_string(), options_.threads);
-  if (card_ != nullptr)
-    text += fmt::format(", {} streams with up to {} bytes of card memory each", streams_, slot_bytes_);
-  if (resident_.slabs > 0)
-    text += fmt::format(", {} slabs of {} columns stay on the card between the rounds", resident_.slabs,
-                        resident_.columns);
-  const std::array<RoundTimes, 2> expected = predicted();
-  std::optional<std::array<RoundTimes, 2>> last;
-  {
-    const std::lock_guard lock(mutex_);
-    last = measured_;
-  }
-  for (std::size_t r = 0; r < 2; ++r) {
-    const DealtRound<Real>& round = *parts_[r].round;
-    const Deal& dealt = round.dealt();
-    const std::int64_t passes = streams_ == 0 ? 0 : (dealt.pieces + streams_ - 1) / streams_;
-    text += fmt::format("\nround {}, {}: the host does {:.1f} % of {}", r + 1, round.round().name(),
-                        100 * round.host_share(), round.limits().units);
-    if (dealt.pieces > 0) {
-      text += fmt::format(", the card {} in {} passes of {} streams, {} bytes a piece", dealt.card_units,
-                          passes, streams_, round.piece_bytes());
-    }
-    text += fmt::format("; predicted {:.4g} ms ({})", expected[r].us / 1e3,
-                        profiled_ ? "from profiling runs" : "from assumed rates");
-    if (last) {
-      text += fmt::format(", last measured {:.4g} ms (card {:.4g}, host {:.4g})", (*last)[r].us / 1e3,
-                          (*last)[r].card_us / 1e3, (*last)[r].host_us / 1e3);
-    }
-  }
-  return text;
+  measured_ = std::move(times);
 }
 
 template class OutOfCardFft<float>;

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 
+#include "kernels/base/root_table.hpp"
+#include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/out_of_card/host_slab.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -29,6 +33,9 @@ class ColumnRound final : public Round<Real> {
     return {reinterpret_cast<std::byte*>(begin), bytes(array_.slab_points()), bytes(count),
             static_cast<std::size_t>(array_.slabs)};
   }
+  PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const override {
+    return {array_.slabs, count, first, array_.twiddles, call.inverse, call.scale};
+  }
 
   /// The first slabs stay on the card.
   std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
@@ -51,38 +58,91 @@ class ColumnRound final : public Round<Real> {
     stage_.reset();
     if (first < units())
       stage_ = std::make_unique<const ColumnStage<Real>>(array_.slabs, units() - first, units());
+    const std::int64_t length = array_.twiddles.length;
+    if (stage_ && length > 0) roots_ = RootTable(length, length);
   }
   std::size_t host_bytes() const noexcept override {
     return stage_ ? (stage_->workspace_reals() * sizeof(Real) + 63) / 64 * 64 : 0;
   }
   std::int64_t host_parts() const noexcept override { return stage_ ? stage_->blocks() : 0; }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
-    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch);
+    const PieceFactors by = factors(call, first_, units() - first_);
+    typename ColumnStage<Real>::Finish finish;
+    if (!by.all_one())
+      finish = [&](std::int64_t row, std::int64_t column, std::int64_t count, Real* re, Real* im) {
+        multiply(by, row, first_ + column, count, re, im);
+      };
+    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch, finish);
   }
 
  private:
   using Round<Real>::array_;
+
+  /// Columns of one row.
+  void multiply(const PieceFactors& by, std::int64_t row, std::int64_t column, std::int64_t count, Real* re,
+                Real* im) const {
+    const std::int64_t element = by.twiddles.element;
+    const auto turn = [&](std::int64_t k) { return by.inverse ? std::conj(roots_(k)) : roots_(k); };
+    if (by.twiddles.length == 0) return multiply_by_powers(by.scale, 1, count, re, im);
+    const std::complex<double> step = turn(row);
+    if (element == 1) return multiply_by_powers(by.scale * turn(row * column), step, count, re, im);
+    for (std::int64_t done = 0; done < count;) {  // an element, or the part of one, by the same factor
+      const std::int64_t line = (column + done) / element,
+                         end = std::min(count, (line + 1) * element - column);
+      multiply_by_powers(by.scale * turn(row * line), 1, end - done, re + done, im + done);
+      done = end;
+    }
+  }
+
+  /// By factor·step^c. Several powers side by side, so that none has to wait for the one before.
+  static void multiply_by_powers(std::complex<double> factor, std::complex<double> step, std::int64_t count,
+                                 Real* re, Real* im) {
+    constexpr std::int64_t kAtOnce = 8;
+    double by_re[kAtOnce], by_im[kAtOnce];
+    for (std::int64_t j = 0; j < kAtOnce; ++j, factor = RootTable::times(factor, step)) {
+      by_re[j] = factor.real();
+      by_im[j] = factor.imag();
+    }
+    for (int doubled = 1; doubled < kAtOnce; doubled *= 2) step = RootTable::times(step, step);
+    const double step_re = step.real(), step_im = step.imag();
+    const auto multiply = [&](std::int64_t c, std::int64_t j) {
+      const double a = re[c + j], b = im[c + j];
+      re[c + j] = static_cast<Real>(a * by_re[j] - b * by_im[j]);
+      im[c + j] = static_cast<Real>(a * by_im[j] + b * by_re[j]);
+      const double next = by_re[j] * step_re - by_im[j] * step_im;
+      by_im[j] = by_re[j] * step_im + by_im[j] * step_re;
+      by_re[j] = next;
+    };
+    std::int64_t c = 0;
+    for (; c + kAtOnce <= count; c += kAtOnce) {
+      for (std::int64_t j = 0; j < kAtOnce; ++j) multiply(c, j);
+    }
+    for (std::int64_t j = 0; c + j < count; ++j) multiply(c, j);
+  }
 
   static std::size_t bytes(std::int64_t values) {
     return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
   }
 
   std::int64_t first_ = 0;
+  RootTable roots_;  ///< of the twiddles
   std::unique_ptr<const ColumnStage<Real>> stage_;
 };
 
 template <class Real>
 class SlabRound final : public Round<Real> {
  public:
-  explicit SlabRound(const CardArray& array)
-      : Round<Real>(array), engine_(make_built_in_engine<Real>(array.slab, false)) {}
+  explicit SlabRound(const CardArray& array) : Round<Real>(array), slab_(array.slab, row_points(array)) {}
 
   const char* name() const noexcept override { return "slabs"; }
   std::int64_t units() const noexcept override { return array_.slabs; }
   std::int64_t grain() const noexcept override { return 1; }
   std::int64_t unit_points() const noexcept override { return array_.slab_points(); }
   std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
-    return card.slabs(array_.slab, units);
+    return card.slabs(array_.slab, row_points(array_), units);
+  }
+  PieceFactors factors(const RoundCall<Real>& call, std::int64_t, std::int64_t count) const override {
+    return {1, count * unit_points(), 0, {}, call.inverse, call.scale};
   }
   CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const override {
     auto* const begin = const_cast<std::complex<Real>*>(array + first * unit_points());
@@ -114,29 +174,25 @@ class SlabRound final : public Round<Real> {
     // Short slabs are handed out several at a time.
     each_ = std::max<std::int64_t>(1, kPartPoints / unit_points());
   }
-  std::size_t host_bytes() const noexcept override { return (engine_->workspace_bytes(1) + 63) / 64 * 64; }
+  std::size_t host_bytes() const noexcept override { return slab_.scratch_bytes(); }
   std::int64_t host_parts() const noexcept override { return (units() - first_ + each_ - 1) / each_; }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
     const std::int64_t begin = first_ + part * each_, end = std::min(units(), begin + each_);
-    for (std::int64_t slab = begin; slab < end; ++slab) {
-      const std::complex<Real>* const from = call.from + slab * unit_points();
-      std::complex<Real>* const to = call.to + slab * unit_points();
-      if (call.inverse) {
-        engine_->inverse(from, to, call.scale, {scratch, nullptr});
-        continue;
-      }
-      engine_->forward(from, element_type_of<std::complex<Real>>::value, to, {scratch, nullptr});
-      if (call.scale != 1)
-        std::for_each(to, to + unit_points(), [&](std::complex<Real>& value) { value *= call.scale; });
-    }
+    for (std::int64_t slab = begin; slab < end; ++slab)
+      slab_.transform(call.from + slab * unit_points(), call.to + slab * unit_points(), call.inverse,
+                      call.scale, scratch);
   }
 
  private:
   using Round<Real>::array_;
   static constexpr std::int64_t kPartPoints = 1 << 16;
 
+  static std::int64_t row_points(const CardArray& array) noexcept {
+    return array.row_points != 0 ? array.row_points : array.slab[array.slab.rank() - 1];
+  }
+
   std::int64_t first_ = 0, each_ = 1;
-  std::unique_ptr<const DenseEngine<Real>> engine_;
+  HostSlab<Real> slab_;
 };
 
 }  // namespace

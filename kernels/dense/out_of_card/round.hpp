@@ -9,19 +9,24 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/out_of_card/card.hpp"
-#include "kernels/dense/problem/engine.hpp"
 
 namespace sfft::detail {
 
-/// An array of `slabs` slabs, each of the shape `slab`, contiguous.
+/// An array of `slabs` slabs, each stored in the shape `slab`, contiguous.
 struct CardArray {
   std::int64_t slabs = 1;
   Shape slab{1};
+  std::int64_t row_points = 0;  ///< of a slab's rows that are transformed, the first ones; 0: all
+  Twiddles twiddles;            ///< after FFTs across the slabs
   std::int64_t slab_points() const noexcept { return slab.points(); }
   std::int64_t points() const noexcept { return slabs * slab.points(); }
 };
+
+template <class Real>
+std::size_t array_bytes(std::int64_t values) noexcept {
+  return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
+}
 
 /// What stays on the card between the rounds: the first columns of the first slabs, as the first round leaves
 /// them.
@@ -44,6 +49,9 @@ struct RoundCall {
   bool inverse = false;
   Real scale = 1;
   Residency resident;
+  /// Whether the card reads and writes the arrays itself. Asked once per call, by the caller's thread: a
+  /// thread that has not used a GPU yet may be told otherwise.
+  bool reads_from = false, writes_to = false;
 };
 
 /// What the two processors of a round do: a number of units, of which pieces of several go through the card.
@@ -61,7 +69,10 @@ class Round {
   virtual std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const = 0;
   /// Where units first … first + count − 1 lie in an array.
   virtual CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const = 0;
-  /// The same, in parts, for a piece at `memory` on the card: of what goes in, and of what comes out.
+  /// What a piece's values are multiplied by.
+  virtual PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const = 0;
+  /// The same as rows(), in parts, for a piece at `memory` on the card: of what goes in, and of what comes
+  /// out.
   virtual std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first,
                                                 std::int64_t count, std::byte* memory) const {
     const CardRows array = rows(call.from, first, count);
@@ -83,7 +94,7 @@ class Round {
   CardArray array_;
 };
 
-/// FFTs across the slabs: a unit is a column. It leaves the call's scale to the other round.
+/// FFTs across the slabs: a unit is a column.
 template <class Real>
 std::unique_ptr<Round<Real>> make_column_round(const CardArray& array);
 /// FFTs of the slabs: a unit is one of them.

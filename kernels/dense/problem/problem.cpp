@@ -116,6 +116,17 @@ DenseProblem contiguous_problem(const DenseProblem& problem, std::int64_t batch)
           problem.device, problem.forward_only};
 }
 
+bool padded_for_spectrum(const DenseProblem& problem) noexcept {
+  if (!problem.real) return false;
+  std::int64_t stride = 2 * (problem.row_points() / 2 + 1);
+  const int last = problem.shape.rank() - 1;
+  if (problem.row_points() > 1 && problem.strides.dims[static_cast<std::size_t>(last)] != 1) return false;
+  for (int d = last - 1; d >= 0; stride *= problem.shape[d--]) {
+    if (problem.shape[d] > 1 && problem.strides.dims[static_cast<std::size_t>(d)] != stride) return false;
+  }
+  return problem.batch == 1 || problem.strides.batch == stride;
+}
+
 std::int64_t span_points(const DenseProblem& problem) noexcept {
   const Axes axes = axes_of(problem);
   std::int64_t span = 1;

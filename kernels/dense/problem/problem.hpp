@@ -13,6 +13,9 @@ DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& o
 /// The same transforms, `batch` of them, contiguous.
 DenseProblem contiguous_problem(const DenseProblem& problem, std::int64_t batch);
 
+/// Whether the rows of real signals begin as far apart as those of half spectra, so that a transform may work
+/// in place. Single signals of one dimension are.
+bool padded_for_spectrum(const DenseProblem& problem) noexcept;
 /// Elements from the first signal's start to one past the last one's last element.
 std::int64_t span_points(const DenseProblem& problem) noexcept;
 inline std::int64_t total_points(const DenseProblem& problem) noexcept {

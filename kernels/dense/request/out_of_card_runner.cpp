@@ -6,7 +6,10 @@
 
 #include <cmath>
 #include <cstdio>
+#include <sstream>
+#include <string_view>
 
+#include "kernels/dense/out_of_card/real_fft.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "kernels/dense/wisdom/wisdom_problem.hpp"
 
@@ -29,10 +32,24 @@ double bytes_of_arrays(const DenseProblem& problem) {
          static_cast<double>(total_spectrum_points(problem)) * sizeof(std::complex<Real>);
 }
 
-template <class Real>
+/// Contiguous signals, and real ones whose rows have room for half spectra.
 bool works(const DenseProblem& problem) {
-  return !problem.real && problem.batch == 1 && problem.contiguous() &&
-         OutOfCardFft<Real>::takes(problem.shape);
+  return problem.contiguous() || padded_for_spectrum(problem);
+}
+
+/// Rows of real signals that are not contiguous.
+std::int64_t row_pitch(const DenseProblem& problem) {
+  return problem.contiguous() ? problem.row_points() : 2 * (problem.row_points() / 2 + 1);
+}
+
+template <class Real>
+std::unique_ptr<OutOfCardPlan<Real>> make_plan(const DenseProblem& problem, std::shared_ptr<Card<Real>> card,
+                                               const OutOfCardOptions& options) {
+  if (problem.real)
+    return std::make_unique<OutOfCardRealFft<Real>>(problem.shape, problem.batch, row_pitch(problem),
+                                                    std::move(card), options);
+  return std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(problem.shape, problem.batch), std::move(card),
+                                              options);
 }
 
 /// What was measured holds for this budget and this number of threads.
@@ -44,35 +61,41 @@ WisdomProblem wisdom_key(const DenseRequest& request) {
   return key;
 }
 
-std::optional<std::array<double, 2>> shares_of(const std::string& text) {
-  std::array<double, 2> shares{};
-  if (std::sscanf(text.c_str(), "host_shares=%lf,%lf", &shares[0], &shares[1]) != 2) return std::nullopt;
-  for (const double share : shares) {
-    if (!(share >= 0 && share <= 1)) return std::nullopt;
+/// "host_shares=0.1000,0.2500": one share for each step. Empty for a text that says something else.
+std::vector<double> shares_of(const std::string& text) {
+  constexpr std::string_view kName = "host_shares=";
+  std::vector<double> shares;
+  if (text.compare(0, kName.size(), kName) != 0) return shares;
+  std::istringstream words(text.substr(kName.size()));
+  for (std::string word; std::getline(words, word, ',');) {
+    double share = -1;
+    if (std::sscanf(word.c_str(), "%lf", &share) != 1 || !(share >= 0 && share <= 1)) return {};
+    shares.push_back(share);
   }
   return shares;
 }
 
 /// Deals the rounds out as a measurement says, of now or of before, and says so.
 template <class Real>
-std::string choose_shares(OutOfCardFft<Real>& fft, const DenseRequest& request,
+std::string choose_shares(OutOfCardPlan<Real>& fft, const DenseRequest& request,
                           const WisdomPlatform& platform) {
   const WisdomProblem key = wisdom_key<Real>(request);
   if (request.options.planning == dense::Planning::measure) {
     fft.measure();
     if (request.options.host_share >= 0) return "the host's share was asked for";
-    const std::array<double, 2> shares = fft.host_shares();
-    const std::array<RoundTimes, 2> times = fft.predicted();
-    Wisdom::global().add(
-        platform, key,
-        {dense::to_string(dense::Engine::cufft),
-         fmt::format("host_shares={:.4f},{:.4f}", shares[0], shares[1]), times[0].us + times[1].us});
+    std::string shares;
+    for (const double share : fft.host_shares())
+      shares += fmt::format("{}{:.4f}", shares.empty() ? "host_shares=" : ",", share);
+    double us = 0;
+    for (const RoundTimes& times : fft.predicted()) us += times.us;
+    Wisdom::global().add(platform, key, {dense::to_string(dense::Engine::cufft), shares, us});
     return "the host's shares were measured";
   }
   if (request.options.host_share >= 0) return "the host's share was asked for";
   if (const auto known = Wisdom::global().find(platform, key, Wisdom::Batch::exact)) {
-    if (const auto shares = shares_of(known->kernel)) {
-      fft.set_host_shares(*shares);
+    const std::vector<double> shares = shares_of(known->kernel);
+    if (!shares.empty() && shares.size() == fft.host_shares().size()) {
+      fft.set_host_shares(shares);
       return "wisdom: the host's shares were measured before";
     }
   }
@@ -82,26 +105,24 @@ std::string choose_shares(OutOfCardFft<Real>& fft, const DenseRequest& request,
 }  // namespace
 
 template <class Real>
-OutOfCardRunner<Real>::OutOfCardRunner(std::unique_ptr<OutOfCardFft<Real>> fft, const DenseRequest& request)
-    : fft_(std::move(fft)), scales_(request.scales) {}
+OutOfCardRunner<Real>::OutOfCardRunner(std::unique_ptr<OutOfCardPlan<Real>> fft, const DenseRequest& request)
+    : fft_(std::move(fft)), type_(own_type<Real>(request.problem)), scales_(request.scales) {}
 
 template <class Real>
 void OutOfCardRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                                     std::byte* workspace) const {
-  if (type != element_type_of<std::complex<Real>>::value) {
+  if (type != type_) {
     throw Error(ErrorCode::type_mismatch,
                 fmt::format("a transform that exceeds the GPU reads {} values: convert the {} signal first",
-                            to_string(element_type_of<std::complex<Real>>::value), to_string(type)));
+                            to_string(type_), to_string(type)));
   }
-  fft_->transform(static_cast<const std::complex<Real>*>(signals), spectra, false,
-                  static_cast<Real>(scales_.forward), workspace);
+  fft_->forward(signals, spectra, static_cast<Real>(scales_.forward), workspace);
 }
 
 template <class Real>
 void OutOfCardRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals,
                                     std::byte* workspace) const {
-  fft_->transform(spectra, static_cast<std::complex<Real>*>(signals), true,
-                  static_cast<Real>(scales_.inverse), workspace);
+  fft_->inverse(spectra, signals, static_cast<Real>(scales_.inverse), workspace);
 }
 
 template <class Real>
@@ -119,29 +140,33 @@ template <class Real>
 std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request) {
   const dense::Options& options = request.options;
   const bool host_alone = options.host_share >= 1;
-  std::unique_ptr<Card<Real>> card;
+  std::shared_ptr<Card<Real>> card;
   if (!host_alone) {
     const bool asked = options.host_share >= 0 || options.device_memory > 0;
     const double needed = options.host_share < 0 ? bytes_of_arrays<Real>(request.problem) : HUGE_VAL;
     if (asked && needed <= static_cast<double>(options.device_memory)) return std::nullopt;
     // Planning in the card says better what is missing.
-    if (!asked && (!works<Real>(request.problem) || !gpu_usable(request.problem.device))) return std::nullopt;
+    if (!asked && (!works(request.problem) || !gpu_usable(request.problem.device))) return std::nullopt;
     card = make_gpu_card<Real>(request.problem.device);
     // Not what is free: the arrays of calls that are queued may have been allocated before.
-    if (options.device_memory == 0 && needed <= static_cast<double>(card->memory_bytes()))
-      return std::nullopt;
+    const auto memory = static_cast<double>(card->memory_bytes());
+    if (options.device_memory == 0 && needed <= memory) return std::nullopt;
+    // Batches of signals that fit go through the card in parts, from any type of elements.
+    const DenseProblem one = contiguous_problem(request.problem, 1);
+    if (!asked && request.problem.batch > 1 && bytes_of_arrays<Real>(one) <= memory) return std::nullopt;
   }
-  if (!works<Real>(request.problem)) {
+  if (!works(request.problem)) {
     throw Error(
         ErrorCode::backend_unavailable,
-        fmt::format("{} goes through the GPU in pieces only as one contiguous complex signal of two or three "
-                    "dimensions: change that, or raise device_memory and leave host_share negative",
-                    wisdom_problem<Real>(request.problem).transform));
+        fmt::format(
+            "{} goes through the GPU in pieces only if its signals are contiguous, or real in rows that "
+            "have room for half spectra: change that, or raise device_memory and leave host_share "
+            "negative",
+            wisdom_problem<Real>(request.problem).transform));
   }
-  auto fft =
-      std::make_unique<OutOfCardFft<Real>>(request.problem.shape, std::move(card),
-                                           OutOfCardOptions{static_cast<std::size_t>(options.device_memory),
-                                                            options.host_share, thread_count(options)});
+  auto fft = make_plan<Real>(request.problem, std::move(card),
+                             OutOfCardOptions{static_cast<std::size_t>(options.device_memory),
+                                              options.host_share, thread_count(options)});
   std::string reason = "the host does all of it, as asked for";
   if (!host_alone) {
     reason = fmt::format("the transform exceeds the GPU's memory: {}",

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "kernels/dense/out_of_card/out_of_card_fft.hpp"
+#include "kernels/dense/out_of_card/out_of_card_plan.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
@@ -12,7 +12,7 @@ namespace sfft::detail {
 template <class Real>
 class OutOfCardRunner final : public DenseRunner<Real> {
  public:
-  OutOfCardRunner(std::unique_ptr<OutOfCardFft<Real>> fft, const DenseRequest& request);
+  OutOfCardRunner(std::unique_ptr<OutOfCardPlan<Real>> fft, const DenseRequest& request);
 
   std::size_t workspace_bytes() const noexcept override { return fft_->workspace_bytes(); }
   /// Throws Error(type_mismatch) for elements that are not the plan's own.
@@ -24,11 +24,13 @@ class OutOfCardRunner final : public DenseRunner<Real> {
                        CUstream_st*) const override;
   void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
   bool on_gpu() const noexcept override { return false; }
+  bool real_in_place() const noexcept override { return true; }
   std::string name() const override { return fft_->name(); }
   std::string explain() const override { return fft_->explain(); }
 
  private:
-  std::unique_ptr<const OutOfCardFft<Real>> fft_;
+  std::unique_ptr<const OutOfCardPlan<Real>> fft_;
+  ElementType type_;
   DenseScales scales_;
 };
 

@@ -85,9 +85,10 @@ void check_overlap(const void* input, std::size_t input_bytes, const void* outpu
   const auto in = reinterpret_cast<std::uintptr_t>(input);
   const auto out = reinterpret_cast<std::uintptr_t>(output);
   if (in + input_bytes <= out || out + output_bytes <= in || (in_place && in == out)) return;
-  throw Error(ErrorCode::invalid_argument,
-              "input and output overlap: only contiguous complex transforms of the plan's own precision work "
-              "in place");
+  throw Error(
+      ErrorCode::invalid_argument,
+      "input and output overlap: only contiguous complex transforms of the plan's own precision, and real "
+      "ones that go through a GPU in pieces from rows with room for half spectra, work in place");
 }
 
 }  // namespace sfft::detail

@@ -57,6 +57,8 @@ class DenseRunner {
   virtual void enqueue_inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace,
                                CUstream_st* stream) const = 0;
   virtual bool on_gpu() const noexcept = 0;
+  /// Whether real transforms may work in place, where signals lie as half spectra do.
+  virtual bool real_in_place() const noexcept { return false; }
   virtual std::string name() const = 0;
   /// What it does and how long that took, where there is more to say than name().
   virtual std::string explain() const { return name(); }

@@ -7,7 +7,6 @@
 
 #include <thread>
 
-#include "sfft/dense.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/emulated_card.hpp"
 #include "tests/support/throws.hpp"
@@ -171,11 +170,6 @@ TYPED_TEST(OutOfCardTest, BudgetsThatHoldNoPieceAreRefusedWithTheLeastThatWorks)
   this->check(*made.fft, shape);
 }
 
-TYPED_TEST(OutOfCardTest, ShapesOfOneDimensionAreRefused) {
-  for (const Shape& shape : {Shape(64), Shape({1, 64}), Shape({1, 8, 8})})
-    EXPECT_EQ(code_of([&] { this->plan(shape, 0, 1, 1); }), ErrorCode::backend_unavailable);
-}
-
 TYPED_TEST(OutOfCardTest, ACardThatFailsIsReportedAndThePlanLives) {
   const Shape shape({24, 40});
   const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2);
@@ -224,48 +218,6 @@ TYPED_TEST(OutOfCardTest, CallsOfSeveralThreadsTakeTurns) {
   std::vector<std::thread> callers;
   for (int c = 0; c < 3; ++c) callers.emplace_back([&] { this->check(*made.fft, shape); });
   for (std::thread& caller : callers) caller.join();
-}
-
-TEST(OutOfCardPlan, AShareOfOneNeedsNoGpu) {
-  const Shape shape({40, 6, 10});
-  const auto signal = as_samples<std::complex<float>>(random_signal(2400, 44));
-  const dense::Plan<float> plan(shape, false,
-                                {.normalization = dense::Normalization::unitary,
-                                 .threads = 3,
-                                 .backend = Backend::cuda,
-                                 .host_share = 1});
-  std::vector<std::complex<float>> values = signal;
-  plan.forward(values.data(), ElementType::c64, values);
-  ComplexSignal sums = expected_spectra(signal, shape, false);
-  for (auto& value : sums) value /= std::sqrt(2400.0);
-  EXPECT_LE(relative_l2(values, sums), 2 * fft_bound<float>(2400));
-  plan.inverse(values, std::span(values));
-  EXPECT_LE(relative_l2(values, signal), 2 * fft_bound<float>(2400));
-  EXPECT_NE(plan.explain().find("host alone"), std::string::npos) << plan.explain();
-  EXPECT_EQ(code_of([&] { plan.forward(values.data() + 1, ElementType::c64, values); }),
-            ErrorCode::invalid_argument)
-      << "overlapping arrays";
-  const std::vector<float> reals(2400);
-  EXPECT_EQ(code_of([&] { plan.forward(reals.data(), ElementType::f32, values); }), ErrorCode::type_mismatch);
-  EXPECT_EQ(
-      code_of([&] { plan.enqueue_forward(values.data(), ElementType::c64, values.data(), {}, nullptr); }),
-      ErrorCode::backend_unavailable);
-}
-
-TEST(OutOfCardPlan, OptionsThatMakeNoSense) {
-  const auto planned = [](const Shape& shape, bool real, dense::Options options) {
-    options.backend = Backend::cuda;
-    return code_of([&] { dense::Plan<float>(shape, real, options); });
-  };
-  const Shape shape({8, 8});
-  EXPECT_EQ(planned(shape, false, {.host_share = 1.5}), ErrorCode::invalid_argument);
-  EXPECT_EQ(planned(shape, false, {.host_share = std::nan("")}), ErrorCode::invalid_argument);
-  EXPECT_EQ(planned(shape, false, {.device_memory = -1}), ErrorCode::invalid_argument);
-  EXPECT_EQ(planned(shape, true, {.host_share = 1}), ErrorCode::backend_unavailable) << "real";
-  EXPECT_EQ(planned(shape, false, {.batch = 2, .host_share = 1}), ErrorCode::backend_unavailable);
-  EXPECT_EQ(planned(shape, false, {.signal = {{9, 1, 0}, 0}, .host_share = 1}),
-            ErrorCode::backend_unavailable);
-  EXPECT_EQ(planned(Shape(64), false, {.host_share = 1}), ErrorCode::backend_unavailable) << "1D";
 }
 
 }  // namespace

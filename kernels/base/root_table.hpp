@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roots of one by table, for lengths that are too long for a table of all of them.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/base/index.hpp"
+
+namespace sfft::detail {
+
+/// exp(−2πi·k/length) for 0 ≤ k ≤ `most`, as the product of two of some √most tabulated ones each.
+class RootTable {
+ public:
+  RootTable() = default;
+  RootTable(std::int64_t length, std::int64_t most) {
+    while ((most >> shift_) > (std::int64_t{1} << shift_)) ++shift_;
+    for (std::int64_t k = 0; k < (std::int64_t{1} << shift_); ++k)
+      fine_.push_back(std::conj(unit_root(k % length, length)));
+    for (std::int64_t k = 0; k <= most; k += std::int64_t{1} << shift_)
+      coarse_.push_back(std::conj(unit_root(k % length, length)));
+  }
+
+  std::complex<double> operator()(std::int64_t k) const noexcept {
+    return times(coarse_[static_cast<std::size_t>(k >> shift_)],
+                 fine_[static_cast<std::size_t>(k & ((std::int64_t{1} << shift_) - 1))]);
+  }
+
+  /// Without the special cases of infinities.
+  static std::complex<double> times(const std::complex<double>& a, const std::complex<double>& b) noexcept {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+
+ private:
+  int shift_ = 0;
+  std::vector<std::complex<double>> coarse_, fine_;
+};
+
+}  // namespace sfft::detail

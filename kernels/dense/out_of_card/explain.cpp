@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an out-of-card plan says about itself: steps, shares, predicted and measured times.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "kernels/dense/out_of_card/out_of_card_fft.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+std::vector<RoundTimes> OutOfCardFft<Real>::measured() const {
+  const std::lock_guard lock(mutex_);
+  return measured_;
+}
+
+template <class Real>
+std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
+  // Of the columns, and of the card's slabs, this is not copied between the rounds.
+  std::array<double, 2> spared{0, 0};
+  if (resident_.slabs > 0) {
+    const auto ratio = [](std::int64_t a, std::int64_t b) {
+      return static_cast<double>(a) / static_cast<double>(b);
+    };
+    const CardArray& array = parts_[0].step.array;
+    spared = {ratio(resident_.slabs, array.slabs),
+              ratio(resident_.slabs, parts_[1].round->dealt().card_units) *
+                  ratio(resident_.columns, array.slab_points())};
+  }
+  std::vector<RoundTimes> times;
+  for (std::size_t r = 0; r < parts_.size(); ++r) {
+    const Part& part = parts_[r];
+    const auto repeats = static_cast<double>(part.step.repeats);
+    if (part.round == nullptr) {
+      times.push_back({part.profile.host_us * repeats, 0, part.profile.host_us * repeats});
+      continue;
+    }
+    const RoundTimes one =
+        predict(with_residency(r, r < 2 ? spared[r] : 0), part.round->limits(), part.round->host_share());
+    times.push_back({one.us * part.correction * repeats, one.card_us * repeats, one.host_us * repeats});
+  }
+  return times;
+}
+
+template <class Real>
+std::string OutOfCardFft<Real>::name() const {
+  if (card_ == nullptr) return "out of card, host alone";
+  return fmt::format("out of card, {} and host", card_->name());
+}
+
+template <class Real>
+std::string OutOfCardFft<Real>::explain() const {
+  std::string text = fmt::format("{}: {} of {}, {} threads of the host", name(), grid_.batch,
+                                 grid_.shape.to_string(), options_.threads);
+  if (card_ != nullptr)
+    text += fmt::format(", {} streams with up to {} bytes of card memory each", streams_, slot_bytes_);
+  if (resident_.slabs > 0)
+    text += fmt::format(", {} slabs of {} columns stay on the card between the rounds", resident_.slabs,
+                        resident_.columns);
+  const std::vector<RoundTimes> expected = predicted(), last = measured();
+  for (std::size_t r = 0; r < parts_.size(); ++r) {
+    const Part& part = parts_[r];
+    text += fmt::format("\nround {}, ", r + 1);
+    if (part.step.repeats > 1) text += fmt::format("{} times ", part.step.repeats);
+    if (part.round == nullptr) {
+      text += fmt::format("transposition: the host exchanges {} × {} elements in {} passes",
+                          part.step.array.slabs, part.step.array.slab[0], part.transposition->passes());
+    } else {
+      const DealtRound<Real>& round = *part.round;
+      const Deal& dealt = round.dealt();
+      text += fmt::format("{}: {} points each, the host does {:.1f} % of {}", round.round().name(),
+                          round.round().unit_points(), 100 * round.host_share(), round.limits().units);
+      if (dealt.pieces > 0) {
+        text += fmt::format(", the card {} in {} passes of {} streams, {} bytes a piece", dealt.card_units,
+                            (dealt.pieces + streams_ - 1) / streams_, streams_, round.piece_bytes());
+      }
+    }
+    text += fmt::format("; predicted {:.4g} ms ({})", expected[r].us / 1e3,
+                        profiled_ ? "from profiling runs" : "from assumed rates");
+    if (!last.empty()) {
+      text += fmt::format(", last measured {:.4g} ms (card {:.4g}, host {:.4g})", last[r].us / 1e3,
+                          last[r].card_us / 1e3, last[r].host_us / 1e3);
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (slots_ != nullptr && slots_->pageable())
+    text += "\nhost memory could not be page-locked: buffers are ordinary memory, and copies slower";
+  return text;
+}
+
+template std::vector<RoundTimes> OutOfCardFft<float>::measured() const;
+template std::vector<RoundTimes> OutOfCardFft<double>::measured() const;
+template std::vector<RoundTimes> OutOfCardFft<float>::predicted() const;
+template std::vector<RoundTimes> OutOfCardFft<double>::predicted() const;
+template std::string OutOfCardFft<float>::name() const;
+template std::string OutOfCardFft<double>::name() const;
+template std::string OutOfCardFft<float>::explain() const;
+template std::string OutOfCardFft<double>::explain() const;
+
+}  // namespace sfft::detail

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the slowest dimension to the fastest: each takes a step across what lies within it, until that fits as
+// a slab.
+#include "kernels/dense/out_of_card/grouping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "kernels/base/error.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// So many slabs keep all threads of the host busy; fewer have to be short.
+constexpr std::int64_t kManySlabs = 16, kShortSlab = 1 << 16;
+
+bool smooth(std::int64_t n) {
+  for (const std::int64_t p : {2, 3, 5, 7, 11, 13}) {
+    while (n % p == 0) n /= p;
+  }
+  return n == 1;
+}
+
+/// The least length from n on that is a small odd number times a power of two.
+std::int64_t next_good(std::int64_t n) {
+  std::int64_t best = 0;
+  for (const std::int64_t odd : {1, 3, 5, 7, 9, 15}) {
+    std::int64_t length = odd;
+    while (length < n) length *= 2;
+    if (best == 0 || length < best) best = length;
+  }
+  return best;
+}
+
+class Grouping {
+ public:
+  Grouping(const OutOfCardGrid& grid, const GroupingLimits& limits) : grid_(grid), limits_(limits) {}
+
+  std::vector<Step> steps() {
+    const auto extents = grid_.shape.extents();
+    std::vector<std::int64_t> dims(extents.begin(), extents.end());
+    const bool many = grid_.batch >= kManySlabs || grid_.signal_points() <= kShortSlab;
+    grid(grid_.batch, dims, grid_.batch > 1 && many);
+    if (steps_.empty()) steps_.push_back(slabs(grid_.batch, {dims.back()}));  // of single points
+    return std::move(steps_);
+  }
+
+ private:
+  bool short_enough(std::int64_t n) const {
+    return n <= (smooth(n) ? limits_.longest_line : limits_.longest_line / 8);
+  }
+  bool fits(const Step& step) const { return !limits_.fits || limits_.fits(step); }
+
+  Step slabs(std::int64_t count, std::vector<std::int64_t> dims) const {
+    const std::int64_t row = dims.back();
+    dims.back() = grid_.row_pitch;
+    const Shape stored{std::span<const std::int64_t>(dims)};
+    return {Step::Kind::slabs, 1, 0, {count, stored, row, {}}};
+  }
+  static Step columns(std::int64_t repeats, std::int64_t stride, std::int64_t n, std::int64_t inner,
+                      const Twiddles& twiddles = {}) {
+    return {Step::Kind::columns, repeats, stride, {n, Shape(inner), 0, twiddles}};
+  }
+
+  /// `repeats` grids, one behind the other, which may be one slab each.
+  void grid(std::int64_t repeats, std::vector<std::int64_t> dims, bool whole) {
+    while (dims.size() > 1 && dims[0] == 1) dims.erase(dims.begin());
+    if (whole && std::all_of(dims.begin(), dims.end(), [&](std::int64_t n) { return short_enough(n); })) {
+      const Step step = slabs(repeats, dims);
+      if (fits(step)) return push_slabs(step);
+    }
+    if (dims.size() == 1) return line(repeats, dims[0]);
+    std::int64_t inner = grid_.row_pitch;
+    for (std::size_t d = 1; d + 1 < dims.size(); ++d) inner *= dims[d];
+    across(repeats, inner * dims[0], dims[0], inner);
+    const std::int64_t within = repeats * dims[0];
+    dims.erase(dims.begin());
+    grid(within, dims, true);
+  }
+
+  void push_slabs(const Step& step) {
+    const auto extents = step.array.slab.extents();
+    const bool single = step.array.row_points == 1 && std::all_of(extents.begin(), extents.end() - 1,
+                                                                  [](std::int64_t n) { return n == 1; });
+    if (!single) steps_.push_back(step);
+  }
+
+  /// A line that does not fit, or that lies alone and would keep one thread busy.
+  void line(std::int64_t repeats, std::int64_t n) {
+    if (divide(repeats, grid_.row_pitch, n, 1)) return;
+    const Step step = slabs(repeats, {n});
+    if (short_enough(n) && fits(step)) return push_slabs(step);
+    refuse(n, step);
+  }
+
+  void across(std::int64_t repeats, std::int64_t stride, std::int64_t n, std::int64_t inner) {
+    if (n == 1) return;
+    const Step step = columns(repeats, stride, n, inner);
+    if (short_enough(n) && fits(step)) return steps_.push_back(step);
+    if (!divide(repeats, stride, n, inner)) refuse(n, step);
+  }
+
+  /// n = first · second, as equal as they can be; `multiple`: with a second that is a small multiple of the
+  /// first, which is transposed faster. 0: there are none.
+  std::int64_t first_factor(std::int64_t n, bool multiple) const {
+    constexpr std::int64_t kMostSquares = 64;
+    const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))) + 1;
+    for (std::int64_t first = std::min(root, n / 2); first >= 2 && n / first <= limits_.longest_line;
+         --first) {
+      const std::int64_t second = n / first;
+      if (n % first != 0 || first > second || !short_enough(first) || !short_enough(second)) continue;
+      if (multiple && second > kMostSquares * first) return 0;
+      if (!multiple || second % first == 0) return first;
+    }
+    return 0;
+  }
+
+  bool divide(std::int64_t repeats, std::int64_t stride, std::int64_t n, std::int64_t inner) {
+    for (const bool multiple : {true, false}) {
+      const std::int64_t first = first_factor(n, multiple);
+      if (first == 0) continue;
+      const std::int64_t second = n / first;
+      const Step before = columns(repeats, stride, first, second * inner, {n, inner});
+      const Step after = columns(repeats, stride, second, first * inner);
+      if (!fits(before) || !fits(after)) continue;
+      steps_.push_back(before);
+      steps_.push_back({Step::Kind::transposition, repeats, stride, {first, Shape({second, inner}), 0, {}}});
+      steps_.push_back(after);
+      return true;
+    }
+    return false;
+  }
+
+  [[noreturn]] void refuse(std::int64_t n, const Step& step) const {
+    if (short_enough(n)) {
+      throw Error(
+          ErrorCode::out_of_memory,
+          fmt::format("lines of {} points do not fit the GPU memory of {} bytes that the transform may "
+                      "use, and have no factors that do",
+                      n, step.array.points()));
+    }
+    throw Error(
+        ErrorCode::backend_unavailable,
+        fmt::format("a line of {} points is too long for one piece and has no two factors that are not: "
+                    "pad it, for example to {} points",
+                    n, next_good(n)));
+  }
+
+  const OutOfCardGrid& grid_;
+  const GroupingLimits& limits_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace
+
+std::vector<Step> group_steps(const OutOfCardGrid& grid, const GroupingLimits& limits) {
+  return Grouping(grid, limits).steps();
+}
+
+}  // namespace sfft::detail

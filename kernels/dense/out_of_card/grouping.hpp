@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups the dimensions of a transform into steps, each one trip of the array, so that every step's pieces
+// fit the card and the host's caches.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "kernels/dense/out_of_card/round.hpp"
+
+namespace sfft::detail {
+
+/// Complex signals, one behind the other. Of each stored row, `row_pitch` values long, the first shape[last]
+/// are transformed.
+struct OutOfCardGrid {
+  OutOfCardGrid(const Shape& extents, std::int64_t signals = 1,
+                std::int64_t pitch = 0)  // NOLINT: the usual case
+      : shape(extents), batch(signals), row_pitch(pitch == 0 ? extents[extents.rank() - 1] : pitch) {}
+  std::int64_t signal_points() const noexcept { return shape.points() / shape[shape.rank() - 1] * row_pitch; }
+  std::int64_t points() const noexcept { return batch * signal_points(); }
+
+  Shape shape;
+  std::int64_t batch, row_pitch;
+};
+
+/// One trip of the array: FFTs across slabs, of slabs, or, by the host alone, a transposition of
+/// array.slabs rows of array.slab = (columns, values of an element).
+struct Step {
+  enum class Kind { columns, slabs, transposition };
+  Kind kind;
+  std::int64_t repeats, stride;  ///< arrays, and values from the start of one to the next
+  CardArray array;
+};
+
+template <class Real>
+std::unique_ptr<Round<Real>> make_round(Step::Kind kind, const CardArray& array) {
+  return kind == Step::Kind::columns ? make_column_round<Real>(array) : make_slab_round<Real>(array);
+}
+
+struct GroupingLimits {
+  /// Values of the longest line that one thread or one piece transforms. Lines with prime factors above 13
+  /// may have an eighth: they need more memory.
+  std::int64_t longest_line = std::int64_t{1} << 22;
+  std::function<bool(const Step&)> fits;  ///< on the card
+};
+
+/// Slabs as large as they fit, columns across what is left, and lines that are too long, or that lie alone,
+/// as two dimensions with twiddles and a transposition between (the four steps of Bailey, 1990). Throws
+/// Error: out_of_memory for a step that does not fit and cannot be divided, backend_unavailable for a line
+/// that is too long and has no two factors that are not.
+std::vector<Step> group_steps(const OutOfCardGrid& grid, const GroupingLimits& limits);
+
+}  // namespace sfft::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiling runs on scratch memory, and the shares that follow from them.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/platform/large_buffer.hpp"
+#include "kernels/dense/out_of_card/out_of_card_fft.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+void OutOfCardFft<Real>::measure() {
+  if (card_ == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t r = 0; r < parts_.size(); ++r) {
+    if (parts_[r].round != nullptr) {
+      measure_step(r);
+    } else {
+      measure_transposition(parts_[r]);
+    }
+  }
+  plan_residency();
+  profiled_ = true;
+}
+
+/// On an array of the same columns or slabs, but fewer.
+template <class Real>
+void OutOfCardFft<Real>::measure_step(std::size_t number) {
+  constexpr double kReach = 0.06, kStep = 0.02;
+  constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+  Part& part = parts_[number];
+  const bool columns = part.step.kind == Step::Kind::columns;
+  const Round<Real>& round = part.round->round();
+  const std::size_t unit_bytes = array_bytes<Real>(round.unit_points());
+  // Whole pieces of every stream, so that the measured pipeline is that of the whole array.
+  const Deal whole = deal(part.round->limits(), 0);
+  std::int64_t units = std::min(round.units(), 4 * streams_ * whole.piece_units);
+  units = std::min(
+      units, std::max(2 * streams_ * round.grain(), static_cast<std::int64_t>(kMostBytes / unit_bytes)));
+  CardArray sample = part.step.array;
+  if (columns) {
+    sample.slab = Shape(units);
+  } else {
+    sample.slabs = units;
+  }
+  DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_bytes_, streams_,
+                         options_.least_piece_bytes);
+  const std::size_t bytes = array_bytes<Real>(sample.points());
+  const std::shared_ptr<std::byte> memory = CardSlots<Real>::host_memory(*card_, bytes);
+  std::memset(memory.get(), 0, bytes);
+  auto* const values = reinterpret_cast<std::complex<Real>*>(memory.get());
+  const double staying = residency();
+  auto pool = pools_.take();
+  slots_.reset();
+  kept_.reset();
+  kept_bytes_ = 0;
+  const std::shared_ptr<std::byte> kept =
+      card_->allocate(static_cast<std::size_t>(staying * static_cast<double>(bytes)));
+  /// As much of the sample stays on the card as will of the array.
+  const auto call = [&] {
+    Residency resident{kept.get(), static_cast<std::int64_t>(staying * static_cast<double>(sample.slabs)),
+                       columns ? trial.dealt().card_units : sample.slab_points()};
+    const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
+    if (!columns) resident.slabs = std::min(resident.slabs, trial.dealt().card_units) / piece * piece;
+    return RoundCall<Real>{values, values, false, Real(1), resident, true, true};
+  };
+  const auto run = [&](double share) {
+    trial.deal_out(share);
+    const auto threads = static_cast<std::size_t>(options_.threads);
+    const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
+    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
+    static_cast<void>(trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()));
+    return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()).us;
+  };
+  {
+    trial.deal_out(0);
+    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
+    part.profile = trial.profile_card({values, values, false, Real(1), {}, true, true}, slots);
+  }
+  part.profile.host_us = run(1) / static_cast<double>(units);
+  const RoundProfile expected = with_residency(number, staying);
+  double best = best_host_share(expected, trial.limits()), best_us = 0;
+  const double around = best;
+  for (double share = around - kReach; share <= around + kReach + kStep / 2; share += kStep) {
+    const double tried = std::clamp(share, 0.0, 1.0);
+    const double us = run(tried);
+    if (best_us != 0 && us >= best_us) continue;
+    best = tried;
+    best_us = us;
+    part.correction = us / predict(expected, trial.limits(), tried).us;
+  }
+  pools_.give_back(std::move(pool));
+  if (options_.host_share < 0) part.round->deal_out(best);
+}
+
+/// On a matrix of the same proportions.
+template <class Real>
+void OutOfCardFft<Real>::measure_transposition(Part& part) {
+  constexpr std::int64_t kMostValues = 1 << 27;
+  const std::int64_t element = part.step.array.slab[1];
+  std::int64_t rows = part.step.array.slabs, columns = part.step.array.slab[0];
+  while (rows * columns * element > kMostValues && rows % 2 == 0 && columns % 2 == 0) {
+    rows /= 2;
+    columns /= 2;
+  }
+  const std::int64_t values = rows * columns * element;
+  const cpu::LargeBuffer matrix = cpu::make_large_buffer(array_bytes<Real>(values));
+  std::memset(matrix.get(), 0, array_bytes<Real>(values));
+  const cpu::LargeBuffer scratch = cpu::make_large_buffer(workspace_bytes() + 64);
+  auto pool = pools_.take();
+  const double us = transpose(Transposition<Real>(rows, columns, element),
+                              reinterpret_cast<std::complex<Real>*>(matrix.get()), pool.get(), scratch.get());
+  pools_.give_back(std::move(pool));
+  part.profile.host_us = us * static_cast<double>(part.step.array.points()) / static_cast<double>(values);
+}
+
+template void OutOfCardFft<float>::measure();
+template void OutOfCardFft<float>::measure_transposition(Part&);
+template void OutOfCardFft<float>::measure_step(std::size_t);
+template void OutOfCardFft<double>::measure();
+template void OutOfCardFft<double>::measure_transposition(Part&);
+template void OutOfCardFft<double>::measure_step(std::size_t);
+
+}  // namespace sfft::detail

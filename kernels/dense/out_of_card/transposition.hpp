@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposes a matrix where it lies, by any number of threads: squares by exchanging tiles, others by
+// independent passes over columns and rows (Catanzaro, Keller and Garland, PPoPP 2014, A decomposition for
+// in-place matrix transposition).
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+
+namespace sfft::detail {
+
+/// rows × columns elements of `element` values each, row-major, become columns × rows. Fastest where the
+/// columns are a multiple of the rows: then stretches of a row change places, and squares are transposed. The
+/// parts of a pass may run at the same time, in any order.
+template <class Real>
+class Transposition {
+ public:
+  Transposition(std::int64_t rows, std::int64_t columns, std::int64_t element);
+
+  int passes() const noexcept;
+  std::int64_t parts(int pass) const noexcept;
+  /// Scratch of one part, a multiple of 64 bytes.
+  std::size_t scratch_bytes() const noexcept;
+  void part(int pass, std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
+
+ private:
+  /// Squares side by side in each row; 0: they do not fill it.
+  std::int64_t squares() const noexcept { return columns_ % rows_ == 0 ? columns_ / rows_ : 0; }
+  std::int64_t square_parts() const noexcept;
+  void exchange_stretches(std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
+  void swap_tiles(std::int64_t part, std::complex<Real>* matrix) const;
+  void rotate_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
+  void shuffle_row(std::int64_t row, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
+  void shuffle_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
+
+  std::int64_t rows_, columns_, element_;
+  std::int64_t common_, block_;  ///< greatest common divisor; columns of a part
+};
+
+extern template class Transposition<float>;
+extern template class Transposition<double>;
+
+}  // namespace sfft::detail

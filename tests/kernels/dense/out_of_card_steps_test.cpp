@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests what out-of-card transforms consist of, piece by piece: transpositions in place, and how dimensions
+// are grouped into steps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "kernels/dense/out_of_card/grouping.hpp"
+#include "kernels/dense/out_of_card/transposition.hpp"
+#include "tests/support/throws.hpp"
+
+namespace sfft {
+namespace {
+
+using detail::group_steps;
+using detail::GroupingLimits;
+using detail::OutOfCardGrid;
+using detail::Step;
+using detail::Transposition;
+
+/// In any order of the parts: they are independent.
+void transpose(const Transposition<float>& plan, std::vector<std::complex<float>>& matrix,
+               std::mt19937& generator) {
+  std::vector<std::byte> scratch(plan.scratch_bytes());
+  for (int pass = 0; pass < plan.passes(); ++pass) {
+    std::vector<std::int64_t> parts(static_cast<std::size_t>(plan.parts(pass)));
+    std::iota(parts.begin(), parts.end(), 0);
+    std::shuffle(parts.begin(), parts.end(), generator);
+    for (const std::int64_t part : parts) {
+      std::fill(scratch.begin(), scratch.end(), std::byte{0xAA});
+      plan.part(pass, part, matrix.data(), scratch.data());
+    }
+  }
+}
+
+TEST(Transposition, MovesEveryElementToItsPlace) {
+  std::mt19937 generator(3);
+  std::vector<std::array<std::int64_t, 3>> sizes;
+  for (std::int64_t rows = 1; rows <= 20; ++rows)
+    for (std::int64_t columns = 1; columns <= 20; ++columns) sizes.push_back({rows, columns, 1});
+  for (int i = 0; i < 60; ++i)
+    sizes.push_back({static_cast<std::int64_t>(1 + generator() % 70),
+                     static_cast<std::int64_t>(1 + generator() % 130),
+                     static_cast<std::int64_t>(1 + generator() % 40)});
+  sizes.push_back({40, 120, 300});  // stretches of several parts
+  for (const auto& [rows, columns, element] : sizes) {
+    std::vector<std::complex<float>> matrix(static_cast<std::size_t>(rows * columns * element));
+    for (std::size_t i = 0; i < matrix.size(); ++i)
+      matrix[i] = {static_cast<float>(i), -static_cast<float>(i)};
+    const auto before = matrix;
+    transpose(Transposition<float>(rows, columns, element), matrix, generator);
+    bool right = true;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t e = 0; e < element; ++e)
+          right &= matrix[static_cast<std::size_t>((j * rows + i) * element + e)] ==
+                   before[static_cast<std::size_t>((i * columns + j) * element + e)];
+    ASSERT_TRUE(right) << rows << " × " << columns << " × " << element;
+  }
+}
+
+std::string kinds(const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps)
+    text += step.kind == Step::Kind::columns ? 'c' : step.kind == Step::Kind::slabs ? 's' : 't';
+  return text;
+}
+
+/// No step has more values per unit than this.
+GroupingLimits limits(std::int64_t values, std::int64_t longest_line = 1 << 22) {
+  return {longest_line, [values](const Step& step) {
+            return (step.kind == Step::Kind::columns ? step.array.slabs : step.array.slab_points()) <= values;
+          }};
+}
+
+TEST(Grouping, TakesAsFewStepsAsFit) {
+  const auto grouped = [](const OutOfCardGrid& grid, std::int64_t values) {
+    return kinds(group_steps(grid, limits(values)));
+  };
+  EXPECT_EQ(grouped(Shape({1024, 4096}), 1 << 20), "cs");
+  EXPECT_EQ(grouped(Shape({512, 512, 512}), 1 << 20), "cs");
+  EXPECT_EQ(grouped(Shape({512, 512, 512}), 1 << 10), "ccs") << "planes do not fit";
+  EXPECT_EQ(grouped(Shape({64, 1 << 20}), 1 << 14), "cctc") << "rows do not fit";
+  EXPECT_EQ(grouped(Shape({1 << 20, 64}), 1 << 14), "ctcs") << "columns do not fit";
+  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20), "ctc") << "a line that lies alone";
+  EXPECT_EQ(grouped({Shape(1 << 10), 100}, 1 << 20), "s") << "many lines";
+  EXPECT_EQ(grouped({Shape({64, 64, 64}), 100}, 1 << 20), "s");
+  EXPECT_EQ(grouped({Shape({64, 64, 64}), 100}, 1 << 13), "cs");
+  EXPECT_EQ(grouped(Shape({1, 1, 1}), 8), "s");
+  EXPECT_EQ(grouped(Shape({1, 64, 1}), 64), "c");
+}
+
+TEST(Grouping, PrefersFactorsThatAreTransposedFast) {
+  const std::vector<Step> steps = group_steps(Shape(std::int64_t{3} << 23), limits(1 << 22));
+  ASSERT_EQ(kinds(steps), "ctc");
+  EXPECT_EQ(steps[1].array.slab[0] % steps[1].array.slabs, 0);
+  // 64 squares of 16² would not fit, 96 · 160 does.
+  const std::vector<Step> closest = group_steps(Shape(96 * 160), limits(200));
+  EXPECT_EQ(closest[1].array.slabs, 120);
+  EXPECT_EQ(closest[1].array.slab[0], 128);
+}
+
+TEST(Grouping, CoversEveryDimensionOnce) {
+  std::mt19937 generator(5);
+  for (int i = 0; i < 300; ++i) {
+    std::vector<std::int64_t> extents(1 + generator() % 3);
+    for (auto& extent : extents) extent = static_cast<std::int64_t>(1 + generator() % 500);
+    const OutOfCardGrid grid{Shape(std::span<const std::int64_t>(extents)),
+                             static_cast<std::int64_t>(1 + generator() % 30)};
+    std::vector<Step> steps;
+    try {
+      steps = group_steps(grid, limits(static_cast<std::int64_t>(30 + generator() % 1000), 400));
+    } catch (const Error&) {
+      continue;
+    }
+    std::int64_t product = 1;  // of the lengths that are transformed
+    for (const Step& step : steps) {
+      if (step.kind == Step::Kind::columns) product *= step.array.slabs;
+      if (step.kind == Step::Kind::slabs) product *= step.array.slab_points();
+      const std::int64_t values = step.array.points() * step.repeats;
+      EXPECT_EQ(values, grid.points());
+    }
+    EXPECT_EQ(product, grid.shape.points()) << grid.shape.to_string();
+  }
+}
+
+}  // namespace
+}  // namespace sfft
