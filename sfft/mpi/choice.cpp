@@ -59,7 +59,14 @@ void choose_by_time(Impl<Real>& impl, const Shape& shape, bool real, const Optio
     for (const Engine engine : engines) {
       const bool slabs_only = engine != Engine::built_in;
       if (slabs_only && problem.decomposition == Decomposition::pencils && engines.size() > 1) continue;
-      auto work = make_engine<Real>(engine, impl.comm, problem);
+      std::unique_ptr<DistributedEngine<Real>> work;
+      try {
+        work = make_engine<Real>(engine, impl.comm, problem);
+      } catch (const Error& error) {  // in all processes
+        if (error.code() != ErrorCode::backend_unavailable || engines.size() == 1) throw;
+        impl.measured += fmt::format("not {}: {}\n", to_string(engine), error.what());
+        continue;
+      }
       const double seconds = seconds_of(*work, *impl.comm, problem);
       impl.measured += fmt::format("measured: {} with {}: {:.1f} us to and fro\n", work->name(),
                                    to_string(problem.decomposition), 1e6 * seconds);

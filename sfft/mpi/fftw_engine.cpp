@@ -66,6 +66,13 @@ class FftwMpiEngine final : public DistributedEngine<Real> {
             ErrorCode::backend_unavailable,
             "FFTW has no pencils: its transforms share one dimension. Ask for slabs, or for the engine "
             "built_in");
+      if (problem.signal_extents[0] == 1 || problem.spectrum_extents[1] == 1)
+        throw Error(
+            ErrorCode::backend_unavailable,
+            fmt::format(
+                "FFTW plans no transposed transform of {}: its first two dimensions need more than one "
+                "element. Ask for the engine built_in",
+                problem.shape.to_string()));
     });
     const std::lock_guard lock(planner);
     Api::init();

@@ -70,6 +70,14 @@ void check(const Communicator& world, const Shape& shape, const Options& options
   }
 }
 
+/// FFTW's transposed transforms have no plans where one of the two dimensions has one element.
+bool refused_by_fftw(const Communicator& world, const Shape& shape, const Options& options) {
+  if (options.engine != Engine::fftw || (shape[0] > 1 && shape[1] > 1)) return false;
+  EXPECT_THROW(Plan<float>(world, shape, true, options), Error);
+  EXPECT_THROW(Plan<double>(world, shape, false, options), Error);
+  return true;
+}
+
 template <class Real>
 void check_all(const Communicator& world) {
   for (const Shape& shape : kShapes) {
@@ -81,6 +89,7 @@ void check_all(const Communicator& world) {
         Options options;
         options.engine = engine;
         options.decomposition = decomposition;
+        if (refused_by_fftw(world, shape, options)) continue;
         check<Real, Real>(world, shape, options);
         check<Real, std::complex<Real>>(world, shape, options);
       }
