@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses an installed sfft-mpi: transforms one wave on all processes, and looks for its coefficient.
+// A program that uses an installed sfft-mpi: transforms one wave on all processes, and looks for its
+// coefficient.
 #include <mpi.h>
 
 #include <cmath>
