@@ -29,7 +29,7 @@ class Impl;
 /// |----------|----------------------------------------------------------------------------------------|
 /// | built_in | this library's dense FFTs in each process, and messages between them: slabs and pencils |
 /// | fftw     | FFTW's MPI transforms, in builds with SFFT_WITH_FFTW=ON that find them (GPL): slabs     |
-/// | cufftmp  | cuFFTMp on a GPU per process, in builds with SFFT_PREVIEW=ON that find it: slabs        |
+/// | cufftmp  | cuFFTMp on a GPU per process, in builds with CUDA and SFFT_PREVIEW=ON: slabs        |
 enum class Engine : std::uint8_t { automatic, built_in, fftw, cufftmp };
 /// How the signal lies on P processes. `automatic`: slabs where each process gets some of both signal and
 /// spectrum, otherwise pencils for 3D.

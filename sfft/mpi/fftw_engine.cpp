@@ -4,7 +4,6 @@
 #include <fftw3-mpi.h>
 #include <fmt/format.h>
 
-#include <cmath>
 #include <mutex>
 #include <optional>
 
@@ -164,9 +163,7 @@ class FftwMpiEngine final : public DistributedEngine<Real> {
   /// Real rows have room for their half spectrum; what is behind them is not copied.
   template <bool in>
   void copy_signal(void* signal) const {
-    const auto last = static_cast<std::size_t>(problem_.shape.rank() - 1);
-    Box padded = own_signal_;
-    if (problem_.real) padded.extent[last] = 2 * problem_.spectrum_extents[last];
+    const Box padded = with_room(problem_, own_signal_);
     const Three own = strides_of(own_signal_, kRowMajor);
     const Three theirs = strides_of(padded, kRowMajor);
     auto* const ours = static_cast<std::byte*>(signal);
@@ -186,18 +183,8 @@ class FftwMpiEngine final : public DistributedEngine<Real> {
   }
 
   Real factor(bool forward) const {
-    const auto n = static_cast<double>(problem_.shape.points());
-    switch (problem_.options.normalization) {
-      case dense::Normalization::unitary:
-        return static_cast<Real>(1 / std::sqrt(n));
-      case dense::Normalization::inverse_by_n:
-        return static_cast<Real>(forward ? 1 : 1 / n);
-      case dense::Normalization::forward_by_n:
-        return static_cast<Real>(forward ? 1 / n : 1);
-      case dense::Normalization::none:
-        break;
-    }
-    return 1;
+    return static_cast<Real>(
+        factor_of(problem_.options.normalization, static_cast<double>(problem_.shape.points()), forward));
   }
 
   static void scale(typename Api::Complex* values, std::int64_t count, Real factor) {

@@ -124,4 +124,24 @@ Problem make_problem(const Shape& shape, bool real, const Options& options, Deco
   return problem;
 }
 
+double factor_of(dense::Normalization normalization, double points, bool forward) noexcept {
+  switch (normalization) {
+    case dense::Normalization::unitary:
+      return 1 / std::sqrt(points);
+    case dense::Normalization::inverse_by_n:
+      return forward ? 1 : 1 / points;
+    case dense::Normalization::forward_by_n:
+      return forward ? 1 / points : 1;
+    case dense::Normalization::none:
+      break;
+  }
+  return 1;
+}
+
+Box with_room(const Problem& problem, Box signal) noexcept {
+  const auto last = static_cast<std::size_t>(problem.shape.rank() - 1);
+  if (problem.real) signal.extent[last] = 2 * problem.spectrum_extents[last];
+  return signal;
+}
+
 }  // namespace sfft::mpi::detail

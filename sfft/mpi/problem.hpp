@@ -31,6 +31,12 @@ struct Problem {
 Problem make_problem(const Shape& shape, bool real, const Options& options, Decomposition decomposition,
                      int processes);
 
+/// What a whole transform of N points is multiplied by.
+double factor_of(dense::Normalization normalization, double points, bool forward) noexcept;
+
+/// A box of the signal, with room behind each row of real values for its half spectrum.
+Box with_room(const Problem& problem, Box signal) noexcept;
+
 /// Both calls are collective, and errors of one process are thrown by all.
 template <class Real>
 class DistributedEngine {

@@ -52,7 +52,7 @@ TEST(MpiErrors, WhatNoEngineDoesIsRefused) {
     options = {};
     options.engine = engine;
     if (!unavailable(engine).empty())
-      expect_error(ErrorCode::backend_unavailable, "this build", [&] {
+      expect_error(ErrorCode::backend_unavailable, unavailable(engine), [&] {
         Plan<float>(world, {8, 8, 8}, false, options);
       });
     options.decomposition = Decomposition::pencils;
