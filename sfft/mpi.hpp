@@ -109,7 +109,8 @@ SFFT_EXPORT void redistribute(const Communicator& communicator, std::span<const 
 /// once; a program does well to end then by MPI_Abort(), since MPI_Finalize() may wait. FFTW's own messages
 /// know no limit: with the engine fftw that holds only before and after each transform.
 ///
-/// One call at a time. Each allocates twice its process's part as scratch, the engine built_in three times.
+/// One call at a time: a plan keeps its scratch, which is four times this process's part of the spectrum
+/// (fftw: two times, cufftmp: once, in GPU memory).
 template <class Real>
 class SFFT_EXPORT Plan {
  public:

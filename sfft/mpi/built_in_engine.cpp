@@ -55,18 +55,16 @@ class BuiltInEngine final : public DistributedEngine<Real> {
         forth_.emplace_back(*comm_, stages_[i].layout, stages_[i + 1].layout, sizeof(Complex));
         back_.emplace_back(*comm_, stages_[i + 1].layout, stages_[i].layout, sizeof(Complex));
       }
+      allocate();
     });
   }
 
   void forward(const void* signal, Complex* spectrum) const override {
-    Values<Real> here;
-    Values<Real> there;
-    comm_->together([&] {
-      allocate(here, there);
-      transform_first(signal, here);
-    });
+    const Values<Real>& here = one_;
+    const Values<Real>& there = two_;
+    comm_->together([&] { transform_first(signal, here); });
     for (std::size_t i = 1; i < stages_.size(); ++i) {
-      forth_[i - 1].run(*comm_, here.bytes.data.get(), there.bytes.data.get());
+      forth_[i - 1].run(*comm_, here.bytes.data.get(), there.bytes.data.get(), staging_);
       comm_->together([&] {
         const Stage<Real>& stage = stages_[i];
         if (stage.plan)
@@ -77,12 +75,9 @@ class BuiltInEngine final : public DistributedEngine<Real> {
   }
 
   void inverse(const Complex* spectrum, void* signal) const override {
-    Values<Real> here;
-    Values<Real> there;
-    comm_->together([&] {
-      allocate(here, there);
-      turn(spectrum, kRowMajor, there.get(), stages_.back().layout.order);
-    });
+    const Values<Real>& here = one_;
+    const Values<Real>& there = two_;
+    comm_->together([&] { turn(spectrum, kRowMajor, there.get(), stages_.back().layout.order); });
     for (std::size_t i = stages_.size() - 1; i > 0; --i) {
       comm_->together([&] {
         const Stage<Real>& stage = stages_[i];
@@ -90,7 +85,7 @@ class BuiltInEngine final : public DistributedEngine<Real> {
           stage.plan->inverse(std::span<const Complex>{there.get(), size(stage)},
                               std::span<Complex>{here.get(), size(stage)});
       });
-      back_[i - 1].run(*comm_, here.bytes.data.get(), there.bytes.data.get());
+      back_[i - 1].run(*comm_, here.bytes.data.get(), there.bytes.data.get(), staging_);
     }
     comm_->together([&] {
       const Stage<Real>& stage = stages_.front();
@@ -146,11 +141,14 @@ class BuiltInEngine final : public DistributedEngine<Real> {
     }
   }
 
-  void allocate(Values<Real>& here, Values<Real>& there) const {
+  /// Once for all calls: fresh pages cost as much as a pass over them.
+  void allocate() {
     std::int64_t most = 0;
     for (const Stage<Real>& stage : stages_) most = std::max(most, stage.points);
-    here = Values<Real>(most);
-    there = Values<Real>(most);
+    one_ = Values<Real>(most);
+    two_ = Values<Real>(most);
+    for (const Exchange& exchange : forth_) exchange.reserve(staging_);
+    for (const Exchange& exchange : back_) exchange.reserve(staging_);
   }
 
   void transform_first(const void* signal, const Values<Real>& values) const {
@@ -171,6 +169,8 @@ class BuiltInEngine final : public DistributedEngine<Real> {
   Box signal_, spectrum_;
   std::vector<Stage<Real>> stages_;
   std::vector<Exchange> forth_, back_;
+  Values<Real> one_, two_;
+  mutable Staging staging_;
   std::string engine_name_;
 };
 

@@ -46,15 +46,15 @@ std::size_t Exchange::add_parts(const Box& own, const std::vector<Box>& others, 
   return place;
 }
 
-void Exchange::run(Comm& comm, const std::byte* from, std::byte* to) const {
-  Bytes sent;
-  Bytes received;
+void Exchange::reserve(Staging& staging) const {
+  if (staging.sent.size < send_bytes_) staging.sent = Bytes(send_bytes_);
+  if (staging.received.size < receive_bytes_) staging.received = Bytes(receive_bytes_);
+}
+
+void Exchange::run(Comm& comm, const std::byte* from, std::byte* to, Staging& staging) const {
+  const Bytes& sent = staging.sent;
+  const Bytes& received = staging.received;
   std::vector<MPI_Request> requests;
-  comm.together([&] {
-    sent = Bytes(send_bytes_);
-    received = Bytes(receive_bytes_);
-    requests.reserve(2 * (sends_.size() + receives_.size()));
-  });
   const auto request = [&] { return &requests.emplace_back(MPI_REQUEST_NULL); };
   const auto element = static_cast<std::int64_t>(element_bytes_);
   try {
@@ -77,8 +77,8 @@ void Exchange::run(Comm& comm, const std::byte* from, std::byte* to) const {
                   to + element * offset_of(own, to_, to_strides_), to_strides_, element_bytes_);
     comm.wait(requests);
   } catch (const Error&) {
-    comm.keep_if_failed(std::move(sent));
-    comm.keep_if_failed(std::move(received));
+    comm.keep_if_failed(std::move(staging.sent));
+    comm.keep_if_failed(std::move(staging.received));
     throw;
   }
   for (const Part& part : receives_) {

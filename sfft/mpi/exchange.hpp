@@ -11,14 +11,20 @@
 
 namespace sfft::mpi::detail {
 
+/// Memory that messages go through: after a failure, nothing is written to the caller's.
+struct Staging {
+  Bytes sent, received;
+};
+
 class Exchange {
  public:
   /// Both layouts have a box for each process.
   Exchange(const Comm& comm, const Layout& from, const Layout& to, std::size_t element_bytes);
 
-  /// Collective. `from` and `to` are this process's boxes and do not overlap. Throws Error(communication),
-  /// and what an agreement on missing memory throws.
-  void run(Comm& comm, const std::byte* from, std::byte* to) const;
+  /// Makes room for run(). Local.
+  void reserve(Staging& staging) const;
+  /// Collective. `from` and `to` are this process's boxes and do not overlap. Throws Error(communication).
+  void run(Comm& comm, const std::byte* from, std::byte* to, Staging& staging) const;
 
   std::int64_t bytes_sent() const noexcept;  ///< by this process to others
   int partners() const noexcept { return static_cast<int>(sends_.size()); }

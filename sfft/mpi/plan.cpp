@@ -82,9 +82,13 @@ void move(Comm& comm, const Layout& parts, const Three& extents, int root, bool 
     check_apart(from, std::span<const T>(to));
   });
   std::optional<Exchange> exchange;
-  comm.together([&] { exchange.emplace(comm, scatter ? whole : parts, scatter ? parts : whole, sizeof(T)); });
+  Staging staging;
+  comm.together([&] {
+    exchange.emplace(comm, scatter ? whole : parts, scatter ? parts : whole, sizeof(T));
+    exchange->reserve(staging);
+  });
   exchange->run(comm, reinterpret_cast<const std::byte*>(from.data()),
-                reinterpret_cast<std::byte*>(to.data()));
+                reinterpret_cast<std::byte*>(to.data()), staging);
 }
 
 template <class Real>

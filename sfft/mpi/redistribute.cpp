@@ -64,6 +64,7 @@ void redistribute(const Communicator& communicator, std::span<const T> values, c
   }
   const std::vector<std::int64_t> all = comm.gather(mine);
   std::optional<detail::Exchange> exchange;
+  detail::Staging staging;
   comm.together([&] {
     detail::Layout sources;
     detail::Layout targets;
@@ -74,9 +75,10 @@ void redistribute(const Communicator& communicator, std::span<const T> values, c
     }
     detail::check_cover(sources, targets, static_cast<std::size_t>(comm.rank()));
     exchange.emplace(comm, sources, targets, sizeof(T));
+    exchange->reserve(staging);
   });
   exchange->run(comm, reinterpret_cast<const std::byte*>(values.data()),
-                reinterpret_cast<std::byte*>(result.data()));
+                reinterpret_cast<std::byte*>(result.data()), staging);
 }
 
 template void redistribute(const Communicator&, std::span<const float>, const Box&, std::span<float>,
