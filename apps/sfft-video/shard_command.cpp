@@ -38,7 +38,9 @@ std::vector<std::pair<std::string, std::string>> settings_of(const RunCommand& c
   const video::RunOptions& options = command.options;
   const video::Selection& part = command.source.selection;
   const video::Region roi = part.roi.value_or(video::Region{});
+  constexpr const char* kEfforts[] = {"quick", "normal", "thorough"};
   const auto text = [](auto value) { return fmt::format("{}", value); };
+  const bool to_the_last_frame = part.end_frame == video::Selection{}.end_frame;
   return {{"version", version()},
           {"template", template_setting(command.template_path)},
           {"k", text(options.k)},
@@ -48,13 +50,14 @@ std::vector<std::pair<std::string, std::string>> settings_of(const RunCommand& c
           {"frames", text(options.frames)},
           {"learn-frames", text(options.learn_frames)},
           {"verify", text(options.verify)},
-          {"effort", text(static_cast<int>(options.effort))},
+          {"effort", kEfforts[static_cast<std::size_t>(options.effort)]},
           {"refine", text(options.refine)},
           {"similarity", text(options.similarity)},
           {"no-reference", text(command.no_reference)},
           {"backend", to_string(options.backend)},
           {"start", fmt::format("{} s, frame {}", part.start_seconds, part.start_frame)},
-          {"end", fmt::format("{} s, frame {}", part.end_seconds, part.end_frame)},
+          {"end",
+           fmt::format("{} s, frame {}", part.end_seconds, to_the_last_frame ? "inf" : text(part.end_frame))},
           {"every", text(part.every)},
           {"roi", fmt::format("{},{},{},{}", roi.x, roi.y, roi.width, roi.height)},
           {"skip-loop-filter", text(command.source.skip_loop_filter)}};
