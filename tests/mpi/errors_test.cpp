@@ -2,8 +2,10 @@
 // An error of one process is thrown by all of them, and a process that does not come is missed in time.
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <fstream>
 #include <functional>
 
 #include "sfft/mpi.hpp"
@@ -105,6 +107,40 @@ TEST(MpiErrors, OneProcessesErrorIsThrownByAll) {
   expect_error(ErrorCode::file_corrupt, who + (who.empty() ? "" : ": ") + "damaged",
                [&] { world.agree(ErrorCode::file_corrupt, mine ? "damaged" : ""); });
   world.agree(ErrorCode::device, "");
+}
+
+/// Lets this process have no more memory than it has, and a little, while this lives.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(bool on) {
+    getrlimit(RLIMIT_AS, &before_);
+    if (!on) return;
+    long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit = before_;
+    limit.rlim_cur =
+        static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20);
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~MemoryLimit() { setrlimit(RLIMIT_AS, &before_); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(MpiErrors, OneProcessWithoutMemoryIsToldByAll) {
+  const Communicator world = Communicator::world();
+  const int odd = world.size() - 1;
+  {
+    const MemoryLimit limit(world.rank() == odd);
+    expect_error(ErrorCode::out_of_memory, world.size() == 1 ? "" : "rank " + std::to_string(odd), [&] {
+      Plan<double>(world, {512, 512, 256}, false);
+    });  // a gigabyte in all, and its scratch
+  }
+  const Plan<double> plan(world, {8, 8, 8}, false);
+  EXPECT_EQ(plan.engine(), Engine::built_in);
 }
 
 TEST(MpiErrors, BoxesAreChecked) {
