@@ -128,6 +128,18 @@ void calls(const fs::path& folder) {
   }
 }
 
+/// Lines of a shard's file, each without its checksum and brace, which the target adds.
+void shards(const fs::path& folder) {
+  write(
+      folder, "one",
+      R"({"schema":"sfft-video-shard/1","shard":1,"shards":2,"inputs":3,"inputs_crc32":7,"settings":{"k":"5"})"
+      "\n"
+      R"({"input":0,"path":"a","stamp":"1 2","code":0,"status":"complete","message":"","report":{"input":{}})"
+      "\n"
+      R"({"input":2,"path":"c","stamp":"","code":3,"status":"input_damaged","message":"m","report":{})"
+      "\n");
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -137,6 +149,7 @@ int main(int count, char** arguments) {
   wisdom(folder / "wisdom");
   policies(folder / "policy");
   streams(folder / "y4m");
+  shards(folder / "shard");
   recordings(folder / "recording");
   command_lines(folder / "command_line");
   calls(folder / "api");

@@ -32,6 +32,7 @@ constexpr const char* kExamples = R"(Examples:
   sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
   sfft-video guard rtsp://camera/1 rtsp://camera/2       tell when a camera is moved, covered, frozen, ...
   sfft-video vibration motor.mp4 --fps 500 --html motor.html   what vibrates, where, and at which frequency
+  mpirun -n 4 sfft-video run week/ --shard auto --results out && sfft-video merge out --json week.json
   sfft-video triage week/ --html week.html --state week.state  when anything happens in days of recordings
 
 Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
@@ -166,6 +167,7 @@ void add_run(CLI::App& app, RunCommand& command) {
                   "Write a film in which each frame stands beside what its coefficients describe: NAME.y4m, "
                   "YUV4MPEG2 in grey; - for standard output")
       ->check(y4m_name());
+  add_shard(run, command);
   run->add_flag("--quiet", command.quiet, "No progress and no summary");
 }
 
@@ -216,6 +218,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   add_vibration(app, line.vibration);
   add_guard(app, line.guard);
   add_triage(app, line.triage);
+  add_merge(app, line.merge);
   app.add_subcommand("info", "Describe a template file or an input")
       ->add_option("PATH", line.info, "A template file, or any INPUT of 'run'")
       ->required();
@@ -230,6 +233,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
                  : app.got_subcommand("vibration") ? CommandLine::Command::vibration
                  : app.got_subcommand("guard")     ? CommandLine::Command::guard
                  : app.got_subcommand("triage")    ? CommandLine::Command::triage
+                 : app.got_subcommand("merge")     ? CommandLine::Command::merge
                                                    : CommandLine::Command::info;
   return line;
 }

@@ -10,7 +10,7 @@
 namespace sfft::apps {
 
 struct CommandLine {
-  enum class Command : std::uint8_t { none, run, learn, vibration, guard, triage, info };
+  enum class Command : std::uint8_t { none, run, learn, vibration, guard, triage, merge, info };
   Command command = Command::none;
   int exit_code = kFine;  ///< for the command `none`: help or an error was printed
   RunCommand run;
@@ -18,6 +18,7 @@ struct CommandLine {
   VibrationCommand vibration;
   GuardCommand guard;
   TriageCommand triage;
+  MergeCommand merge;
   std::string info;
 };
 

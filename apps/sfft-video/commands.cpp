@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens outputs before inputs so that bad names fail at once, runs the pipeline or learns, and turns every
-// outcome into a report and an exit code.
+// sfft-video learn and info: outputs are opened before inputs, so that bad names fail at once.
 #include "commands.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
-#include "inputs.hpp"
 #include "outputs.hpp"
-#include "progress.hpp"
 #include "streams.hpp"
 #include "video/pipeline/memory.hpp"
-#include "video/report/report.hpp"
 #include "video/report/text.hpp"
 
 namespace sfft::apps {
@@ -35,127 +29,19 @@ bool is_template_file(const std::string& path) {
 
 }  // namespace
 
-namespace {
-
-struct Outcome {
-  int code = kFine;
-  video::RunStatus status = video::RunStatus::complete;
-  std::string message, json;
-};
-
-int exit_code(video::RunStatus status) {
-  return status == video::RunStatus::complete      ? kFine
-         : status == video::RunStatus::interrupted ? kInterrupted
-                                                   : kInput;
-}
-
-/// A command with one input.
-Outcome run_one(RunCommand command, const std::atomic<bool>& stop) {
-  const std::string& input = command.inputs.front();
-  Outputs outputs(command);
-  command.source.device = command.options.device;
-  command.options.reference = !command.no_reference;
-  command.options.keep_template = !command.save_template.empty();
-  if (!command.template_path.empty()) command.options.tmpl = Template::load(command.template_path);
-  command.options.on_frame = [&outputs](const video::FrameRecord& frame) { outputs.add(frame); };
-
-  video::RunReport report;
-  try {
-    const auto source = video::open_source(input, command.source);
-    outputs.set_frame_rate(source->frame_rate());
-    Progress progress(command.quiet);
-    report = video::run(
-        *source, command.options, outputs.spectra(),
-        [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
-  } catch (const video::InputError& error) {  // it never opened: there is still a report to write
-    report.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
-    report.message = error.what();
-    report.input.path = input;
+int exit_code(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::file_unreadable:
+    case ErrorCode::file_corrupt:
+    case ErrorCode::file_version:
+      return kInput;
+    case ErrorCode::backend_unavailable:
+    case ErrorCode::device:
+    case ErrorCode::out_of_memory:
+      return kDevice;
+    default:
+      return kUsage;
   }
-  outputs.save(report);
-  if (report.frames_read > 0 && !command.quiet)
-    print(outputs.on_standard_output() || command.summary_aside ? stderr : stdout, "{}",
-          video::summary(report));
-  if (report.failure) std::rethrow_exception(report.failure);
-  if (report.status != video::RunStatus::complete) complain(report.message);
-  Outcome outcome{outputs.failed() ? kUsage : exit_code(report.status), report.status, report.message, {}};
-  if (command.keep_json) outcome.json = video::json_report(report);
-  return outcome;
-}
-
-/// Outputs whose files cannot hold several inputs.
-void check_names(const RunCommand& command) {
-  for (const std::string* const path :
-       {&command.csv, &command.html, &command.spectra, &command.save_template, &command.reconstruct}) {
-    if (!path->empty() && !has_placeholder(*path)) {
-      throw UsageError(
-          fmt::format("'{}' would be written once for each of several inputs: put {{}} into its name, which "
-                      "stands for the "
-                      "name of the input",
-                      *path));
-    }
-  }
-}
-
-/// Several inputs, one after another. One that is damaged does not end the others.
-int run_several(const RunCommand& command, const std::vector<std::string>& inputs,
-                const std::atomic<bool>& stop) {
-  check_names(command);
-  const bool together = !command.json.empty() && !has_placeholder(command.json);
-  std::optional<detail::OutputFile> output;
-  if (together) {
-    try {
-      output.emplace(output_path(command.json));
-    } catch (const Error& error) {
-      throw UsageError(error.what());
-    }
-    for (const std::string& input : inputs) refuse_input(*output, input);
-  }
-  const std::vector<std::string> names = short_names(inputs);
-  std::vector<std::string> reports;
-  Outcome worst;
-  for (std::size_t i = 0; i < inputs.size() && !stop; ++i) {
-    RunCommand one = command;
-    one.inputs = {inputs[i]};
-    for (std::string* const path :
-         {&one.json, &one.csv, &one.html, &one.spectra, &one.save_template, &one.reconstruct})
-      *path = fill_placeholder(*path, names[i]);
-    if (together) one.json.clear();
-    one.keep_json = together;
-    one.summary_aside = together && output->kind() == detail::OutputKind::descriptor;
-    if (!command.quiet) print(stderr, "[{}/{}] {}\n", i + 1, inputs.size(), video::printable(inputs[i]));
-    Outcome outcome = run_one(std::move(one), stop);
-    if (together) reports.push_back(std::move(outcome.json));
-    if (outcome.status != video::RunStatus::complete && worst.status != video::RunStatus::interrupted) {
-      worst.status = outcome.status;
-      worst.message = outcome.message;
-    }
-    worst.code = std::max(worst.code, outcome.code);
-  }
-  if (together) {
-    try {
-      output->write(video::json_reports(reports, worst.status, worst.message));
-      output->commit();
-    } catch (const Error& error) {
-      complain(error.what());
-      return std::max<int>(worst.code, kUsage);
-    }
-  }
-  return stop ? kInterrupted : worst.code;
-}
-
-}  // namespace
-
-int run_command(const RunCommand& command, const std::atomic<bool>& stop) {
-  const std::vector<std::string> inputs = expand_inputs(command.inputs);
-  if (inputs.size() > 1) return run_several(command, inputs, stop);
-  RunCommand one = command;
-  one.inputs = inputs;
-  const std::string name = short_names(inputs).front();
-  for (std::string* const path :
-       {&one.json, &one.csv, &one.html, &one.spectra, &one.save_template, &one.reconstruct})
-    *path = fill_placeholder(*path, name);
-  return run_one(std::move(one), stop).code;
 }
 
 int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {

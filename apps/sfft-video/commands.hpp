@@ -25,17 +25,31 @@ enum ExitCode : int {
   kInterrupted = 130
 };
 
+/// For an error that ends a command.
+int exit_code(ErrorCode code) noexcept;
+
 struct RunCommand {
   std::vector<std::string> inputs;
   std::string template_path;
   /// Empty: not written; "-": standard output; {} in a name stands for that of the input.
   std::string json, csv, spectra, html, save_template, reconstruct;
+  std::string results;  ///< a folder for the shards' files; empty: none
+  std::string shard;    ///< "I/N", "auto", or empty for the whole; with results
   video::SourceOptions source;
   video::RunOptions options;
   bool no_reference = false;
   bool quiet = false;
   bool keep_json = false;      ///< the report is wanted as text, because it goes into one with others
   bool summary_aside = false;  ///< standard output is taken
+
+  bool sharded() const noexcept { return !results.empty(); }
+};
+
+struct MergeCommand {
+  std::vector<std::string> shards;  ///< files or folders
+  std::string json, csv;            ///< empty: not written; "-": standard output
+  bool partial = false;
+  bool quiet = false;
 };
 
 struct LearnCommand {
@@ -80,6 +94,7 @@ struct TriageCommand {
 };
 
 int run_command(const RunCommand& command, const std::atomic<bool>& stop);
+int merge_command(const MergeCommand& command);
 int learn_command(const LearnCommand& command, const std::atomic<bool>& stop);
 int vibration_command(const VibrationCommand& command, const std::atomic<bool>& stop);
 int guard_command(const GuardCommand& command, const std::atomic<bool>& stop);

@@ -42,21 +42,6 @@ void install_signals() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-int exit_code(sfft::ErrorCode code) {
-  switch (code) {
-    case sfft::ErrorCode::file_unreadable:
-    case sfft::ErrorCode::file_corrupt:
-    case sfft::ErrorCode::file_version:
-      return kInput;
-    case sfft::ErrorCode::backend_unavailable:
-    case sfft::ErrorCode::device:
-    case sfft::ErrorCode::out_of_memory:
-      return kDevice;
-    default:
-      return kUsage;
-  }
-}
-
 /// Memory kept for the end: when none is left, the run stops and writes its reports with this. JSON values,
 /// for example, allocate where they must not fail.
 constexpr std::size_t kReserveBytes = std::size_t{8} << 20;
@@ -90,6 +75,8 @@ int parse_and_run(int argc, char** argv, const std::atomic<bool>& stop) {
       return guard_command(line.guard, stop);
     case CommandLine::Command::triage:
       return triage_command(line.triage, stop);
+    case CommandLine::Command::merge:
+      return merge_command(line.merge);
     case CommandLine::Command::info:
       return info_command(line.info);
     case CommandLine::Command::none:

@@ -31,6 +31,9 @@ void add_source(CLI::App* command, video::SourceOptions& source);
 void add_region(CLI::App* command, video::SourceOptions& source);
 
 void add_guard(CLI::App& app, GuardCommand& command);
+void add_merge(CLI::App& app, MergeCommand& command);
+/// --shard and --results.
+void add_shard(CLI::App* run, RunCommand& command);
 void add_triage(CLI::App& app, TriageCommand& command);
 void add_vibration(CLI::App& app, VibrationCommand& command);
 

@@ -34,6 +34,8 @@ const char* to_string(ErrorCode code) noexcept {
       return "out_of_memory";
     case ErrorCode::in_use:
       return "in_use";
+    case ErrorCode::communication:
+      return "communication";
   }
   return "unknown";
 }

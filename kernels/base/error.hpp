@@ -23,6 +23,7 @@ enum class ErrorCode {
   device,               ///< the GPU or its driver failed
   out_of_memory,        ///< host or device memory; the sentence says how much was needed
   in_use,               ///< a workspace or a tracker that another thread is using at this moment
+  communication,        ///< another process of a transform over several failed, or no longer answers
 };
 
 /// Thrown by every function of the library that fails. `what()` is one sentence that names the offending

@@ -39,6 +39,12 @@ std::string build_info() {
 #else
   text += "CUDA       no: built without a CUDA toolkit\n";
 #endif
+#if SFFT_HAVE_MPI
+  text += fmt::format("MPI        {}, for sfft-mpi{}\n", SFFT_MPI_VERSION,
+                      SFFT_HAVE_FFTW_MPI ? "; with FFTW's transforms (GPL)" : "");
+#else
+  text += "MPI        no: sfft-mpi was not built\n";
+#endif
   return text;
 }
 

@@ -13,3 +13,9 @@ fi
 # shellcheck disable=SC2046
 "$2" -std=c++20 "$3/main.cpp" $(pkg-config --cflags --libs sfft) -o "$work/consumer"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir sfft) "$work/consumer"
+# sfft-mpi, where it was built and MPI says how to compile.
+if pkg-config --exists sfft-mpi && pkg-config --exists mpi-cxx; then
+  # shellcheck disable=SC2046
+  "$2" -std=c++20 -DOMPI_SKIP_MPICXX "$3_mpi/main.cpp" $(pkg-config --cflags --libs sfft-mpi mpi-cxx) -o "$work/consumer_mpi"
+  LD_LIBRARY_PATH=$(pkg-config --variable=libdir sfft) ldd "$work/consumer_mpi" | grep -q 'libsfft-mpi.*=> /'
+fi

@@ -14,20 +14,6 @@ namespace sfft::video {
 
 namespace {
 
-const char* status_name(RunStatus status) {
-  switch (status) {
-    case RunStatus::complete:
-      return "complete";
-    case RunStatus::input_damaged:
-      return "input_damaged";
-    case RunStatus::interrupted:
-      return "interrupted";
-    case RunStatus::failed:
-      return "failed";
-  }
-  return "unknown";
-}
-
 nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
@@ -88,12 +74,33 @@ std::string summary_of_gaps(const std::vector<Gap>& gaps) {
 
 }  // namespace
 
+const char* to_string(RunStatus status) noexcept {
+  switch (status) {
+    case RunStatus::complete:
+      return "complete";
+    case RunStatus::input_damaged:
+      return "input_damaged";
+    case RunStatus::interrupted:
+      return "interrupted";
+    case RunStatus::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+std::optional<RunStatus> run_status_named(std::string_view name) noexcept {
+  for (const RunStatus status :
+       {RunStatus::complete, RunStatus::input_damaged, RunStatus::interrupted, RunStatus::failed})
+    if (name == to_string(status)) return status;
+  return std::nullopt;
+}
+
 std::string json_report(const RunReport& report) {
   using nlohmann::ordered_json;
   const RunStatistics numbers(report);
   ordered_json json;
   json["schema"] = "sfft-video/1";
-  json["status"] = status_name(report.status);
+  json["status"] = to_string(report.status);
   json["message"] = report.message;
   const SourceInfo& input = report.input;
   json["input"] = {{"path", input.path},
@@ -179,7 +186,7 @@ std::string json_report(const RunReport& report) {
 std::string json_reports(std::span<const std::string> reports, RunStatus status, const std::string& message) {
   nlohmann::ordered_json head;
   head["schema"] = "sfft-video/1";
-  head["status"] = status_name(status);
+  head["status"] = to_string(status);
   head["message"] = message;
   std::string text = head.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.resize(text.size() - 2);  // the end of the line and the brace, for one more key

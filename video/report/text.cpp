@@ -75,6 +75,16 @@ std::string escape(const std::string& raw) {
   return out;
 }
 
+std::string csv_field(const std::string& text) {
+  std::string quoted = "\"";
+  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) quoted += ' ';
+  for (const char c : printable(text)) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
 std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.2f} %", 100 * share) : "–";
 }

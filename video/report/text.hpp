@@ -14,6 +14,9 @@ std::string printable(std::string_view text);
 /// The same as HTML.
 std::string escape(const std::string& raw);
 
+/// A field of a CSV file. Spreadsheets take what begins with = + - @ for a formula: such names get a blank.
+std::string csv_field(const std::string& text);
+
 /// A share in per cent; a dash where it is unknown.
 std::string percent(double share);
 

@@ -39,17 +39,6 @@ std::string file_object(const TriageFile& file) {
   return text + "]}";
 }
 
-/// A field of a CSV file. Spreadsheets take what begins with = + - @ for a formula: such names get a blank.
-std::string csv_field(const std::string& text) {
-  std::string quoted = "\"";
-  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) quoted += ' ';
-  for (const char c : printable(text)) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
 /// "H:MM:SS.s", so that a person finds the place.
 std::string clock(double seconds) {
   const auto tenths = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds) * 10));

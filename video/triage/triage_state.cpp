@@ -3,8 +3,6 @@
 #include "video/triage/triage_state.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,6 +13,8 @@
 #include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
 #include "video/report/base64.hpp"
+#include "video/report/checksum.hpp"
+#include "video/sources/file_stamp.hpp"
 
 namespace sfft::video {
 
@@ -22,13 +22,6 @@ namespace {
 
 constexpr const char* kSchema = "sfft-video-triage-state/1";
 using Json = nlohmann::json;
-
-/// Size and time of modification; empty for what is no regular file.
-std::string stamp_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  return fmt::format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-}
 
 /// Everything that a result depends on, beside the file.
 std::string fingerprint(const TriageOptions& options) {
@@ -112,10 +105,6 @@ Json to_json(const TriageFile& file) {
           {"timeline", std::move(timeline)}};
 }
 
-std::uint32_t check_sum(const std::string& bytes) {
-  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
 TriageFile file_from(const Json& json) {
   TriageFile file;
   file.path = text_of(json.at("path_bytes"));
@@ -158,7 +147,7 @@ TriageState::TriageState(std::string path, const TriageOptions& options)
     if (!json.contains("parts")) return;  // as an earlier version wrote it
     for (const Json& entry : json.at("parts")) {
       TriagePart part{file_from(entry), bytes_from_base64(entry.at("memory").get<std::string>())};
-      if (check_sum(part.memory) != entry.at("crc32").get<std::uint32_t>())
+      if (crc32_of(part.memory) != entry.at("crc32").get<std::uint32_t>())
         throw Error(ErrorCode::file_corrupt, "memory");
       part.file.resumed = false;
       part.file.status = TriageStatus::not_read;
@@ -174,17 +163,17 @@ TriageState::TriageState(std::string path, const TriageOptions& options)
 
 std::optional<TriageFile> TriageState::find(const std::string& file) const {
   const auto found = entries_.find(file);
-  if (found == entries_.end() || found->second.stamp != stamp_of(file)) return std::nullopt;
+  if (found == entries_.end() || found->second.stamp != file_stamp(file)) return std::nullopt;
   return found->second.file;
 }
 
 const TriagePart* TriageState::find_part(const std::string& file) const {
   const auto found = parts_.find(file);
-  return found == parts_.end() || found->second.stamp != stamp_of(file) ? nullptr : &found->second.part;
+  return found == parts_.end() || found->second.stamp != file_stamp(file) ? nullptr : &found->second.part;
 }
 
 void TriageState::keep(const TriageFile& file) {
-  std::string stamp = path_.empty() ? std::string() : stamp_of(file.path);
+  std::string stamp = path_.empty() ? std::string() : file_stamp(file.path);
   if (stamp.empty() || file.status != TriageStatus::complete) return;
   parts_.erase(file.path);
   entries_[file.path] = {file, std::move(stamp)};
@@ -192,7 +181,7 @@ void TriageState::keep(const TriageFile& file) {
 }
 
 void TriageState::keep_part(TriagePart part) {
-  std::string stamp = path_.empty() ? std::string() : stamp_of(part.file.path);
+  std::string stamp = path_.empty() ? std::string() : file_stamp(part.file.path);
   if (stamp.empty()) return;
   std::string name = part.file.path;
   parts_[std::move(name)] = {std::move(part), std::move(stamp)};
@@ -218,7 +207,7 @@ void TriageState::save() {
     Json one = to_json(entry.part.file);
     one["stamp"] = entry.stamp;
     one["memory"] = base64(entry.part.memory);
-    one["crc32"] = check_sum(entry.part.memory);
+    one["crc32"] = crc32_of(entry.part.memory);
     parts.push_back(std::move(one));
   }
   const Json json{

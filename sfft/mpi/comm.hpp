@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A duplicated communicator whose waits end after a while, and agreement on errors.
+#pragma once
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sfft/error.hpp"
+
+namespace sfft::mpi::detail {
+
+/// What went wrong in this process.
+struct Failure {
+  ErrorCode code;
+  std::string message;
+};
+
+/// Does what concerns this process alone. Its exception becomes a value, so that the process goes on to
+/// agree().
+std::optional<Failure> attempt(const std::function<void()>& action);
+
+/// Bytes that are not initialised.
+struct Bytes {
+  std::unique_ptr<std::byte[]> data;
+  std::size_t size = 0;
+
+  explicit Bytes(std::size_t count = 0) : data(new std::byte[count]), size(count) {}
+};
+
+class Comm {
+ public:
+  /// Collective. Throws Error(invalid_argument), and Error(communication) where a process does not come.
+  Comm(MPI_Comm outer, double timeout_seconds);
+  ~Comm();
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+
+  MPI_Comm get() const noexcept { return comm_; }
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  double timeout_seconds() const noexcept { return timeout_seconds_; }
+
+  /// Waits for all requests. Throws Error(communication) after `timeout_seconds`, or if MPI reports an error;
+  /// from then on every call throws. Negative: this communicator's own limit.
+  void wait(std::span<MPI_Request> requests, double timeout_seconds = -1);
+  /// Memory that requests may still write to after a failure, and that is never freed then.
+  void keep_if_failed(Bytes bytes);
+
+  /// Collective: if any process has a failure, all of them throw that of the lowest rank.
+  void agree(const std::optional<Failure>& mine, double timeout_seconds = -1);
+  /// attempt(), then agree().
+  void together(const std::function<void()>& action, double timeout_seconds = -1);
+  /// Collective: throws Error(invalid_argument, `what`) unless all processes give the same values.
+  void same(std::vector<std::int64_t> values, const char* what, double timeout_seconds = -1);
+  /// Collective: `values` of all processes, one after another.
+  std::vector<std::int64_t> gather(std::vector<std::int64_t> values, double timeout_seconds = -1);
+  /// Collective: the largest value of all processes.
+  double largest(double value, double timeout_seconds = -1);
+
+ private:
+  void check(int code);
+  [[noreturn]] void fail(const std::string& why);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  double timeout_seconds_;
+  bool failed_ = false;
+};
+
+}  // namespace sfft::mpi::detail

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuFFTMp on a GPU per process (a preview: not run on GPUs yet). Its built-in slabs are ours where both
+// shared dimensions are multiples of the number of processes. Host memory is copied to its symmetric memory
+// and back. NVSHMEM reads its own environment (NVSHMEM_DISABLE_NVLS, …), which stays as it is.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include "sfft/mpi/cufftmp_library.hpp"
+#include "sfft/mpi/problem.hpp"
+
+namespace sfft::mpi::detail {
+
+namespace {
+
+constexpr int kCommunicatorOfMpi = 0;  // CUFFT_COMM_MPI of cufftMp.h
+
+void check(cufftResult code, const char* what) {
+  if (code == CUFFT_SUCCESS) return;
+  const bool memory = code == CUFFT_ALLOC_FAILED;
+  throw Error(memory ? ErrorCode::out_of_memory : ErrorCode::device,
+              fmt::format("cuFFTMp: {} failed with code {}", what, static_cast<int>(code)));
+}
+
+void check(cudaError_t code, const char* what) {
+  if (code != cudaSuccess)
+    throw Error(code == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::device,
+                fmt::format("{}: {}", what, cudaGetErrorString(code)));
+}
+
+/// The GPU of this process while this lives: the processes of a machine take its GPUs in turn.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    check(cudaGetDevice(&before_), "the GPU in use is not known");
+    check(cudaSetDevice(device), "the GPU cannot be used");
+  }
+  ~OnDevice() { static_cast<void>(cudaSetDevice(before_)); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+int device_of(const Comm& comm) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  int place = 0;
+  MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &machine);
+  MPI_Comm_rank(machine, &place);
+  MPI_Comm_free(&machine);
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "GPUs cannot be counted");
+  if (count == 0) throw Error(ErrorCode::backend_unavailable, "this machine has no GPU for cuFFTMp");
+  return place % count;
+}
+
+struct PlanHandle {
+  cufftHandle value = 0;
+
+  PlanHandle() = default;
+  ~PlanHandle() {
+    if (value != 0) cufftmp_library().destroy(value);
+  }
+  PlanHandle(const PlanHandle&) = delete;
+  PlanHandle& operator=(const PlanHandle&) = delete;
+};
+
+struct ReleaseMemory {
+  void operator()(cudaLibXtDesc* memory) const { cufftmp_library().release(memory); }
+};
+
+template <class Real>
+class CufftMpEngine final : public DistributedEngine<Real> {
+ public:
+  using Complex = std::complex<Real>;
+
+  CufftMpEngine(std::shared_ptr<Comm> comm, const Problem& problem)
+      : comm_(std::move(comm)), problem_(problem), library_(cufftmp_library()) {
+    comm_->together([&] {
+      check_problem();
+      const auto me = static_cast<std::size_t>(comm_->rank());
+      signal_ = problem.signal.boxes[me];
+      spectrum_ = problem.spectrum.boxes[me];
+    });
+    comm_->together([&] { device_ = device_of(*comm_); });
+    const bool real = problem.real;
+    constexpr bool kSingle = sizeof(Real) == 4;
+    const cufftType complex = kSingle ? CUFFT_C2C : CUFFT_Z2Z;
+    make(forward_.value, real ? (kSingle ? CUFFT_R2C : CUFFT_D2Z) : complex);
+    make(inverse_.value, real ? (kSingle ? CUFFT_C2R : CUFFT_Z2D) : complex);
+    comm_->together([&] {
+      const OnDevice device(device_);
+      cudaLibXtDesc* memory = nullptr;
+      check(library_.allocate(forward_.value, &memory, CUFFT_XT_FORMAT_INPLACE),
+            "allocating symmetric memory");
+      memory_.reset(memory);
+    });
+  }
+
+  void forward(const void* signal, Complex* spectrum) const override {
+    comm_->together([&] {
+      const OnDevice device(device_);
+      copy_rows(const_cast<void*>(signal), true);
+      memory_->subFormat = CUFFT_XT_FORMAT_INPLACE;
+    });
+    comm_->together([&] { execute(forward_.value, CUFFT_FORWARD); });
+    comm_->together([&] {
+      const OnDevice device(device_);
+      check(cudaMemcpy(spectrum, data(), bytes(spectrum_), cudaMemcpyDeviceToHost), "copying the spectrum");
+      scale(reinterpret_cast<Real*>(spectrum), 2 * spectrum_.points(), true);
+    });
+  }
+
+  void inverse(const Complex* spectrum, void* signal) const override {
+    comm_->together([&] {
+      const OnDevice device(device_);
+      check(cudaMemcpy(data(), spectrum, bytes(spectrum_), cudaMemcpyHostToDevice), "copying the spectrum");
+      memory_->subFormat = CUFFT_XT_FORMAT_INPLACE_SHUFFLED;
+    });
+    comm_->together([&] { execute(inverse_.value, CUFFT_INVERSE); });
+    comm_->together([&] {
+      const OnDevice device(device_);
+      copy_rows(signal, false);
+      scale(static_cast<Real*>(signal), signal_.points() * (problem_.real ? 1 : 2), false);
+    });
+  }
+
+  std::string name() const override { return fmt::format("cufftmp (GPU {})", device_); }
+  std::string describe() const override {
+    return "cuFFTMp exchanges between GPUs; its own messages wait without the time limit\n";
+  }
+
+ private:
+  static std::size_t bytes(const Box& box) {
+    return static_cast<std::size_t>(box.points()) * sizeof(Complex);
+  }
+  void* data() const { return memory_->descriptor->data[0]; }
+
+  void check_problem() const {
+    const std::int64_t processes = comm_->size();
+    const auto refuse = [](const std::string& why) { throw Error(ErrorCode::backend_unavailable, why); };
+    if (!library_.problem.empty()) refuse(library_.problem);
+    if (problem_.decomposition != Decomposition::slabs)
+      refuse("cufftmp is offered for slabs: ask for them, or for built_in");
+    const std::int64_t first = problem_.signal_extents[0];
+    const std::int64_t second = problem_.spectrum_extents[1];
+    if (first % processes != 0 || second % processes != 0)
+      refuse(
+          fmt::format("cufftmp shares {} and {} elements evenly: they need to be multiples of {} processes",
+                      first, second, processes));
+    const std::int64_t last = problem_.shape[problem_.shape.rank() - 1];
+    if (problem_.real && last % 2 != 0)
+      refuse(fmt::format("cufftmp needs an even last dimension of real signals, not {}", last));
+    for (const std::int64_t extent : problem_.signal_extents)
+      if (extent > 2147483647)
+        refuse(fmt::format("cufftmp counts dimensions with 31 bits: {} is more", extent));
+  }
+
+  void make(cufftHandle& plan, cufftType type) {
+    comm_->together([&] {
+      const OnDevice device(device_);
+      MPI_Comm communicator = comm_->get();
+      std::size_t workspace = 0;
+      check(library_.create(&plan), "making a plan");
+      check(library_.attach(plan, kCommunicatorOfMpi, &communicator), "attaching the communicator");
+      const auto n = [&](std::size_t d) { return static_cast<int>(problem_.signal_extents[d]); };
+      check(problem_.shape.rank() == 2 ? library_.make_2d(plan, n(0), n(1), type, &workspace)
+                                       : library_.make_3d(plan, n(0), n(1), n(2), type, &workspace),
+            "planning");
+    });
+  }
+
+  /// Between the caller's rows and those in symmetric memory, which have room for a half spectrum.
+  void copy_rows(void* signal, bool to_device) const {
+    const auto last = static_cast<std::size_t>(problem_.shape.rank() - 1);
+    const std::size_t element = problem_.real ? sizeof(Real) : sizeof(Complex);
+    const std::size_t row = static_cast<std::size_t>(signal_.extent[last]) * element;
+    const std::size_t pitch = static_cast<std::size_t>(with_room(problem_, signal_).extent[last]) * element;
+    const std::size_t rows = static_cast<std::size_t>(signal_.points() / signal_.extent[last]);
+    check(to_device ? cudaMemcpy2D(data(), pitch, signal, row, row, rows, cudaMemcpyHostToDevice)
+                    : cudaMemcpy2D(signal, row, data(), pitch, row, rows, cudaMemcpyDeviceToHost),
+          "copying the signal");
+  }
+
+  void execute(cufftHandle plan, int direction) const {
+    const OnDevice device(device_);
+    check(library_.execute(plan, memory_.get(), memory_.get(), direction), "the transform");
+    check(cudaDeviceSynchronize(), "the transform");
+  }
+
+  void scale(Real* values, std::int64_t count, bool forward) const {
+    const auto factor = static_cast<Real>(
+        factor_of(problem_.options.normalization, static_cast<double>(problem_.shape.points()), forward));
+    if (factor == Real(1)) return;
+    for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
+  }
+
+  std::shared_ptr<Comm> comm_;
+  Problem problem_;
+  const CufftMp& library_;
+  Box signal_, spectrum_;
+  int device_ = 0;
+  PlanHandle forward_, inverse_;
+  std::unique_ptr<cudaLibXtDesc, ReleaseMemory> memory_;
+};
+
+}  // namespace
+
+std::string cufftmp_missing() {
+  return cufftmp_library().problem;
+}
+
+template <class Real>
+std::unique_ptr<DistributedEngine<Real>> make_cufftmp(std::shared_ptr<Comm> comm, const Problem& problem) {
+  return std::make_unique<CufftMpEngine<Real>>(std::move(comm), problem);
+}
+template std::unique_ptr<DistributedEngine<float>> make_cufftmp(std::shared_ptr<Comm>, const Problem&);
+template std::unique_ptr<DistributedEngine<double>> make_cufftmp(std::shared_ptr<Comm>, const Problem&);
+
+}  // namespace sfft::mpi::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuFFTMp, found when it is first asked for: libcufftMp.so has cuFFT's functions again, which must not take
+// the place of those that this library was linked with.
+#pragma once
+
+#include <cufftXt.h>
+
+#include <string>
+
+namespace sfft::mpi::detail {
+
+struct CufftMp {
+  cufftResult (*create)(cufftHandle*);
+  cufftResult (*destroy)(cufftHandle);
+  cufftResult (*attach)(cufftHandle, int comm_type, void* communicator);
+  cufftResult (*make_2d)(cufftHandle, int, int, cufftType, std::size_t*);
+  cufftResult (*make_3d)(cufftHandle, int, int, int, cufftType, std::size_t*);
+  cufftResult (*allocate)(cufftHandle, cudaLibXtDesc**, cufftXtSubFormat);
+  cufftResult (*release)(cudaLibXtDesc*);
+  cufftResult (*execute)(cufftHandle, cudaLibXtDesc* in, cudaLibXtDesc* out, int direction);
+  std::string problem;  ///< why it is not there; then nothing else is set
+};
+
+/// Looks for the file that the variable SFFT_CUFFTMP of the environment names, then for libcufftMp.so.12 and
+/// .11 where the loader looks.
+const CufftMp& cufftmp_library();
+
+}  // namespace sfft::mpi::detail

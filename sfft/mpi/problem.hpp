@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan is asked for, once it is decided how the arrays lie on the processes; and what an engine is.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <string>
+
+#include "sfft/mpi/comm.hpp"
+#include "sfft/mpi/layout.hpp"
+
+namespace sfft::mpi::detail {
+
+struct Problem {
+  Shape shape;
+  bool real;
+  Options options;
+  Decomposition decomposition;  ///< slabs or pencils
+  std::array<int, 2> grid;      ///< of processes; slabs: P and 1
+  std::string reason;           ///< why that decomposition
+  Three signal_extents, spectrum_extents;
+  Layout signal, spectrum;
+
+  /// Boxes of all processes in an array with these extents: dimension `first` shared by grid[0] and `second`
+  /// by grid[1].
+  std::vector<Box> shared(const Three& extents, int first, int second) const;
+};
+
+/// Throws invalid_argument for what no engine does. `decomposition`: as in the options, or another one to
+/// try.
+Problem make_problem(const Shape& shape, bool real, const Options& options, Decomposition decomposition,
+                     int processes);
+
+/// What a whole transform of N points is multiplied by.
+double factor_of(dense::Normalization normalization, double points, bool forward) noexcept;
+
+/// A box of the signal, with room behind each row of real values for its half spectrum.
+Box with_room(const Problem& problem, Box signal) noexcept;
+
+/// Both calls are collective, and errors of one process are thrown by all.
+template <class Real>
+class DistributedEngine {
+ public:
+  virtual ~DistributedEngine() = default;
+  virtual void forward(const void* signal, std::complex<Real>* spectrum) const = 0;
+  virtual void inverse(const std::complex<Real>* spectrum, void* signal) const = 0;
+  virtual std::string name() const = 0;
+  virtual std::string describe() const = 0;  ///< of this process, for explain(); lines
+};
+
+/// Collective. They throw backend_unavailable for what the build lacks or the engine cannot do.
+template <class Real>
+std::unique_ptr<DistributedEngine<Real>> make_built_in(std::shared_ptr<Comm> comm, const Problem& problem);
+template <class Real>
+std::unique_ptr<DistributedEngine<Real>> make_fftw(std::shared_ptr<Comm> comm, const Problem& problem);
+template <class Real>
+std::unique_ptr<DistributedEngine<Real>> make_cufftmp(std::shared_ptr<Comm> comm, const Problem& problem);
+
+/// Why the build has no such engine; empty if it has.
+std::string fftw_missing();
+std::string cufftmp_missing();
+
+}  // namespace sfft::mpi::detail
