@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Split-half transforms on tensor cores as a dense engine: complex floats, one dimension, powers of two.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/tensor/tensor_transform.hpp"
+#include "kernels/dense/problem/problem.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::backend_unavailable, "the engine tensor " + why + ": use another engine");
+}
+
+/// Throws for what the kernels do not do.
+std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
+  if (problem.real || problem.shape.rank() != 1 || !problem.contiguous())
+    refuse("transforms contiguous complex signals of one dimension");
+  const auto points = static_cast<std::uint64_t>(problem.shape.points());
+  const int log = static_cast<int>(std::bit_width(points)) - 1;
+  if (!std::has_single_bit(points) || log < tensor::kLeastLog || log > tensor::kMostLog) {
+    refuse(fmt::format("takes powers of two from 2^{} to 2^{}, and not {} points", tensor::kLeastLog,
+                       tensor::kMostLog, points));
+  }
+  return tensor::planned_passes(log, problem.batch);
+}
+
+class TensorEngine final : public GpuDenseEngine<float> {
+ public:
+  explicit TensorEngine(const DenseProblem& problem)
+      : transform_(checked_passes(problem), total_points(problem), problem.device, problem.forward_only) {}
+
+  std::size_t workspace_bytes() const noexcept override { return transform_.workspace_bytes(); }
+  bool reads(ElementType type) const noexcept override { return type == ElementType::c64; }
+  bool writes_strides() const noexcept override { return false; }
+  void forward(const void* signals, ElementType, std::complex<float>* spectra, float scale,
+               std::byte* workspace, CUstream_st* stream) const override {
+    transform_.run({signals, spectra, false, scale, workspace}, stream);
+  }
+  void inverse(const std::complex<float>* spectra, void* signals, float scale, std::byte* workspace,
+               CUstream_st* stream) const override {
+    transform_.run({spectra, signals, true, scale, workspace}, stream);
+  }
+  std::string name() const override {
+    std::string text = "split-half on tensor cores, lines of";
+    for (const tensor::PlannedPass& pass : transform_.passes()) text += fmt::format(" {}", 1 << pass.log);
+    return text;
+  }
+
+ private:
+  cuda::TensorTransform transform_;
+};
+
+}  // namespace
+
+bool have_tensor() noexcept {
+  return true;
+}
+
+template <>
+std::unique_ptr<const GpuDenseEngine<float>> make_tensor_engine(const DenseProblem& problem) {
+  return std::make_unique<const TensorEngine>(problem);
+}
+template <>
+std::unique_ptr<const GpuDenseEngine<double>> make_tensor_engine(const DenseProblem&) {
+  refuse("computes in float");
+}
+
+}  // namespace sfft::detail
