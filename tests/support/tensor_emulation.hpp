@@ -211,12 +211,16 @@ struct EmulatedOptions {
   bool split = true;
 };
 
-/// `batch` transforms of 2^log points; out of place.
+/// A batch of transforms of 2^logs points, slowest dimension first; out of place.
 inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<std::complex<float>>& signals,
-                                                            int log, const EmulatedOptions& options = {}) {
-  const auto batch = static_cast<std::int64_t>(signals.size() >> log);
-  std::vector<std::complex<float>> result(signals.size(), {NAN, NAN}), between(result);
-  const std::vector<tensor::PlannedPass> passes = tensor::planned_passes(log, batch);
+                                                            const std::vector<int>& logs,
+                                                            const EmulatedOptions& options = {}) {
+  int log = 0;
+  for (const int one : logs) log += one;
+  const std::vector<tensor::PlannedPass> passes =
+      tensor::planned_passes(logs, static_cast<std::int64_t>(signals.size() >> log));
+  std::vector<std::complex<float>> result(signals.size(), {NAN, NAN}), workspace(result);
+  auto& between = tensor::need_workspace(passes) ? workspace : result;
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const bool first = i == 0, last = i + 1 == passes.size();
     const HostTables tables(passes[i].log, options.sign);
@@ -235,6 +239,10 @@ inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<st
     });
   }
   return result;
+}
+inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<std::complex<float>>& signals,
+                                                            int log, const EmulatedOptions& options = {}) {
+  return emulated_tensor_fft(signals, std::vector<int>{log}, options);
 }
 
 }  // namespace sfft::test

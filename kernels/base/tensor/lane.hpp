@@ -29,10 +29,20 @@ struct LaneMatrix {
   unsigned at[2][4][2];
 };
 
+/// Registers of a lane that are loaded at once.
+struct alignas(16) MatrixQuad {
+  unsigned at[4];
+};
+
 SFFT_INLINE LaneMatrix matrix_of(const unsigned* table, int lane, bool low) {
+  const auto* quads = reinterpret_cast<const MatrixQuad*>(table) + (low ? 128 : 0) + lane;
   LaneMatrix matrix;
   SFFT_UNROLL
-  for (int i = 0; i < 16; ++i) matrix.at[i >> 3][i >> 1 & 3][i & 1] = table[(low ? 512 : 0) + 32 * i + lane];
+  for (int i = 0; i < 16; i += 4) {
+    const MatrixQuad quad = quads[8 * i];
+    SFFT_UNROLL
+    for (int j = 0; j < 4; ++j) matrix.at[i >> 3][(i + j) >> 1 & 3][j & 1] = quad.at[j];
+  }
   return matrix;
 }
 

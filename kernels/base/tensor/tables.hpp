@@ -38,7 +38,7 @@ inline std::vector<unsigned> matrix_table(int bits, int sign) {
       // The real and the imaginary part of the input, for that part of the output which is g & 1.
       const double parts[2] = {(g & 1) == 0 ? root.real() : root.imag(),
                                (g & 1) == 0 ? -root.imag() : root.real()};
-      const std::size_t at = static_cast<std::size_t>(32 * i + lane);
+      const auto at = static_cast<std::size_t>(128 * (i >> 2) + 4 * lane + (i & 3));
       for (int part = 0; part < 2; ++part) {
         const F16 hi = to_f16(static_cast<float>(parts[part]));
         const F16 lo = to_f16(static_cast<float>(parts[part] - static_cast<double>(to_float(hi))));

@@ -2,6 +2,7 @@
 // The kernels of all tiles, and small ones with which tests compare the arithmetic with the host's.
 #include "kernels/cuda/tensor/tensor_fft.hpp"
 
+#include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/tensor/tensor_fft.cuh"
 
@@ -20,6 +21,8 @@ __global__ __launch_bounds__(Tile::kThreads,
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ unsigned largest[Tile::kScales];
+  await_previous_kernel();
+  allow_next_kernel();
   tensor::TileKernel<Tile>(pass, reinterpret_cast<Point*>(bytes), largest).run(blockIdx.x);
 #endif
 }
@@ -54,12 +57,12 @@ void prepare_tensor_pass(TileKind kind, int log) {
   });
 }
 
-void launch_tensor_pass(TileKind kind, int log, const Pass& pass, Stream stream) {
+void launch_tensor_pass(TileKind kind, int log, const Pass& pass, bool overlap, Stream stream) {
   tensor::with_tile(kind, log, [&](auto tile) {
     using Tile = decltype(tile);
-    tensor_kernel<Tile>
-        <<<static_cast<unsigned>(pass.tiles), Tile::kThreads, shared_bytes<Tile>(), stream>>>(pass);
-    check_launch("tensor FFT");
+    const LaunchShape shape{pass.tiles, Tile::kThreads, 1, static_cast<std::size_t>(shared_bytes<Tile>()),
+                            overlap};
+    launch(tensor_kernel<Tile>, shape, pass, stream, "tensor FFT");
   });
 }
 

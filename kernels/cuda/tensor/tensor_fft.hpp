@@ -10,8 +10,10 @@ namespace sfft::detail::cuda {
 
 /// Lets kernels use the shared memory that their tiles need, on the current device.
 void prepare_tensor_pass(tensor::TileKind kind, int log);
-/// All arrays are in device memory. Stream-ordered, allocates nothing.
-void launch_tensor_pass(tensor::TileKind kind, int log, const tensor::Pass& pass, Stream stream);
+/// All arrays are in device memory. `overlap`: the device can set up a kernel beside the stream's previous
+/// one. Stream-ordered, allocates nothing.
+void launch_tensor_pass(tensor::TileKind kind, int log, const tensor::Pass& pass, bool overlap,
+                        Stream stream);
 
 /// For tests: the split numbers of points, as registers, and back.
 void launch_tensor_split(const tensor::Point* from, tensor::SplitPoint* to, std::int64_t count,

@@ -20,6 +20,7 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
                     "compute capability 8.0 on, and {} has {}.{}: use another engine",
                     info.name, info.major, info.minor));
   }
+  overlap_ = info.overlap;
   constexpr std::int64_t kMostBlocks = 0x7fffffff;
   for (const tensor::PlannedPass& pass : passes_) {
     if (pass.pass.tiles > kMostBlocks) {
@@ -43,17 +44,19 @@ void TensorTransform::add_tables(int log, int sign) {
 }
 
 std::size_t TensorTransform::workspace_bytes() const noexcept {
-  return passes_.size() > 1 ? aligned(static_cast<std::size_t>(points_) * sizeof(tensor::Point)) : 0;
+  return need_workspace(passes_) ? aligned(static_cast<std::size_t>(points_) * sizeof(tensor::Point)) : 0;
 }
 
 void TensorTransform::run(const Call& call, Stream stream) const {
   const int sign = call.inverse ? 1 : -1;
+  auto* const between =
+      static_cast<tensor::Point*>(need_workspace(passes_) ? static_cast<void*>(call.workspace) : call.to);
   for (std::size_t i = 0; i < passes_.size(); ++i) {
     const bool last = i + 1 == passes_.size();
     const int log = passes_[i].log, bits = tensor::first_bits(log);
     tensor::Pass pass = passes_[i].pass;
-    pass.from = static_cast<const tensor::Point*>(i == 0 ? call.from : call.workspace);
-    pass.to = static_cast<tensor::Point*>(last ? call.to : call.workspace);
+    pass.from = i == 0 ? static_cast<const tensor::Point*>(call.from) : between;
+    pass.to = last ? static_cast<tensor::Point*>(call.to) : between;
     pass.wide = (reinterpret_cast<std::uintptr_t>(pass.from) | reinterpret_cast<std::uintptr_t>(pass.to)) %
                     sizeof(tensor::PointPair) ==
                 0;
@@ -63,7 +66,7 @@ void TensorTransform::run(const Call& call, Stream stream) const {
     pass.split = call.split;
     pass.tables = {matrices_.at({bits, sign}).as<unsigned>(), matrices_.at({4, sign}).as<unsigned>(),
                    twiddles_.at({log, sign}).as<tensor::Point>()};
-    launch_tensor_pass(passes_[i].kind, log, pass, stream);
+    launch_tensor_pass(passes_[i].kind, log, pass, overlap_, stream);
   }
 }
 

@@ -38,6 +38,7 @@ class TensorTransform {
 
   std::vector<tensor::PlannedPass> passes_;
   std::int64_t points_;
+  bool overlap_ = false;  ///< passes may be set up beside the previous one
   /// By the logarithm of the radix or of the line, and the sign.
   std::map<std::pair<int, int>, DeviceBuffer> matrices_, twiddles_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split-half transforms on tensor cores as a dense engine: complex floats, one dimension, powers of two.
+// Split-half transforms on tensor cores as a dense engine: complex floats, powers of two.
 #include <fmt/format.h>
 
 #include <bit>
@@ -18,15 +18,21 @@ namespace {
 
 /// Throws for what the kernels do not do.
 std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
-  if (problem.real || problem.shape.rank() != 1 || !problem.contiguous())
-    refuse("transforms contiguous complex signals of one dimension");
-  const auto points = static_cast<std::uint64_t>(problem.shape.points());
-  const int log = static_cast<int>(std::bit_width(points)) - 1;
-  if (!std::has_single_bit(points) || log < tensor::kLeastLog || log > tensor::kMostLog) {
-    refuse(fmt::format("takes powers of two from 2^{} to 2^{}, and not {} points", tensor::kLeastLog,
-                       tensor::kMostLog, points));
+  if (problem.real || !problem.contiguous()) refuse("transforms contiguous complex signals");
+  std::vector<int> logs;
+  for (int d = 0; d < problem.shape.rank(); ++d) {
+    const auto extent = static_cast<std::uint64_t>(problem.shape[d]);
+    if (!std::has_single_bit(extent)) refuse(fmt::format("takes powers of two, and not {} points", extent));
+    if (extent > 1) logs.push_back(static_cast<int>(std::bit_width(extent)) - 1);
   }
-  return tensor::planned_passes(log, problem.batch);
+  if (logs.empty() || !tensor::has_passes(logs)) {
+    refuse(fmt::format(
+        "takes 2^{} to 2^{} points in one dimension, in more of them rows of at most 2^{} points and "
+        "columns of at most 2^{}, and not {}",
+        tensor::kLeastLog, tensor::kMostLog, tensor::kMostBatchLog, tensor::kMostSideLog,
+        problem.shape.to_string()));
+  }
+  return tensor::planned_passes(logs, problem.batch);
 }
 
 class TensorEngine final : public GpuDenseEngine<float> {

@@ -130,7 +130,7 @@ std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DensePro
                                                                   const std::string& kernel,
                                                                   device::Keep keep);
 bool have_vkfft() noexcept;
-/// Complex floats, contiguous, of one dimension and a power of two.
+/// Complex floats, contiguous, powers of two.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tensor_engine(const DenseProblem& problem);
 bool have_tensor() noexcept;

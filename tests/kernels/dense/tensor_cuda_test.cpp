@@ -119,6 +119,17 @@ TEST_F(TensorCuda, LongTransforms) {
   }
 }
 
+TEST_F(TensorCuda, SeveralDimensions) {
+  for (const Shape& shape : {Shape({16, 256}), Shape({1024, 64}), Shape({512, 1024}), Shape({16, 8192}),
+                             Shape({64, 64, 64}), Shape({32, 16, 256}), Shape({128, 128, 128})}) {
+    const Values x = noise(2 * static_cast<std::size_t>(shape.points()), 6);
+    const Values got = forward_on_device(dense::Plan<float>(shape, false, options(Engine::tensor, 2)), x);
+    const dense::Plan<double> exact(shape, false, options(Engine::cufft, 2));
+    EXPECT_LE(relative_l2(got, forward_on_device(exact, Exact(x.begin(), x.end()))), kBound)
+        << shape.to_string();
+  }
+}
+
 TEST_F(TensorCuda, InversesAndNormalization) {
   for (const int log : {4, 8, 10, 13, 15, 20}) {
     const std::size_t n = std::size_t{1} << log;
@@ -194,7 +205,9 @@ TEST_F(TensorCuda, WhatItDoesNotDoIsRefused) {
   refused(Shape{1000}, false);
   refused(Shape{8}, false);
   refused(Shape{1024}, true);
-  refused(Shape({64, 64}), false);
+  refused(Shape({64, 60}), false);
+  refused(Shape({2048, 64}), false);
+  refused(Shape({16, 16}), false);
   EXPECT_EQ(code_of([&] { dense::Plan<double>(Shape{1024}, false, options(Engine::tensor, 1)); }),
             ErrorCode::backend_unavailable);
 }

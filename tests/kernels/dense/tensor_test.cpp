@@ -33,12 +33,14 @@ Values noise(std::size_t count, unsigned seed, float scale = 1) {
   return values;
 }
 
-/// Transforms in double of `batch` signals.
-Exact exact_spectra(const Values& signals, int log, bool inverse = false) {
-  const std::size_t n = std::size_t{1} << log;
-  const dense::Plan<double> plan(
-      Shape{static_cast<std::int64_t>(n)}, false,
-      {.normalization = dense::Normalization::none, .batch = static_cast<std::int64_t>(signals.size() / n)});
+/// Transforms in double of the signals of one shape.
+Exact exact_spectra(const Values& signals, const std::vector<int>& logs, bool inverse = false) {
+  std::vector<std::int64_t> extents;
+  for (const int log : logs) extents.push_back(std::int64_t{1} << log);
+  const Shape shape{std::span<const std::int64_t>(extents)};
+  const dense::Plan<double> plan(shape, false,
+                                 {.normalization = dense::Normalization::none,
+                                  .batch = static_cast<std::int64_t>(signals.size()) / shape.points()});
   Exact in(signals.begin(), signals.end()), out(in.size());
   if (inverse) {
     plan.inverse(std::span<const std::complex<double>>(in), std::span<std::complex<double>>(out));
@@ -46,6 +48,9 @@ Exact exact_spectra(const Values& signals, int log, bool inverse = false) {
     plan.forward(in.data(), ElementType::c128, out);
   }
   return out;
+}
+Exact exact_spectra(const Values& signals, int log, bool inverse = false) {
+  return exact_spectra(signals, std::vector<int>{log}, inverse);
 }
 
 TEST(Tensor, SplitsAreWithin22Bits) {
@@ -160,6 +165,22 @@ TEST(Tensor, Inverses) {
     Exact expected = exact_spectra(x, log, true);
     for (auto& value : expected) value *= double{scale};
     EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {1, scale}), expected), kBound) << "2^" << log;
+  }
+}
+
+TEST(Tensor, SeveralDimensions) {
+  const std::vector<std::vector<int>> shapes = {{4, 8},    {8, 4},    {10, 4},   {4, 13},  {9, 6},
+                                                {4, 4, 8}, {6, 6, 6}, {5, 4, 8}, {7, 5, 7}};
+  for (const std::vector<int>& logs : shapes) {
+    std::string name;
+    std::size_t points = 1;
+    for (const int log : logs) {
+      name += " 2^" + std::to_string(log);
+      points <<= log;
+    }
+    ASSERT_TRUE(tensor::has_passes(logs)) << name;
+    const Values x = noise(2 * points, 1);
+    EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs), exact_spectra(x, logs)), kBound) << name;
   }
 }
 
