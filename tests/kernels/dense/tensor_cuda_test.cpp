@@ -215,10 +215,66 @@ TEST_F(TensorCuda, WhatItDoesNotDoIsRefused) {
 TEST_F(TensorCuda, HostMemory) {
   const std::size_t n = 1024, batch = 100;
   const Values x = noise(n * batch, 2);
-  const Exact expected = exact_spectra(x, n);
   Values got(x.size());
   tensor_plan(n, batch).forward(x.data(), ElementType::c64, got);
+  EXPECT_LE(relative_l2(got, exact_spectra(x, n)), kBound);
+}
+
+TEST_F(TensorCuda, OtherTypesAndStridesAreConverted) {
+  const std::size_t n = 512;
+  const Values x = noise(2 * n, 4);
+  const Exact expected = exact_spectra(x, n);
+  EXPECT_LE(relative_l2(forward_on_device(tensor_plan(n, 2), Exact(x.begin(), x.end())), expected), kBound);
+  dense::Options strided = options(Engine::tensor, 2);
+  strided.signal = {{2, 0, 0}, 1};  // one signal's elements between the other's
+  Values mixed(2 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    mixed[2 * i] = x[i];
+    mixed[2 * i + 1] = x[n + i];
+  }
+  const dense::Plan<float> plan(Shape{static_cast<std::int64_t>(n)}, false, strided);
+  const Values got = forward_on_device(plan, mixed);
   EXPECT_LE(relative_l2(got, expected), kBound);
+  Values back = inverse_on_device<std::complex<float>, float>(plan, got, Values(2 * n));
+  for (auto& value : back) value /= static_cast<float>(n);
+  EXPECT_LE(relative_l2(back, mixed), 2 * kBound);
+}
+
+TEST_F(TensorCuda, GraphsRepeatSeveralPasses) {
+  for (const int log : {15, 21}) {
+    const std::size_t n = std::size_t{1} << log;
+    const dense::Plan<float> plan = tensor_plan(n, 1);
+    const OnDevice<std::complex<float>> input(n), output(n);
+    const Workspace workspace(plan.device_workspace_bytes());
+    const detail::cuda::OwnedStream stream;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    // There, and from there back to the input.
+    plan.enqueue_forward(input.get(), ElementType::c64, output.get(), workspace.get(), stream.get());
+    plan.enqueue_inverse(output.get(), input.get(), workspace.get(), stream.get());
+    ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    for (unsigned round = 0; round < 3; ++round) {
+      Values x = noise(n, round);
+      ASSERT_EQ(cudaMemcpy(input.get(), x.data(), n * sizeof(x[0]), cudaMemcpyHostToDevice), cudaSuccess);
+      ASSERT_EQ(cudaGraphLaunch(executable, stream.get()), cudaSuccess);
+      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+      EXPECT_LE(relative_l2(output.read(), exact_spectra(x, n)), kBound) << log;
+      for (auto& value : x) value *= static_cast<float>(n);
+      EXPECT_LE(relative_l2(input.read(), x), 2 * kBound) << log;
+    }
+    EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  }
+}
+
+TEST_F(TensorCuda, MeasuringTimesIt) {
+  dense::Options asked = options(Engine::automatic, 64);
+  asked.planning = dense::Planning::measure;
+  const dense::Plan<float> plan(Shape{256}, false, asked);
+  EXPECT_NE(plan.reason().find("tensor"), std::string::npos) << plan.reason();
+  dense::forget_wisdom();
 }
 
 }  // namespace
