@@ -163,7 +163,7 @@ class EmulatedBlock {
   template <int kStage>
   void stage() {
     for (WarpPoints& points : points_)
-      emulated_transform(kStage == 0 ? first_ : other_, kStage == 0 && pass_.exact_first, pass_.split,
+      emulated_transform(kStage == 0 ? first_ : other_, kStage == 0 && Tile::kExactFirst, pass_.split,
                          points);
     for_lanes([&](int lane, int warp_tile) {
       const tensor::Seat<Tile, kStage> seat(lane, warp_tile);
@@ -230,7 +230,6 @@ inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<st
     pass.sign = static_cast<float>(options.sign);
     pass.factor = last ? options.factor : 1;
     pass.split = options.split;
-    pass.exact_first = tensor::first_bits(passes[i].log) <= 2;
     pass.tables = tables.get();
     pass.wide = reinterpret_cast<std::uintptr_t>(pass.from) % 16 == 0 &&
                 reinterpret_cast<std::uintptr_t>(pass.to) % 16 == 0;

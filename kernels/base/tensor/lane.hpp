@@ -79,43 +79,53 @@ class GlobalSide {
   }
 
   SFFT_HOST_DEVICE void load(const Point* from, bool wide, LanePoints& points) const {
-    SFFT_UNROLL
-    for (int i = 0; i < kSlots; ++i) {
-      const int a = kPairsOfRows ? i >> 1 : 0, slot = kPairsOfRows ? 2 * (i & 1) : i;
-      const bool one = a == 0 ? first_exists_ : second_exists_;
-      const Point* at = from + offset_ + a * column_ + (slot & 1) * row_ + 8 * (slot >> 1) * row_;
-      Point& x = points.at[a][slot];
-      Point& y = kPairsOfRows ? points.at[a][slot + 1] : points.at[1][slot];
-      x = y = {0, 0};
-      if (!one) continue;
-      if (wide) {
-        const PointPair both = *reinterpret_cast<const PointPair*>(at);
-        x = both.first;
-        y = both.second;
-      } else {
-        x = at[0];
-        y = at[kPairsOfRows ? row_ : column_];
-      }
-    }
+    wide ? load<true>(from, points) : load<false>(from, points);
   }
-
   SFFT_HOST_DEVICE void store(Point* to, bool wide, const LanePoints& points) const {
-    SFFT_UNROLL
-    for (int i = 0; i < kSlots; ++i) {
-      const int a = kPairsOfRows ? i >> 1 : 0, slot = kPairsOfRows ? 2 * (i & 1) : i;
-      if (!(a == 0 ? first_exists_ : second_exists_)) continue;
-      Point* at = to + offset_ + a * column_ + (slot & 1) * row_ + 8 * (slot >> 1) * row_;
-      const Point x = points.at[a][slot], y = kPairsOfRows ? points.at[a][slot + 1] : points.at[1][slot];
-      if (wide) {
-        *reinterpret_cast<PointPair*>(at) = {x, y};
-      } else {
-        at[0] = x;
-        at[kPairsOfRows ? row_ : column_] = y;
-      }
-    }
+    wide ? store<true>(to, points) : store<false>(to, points);
   }
 
  private:
+  /// Access i of four: the column of its first point, that point's slot, and whether and where it is.
+  static SFFT_HOST_DEVICE constexpr int column_of(int i) { return kPairsOfRows ? i >> 1 : 0; }
+  static SFFT_HOST_DEVICE constexpr int slot_of(int i) { return kPairsOfRows ? 2 * (i & 1) : i; }
+  SFFT_HOST_DEVICE bool has(int i) const { return column_of(i) == 0 ? first_exists_ : second_exists_; }
+  SFFT_HOST_DEVICE std::int64_t at(int i) const {
+    return offset_ + column_of(i) * column_ + ((slot_of(i) & 1) + 8 * (slot_of(i) >> 1)) * row_;
+  }
+
+  template <bool kWide>
+  SFFT_HOST_DEVICE void load(const Point* from, LanePoints& points) const {
+    SFFT_UNROLL
+    for (int i = 0; i < kSlots; ++i) {
+      PointPair both{{0, 0}, {0, 0}};
+      if (has(i)) {
+        if constexpr (kWide) {
+          both = *reinterpret_cast<const PointPair*>(from + at(i));
+        } else {
+          both = {from[at(i)], from[at(i) + (kPairsOfRows ? row_ : column_)]};
+        }
+      }
+      points.at[column_of(i)][slot_of(i)] = both.first;
+      (kPairsOfRows ? points.at[column_of(i)][slot_of(i) + 1] : points.at[1][i]) = both.second;
+    }
+  }
+  template <bool kWide>
+  SFFT_HOST_DEVICE void store(Point* to, const LanePoints& points) const {
+    SFFT_UNROLL
+    for (int i = 0; i < kSlots; ++i) {
+      if (!has(i)) continue;
+      const PointPair both{points.at[column_of(i)][slot_of(i)],
+                           kPairsOfRows ? points.at[column_of(i)][slot_of(i) + 1] : points.at[1][i]};
+      if constexpr (kWide) {
+        *reinterpret_cast<PointPair*>(to + at(i)) = both;
+      } else {
+        to[at(i)] = both.first;
+        to[at(i) + (kPairsOfRows ? row_ : column_)] = both.second;
+      }
+    }
+  }
+
   template <class Index>
   static SFFT_HOST_DEVICE std::int64_t place(unsigned position, std::int64_t line, std::int64_t point,
                                              const Index& index) {
@@ -142,8 +152,12 @@ template <class Tile>
 SFFT_HOST_DEVICE LanePoints load_lines(const Pass& pass, const TileBase& base, int lane, int warp_tile) {
   const Seat<Tile, 0> seat(lane, warp_tile);
   LanePoints points;
-  const GlobalSide<Tile, 0, Tile::pairs_of_rows(0)> side(seat, pass.from_line, pass.from_point, base.lines,
-                                                         Identity{});
+  // Known distances save arithmetic.
+  const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog
+                            : Tile::kColumns               ? 1
+                                                           : pass.from_line,
+                     point = Tile::kColumns ? pass.from_point : 1;
+  const GlobalSide<Tile, 0, Tile::pairs_of_rows(0)> side(seat, line, point, base.lines, Identity{});
   side.load(pass.from + base.from, pass.wide, points);
   return points;
 }
@@ -265,8 +279,10 @@ SFFT_HOST_DEVICE void store_lines(const Pass& pass, const TileBase& base, int la
       }
     }
   }
-  const GlobalSide<Tile, kLast, Tile::stores_pairs_of_rows()> side(seat, pass.to_line, pass.to_point,
-                                                                   base.lines, ToFrequency<Tile>{});
+  const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog : 1,
+                     point = Tile::kKind == TileKind::batch ? 1 : pass.to_point;
+  const GlobalSide<Tile, kLast, Tile::stores_pairs_of_rows()> side(seat, line, point, base.lines,
+                                                                   ToFrequency<Tile>{});
   side.store(pass.to + base.to, pass.wide, points);
 }
 

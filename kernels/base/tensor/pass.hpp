@@ -21,18 +21,21 @@ struct Tables {
 struct Pass {
   const Point* from = nullptr;
   Point* to = nullptr;
-  std::int64_t from_transform = 0, from_part = 0, from_group = 0, from_line = 0, from_point = 0;
-  std::int64_t to_transform = 0, to_part = 0, to_group = 0, to_line = 0, to_point = 0;
+  std::int64_t from_transform = 0, from_part = 0, from_group = 0;
+  std::int64_t to_transform = 0, to_part = 0, to_group = 0;
+  /// Of neighbouring lines (rows) or points (columns) of the input; 1 for the other. Lines of a batch are
+  /// contiguous.
+  std::int64_t from_line = 0, from_point = 0;
+  std::int64_t to_point = 0;  ///< of the output of rows and columns, whose lines are neighbours
   std::int64_t tiles = 0;
   std::int64_t lines = 0;  ///< of all tiles: the last tile of a batch may have fewer than others
   int log_parts = 0, log_groups = 0;
   /// Frequency k of line j of group q is multiplied by exp(∓2πi k·(q·lines + j)/2^log_order); 0: not at all.
   int log_order = 0;
-  float sign = -1;          ///< −1 forward, +1 inverse
-  float factor = 1;         ///< multiplies the results
-  bool wide = true;         ///< pairs of points may be accessed at once: arrays aligned to 16 bytes
-  bool exact_first = true;  ///< the first matrix has no low parts
-  bool split = true;        ///< without it products of fp16 alone, for comparison
+  float sign = -1;    ///< −1 forward, +1 inverse
+  float factor = 1;   ///< multiplies the results
+  bool wide = true;   ///< pairs of points may be accessed at once: arrays aligned to 16 bytes
+  bool split = true;  ///< without it products of fp16 alone, for comparison
   Tables tables;
 };
 

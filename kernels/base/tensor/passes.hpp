@@ -73,9 +73,7 @@ inline PlannedPass lines_pass(int log, std::int64_t count) {
   PlannedPass planned{TileKind::batch, log, {}};
   Pass& pass = planned.pass;
   const int lines = lines_log(TileKind::batch, log);
-  pass.from_line = pass.to_line = std::int64_t{1} << log;
-  pass.from_point = pass.to_point = 1;
-  pass.from_transform = pass.to_transform = pass.from_line << lines;
+  pass.from_transform = pass.to_transform = std::int64_t{1} << (log + lines);
   pass.lines = count;
   pass.tiles = (count + (std::int64_t{1} << lines) - 1) >> lines;
   return planned;
@@ -88,7 +86,6 @@ inline PlannedPass columns_pass(int log, int log_across, std::int64_t count) {
   const int lines = lines_log(TileKind::columns, log);
   pass.from_transform = pass.to_transform = std::int64_t{1} << (log + log_across);
   pass.from_group = pass.to_group = std::int64_t{1} << lines;
-  pass.from_line = pass.to_line = 1;
   pass.from_point = pass.to_point = std::int64_t{1} << log_across;
   pass.log_groups = log_across - lines;
   pass.lines = count << log_across;
@@ -103,11 +100,9 @@ inline PlannedPass rows_pass(int log_row, int log_first, int log, std::int64_t c
   Pass& pass = planned.pass;
   const int lines = lines_log(TileKind::rows, log_row), middle = log - log_first - log_row;
   pass.from_transform = pass.to_transform = std::int64_t{1} << log;
-  pass.from_point = 1;
   pass.from_part = std::int64_t{1} << log_row;
   pass.from_line = pass.from_part << middle;
   pass.from_group = pass.from_line << lines;
-  pass.to_line = 1;
   pass.to_group = std::int64_t{1} << lines;
   pass.to_part = std::int64_t{1} << log_first;
   pass.to_point = std::int64_t{1} << (log_first + middle);

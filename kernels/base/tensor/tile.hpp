@@ -37,6 +37,8 @@ struct Tile {
   static constexpr TileKind kKind = kKindOfTile;
   static constexpr int kLog = kLogPoints, kLogLines = kLogLinesOfTile, kBits = kLog + kLogLines;
   static constexpr int kStages = (kLog + 3) / 4, kFirstBits = first_bits(kLog);
+  /// Matrices of 2 and 4 points are exact in fp16 and have no low parts.
+  static constexpr bool kExactFirst = kFirstBits <= 2;
   static constexpr bool kColumns = kKind == TileKind::columns;
   /// Bits of a position: of the points, and of the lines.
   static constexpr int kPointShift = kColumns ? kLogLines : 0, kLineShift = kColumns ? 0 : kLog;

@@ -22,12 +22,12 @@ struct Matrices {
 };
 
 /// Multiplies 16 columns by a matrix. Small products first: they lose nothing to the sums' rounding.
-__device__ __forceinline__ void transform(const Matrices& matrix, bool exact, bool split,
-                                          LanePoints& points) {
+template <bool kExact>
+__device__ __forceinline__ void transform(const Matrices& matrix, bool split, LanePoints& points) {
   const LaneOperand operand = operand_of(points);
   float sum[4][4] = {};
   if (split) {
-    if (!exact) {
+    if constexpr (!kExact) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
 #pragma unroll
@@ -90,7 +90,7 @@ class TileKernel {
         for (int slot = 0; slot < kSlots; ++slot)
           points[turn].at[column][slot] = scaled(points[turn].at[column][slot], scale);
       }
-      transform(matrices_, pass_.exact_first, pass_.split, points[turn]);
+      transform<Tile::kExactFirst>(matrices_, pass_.split, points[turn]);
       finish<0>(base, first_ + turn, points[turn]);
     }
     if constexpr (Tile::kFirstBits < 4 && Tile::kStages > 1)
@@ -106,7 +106,7 @@ class TileKernel {
 #pragma unroll
       for (int turn = 0; turn < kTurns; ++turn) {
         LanePoints points = load_shared<Tile, kStage>(Seat<Tile, kStage>(lane_, first_ + turn), shared_);
-        transform(matrices_, false, pass_.split, points);
+        transform<false>(matrices_, pass_.split, points);
         finish<kStage>(base, first_ + turn, points);
       }
       further<kStage + 1>(base);

@@ -62,7 +62,6 @@ void TensorTransform::run(const Call& call, Stream stream) const {
                 0;
     pass.sign = static_cast<float>(sign);
     pass.factor = last ? call.scale : 1.0f;
-    pass.exact_first = bits <= 2;
     pass.split = call.split;
     pass.tables = {matrices_.at({bits, sign}).as<unsigned>(), matrices_.at({4, sign}).as<unsigned>(),
                    twiddles_.at({log, sign}).as<tensor::Point>()};

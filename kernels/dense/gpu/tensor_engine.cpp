@@ -42,7 +42,7 @@ class TensorEngine final : public GpuDenseEngine<float> {
 
   std::size_t workspace_bytes() const noexcept override { return transform_.workspace_bytes(); }
   bool reads(ElementType type) const noexcept override { return type == ElementType::c64; }
-  bool writes_strides() const noexcept override { return false; }
+  bool writes_strides() const noexcept override { return true; }
   void forward(const void* signals, ElementType, std::complex<float>* spectra, float scale,
                std::byte* workspace, CUstream_st* stream) const override {
     transform_.run({signals, spectra, false, scale, workspace}, stream);
