@@ -99,10 +99,12 @@ class EmulatedSums {
 };
 
 struct EmulatedMatrices {
-  explicit EmulatedMatrices(const unsigned* table) : hi(lanes(table, false)), lo(lanes(table, true)) {}
-  static WarpMatrix lanes(const unsigned* table, bool low) {
+  EmulatedMatrices(const unsigned* table, bool of16)
+      : hi(lanes(table, of16, false)), lo(lanes(table, of16, true)) {}
+  static WarpMatrix lanes(const unsigned* table, bool of16, bool low) {
     WarpMatrix all;
-    for (int lane = 0; lane < 32; ++lane) all[lane] = tensor::matrix_of(table, lane, low);
+    for (int lane = 0; lane < 32; ++lane)
+      all[lane] = of16 ? tensor::matrix16_of(table, lane, low) : tensor::matrix_of(table, lane, low);
     return all;
   }
   EmulatedMatrix hi, lo;
@@ -126,27 +128,30 @@ class EmulatedBlock {
   EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
       : pass_(pass),
         base_(tensor::base_of(pass, tile, Tile::kLogLines)),
-        first_(pass.tables.first_matrix),
-        other_(pass.tables.matrix),
+        first_(pass.tables.first_matrix, Tile::kFirstBits == 4),
+        other_(pass.tables.matrix, true),
         shared_(std::size_t{1} << Tile::kBits),
         largest_(Tile::kScales),
         points_(Tile::kWarpTiles) {}
 
   void run() {
-    for_lanes([&](int lane, int warp_tile) {
-      tensor::LanePoints& points = points_[warp_tile][lane];
-      points = tensor::load_lines<Tile>(pass_, base_, lane, warp_tile);
-      const tensor::Seat<Tile, 0> seat(lane, warp_tile);
-      for (int column = 0; column < 2; ++column) {
-        unsigned& largest = largest_[tensor::scale_index<Tile, 0>(seat, column)];
-        largest = std::max(largest, tensor::largest_bits(points.at[column]));
+    for (int i = 0; i < Tile::kUnits; ++i) {
+      for (int thread = 0; thread < Tile::kThreads; ++thread) {
+        const unsigned position = tensor::unit_position<Tile>(thread, i);
+        const tensor::PointPair unit = pass_.wide ? tensor::load_unit<Tile, true>(pass_, base_, position)
+                                                  : tensor::load_unit<Tile, false>(pass_, base_, position);
+        *reinterpret_cast<tensor::PointPair*>(&shared_[tensor::swizzled(position)]) = unit;
+        unsigned& largest = largest_[tensor::unit_scale<Tile>(position)];
+        largest = std::max(largest, detail::half::bits_of(tensor::largest_part(unit)));
       }
-    });
+    }
     for_lanes([&](int lane, int warp_tile) {
       const tensor::Seat<Tile, 0> seat(lane, warp_tile);
+      tensor::LanePoints& points = points_[warp_tile][lane];
+      points = tensor::load_shared<Tile, 0>(seat, shared_.data());
       for (int column = 0; column < 2; ++column) {
-        const tensor::Scale scale = tensor::entry_scale(largest_[tensor::scale_index<Tile, 0>(seat, column)]);
-        for (auto& point : points_[warp_tile][lane].at[column]) point = tensor::scaled(point, scale);
+        tensor::scale_all(points.at[column],
+                          tensor::entry_scale(largest_[tensor::scale_index<Tile, 0>(seat, column)]));
       }
     });
     stage<0>();
@@ -194,12 +199,14 @@ class EmulatedBlock {
   std::vector<WarpPoints> points_;
 };
 
-/// Tables of a length and a direction, on the host.
+/// Tables of a tile and a direction, on the host.
 struct HostTables {
-  HostTables(int log, int sign)
-      : first(tensor::matrix_table(tensor::first_bits(log), sign)),
-        other(tensor::matrix_table(4, sign)),
-        twiddles(tensor::twiddle_table(log, sign)) {}
+  HostTables(const tensor::PlannedPass& pass, int sign)
+      : first(tensor::matrix_table(tensor::first_bits(pass.log), sign)),
+        other(tensor::matrix_table(4, sign)) {
+    tensor::with_tile(pass.kind, pass.log,
+                      [&](auto tile) { twiddles = tensor::twiddle_table<decltype(tile)>(sign); });
+  }
   tensor::Tables get() const { return {first.data(), other.data(), twiddles.data()}; }
   std::vector<unsigned> first, other;
   std::vector<tensor::Point> twiddles;
@@ -223,7 +230,7 @@ inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<st
   auto& between = tensor::need_workspace(passes) ? workspace : result;
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const bool first = i == 0, last = i + 1 == passes.size();
-    const HostTables tables(passes[i].log, options.sign);
+    const HostTables tables(passes[i], options.sign);
     tensor::Pass pass = passes[i].pass;
     pass.from = reinterpret_cast<const tensor::Point*>((first ? signals : between).data());
     pass.to = reinterpret_cast<tensor::Point*>((last ? result : between).data());

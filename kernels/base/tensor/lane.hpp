@@ -46,6 +46,22 @@ SFFT_INLINE LaneMatrix matrix_of(const unsigned* table, int lane, bool low) {
   return matrix;
 }
 
+/// The same for F of 16 points, where most registers hold what others hold: outputs 1 apart see rows 8 apart
+/// with the same or the other sign, and outputs 8 apart rows 1 apart.
+SFFT_INLINE LaneMatrix matrix16_of(const unsigned* table, int lane, bool low) {
+  LaneMatrix matrix = matrix_of(table, lane, low);
+  for (int i = 0; i < 2; ++i) {
+    matrix.at[1][0][i] = matrix.at[0][0][i];
+    matrix.at[1][2][i] = matrix.at[0][2][i];
+  }
+  matrix.at[0][2][0] = matrix.at[1][2][0] = matrix.at[0][0][0];
+  matrix.at[0][3][0] = matrix.at[0][1][0];
+  matrix.at[1][3][0] = matrix.at[1][1][0];
+  matrix.at[0][3][1] = matrix.at[1][1][1];
+  matrix.at[1][3][1] = matrix.at[0][1][1];
+  return matrix;
+}
+
 SFFT_INLINE LaneOperand operand_of(const LanePoints& points) {
   LaneOperand operand;
   SFFT_UNROLL
@@ -60,118 +76,37 @@ SFFT_INLINE LaneOperand operand_of(const LanePoints& points) {
   return operand;
 }
 
-/// One tile's lines in global memory, for a lane's points of a stage.
-template <class Tile, int kStage, bool kPairsOfRows>
-class GlobalSide {
-  using Here = Seat<Tile, kStage>;
-
- public:
-  /// `line` and `point` are the distances; `index` maps a position's point to the one in memory.
-  template <class Index>
-  SFFT_HOST_DEVICE GlobalSide(const Here& seat, std::int64_t line, std::int64_t point, int lines,
-                              const Index& index)
-      : offset_(place(seat.position, line, point, index)),
-        row_(place(1u << Here::kWindow, line, point, index)),
-        column_(place(1u << Here::kPairBit, line, point, index)),
-        lines_(lines) {
-    first_exists_ = exists(seat.position);
-    second_exists_ = exists(seat.position | 1u << Here::kPairBit);
-  }
-
-  SFFT_HOST_DEVICE void load(const Point* from, bool wide, LanePoints& points) const {
-    wide ? load<true>(from, points) : load<false>(from, points);
-  }
-  SFFT_HOST_DEVICE void store(Point* to, bool wide, const LanePoints& points) const {
-    wide ? store<true>(to, points) : store<false>(to, points);
-  }
-
- private:
-  /// Access i of four: the column of its first point, that point's slot, and whether and where it is.
-  static SFFT_HOST_DEVICE constexpr int column_of(int i) { return kPairsOfRows ? i >> 1 : 0; }
-  static SFFT_HOST_DEVICE constexpr int slot_of(int i) { return kPairsOfRows ? 2 * (i & 1) : i; }
-  SFFT_HOST_DEVICE bool has(int i) const { return column_of(i) == 0 ? first_exists_ : second_exists_; }
-  SFFT_HOST_DEVICE std::int64_t at(int i) const {
-    return offset_ + column_of(i) * column_ + ((slot_of(i) & 1) + 8 * (slot_of(i) >> 1)) * row_;
-  }
-
-  template <bool kWide>
-  SFFT_HOST_DEVICE void load(const Point* from, LanePoints& points) const {
-    SFFT_UNROLL
-    for (int i = 0; i < kSlots; ++i) {
-      PointPair both{{0, 0}, {0, 0}};
-      if (has(i)) {
-        if constexpr (kWide) {
-          both = *reinterpret_cast<const PointPair*>(from + at(i));
-        } else {
-          both = {from[at(i)], from[at(i) + (kPairsOfRows ? row_ : column_)]};
-        }
-      }
-      points.at[column_of(i)][slot_of(i)] = both.first;
-      (kPairsOfRows ? points.at[column_of(i)][slot_of(i) + 1] : points.at[1][i]) = both.second;
-    }
-  }
-  template <bool kWide>
-  SFFT_HOST_DEVICE void store(Point* to, const LanePoints& points) const {
-    SFFT_UNROLL
-    for (int i = 0; i < kSlots; ++i) {
-      if (!has(i)) continue;
-      const PointPair both{points.at[column_of(i)][slot_of(i)],
-                           kPairsOfRows ? points.at[column_of(i)][slot_of(i) + 1] : points.at[1][i]};
-      if constexpr (kWide) {
-        *reinterpret_cast<PointPair*>(to + at(i)) = both;
-      } else {
-        to[at(i)] = both.first;
-        to[at(i) + (kPairsOfRows ? row_ : column_)] = both.second;
-      }
-    }
-  }
-
-  template <class Index>
-  static SFFT_HOST_DEVICE std::int64_t place(unsigned position, std::int64_t line, std::int64_t point,
-                                             const Index& index) {
-    return line_of<Tile>(position) * line + index(point_of<Tile>(position)) * point;
-  }
-  SFFT_HOST_DEVICE bool exists(unsigned position) const {
-    return Tile::kKind != TileKind::batch || static_cast<int>(line_of<Tile>(position)) < lines_;
-  }
-
-  std::int64_t offset_, row_, column_;
-  int lines_;
-  bool first_exists_, second_exists_;
-};
-
-struct Identity {
-  SFFT_HOST_DEVICE unsigned operator()(unsigned point) const { return point; }
-};
+/// The position of a thread's unit i, two points that are neighbours in memory; threads take neighbours.
 template <class Tile>
-struct ToFrequency {
-  SFFT_HOST_DEVICE unsigned operator()(unsigned point) const { return frequency_of<Tile>(point); }
-};
-
-template <class Tile>
-SFFT_HOST_DEVICE LanePoints load_lines(const Pass& pass, const TileBase& base, int lane, int warp_tile) {
-  const Seat<Tile, 0> seat(lane, warp_tile);
-  LanePoints points;
+SFFT_HOST_DEVICE unsigned unit_position(int thread, int i) {
+  return static_cast<unsigned>(2 * (i * Tile::kThreads + thread));
+}
+template <class Tile, bool kWide>
+SFFT_HOST_DEVICE PointPair load_unit(const Pass& pass, const TileBase& base, unsigned position) {
   // Known distances save arithmetic.
   const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog
                             : Tile::kColumns               ? 1
                                                            : pass.from_line,
                      point = Tile::kColumns ? pass.from_point : 1;
-  const GlobalSide<Tile, 0, Tile::pairs_of_rows(0)> side(seat, line, point, base.lines, Identity{});
-  side.load(pass.from + base.from, pass.wide, points);
-  return points;
+  if (Tile::kKind == TileKind::batch && static_cast<int>(line_of<Tile>(position)) >= base.lines)
+    return {{0, 0}, {0, 0}};
+  const Point* at = pass.from + base.from + line_of<Tile>(position) * line + point_of<Tile>(position) * point;
+  if constexpr (kWide) {
+    return *reinterpret_cast<const PointPair*>(at);
+  } else {
+    return {at[0], at[1]};
+  }
 }
 
-/// The largest part of the points, and of each of the lane's two columns if they are of two lines.
-SFFT_INLINE unsigned largest_bits(const Point (&points)[kSlots]) {
-  unsigned largest = 0;
-  SFFT_UNROLL
-  for (int slot = 0; slot < kSlots; ++slot) {
-    const unsigned re = magnitude_bits(points[slot].re), im = magnitude_bits(points[slot].im);
-    largest = largest > re ? largest : re;
-    largest = largest > im ? largest : im;
-  }
-  return largest;
+/// The line whose scale a unit has.
+template <class Tile>
+SFFT_HOST_DEVICE unsigned unit_scale(unsigned position) {
+  return Tile::kColumns ? 0 : line_of<Tile>(position);
+}
+/// The largest part of two points; NaN has no say in a scale.
+SFFT_INLINE float largest_part(const PointPair& pair) {
+  return larger(larger(larger(0, pair.first.re), larger(pair.first.im, pair.second.re)),
+                larger(pair.second.im, 0));
 }
 
 /// The line whose scale a column of a lane has.
@@ -193,27 +128,14 @@ SFFT_HOST_DEVICE Scale exit_scale(unsigned largest, float factor) {
 /// Multiplies by the twiddle factors that follow a stage, which also divide by its radix.
 template <class Tile, int kStage>
 SFFT_HOST_DEVICE void twiddle(const Seat<Tile, kStage>& seat, const Point* tables, LanePoints& points) {
-  using Here = Seat<Tile, kStage>;
-  // The transforms that are left have 2^kLeft points; their tables lie one after the other.
-  constexpr int kLeft = kStage == 0 ? Tile::kLog : Tile::kLog - Tile::kFirstBits - 4 * (kStage - 1);
-  constexpr unsigned kMask = (1u << kLeft) - 1;
-  const Point* table = tables;
-  SFFT_UNROLL
-  for (int stage = 0; stage < kStage; ++stage)
-    table += 1u << (stage == 0 ? Tile::kLog : Tile::kLog - Tile::kFirstBits - 4 * (stage - 1));
+  const auto* table = reinterpret_cast<const PointPair*>(
+      tables + std::integral_constant<int, Tile::twiddle_offset(kStage)>::value);
+  constexpr int kShift = Tile::twiddle_shift(kStage), kMask = (1 << Tile::twiddle_bits(kStage)) - 1;
   SFFT_UNROLL
   for (int slot = 0; slot < kSlots; ++slot) {
-    const unsigned at = point_of<Tile>(seat.position | Here::row_offset(slot)) & kMask;
-    if constexpr (Tile::kColumns && Here::kPairBit < Tile::kPointShift) {
-      const Point factor = table[at];
-      points.at[0][slot] = times(points.at[0][slot], factor);
-      points.at[1][slot] = times(points.at[1][slot], factor);
-    } else {
-      static_assert(Here::kPairBit == 0);
-      const PointPair factors = *reinterpret_cast<const PointPair*>(table + at);
-      points.at[0][slot] = times(points.at[0][slot], factors.first);
-      points.at[1][slot] = times(points.at[1][slot], factors.second);
-    }
+    const PointPair factors = table[((seat.warp_tile >> kShift & kMask) * kSlots + slot) * 32 + seat.lane];
+    points.at[0][slot] = times(points.at[0][slot], factors.first);
+    points.at[1][slot] = times(points.at[1][slot], factors.second);
   }
 }
 
@@ -248,6 +170,37 @@ SFFT_HOST_DEVICE LanePoints load_shared(const Seat<Tile, kStage>& seat, const Po
   return points;
 }
 
+/// Stores the results of the last stage, two neighbours in memory at once.
+template <class Tile>
+SFFT_HOST_DEVICE void store_points(const Pass& pass, const TileBase& base,
+                                   const Seat<Tile, Tile::kStages - 1>& seat, const LanePoints& points) {
+  using Here = Seat<Tile, Tile::kStages - 1>;
+  constexpr bool kPairsOfRows = Tile::stores_pairs_of_rows();
+  const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog : 1,
+                     point = Tile::kKind == TileKind::batch ? 1 : pass.to_point;
+  const auto place = [&](unsigned position) {
+    return line_of<Tile>(position) * line + frequency_of<Tile>(point_of<Tile>(position)) * point;
+  };
+  Point* const to = pass.to + base.to + place(seat.position);
+  const std::int64_t row = place(1u << Here::kWindow), column = place(Here::column_offset(1));
+  SFFT_UNROLL
+  for (int i = 0; i < kSlots; ++i) {
+    const int first = kPairsOfRows ? i >> 1 : 0, slot = kPairsOfRows ? 2 * (i & 1) : i;
+    if (Tile::kKind == TileKind::batch &&
+        static_cast<int>(line_of<Tile>(seat.position | Here::column_offset(first))) >= base.lines)
+      continue;
+    Point* const at = to + first * column + ((slot & 1) + 8 * (slot >> 1)) * row;
+    const PointPair both{points.at[first][slot],
+                         kPairsOfRows ? points.at[first][slot + 1] : points.at[1][slot]};
+    if (pass.wide) {
+      *reinterpret_cast<PointPair*>(at) = both;
+    } else {
+      at[0] = both.first;
+      at[1] = both.second;
+    }
+  }
+}
+
 /// Scales the results of the last stage, multiplies them by the factors between passes, and stores them.
 /// `largest`: of the line of either column.
 template <class Tile>
@@ -258,10 +211,7 @@ SFFT_HOST_DEVICE void store_lines(const Pass& pass, const TileBase& base, int la
   const Here seat(lane, warp_tile);
   SFFT_UNROLL
   for (int column = 0; column < 2; ++column) {
-    const Scale scale = exit_scale<Tile>(largest[column], pass.factor);
-    SFFT_UNROLL
-    for (int slot = 0; slot < kSlots; ++slot)
-      points.at[column][slot] = scaled(points.at[column][slot], scale);
+    scale_all(points.at[column], exit_scale<Tile>(largest[column], pass.factor));
   }
   if constexpr (Tile::kColumns) {
     if (pass.log_order > 0) {
@@ -279,11 +229,7 @@ SFFT_HOST_DEVICE void store_lines(const Pass& pass, const TileBase& base, int la
       }
     }
   }
-  const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog : 1,
-                     point = Tile::kKind == TileKind::batch ? 1 : pass.to_point;
-  const GlobalSide<Tile, kLast, Tile::stores_pairs_of_rows()> side(seat, line, point, base.lines,
-                                                                   ToFrequency<Tile>{});
-  side.store(pass.to + base.to, pass.wide, points);
+  store_points<Tile>(pass, base, seat, points);
 }
 
 }  // namespace sfft::detail::tensor

@@ -38,10 +38,13 @@ SFFT_INLINE Point times(Point a, Point b) {
   return {fused(a.re, b.re, -product(a.im, b.im)), fused(a.re, b.im, product(a.im, b.re))};
 }
 
-/// |value| as bits, by which floats are ordered; 0 for NaN, which has no say in a scale.
-SFFT_INLINE unsigned magnitude_bits(float value) {
-  const unsigned bits = half::bits_of(value) & 0x7fffffffu;
-  return bits > 0x7f800000u ? 0 : bits;
+/// The larger magnitude; of NaN and a number the number's.
+SFFT_INLINE float larger(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return fmaxf(fabsf(a), fabsf(b));
+#else
+  return __builtin_fmaxf(__builtin_fabsf(a), __builtin_fabsf(b));
+#endif
 }
 
 constexpr int kLargestExponent = 13;
@@ -67,19 +70,30 @@ SFFT_INLINE float power_of_two(int exponent) {
   return half::from_bits(static_cast<unsigned>(exponent + 127) << 23);
 }
 
-/// 2^exponent, −252 … 254, times `factor`, as two factors: one float does not hold all of them.
+/// 2^exponent, −252 … 254, times `factor`, as two factors, as one float does not hold all of them. The second
+/// is mostly 1.
 struct Scale {
   float first, second;
 };
 SFFT_INLINE Scale scale_of(int exponent, float factor) {
+  if (exponent >= -62 && exponent <= 62 && factor >= 0x1p-62f && factor <= 0x1p62f)
+    return {product(power_of_two(exponent), factor), 1};
   const int half = exponent / 2;
   return {power_of_two(half), product(power_of_two(exponent - half), factor)};
 }
-SFFT_INLINE float scaled(float value, Scale scale) {
-  return product(product(value, scale.first), scale.second);
-}
-SFFT_INLINE Point scaled(Point value, Scale scale) {
-  return {scaled(value.re, scale), scaled(value.im, scale)};
+template <int kCount>
+SFFT_INLINE void scale_all(Point (&points)[kCount], Scale scale) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (int i = 0; i < kCount; ++i)
+    points[i] = {product(points[i].re, scale.first), product(points[i].im, scale.first)};
+  if (scale.second == 1) return;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (int i = 0; i < kCount; ++i)
+    points[i] = {product(points[i].re, scale.second), product(points[i].im, scale.second)};
 }
 
 /// Two fp16 numbers of a register, the real part in the lower half.

@@ -50,22 +50,30 @@ inline std::vector<unsigned> matrix_table(int bits, int sign) {
   return table;
 }
 
-/// Factors that follow the stages of a line of 2^log points, but for the last. Stage s leaves frequency k and
-/// 2^c points below it: entry k·2^c + i is the root of order 2^(c + bits) to the power k·i, over 2^bits.
-inline std::vector<Point> twiddle_table(int log, int sign) {
-  std::vector<Point> table;
-  const int stages = (log + 3) / 4;
-  int left = log;
-  for (int stage = 0; stage + 1 < stages; ++stage) {
-    const int bits = stage == 0 ? first_bits(log) : 4, below = left - bits;
-    for (unsigned k = 0; k < 1u << bits; ++k) {
-      for (unsigned i = 0; i < 1u << below; ++i) {
-        const std::complex<double> root = exact_root(k * i, left, sign) / static_cast<double>(1 << bits);
-        table.push_back({static_cast<float>(root.real()), static_cast<float>(root.imag())});
-      }
+template <class Tile, int kStage>
+void add_twiddles(int sign, std::vector<Point>& table) {
+  constexpr int kLeft = Tile::left(kStage), kBits = Tile::radix_bits(kStage), kBelow = kLeft - kBits;
+  for (int warp_tile = 0; warp_tile < 1 << Tile::twiddle_bits(kStage); ++warp_tile) {
+    for (int i = 0; i < kSlots * 64; ++i) {
+      const Seat<Tile, kStage> seat(i >> 1 & 31, warp_tile << Tile::twiddle_shift(kStage));
+      const unsigned place = seat.position | seat.row_offset(i >> 6) | seat.column_offset(i & 1),
+                     point = point_of<Tile>(place) & ((1u << kLeft) - 1);
+      const std::complex<double> root =
+          exact_root((point >> kBelow) * (point & ((1u << kBelow) - 1)), kLeft, sign) /
+          static_cast<double>(1 << kBits);
+      table.push_back({static_cast<float>(root.real()), static_cast<float>(root.imag())});
     }
-    left = below;
   }
+  if constexpr (kStage + 2 < Tile::kStages) add_twiddles<Tile, kStage + 1>(sign, table);
+}
+
+/// Factors that follow the stages of a tile, but for the last, as lanes need them: for each warp tile, slot
+/// and lane those of its two columns. Frequency k of a stage and point i of what is left to transform are
+/// multiplied by a root to the power k·i, over the radix.
+template <class Tile>
+std::vector<Point> twiddle_table(int sign) {
+  std::vector<Point> table;
+  if constexpr (Tile::kStages > 1) add_twiddles<Tile, 0>(sign, table);
   return table;
 }
 

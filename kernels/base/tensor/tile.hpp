@@ -44,12 +44,14 @@ struct Tile {
   static constexpr int kPointShift = kColumns ? kLogLines : 0, kLineShift = kColumns ? 0 : kLog;
   static constexpr unsigned kPointMask = (1u << kLog) - 1, kLineMask = (1u << kLogLines) - 1;
   /// Tiles of 256 points; a warp does some of them, one after the other.
-  static constexpr int kWarpTiles = 1 << (kBits - 8), kTurns = kWarpTiles < 2 ? 1 : 2,
-                       kWarps = kWarpTiles / kTurns, kThreads = 32 * kWarps;
+  static constexpr int kWarpTiles = 1 << (kBits - 8), kWarps = 8, kTurns = kWarpTiles / kWarps,
+                       kThreads = 32 * kWarps;
+  /// Pairs of points that a thread brings in.
+  static constexpr int kUnits = (1 << (kBits - 1)) / kThreads;
   /// Lines that have a scale of their own.
   static constexpr int kScales = kColumns ? 1 : 1 << kLogLines;
 
-  static_assert(kLog >= 4 && kBits >= 8 && (!kColumns || kLogLines >= 1));
+  static_assert(kLog >= 4 && kBits >= 11 && (!kColumns || kLogLines >= 1));
 
   /// Bits of the radix, and the bit of a position where the rows of a stage begin.
   static SFFT_HOST_DEVICE constexpr int radix_bits(int stage) { return stage == 0 ? kFirstBits : 4; }
@@ -98,6 +100,34 @@ struct Tile {
     return bits[i];
   }
 
+  /// Logarithm of the points that are left to transform together before a stage.
+  static SFFT_HOST_DEVICE constexpr int left(int stage) {
+    return stage == 0 ? kLog : kLog - kFirstBits - 4 * (stage - 1);
+  }
+  /// Twiddle factors after a stage depend on so many bits of a warp tile's number, which is in ascending
+  /// order of positions: on those above the lines' and below what is transformed already.
+  static SFFT_HOST_DEVICE constexpr int twiddle_shift(int stage) {
+    int count = 0;
+    for (int i = 4; i < kBits - 4; ++i) {
+      if (column_bit(stage, i) < kPointShift) ++count;
+    }
+    return count;
+  }
+  static SFFT_HOST_DEVICE constexpr int twiddle_bits(int stage) {
+    int count = 0;
+    for (int i = 4; i < kBits - 4; ++i) {
+      const int bit = column_bit(stage, i);
+      if (bit >= kPointShift && bit < kPointShift + left(stage)) ++count;
+    }
+    return count;
+  }
+  /// Where the factors of a stage begin.
+  static SFFT_HOST_DEVICE constexpr int twiddle_offset(int stage) {
+    int offset = 0;
+    for (int s = 0; s < stage; ++s) offset += 256 << twiddle_bits(s);
+    return offset;
+  }
+
   /// Shared memory is swizzled: bits from 4 on flip one of the bits 1 … 3, in turn.
   static SFFT_HOST_DEVICE constexpr int bank(int bit) {
     return bit == 0 ? 0 : bit < 4 ? 1 << (bit - 1) : 1 << ((bit - 4) % 3);
@@ -121,12 +151,13 @@ template <class Tile, int kStage>
 struct Seat {
   static constexpr int kWindow = Tile::window(kStage), kPairBit = Tile::column_bit(kStage, 0);
 
-  SFFT_HOST_DEVICE Seat(int lane, int warp_tile)
-      : t(lane & 3),
-        position(static_cast<unsigned>(2 * t) << kWindow |
-                 scattered<Tile, kStage, 1>(static_cast<unsigned>(lane) >> 2,
+  SFFT_HOST_DEVICE Seat(int own_lane, int own_tile)
+      : lane(own_lane),
+        warp_tile(own_tile),
+        position(static_cast<unsigned>(2 * (own_lane & 3)) << kWindow |
+                 scattered<Tile, kStage, 1>(static_cast<unsigned>(own_lane) >> 2,
                                             std::make_integer_sequence<int, 3>()) |
-                 scattered<Tile, kStage, 4>(static_cast<unsigned>(warp_tile),
+                 scattered<Tile, kStage, 4>(static_cast<unsigned>(own_tile),
                                             std::make_integer_sequence<int, Tile::kBits - 8>())) {}
 
   /// Of a slot's row above the first, and of the second column.
@@ -137,7 +168,7 @@ struct Seat {
     return static_cast<unsigned>(column) << kPairBit;
   }
 
-  int t;
+  int lane, warp_tile;
   unsigned position;
 };
 

@@ -14,10 +14,9 @@ using tensor::Pass;
 using tensor::Point;
 using tensor::TileKind;
 
-/// Registers for at least 16 warps of a multiprocessor.
+/// Registers for at least 24 warps of a multiprocessor.
 template <class Tile>
-__global__ __launch_bounds__(Tile::kThreads,
-                             512 / Tile::kThreads) void tensor_kernel(const __grid_constant__ Pass pass) {
+__global__ __launch_bounds__(Tile::kThreads, 3) void tensor_kernel(const __grid_constant__ Pass pass) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ unsigned largest[Tile::kScales];
@@ -29,7 +28,7 @@ __global__ __launch_bounds__(Tile::kThreads,
 
 template <class Tile>
 constexpr int shared_bytes() {
-  return Tile::kStages > 1 ? static_cast<int>(sizeof(Point)) << Tile::kBits : 0;
+  return static_cast<int>(sizeof(Point)) << Tile::kBits;
 }
 
 __global__ void split_kernel(const Point* from, tensor::SplitPoint* to, std::int64_t count) {

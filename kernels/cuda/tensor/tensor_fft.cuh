@@ -7,13 +7,30 @@
 
 namespace sfft::detail::tensor {
 
-/// sum += left·right for 16 columns by 8 results.
-__device__ __forceinline__ void multiply_add(const unsigned (&left)[4], const unsigned (&right)[2],
-                                             float (&sum)[4]) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+/// sum = left·right, or sum += left·right, for 16 columns by 8 results.
+template <bool kAdd>
+__device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsigned (&right)[2],
+                                         float (&sum)[4]) {
+  if constexpr (!kAdd) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%10,%10,%10,%10};"
+        : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]), "f"(0.0f));
+  } else {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+  }
+}
+/// The same by both halves of a matrix.
+template <bool kAdd>
+__device__ __forceinline__ void multiply(const unsigned (&left)[2][4], const LaneMatrix& right,
+                                         float (&sum)[4][4]) {
+#pragma unroll
+  for (int tile = 0; tile < 4; ++tile) multiply<kAdd>(left[0], right.at[0][tile], sum[tile]);
+#pragma unroll
+  for (int tile = 0; tile < 4; ++tile) multiply<true>(left[1], right.at[1][tile], sum[tile]);
 }
 
 /// A matrix with its low parts.
@@ -25,27 +42,13 @@ struct Matrices {
 template <bool kExact>
 __device__ __forceinline__ void transform(const Matrices& matrix, bool split, LanePoints& points) {
   const LaneOperand operand = operand_of(points);
-  float sum[4][4] = {};
+  float sum[4][4];
   if (split) {
-    if constexpr (!kExact) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-#pragma unroll
-        for (int tile = 0; tile < 4; ++tile)
-          multiply_add(operand.hi[half], matrix.lo.at[half][tile], sum[tile]);
-      }
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-      for (int tile = 0; tile < 4; ++tile)
-        multiply_add(operand.lo[half], matrix.hi.at[half][tile], sum[tile]);
-    }
-  }
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-#pragma unroll
-    for (int tile = 0; tile < 4; ++tile) multiply_add(operand.hi[half], matrix.hi.at[half][tile], sum[tile]);
+    multiply<false>(operand.lo, matrix.hi, sum);
+    if constexpr (!kExact) multiply<true>(operand.hi, matrix.lo, sum);
+    multiply<true>(operand.hi, matrix.hi, sum);
+  } else {
+    multiply<false>(operand.hi, matrix.hi, sum);
   }
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
@@ -69,32 +72,21 @@ class TileKernel {
 
   __device__ __forceinline__ void run(std::int64_t tile) {
     const TileBase base = base_of(pass_, tile, Tile::kLogLines);
-    LanePoints points[kTurns];
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn)
-      points[turn] = load_lines<Tile>(pass_, base, lane_, first_ + turn);
-    for (int i = static_cast<int>(threadIdx.x); i < Tile::kScales; i += Tile::kThreads) largest_[i] = 0;
-    __syncthreads();
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) find_largest(points[turn], first_ + turn);
-    __syncthreads();
-    matrices_ = {matrix_of(pass_.tables.first_matrix, lane_, false),
-                 matrix_of(pass_.tables.first_matrix, lane_, true)};
+    bring_in(base);
+    matrices_ = matrices_of(pass_.tables.first_matrix, Tile::kFirstBits == 4);
 #pragma unroll
     for (int turn = 0; turn < kTurns; ++turn) {
       const Seat<Tile, 0> seat(lane_, first_ + turn);
+      LanePoints points = load_shared<Tile, 0>(seat, shared_);
 #pragma unroll
       for (int column = 0; column < 2; ++column) {
-        const Scale scale = entry_scale(largest_[scale_index<Tile, 0>(seat, column)]);
-#pragma unroll
-        for (int slot = 0; slot < kSlots; ++slot)
-          points[turn].at[column][slot] = scaled(points[turn].at[column][slot], scale);
+        scale_all(points.at[column], entry_scale(largest_[scale_index<Tile, 0>(seat, column)]));
       }
-      transform<Tile::kExactFirst>(matrices_, pass_.split, points[turn]);
-      finish<0>(base, first_ + turn, points[turn]);
+      transform<Tile::kExactFirst>(matrices_, pass_.split, points);
+      finish<0>(base, first_ + turn, points);
     }
     if constexpr (Tile::kFirstBits < 4 && Tile::kStages > 1)
-      matrices_ = {matrix_of(pass_.tables.matrix, lane_, false), matrix_of(pass_.tables.matrix, lane_, true)};
+      matrices_ = matrices_of(pass_.tables.matrix, true);
     further<1>(base);
   }
 
@@ -127,41 +119,58 @@ class TileKernel {
     }
   }
 
-  /// Lanes of one line combine first.
-  __device__ __forceinline__ void find_largest(const LanePoints& points, int warp_tile) {
-    const Seat<Tile, 0> seat(lane_, warp_tile);
-    unsigned largest[2] = {largest_bits(points.at[0]), largest_bits(points.at[1])};
-    constexpr bool kOneLine = Tile::kColumns || Tile::column_bit(0, 0) < Tile::kLog;
-    if constexpr (kOneLine) largest[0] = max(largest[0], largest[1]);
-    combine<0>(largest);
-    combine<1>(largest);
-    combine<2>(largest);
-    if (((lane_ & 3) == 0) &&
-        (seat.position & kOfPoints) == (Seat<Tile, 0>(0, warp_tile).position & kOfPoints)) {
-#pragma unroll
-      for (int column = 0; column < (kOneLine ? 1 : 2); ++column)
-        atomicMax(largest_ + scale_index<Tile, 0>(seat, column), largest[column]);
-    }
+  __device__ __forceinline__ Matrices matrices_of(const unsigned* table, bool of16) const {
+    return of16 ? Matrices{matrix16_of(table, lane_, false), matrix16_of(table, lane_, true)}
+                : Matrices{matrix_of(table, lane_, false), matrix_of(table, lane_, true)};
   }
-  template <int i>
-  __device__ __forceinline__ void combine(unsigned (&largest)[2]) const {
-    constexpr bool kSame = Tile::kColumns || Tile::column_bit(0, 1 + i) < Tile::kLog;
-    if constexpr (i == 0) {
+
+  template <bool kWide>
+  __device__ __forceinline__ void load_units(const TileBase& base, int thread,
+                                             PointPair (&units)[Tile::kUnits]) const {
 #pragma unroll
-      for (int distance = 1; distance <= 2; distance *= 2) {  // t
+    for (int i = 0; i < Tile::kUnits; ++i)
+      units[i] = load_unit<Tile, kWide>(pass_, base, unit_position<Tile>(thread, i));
+  }
+
+  /// Memory to shared memory, in memory's order, and the largest part of every line on the way.
+  __device__ __forceinline__ void bring_in(const TileBase& base) {
+    const int thread = static_cast<int>(threadIdx.x);
+    PointPair units[Tile::kUnits];
+    pass_.wide ? load_units<true>(base, thread, units) : load_units<false>(base, thread, units);
+    if (thread < Tile::kScales) largest_[thread] = 0;
+    __syncthreads();
+    // Units in sequence of one line: a warp's are, from 64 points on, and those of further units.
+    constexpr int kBlockLog = 9, kTogether = Tile::kColumns ? Tile::kUnits
+                                             : Tile::kLog > kBlockLog
+                                                 ? (Tile::kUnits < 1 << (Tile::kLog - kBlockLog)
+                                                        ? Tile::kUnits
+                                                        : 1 << (Tile::kLog - kBlockLog))
+                                                 : 1;
 #pragma unroll
-        for (int column = 0; column < 2; ++column)
-          largest[column] = max(largest[column], __shfl_xor_sync(~0u, largest[column], distance));
+    for (int i = 0; i < Tile::kUnits; i += kTogether) {
+      float largest = 0;
+#pragma unroll
+      for (int j = i; j < i + kTogether; ++j) {
+        const unsigned position = unit_position<Tile>(thread, j);
+        *reinterpret_cast<PointPair*>(shared_ + swizzled(position)) = units[j];
+        largest = fmaxf(largest, largest_part(units[j]));
       }
+      keep_largest(unit_scale<Tile>(unit_position<Tile>(thread, i)), __float_as_uint(largest));
     }
-    if constexpr (kSame) {
-#pragma unroll
-      for (int column = 0; column < 2; ++column)
-        largest[column] = max(largest[column], __shfl_xor_sync(~0u, largest[column], 4 << i));
-    }
+    __syncthreads();
   }
-  /// The bits of a position that tell points of one scale apart.
-  static constexpr unsigned kOfPoints = Tile::kColumns ? (1u << Tile::kBits) - 1 : Tile::kPointMask;
+
+  __device__ __forceinline__ void keep_largest(unsigned scale, unsigned largest) {
+    constexpr int kLanes = Tile::kColumns || Tile::kLog >= 6 ? 32 : 1 << (Tile::kLog - 1);
+    if constexpr (kLanes == 32) {
+      largest = __reduce_max_sync(~0u, largest);
+    } else {
+#pragma unroll
+      for (int distance = 1; distance < kLanes; distance *= 2)
+        largest = max(largest, __shfl_xor_sync(~0u, largest, distance));
+    }
+    if (lane_ % kLanes == 0) atomicMax(largest_ + scale, largest);
+  }
 
   const Pass& pass_;
   Point* shared_;

@@ -29,18 +29,20 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
           fmt::format("the engine tensor cannot start {} blocks: give a smaller batch", pass.pass.tiles));
     }
     prepare_tensor_pass(pass.kind, pass.log);
-    add_tables(pass.log, -1);
-    if (!forward_only) add_tables(pass.log, 1);
+    add_tables(pass.kind, pass.log, -1);
+    if (!forward_only) add_tables(pass.kind, pass.log, 1);
   }
 }
 
-void TensorTransform::add_tables(int log, int sign) {
+void TensorTransform::add_tables(tensor::TileKind kind, int log, int sign) {
   for (const int bits : {4, tensor::first_bits(log)}) {
     DeviceBuffer& matrix = matrices_[{bits, sign}];
     if (matrix.bytes() == 0) matrix = upload(tensor::matrix_table(bits, sign));
   }
-  DeviceBuffer& twiddles = twiddles_[{log, sign}];
-  if (twiddles.bytes() == 0) twiddles = upload(tensor::twiddle_table(log, sign));
+  DeviceBuffer& twiddles = twiddles_[{kind, log, sign}];
+  if (twiddles.bytes() > 0) return;
+  tensor::with_tile(kind, log,
+                    [&](auto tile) { twiddles = upload(tensor::twiddle_table<decltype(tile)>(sign)); });
 }
 
 std::size_t TensorTransform::workspace_bytes() const noexcept {
@@ -64,7 +66,7 @@ void TensorTransform::run(const Call& call, Stream stream) const {
     pass.factor = last ? call.scale : 1.0f;
     pass.split = call.split;
     pass.tables = {matrices_.at({bits, sign}).as<unsigned>(), matrices_.at({4, sign}).as<unsigned>(),
-                   twiddles_.at({log, sign}).as<tensor::Point>()};
+                   twiddles_.at({passes_[i].kind, log, sign}).as<tensor::Point>()};
     launch_tensor_pass(passes_[i].kind, log, pass, overlap_, stream);
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,13 +35,14 @@ class TensorTransform {
   const std::vector<tensor::PlannedPass>& passes() const noexcept { return passes_; }
 
  private:
-  void add_tables(int log, int sign);
+  void add_tables(tensor::TileKind kind, int log, int sign);
 
   std::vector<tensor::PlannedPass> passes_;
   std::int64_t points_;
-  bool overlap_ = false;  ///< passes may be set up beside the previous one
-  /// By the logarithm of the radix or of the line, and the sign.
-  std::map<std::pair<int, int>, DeviceBuffer> matrices_, twiddles_;
+  bool overlap_ = false;                                  ///< passes may be set up beside the previous one
+  std::map<std::pair<int, int>, DeviceBuffer> matrices_;  ///< by the logarithm of the radix and the sign
+  /// By the tile, that is kind and logarithm of its lines, and the sign.
+  std::map<std::tuple<tensor::TileKind, int, int>, DeviceBuffer> twiddles_;
 };
 
 }  // namespace sfft::detail::cuda

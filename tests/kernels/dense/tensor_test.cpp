@@ -75,16 +75,19 @@ TEST(Tensor, ScalesBringEveryLineToItsPlaceAndBack) {
   const float least = std::numeric_limits<float>::denorm_min();
   for (const float largest : {least, 3 * least, 1e-40f, 1.1754944e-38f, 1e-30f, 1e-7f, 1.0f, 1.999f, 1e30f,
                               std::numeric_limits<float>::max()}) {
-    const unsigned bits = tensor::magnitude_bits(-largest);
-    const float placed = tensor::scaled(largest, tensor::entry_scale(bits));
-    EXPECT_GE(placed, 0x1p13f) << largest;
-    EXPECT_LT(placed, 0x1p14f) << largest;
-    EXPECT_EQ(tensor::scaled(placed, tensor::scale_of(-tensor::scale_exponent(bits), 1)), largest);
+    const unsigned bits = detail::half::bits_of(tensor::larger(0, -largest));
+    tensor::Point point[1] = {{largest, -largest}};
+    tensor::scale_all(point, tensor::entry_scale(bits));
+    EXPECT_GE(point[0].re, 0x1p13f) << largest;
+    EXPECT_LT(point[0].re, 0x1p14f) << largest;
+    tensor::scale_all(point, tensor::scale_of(-tensor::scale_exponent(bits), 1));
+    EXPECT_EQ(point[0].re, largest);
+    EXPECT_EQ(point[0].im, -largest);
   }
   EXPECT_EQ(tensor::scale_exponent(0), 0);
-  EXPECT_EQ(tensor::magnitude_bits(std::numeric_limits<float>::quiet_NaN()), 0u);
-  EXPECT_EQ(tensor::scale_exponent(tensor::magnitude_bits(kInfinity)),
-            tensor::scale_exponent(tensor::magnitude_bits(std::numeric_limits<float>::max())));
+  EXPECT_EQ(tensor::larger(std::numeric_limits<float>::quiet_NaN(), 2), 2);
+  EXPECT_EQ(tensor::scale_exponent(detail::half::bits_of(kInfinity)),
+            tensor::scale_exponent(detail::half::bits_of(std::numeric_limits<float>::max())));
 }
 
 TEST(Tensor, RootsAreExactToFloat) {
