@@ -14,7 +14,7 @@
 #include <random>
 #include <span>
 
-#include "bench/cuda/compact/cufft_half.hpp"
+#include "bench/cuda/cufft_half.hpp"
 #include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/timing.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"

@@ -19,6 +19,8 @@ const char* to_string(Engine engine) noexcept {
       return "vkfft";
     case Engine::tuned:
       return "tuned";
+    case Engine::tensor:
+      return "tensor";
   }
   return "unknown";
 }
@@ -47,6 +49,7 @@ bool available(Engine engine) noexcept {
     case Engine::cufft:
     case Engine::vkfft:
     case Engine::tuned:
+    case Engine::tensor:
       return sfft::detail::gpu_engine_in_build(engine);
   }
   return false;

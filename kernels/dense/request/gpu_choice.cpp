@@ -25,12 +25,14 @@ struct Entrant {
 constexpr Entrant kEntrants[] = {{Engine::cufft, "", "cufft"},
                                  {Engine::cufft, kCompiledKernels, "cufft compiled"},
                                  {Engine::vkfft, "", "vkfft"},
-                                 {Engine::tuned, "", "tuned"}};
+                                 {Engine::tuned, "", "tuned"},
+                                 {Engine::tensor, "", "tensor"}};
 
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_engine(Engine engine, const DenseProblem& problem,
                                                         const std::string& kernel, bool measure) {
   if (engine == Engine::vkfft) return make_vkfft_engine<Real>(problem);
+  if (engine == Engine::tensor) return make_tensor_engine<Real>(problem);
   if (engine == Engine::tuned) return make_tuned_engine<Real>(problem, kernel, measure);
   return make_cufft_engine<Real>(problem, kernel);
 }
@@ -125,7 +127,8 @@ DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& kno
 }  // namespace
 
 bool gpu_engine_in_build(dense::Engine engine) noexcept {
-  return engine == Engine::cufft || engine == Engine::tuned || (engine == Engine::vkfft && have_vkfft());
+  return engine == Engine::cufft || engine == Engine::tuned || (engine == Engine::vkfft && have_vkfft()) ||
+         (engine == Engine::tensor && have_tensor());
 }
 
 template <class Real>

@@ -61,7 +61,8 @@ std::string engine_field(const Json& object, const std::string& device) {
   using dense::Engine;
   const std::string name = text_field(object, "engine", 1, kNameLength);
   const bool cpu = device.starts_with("CPU ");
-  for (const Engine engine : {Engine::built_in, Engine::fftw, Engine::cufft, Engine::vkfft, Engine::tuned}) {
+  for (const Engine engine :
+       {Engine::built_in, Engine::fftw, Engine::cufft, Engine::vkfft, Engine::tuned, Engine::tensor}) {
     if (name != dense::to_string(engine)) continue;
     if (cpu != (engine == Engine::built_in || engine == Engine::fftw))
       refuse("its engine '{}' does not run on '{}'", name, device);

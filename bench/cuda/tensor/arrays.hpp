@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals and errors in device memory, where arrays are too large to go to the host every time.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace sfft::bench {
+
+/// Complex numbers with parts uniform in [−1, 1), the same in every call; in float and, if not null, in
+/// double and in half precision.
+void fill_uniform(std::int64_t count, void* floats, void* doubles, void* halves, cudaStream_t stream);
+
+struct SpectrumError {
+  double relative_l2 = 0;
+  double absolute_sum = 0;  ///< of the differences' magnitudes
+};
+/// Of complex floats, or if `half`, of complex fp16 numbers, against complex doubles. Blocks.
+SpectrumError spectrum_error(const void* spectra, bool half, const void* expected, std::int64_t count);
+
+}  // namespace sfft::bench

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Split-half transforms on tensor cores beside cuFFT in float and half precision, this library's float
+// kernels, and products of fp16 without the split: the 1D table of Kang and Glaeser, and batches of short
+// lines.
+//   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--calls]
+// Signals are uniform in [−1, 1). Errors, of the whole batch, are relative L2 and the sum of absolute
+// differences against cuFFT in double. Times are medians of graph replays; with --calls also those of whole
+// calls: planning, allocation, copies from and to host memory. Exit status 1: tensor is off by more than
+// 6e-7.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "bench/cuda/cufft_half.hpp"
+#include "bench/cuda/library_on_gpu.hpp"
+#include "bench/cuda/peers.hpp"
+#include "bench/cuda/tensor/arrays.hpp"
+#include "bench/cuda/timing.hpp"
+#include "kernels/cuda/tensor/tensor_transform.hpp"
+#include "sfft_commit.hpp"
+
+namespace {
+
+using namespace sfft;
+using namespace sfft::bench;
+using dense::Engine;
+using nlohmann::json;
+
+constexpr double kPromised = 6e-7;
+
+struct Case {
+  std::int64_t points, batch;
+  std::int64_t total() const { return points * batch; }
+  std::string name() const { return fmt::format("{} batch {}", points, batch); }
+};
+
+std::vector<Case> cases(int most) {
+  std::vector<Case> all;
+  constexpr std::int64_t kTotal = std::int64_t{1} << 25;
+  for (const std::int64_t n : {4096, 256, 1024, 512, 2048, 8192, 64, 16}) all.push_back({n, kTotal / n});
+  for (int log = 10; log <= most; ++log) all.push_back({std::int64_t{1} << log, 1});
+  return all;
+}
+
+dense::Options options(const Case& what, Engine engine) {
+  return {.engine = engine,
+          .normalization = dense::Normalization::none,
+          .backend = Backend::cuda,
+          .batch = what.batch};
+}
+
+/// What all contenders of a case share, in device memory.
+class Arena {
+ public:
+  explicit Arena(const Case& what)
+      : what_(what),
+        floats(static_cast<std::size_t>(what.total()) * 8),
+        halves(static_cast<std::size_t>(what.total()) * 4),
+        expected_(static_cast<std::size_t>(what.total()) * 16) {
+    const DeviceBuffer doubles(expected_.bytes());
+    fill_uniform(what.total(), floats.data(), doubles.data(), halves.data(), nullptr);
+    gpu(cudaDeviceSynchronize());
+    const auto exact = make_cufft({.extents = {what.points}, .batch = what.batch, .double_precision = true});
+    exact->load(doubles.data(), nullptr);
+    exact->enqueue(nullptr);
+    gpu(cudaMemcpy(expected_.data(), exact->result(), expected_.bytes(), cudaMemcpyDeviceToDevice));
+  }
+  /// Adds the error of `spectra`. cuFFT's halves may overflow.
+  void add_error(json& row, const void* spectra, bool half) const {
+    const SpectrumError error = spectrum_error(spectra, half, expected_.data(), what_.total());
+    if (!std::isfinite(error.relative_l2)) {
+      row["relative_l2"] = "overflow";
+      return;
+    }
+    row["relative_l2"] = error.relative_l2;
+    row["absolute_sum"] = error.absolute_sum;
+  }
+
+ private:
+  Case what_;
+
+ public:
+  DeviceBuffer floats, halves;
+
+ private:
+  DeviceBuffer expected_;
+};
+
+json timed(Timer& timer, const Case& what, const Work& work) {
+  const Timing timing = timer.warm(work, what.total() > (std::int64_t{1} << 22) ? 2 : 20, 15);
+  return {{"us", timing.us}, {"noise", timing.noise}};
+}
+
+/// Median wall clock of three calls after one that is not counted.
+double whole_call_us(const std::function<void()>& call) {
+  std::vector<double> times;
+  for (int i = 0; i < 4; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+    if (i > 0) times.push_back(time.count());
+  }
+  return median(times);
+}
+
+using Host = std::vector<std::complex<float>>;
+
+json with_cufft(Timer& timer, const Case& what, const Arena& arena, const Host* host) {
+  const PeerProblem problem{.extents = {what.points}, .batch = what.batch};
+  const auto peer = make_cufft(problem);
+  peer->load(arena.floats.data(), timer.stream());
+  json row = timed(timer, what, [&](cudaStream_t stream) { peer->enqueue(stream); });
+  arena.add_error(row, peer->result(), false);
+  if (host == nullptr) return row;
+  Host out(host->size());
+  row["call_us"] = whole_call_us([&] {
+    const auto once = make_cufft(problem);
+    const DeviceBuffer in = upload(*host);
+    once->load(in.data(), nullptr);
+    once->enqueue(nullptr);
+    gpu(cudaMemcpy(out.data(), once->result(), in.bytes(), cudaMemcpyDeviceToHost));
+  });
+  return row;
+}
+
+json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine, const Host* host) {
+  const Shape shape{what.points};
+  const dense::Plan<float> plan(shape, false, options(what, engine));
+  const DeviceBuffer spectra(arena.floats.bytes()), workspace(plan.device_workspace_bytes());
+  json row = timed(timer, what, [&](cudaStream_t stream) {
+    plan.enqueue_forward(arena.floats.data(), ElementType::c64, spectra.as<std::complex<float>>(),
+                         {workspace.data(), workspace.bytes()}, stream);
+  });
+  arena.add_error(row, spectra.data(), false);
+  row["engine"] = plan.engine_name();
+  if (host == nullptr) return row;
+  Host out(host->size());
+  row["call_us"] = whole_call_us([&] {
+    const dense::Plan<float> once(shape, false, options(what, engine));
+    once.forward(host->data(), ElementType::c64, out);
+  });
+  return row;
+}
+
+json with_half(Timer& timer, const Case& what, const Arena& arena) {
+  const auto plan = CufftHalf::make({what.points}, false, what.batch);
+  if (plan == nullptr) return {{"refused", true}};
+  const DeviceBuffer spectra(arena.halves.bytes());
+  json row = timed(timer, what,
+                   [&](cudaStream_t stream) { plan->enqueue(arena.halves.data(), spectra.data(), stream); });
+  arena.add_error(row, spectra.data(), true);
+  return row;
+}
+
+json without_split(Timer& timer, const Case& what, const Arena& arena) {
+  namespace tensor = sfft::detail::tensor;
+  const int log = std::bit_width(static_cast<std::uint64_t>(what.points)) - 1;
+  const sfft::detail::cuda::TensorTransform transform(tensor::planned_passes(log, what.batch), what.total(),
+                                                      0, true);
+  const DeviceBuffer spectra(arena.floats.bytes()), workspace(transform.workspace_bytes());
+  json row = timed(timer, what, [&](cudaStream_t stream) {
+    transform.run({arena.floats.data(), spectra.data(), false, 1, workspace.data(), false}, stream);
+  });
+  arena.add_error(row, spectra.data(), false);
+  return row;
+}
+
+json measure(Timer& timer, const Case& what, bool calls, bool& good) {
+  const Arena arena(what);
+  Host host;
+  if (calls && what.batch == 1)
+    host = download(arena.floats.as<std::complex<float>>(), static_cast<std::size_t>(what.total()));
+  const Host* given = host.empty() ? nullptr : &host;
+  json row{{"name", what.name()}, {"points", what.points}, {"batch", what.batch}};
+  const auto enter = [&](const char* name, const std::function<json()>& contender) {
+    try {
+      row[name] = contender();
+    } catch (const std::exception& error) {
+      row[name] = {{"failed", error.what()}};
+      cudaGetLastError();
+    }
+  };
+  enter("tensor", [&] { return with_plan(timer, what, arena, Engine::tensor, given); });
+  enter("cufft f32", [&] { return with_cufft(timer, what, arena, given); });
+  enter("tuned f32", [&] { return with_plan(timer, what, arena, Engine::tuned, nullptr); });
+  enter("cufft f16", [&] { return with_half(timer, what, arena); });
+  enter("unsplit f16", [&] { return without_split(timer, what, arena); });
+  const json& error = row["tensor"]["relative_l2"];
+  good = good && error.is_number() && error.get<double>() <= kPromised;
+  return row;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string out, filter;
+  int most = 26;
+  bool calls = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--calls") {
+      calls = true;
+    } else if (word == "--most" && i + 1 < argc) {
+      most = std::atoi(argv[++i]);
+    } else if ((word == "--out" || word == "--filter") && i + 1 < argc) {
+      (word == "--out" ? out : filter) = argv[++i];
+    } else {
+      fmt::print(stderr, "bench_cuda_tensor: unknown option {}, or one without its value\n", word);
+      return 2;
+    }
+  }
+  try {
+    Timer timer;
+    bool good = true;
+    json result{{"device", gpu_name()}, {"commit", SFFT_COMMIT}, {"rows", json::array()}};
+    for (const Case& what : cases(most)) {
+      if (what.name().find(filter) == std::string::npos) continue;
+      const json row = measure(timer, what, calls, good);
+      const auto us = [&](const char* name) { return row[name].value("us", 0.0); };
+      fmt::print(
+          "{:<22} tensor {:9.2f} us {:.2e}  cufft {:9.2f}  tuned {:9.2f}  half {:9.2f}  unsplit {:9.2f}\n",
+          what.name(), us("tensor"),
+          row["tensor"].contains("relative_l2") && row["tensor"]["relative_l2"].is_number()
+              ? row["tensor"]["relative_l2"].get<double>()
+              : NAN,
+          us("cufft f32"), us("tuned f32"), us("cufft f16"), us("unsplit f16"));
+      std::fflush(stdout);
+      result["rows"].push_back(row);
+      if (!out.empty()) std::ofstream(out) << result.dump(1) << "\n";
+    }
+    return good ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_cuda_tensor: {}\n", error.what());
+    return 2;
+  }
+}

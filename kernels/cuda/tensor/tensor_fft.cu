@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of all tiles, and small ones with which tests compare the arithmetic with the host's.
+#include "kernels/cuda/tensor/tensor_fft.hpp"
+
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/runtime/launch.hpp"
+#include "kernels/cuda/tensor/tensor_fft.cuh"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+using tensor::Pass;
+using tensor::Point;
+using tensor::TileKind;
+
+/// Registers for at least 24 warps of a multiprocessor.
+template <class Tile>
+__global__ __launch_bounds__(Tile::kThreads, 3) void tensor_kernel(const __grid_constant__ Pass pass) {
+#if __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(16) unsigned char bytes[];
+  __shared__ unsigned largest[Tile::kScales];
+  await_previous_kernel();
+  allow_next_kernel();
+  tensor::TileKernel<Tile>(pass, reinterpret_cast<Point*>(bytes), largest).run(blockIdx.x);
+#endif
+}
+
+template <class Tile>
+constexpr int shared_bytes() {
+  return static_cast<int>(sizeof(Point)) << Tile::kBits;
+}
+
+__global__ void split_kernel(const Point* from, tensor::SplitPoint* to, std::int64_t count) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) to[i] = tensor::split(from[i]);
+}
+
+__global__ void roots_kernel(int log_order, unsigned step, float sign, Point* to, std::int64_t count) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) to[i] = tensor::root_of(static_cast<unsigned>(i) * step, log_order, sign);
+}
+
+unsigned blocks_for(std::int64_t count) {
+  return static_cast<unsigned>((count + kThreads - 1) / kThreads);
+}
+
+}  // namespace
+
+void prepare_tensor_pass(TileKind kind, int log) {
+  tensor::with_tile(kind, log, [](auto tile) {
+    using Tile = decltype(tile);
+    check(cudaFuncSetAttribute(tensor_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               shared_bytes<Tile>()),
+          "shared memory of a tensor kernel");
+  });
+}
+
+void launch_tensor_pass(TileKind kind, int log, const Pass& pass, bool overlap, Stream stream) {
+  tensor::with_tile(kind, log, [&](auto tile) {
+    using Tile = decltype(tile);
+    const LaunchShape shape{pass.tiles, Tile::kThreads, 1, static_cast<std::size_t>(shared_bytes<Tile>()),
+                            overlap};
+    launch(tensor_kernel<Tile>, shape, pass, stream, "tensor FFT");
+  });
+}
+
+void launch_tensor_split(const Point* from, tensor::SplitPoint* to, std::int64_t count, Stream stream) {
+  split_kernel<<<blocks_for(count), kThreads, 0, stream>>>(from, to, count);
+  check_launch("split of points");
+}
+
+void launch_tensor_roots(int log_order, unsigned step, float sign, Point* to, std::int64_t count,
+                         Stream stream) {
+  roots_kernel<<<blocks_for(count), kThreads, 0, stream>>>(log_order, step, sign, to, count);
+  check_launch("roots of unity");
+}
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Split-half Fourier transforms on tensor cores: launches of a pass.
+#pragma once
+
+#include "kernels/base/tensor/passes.hpp"
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Lets kernels use the shared memory that their tiles need, on the current device.
+void prepare_tensor_pass(tensor::TileKind kind, int log);
+/// All arrays are in device memory. `overlap`: the device can set up a kernel beside the stream's previous
+/// one. Stream-ordered, allocates nothing.
+void launch_tensor_pass(tensor::TileKind kind, int log, const tensor::Pass& pass, bool overlap,
+                        Stream stream);
+
+/// For tests: the split numbers of points, as registers, and back.
+void launch_tensor_split(const tensor::Point* from, tensor::SplitPoint* to, std::int64_t count,
+                         Stream stream);
+/// root_of() for every exponent below 2^log_order that is a multiple of `step`.
+void launch_tensor_roots(int log_order, unsigned step, float sign, tensor::Point* to, std::int64_t count,
+                         Stream stream);
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uploads the tables of a transform and launches its passes, with a workspace between them.
+#include "kernels/cuda/tensor/tensor_transform.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/tensor/tables.hpp"
+
+namespace sfft::detail::cuda {
+
+TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::int64_t points_of_batch,
+                                 int device, bool forward_only)
+    : passes_(std::move(passes)), points_(points_of_batch) {
+  const DeviceInfo& info = device_info(device);
+  if (info.major < 8) {
+    throw Error(
+        ErrorCode::backend_unavailable,
+        fmt::format("the engine tensor needs products of 16 by 8 by 16 fp16 numbers, which GPUs have from "
+                    "compute capability 8.0 on, and {} has {}.{}: use another engine",
+                    info.name, info.major, info.minor));
+  }
+  overlap_ = info.overlap;
+  constexpr std::int64_t kMostBlocks = 0x7fffffff;
+  for (const tensor::PlannedPass& pass : passes_) {
+    if (pass.pass.tiles > kMostBlocks) {
+      throw Error(
+          ErrorCode::backend_unavailable,
+          fmt::format("the engine tensor cannot start {} blocks: give a smaller batch", pass.pass.tiles));
+    }
+    prepare_tensor_pass(pass.kind, pass.log);
+    add_tables(pass.kind, pass.log, -1);
+    if (!forward_only) add_tables(pass.kind, pass.log, 1);
+  }
+}
+
+void TensorTransform::add_tables(tensor::TileKind kind, int log, int sign) {
+  for (const int bits : {4, tensor::first_bits(log)}) {
+    DeviceBuffer& matrix = matrices_[{bits, sign}];
+    if (matrix.bytes() == 0) matrix = upload(tensor::matrix_table(bits, sign));
+  }
+  DeviceBuffer& twiddles = twiddles_[{kind, log, sign}];
+  if (twiddles.bytes() > 0) return;
+  tensor::with_tile(kind, log,
+                    [&](auto tile) { twiddles = upload(tensor::twiddle_table<decltype(tile)>(sign)); });
+}
+
+std::size_t TensorTransform::workspace_bytes() const noexcept {
+  return need_workspace(passes_) ? aligned(static_cast<std::size_t>(points_) * sizeof(tensor::Point)) : 0;
+}
+
+void TensorTransform::run(const Call& call, Stream stream) const {
+  const int sign = call.inverse ? 1 : -1;
+  auto* const between =
+      static_cast<tensor::Point*>(need_workspace(passes_) ? static_cast<void*>(call.workspace) : call.to);
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    const bool last = i + 1 == passes_.size();
+    const int log = passes_[i].log, bits = tensor::first_bits(log);
+    tensor::Pass pass = passes_[i].pass;
+    pass.from = i == 0 ? static_cast<const tensor::Point*>(call.from) : between;
+    pass.to = last ? static_cast<tensor::Point*>(call.to) : between;
+    pass.wide = (reinterpret_cast<std::uintptr_t>(pass.from) | reinterpret_cast<std::uintptr_t>(pass.to)) %
+                    sizeof(tensor::PointPair) ==
+                0;
+    pass.sign = static_cast<float>(sign);
+    pass.factor = last ? call.scale : 1.0f;
+    pass.split = call.split;
+    pass.tables = {matrices_.at({bits, sign}).as<unsigned>(), matrices_.at({4, sign}).as<unsigned>(),
+                   twiddles_.at({passes_[i].kind, log, sign}).as<tensor::Point>()};
+    launch_tensor_pass(passes_[i].kind, log, pass, overlap_, stream);
+  }
+}
+
+}  // namespace sfft::detail::cuda

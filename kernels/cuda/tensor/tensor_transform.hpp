@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A split-half transform on tensor cores: its passes and their tables.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/tensor/tensor_fft.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Made and run with its device current. Immutable.
+class TensorTransform {
+ public:
+  /// What a call does. `split` = false: products of fp16 alone, to compare with.
+  struct Call {
+    const void* from = nullptr;
+    void* to = nullptr;  ///< may be `from`
+    bool inverse = false;
+    float scale = 1;
+    std::byte* workspace = nullptr;
+    bool split = true;
+  };
+
+  /// Throws Error(backend_unavailable) if the device lacks the instructions, or blocks are too many.
+  TensorTransform(std::vector<tensor::PlannedPass> passes, std::int64_t points_of_batch, int device,
+                  bool forward_only);
+
+  /// Of 256-byte aligned device memory.
+  std::size_t workspace_bytes() const noexcept;
+  /// Stream-ordered, allocates nothing.
+  void run(const Call& call, Stream stream) const;
+  const std::vector<tensor::PlannedPass>& passes() const noexcept { return passes_; }
+
+ private:
+  void add_tables(tensor::TileKind kind, int log, int sign);
+
+  std::vector<tensor::PlannedPass> passes_;
+  std::int64_t points_;
+  bool overlap_ = false;                                  ///< passes may be set up beside the previous one
+  std::map<std::pair<int, int>, DeviceBuffer> matrices_;  ///< by the logarithm of the radix and the sign
+  /// By the tile, that is kind and logarithm of its lines, and the sign.
+  std::map<std::tuple<tensor::TileKind, int, int>, DeviceBuffer> twiddles_;
+};
+
+}  // namespace sfft::detail::cuda

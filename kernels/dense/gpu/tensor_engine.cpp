@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Split-half transforms on tensor cores as a dense engine: complex floats, powers of two.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/tensor/tensor_transform.hpp"
+#include "kernels/dense/problem/problem.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::backend_unavailable, "the engine tensor " + why + ": use another engine");
+}
+
+/// Throws for what the kernels do not do.
+std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
+  if (problem.real || !problem.contiguous()) refuse("transforms contiguous complex signals");
+  std::vector<int> logs;
+  for (int d = 0; d < problem.shape.rank(); ++d) {
+    const auto extent = static_cast<std::uint64_t>(problem.shape[d]);
+    if (!std::has_single_bit(extent)) refuse(fmt::format("takes powers of two, and not {} points", extent));
+    if (extent > 1) logs.push_back(static_cast<int>(std::bit_width(extent)) - 1);
+  }
+  if (logs.empty() || !tensor::has_passes(logs)) {
+    refuse(fmt::format(
+        "takes 2^{} to 2^{} points in one dimension, in more of them rows of at most 2^{} points and "
+        "columns of at most 2^{}, and not {}",
+        tensor::kLeastLog, tensor::kMostLog, tensor::kMostBatchLog, tensor::kMostSideLog,
+        problem.shape.to_string()));
+  }
+  return tensor::planned_passes(logs, problem.batch);
+}
+
+class TensorEngine final : public GpuDenseEngine<float> {
+ public:
+  explicit TensorEngine(const DenseProblem& problem)
+      : transform_(checked_passes(problem), total_points(problem), problem.device, problem.forward_only) {}
+
+  std::size_t workspace_bytes() const noexcept override { return transform_.workspace_bytes(); }
+  bool reads(ElementType type) const noexcept override { return type == ElementType::c64; }
+  bool writes_strides() const noexcept override { return true; }
+  void forward(const void* signals, ElementType, std::complex<float>* spectra, float scale,
+               std::byte* workspace, CUstream_st* stream) const override {
+    transform_.run({signals, spectra, false, scale, workspace}, stream);
+  }
+  void inverse(const std::complex<float>* spectra, void* signals, float scale, std::byte* workspace,
+               CUstream_st* stream) const override {
+    transform_.run({spectra, signals, true, scale, workspace}, stream);
+  }
+  std::string name() const override {
+    std::string text = "split-half on tensor cores, lines of";
+    for (const tensor::PlannedPass& pass : transform_.passes()) text += fmt::format(" {}", 1 << pass.log);
+    return text;
+  }
+
+ private:
+  cuda::TensorTransform transform_;
+};
+
+}  // namespace
+
+bool have_tensor() noexcept {
+  return true;
+}
+
+template <>
+std::unique_ptr<const GpuDenseEngine<float>> make_tensor_engine(const DenseProblem& problem) {
+  return std::make_unique<const TensorEngine>(problem);
+}
+template <>
+std::unique_ptr<const GpuDenseEngine<double>> make_tensor_engine(const DenseProblem&) {
+  refuse("computes in float");
+}
+
+}  // namespace sfft::detail

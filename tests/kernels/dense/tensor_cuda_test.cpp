@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the engine tensor on a GPU: split and roots against those of the host, bit by bit; transforms against
+// double and against the emulation; batches, in place, unaligned, special values, refusals.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "kernels/cuda/tensor/tensor_transform.hpp"
+#include "tests/support/dense_device.hpp"
+#include "tests/support/tensor_emulation.hpp"
+#include "tests/support/throws.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft::test {
+namespace {
+
+using dense::Engine;
+using Values = std::vector<std::complex<float>>;
+using Exact = std::vector<std::complex<double>>;
+
+constexpr double kBound = 6e-7;
+
+class TensorCuda : public GpuTest {};
+
+Values noise(std::size_t count, unsigned seed, float scale = 1) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-scale, scale);
+  Values values(count);
+  for (auto& value : values) value = {uniform(random), uniform(random)};
+  return values;
+}
+
+dense::Options options(Engine engine, std::size_t batch) {
+  return {.engine = engine,
+          .normalization = dense::Normalization::none,
+          .backend = Backend::cuda,
+          .batch = static_cast<std::int64_t>(batch)};
+}
+
+Exact exact_spectra(const Values& signals, std::size_t n) {
+  const dense::Plan<double> plan(Shape{static_cast<std::int64_t>(n)}, false,
+                                 options(Engine::cufft, signals.size() / n));
+  return forward_on_device(plan, Exact(signals.begin(), signals.end()));
+}
+
+dense::Plan<float> tensor_plan(std::size_t n, std::size_t batch) {
+  return dense::Plan<float>(Shape{static_cast<std::int64_t>(n)}, false, options(Engine::tensor, batch));
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+TEST_F(TensorCuda, SplitIsThatOfTheHost) {
+  std::vector<tensor::Point> points;
+  std::mt19937 random(1);
+  for (unsigned exponent = 0; exponent < 127 + 15; ++exponent) {
+    for (int i = 0; i < 2000; ++i) {
+      const auto value = [&] {
+        return detail::half::from_bits(static_cast<unsigned>(random()) % 2 << 31 | exponent << 23 |
+                                       static_cast<unsigned>(random()) % 0x800000u);
+      };
+      points.push_back({value(), value()});
+    }
+  }
+  std::vector<tensor::SplitPoint> expected;
+  for (const tensor::Point& point : points) expected.push_back(tensor::split(point));
+  const OnDevice<tensor::Point> from(points);
+  const OnDevice<tensor::SplitPoint> to(points.size());
+  detail::cuda::launch_tensor_split(from.get(), to.get(), static_cast<std::int64_t>(points.size()), nullptr);
+  EXPECT_TRUE(same_bits(to.read(), expected));
+}
+
+TEST_F(TensorCuda, RootsAreThoseOfTheHost) {
+  for (int log = 3; log <= 27; ++log) {
+    const unsigned step = log > 14 ? (1u << (log - 14)) + 1 : 1;
+    const std::size_t count = ((std::size_t{1} << log) - 1) / step + 1;
+    std::vector<tensor::Point> expected;
+    for (std::size_t i = 0; i < count; ++i)
+      expected.push_back(tensor::root_of(static_cast<unsigned>(i) * step, log, 1));
+    const OnDevice<tensor::Point> to(count);
+    detail::cuda::launch_tensor_roots(log, step, 1, to.get(), static_cast<std::int64_t>(count), nullptr);
+    EXPECT_TRUE(same_bits(to.read(), expected)) << log;
+  }
+}
+
+/// Where all sums are exact, GPU and emulation agree bit by bit: lines of 16 points whose parts are few small
+/// integers, and matrices of 4 points.
+TEST_F(TensorCuda, ProductsAreThoseOfTheEmulation) {
+  for (const int log : {6, 10}) {  // the first stage has 4 points
+    Values x(std::size_t{64} << log);
+    std::mt19937 random(7);
+    // An impulse among zeros: every later sum has one addend.
+    for (std::size_t vector = 0; vector < 64; ++vector)
+      x[(vector << log) + random() % (1u << log)] = {static_cast<float>(random() % 15) - 7, 1};
+    const Values got = forward_on_device(tensor_plan(std::size_t{1} << log, 64), x);
+    EXPECT_LE(relative_l2(got, emulated_tensor_fft(x, log)), 1e-7) << log;
+  }
+}
+
+TEST_F(TensorCuda, EveryPowerOfTwoAgainstDoubleAndEmulation) {
+  for (int log = tensor::kLeastLog; log <= 18; ++log) {
+    const std::size_t n = std::size_t{1} << log, batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : 3;
+    const Values x = noise(n * batch, static_cast<unsigned>(log));
+    const Values got = forward_on_device(tensor_plan(n, batch), x);
+    EXPECT_LE(relative_l2(got, exact_spectra(x, n)), kBound) << "2^" << log;
+    EXPECT_LE(relative_l2(got, emulated_tensor_fft(x, log)), kBound) << "2^" << log;
+  }
+}
+
+TEST_F(TensorCuda, LongTransforms) {
+  for (const int log : {19, 20, 21, 22, 23, 24}) {
+    const std::size_t n = std::size_t{1} << log;
+    const Values x = noise(n, static_cast<unsigned>(log));
+    EXPECT_LE(relative_l2(forward_on_device(tensor_plan(n, 1), x), exact_spectra(x, n)), kBound)
+        << "2^" << log;
+  }
+}
+
+TEST_F(TensorCuda, SeveralDimensions) {
+  for (const Shape& shape : {Shape({16, 256}), Shape({1024, 64}), Shape({512, 1024}), Shape({16, 8192}),
+                             Shape({64, 64, 64}), Shape({32, 16, 256}), Shape({128, 128, 128})}) {
+    const Values x = noise(2 * static_cast<std::size_t>(shape.points()), 6);
+    const Values got = forward_on_device(dense::Plan<float>(shape, false, options(Engine::tensor, 2)), x);
+    const dense::Plan<double> exact(shape, false, options(Engine::cufft, 2));
+    EXPECT_LE(relative_l2(got, forward_on_device(exact, Exact(x.begin(), x.end()))), kBound)
+        << shape.to_string();
+  }
+}
+
+TEST_F(TensorCuda, InversesAndNormalization) {
+  for (const int log : {4, 8, 10, 13, 15, 20}) {
+    const std::size_t n = std::size_t{1} << log;
+    dense::Options asked = options(Engine::tensor, 2);
+    asked.normalization = dense::Normalization::unitary;
+    const dense::Plan<float> plan(Shape{static_cast<std::int64_t>(n)}, false, asked);
+    const Values x = noise(2 * n, 3), there = forward_on_device(plan, x);
+    EXPECT_LE(relative_l2(inverse_on_device<std::complex<float>, float>(plan, there, Values(2 * n)), x),
+              2 * kBound)
+        << "2^" << log;
+  }
+}
+
+TEST_F(TensorCuda, InPlaceAndUnaligned) {
+  for (const int log : {4, 6, 12, 13, 16, 21}) {
+    const std::size_t n = std::size_t{1} << log, batch = log < 16 ? 5 : 1;
+    const Values x = noise(n * batch, 8);
+    const dense::Plan<float> plan = tensor_plan(n, batch);
+    const Values expected = forward_on_device(plan, x);
+    Values shifted(1);
+    shifted.insert(shifted.end(), x.begin(), x.end());
+    const OnDevice<std::complex<float>> memory(shifted);
+    const Workspace workspace(plan.device_workspace_bytes());
+    plan.enqueue_forward(memory.get() + 1, ElementType::c64, memory.get() + 1, workspace.get(), nullptr);
+    const Values got = memory.read();
+    EXPECT_TRUE(same_bits(Values(got.begin() + 1, got.end()), expected)) << "2^" << log;
+  }
+}
+
+TEST_F(TensorCuda, EveryVectorHasItsScale) {
+  for (const int log : {4, 5, 8, 11, 12}) {
+    const std::size_t n = std::size_t{1} << log;
+    const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-37f, 3e33f};
+    Values all;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const Values one = noise(n, static_cast<unsigned>(i), scales[i]);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    const Values got = forward_on_device(tensor_plan(n, scales.size()), all);
+    const Exact expected = exact_spectra(all, n);
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const auto first = static_cast<std::ptrdiff_t>(i * n), last = first + static_cast<std::ptrdiff_t>(n);
+      EXPECT_LE(relative_l2(Values(got.begin() + first, got.begin() + last),
+                            Exact(expected.begin() + first, expected.begin() + last)),
+                kBound)
+          << "2^" << log << " vector " << i;
+    }
+  }
+}
+
+TEST_F(TensorCuda, NanAndInfinityStayInTheirVector) {
+  const std::size_t n = 64;
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Values x = noise(3 * n, 9);
+    const Exact expected = exact_spectra(x, n);
+    x[n + 11] = {0.5f, bad};
+    const Values got = forward_on_device(tensor_plan(n, 3), x);
+    for (std::size_t i = 0; i < 3 * n; ++i) {
+      const bool finite = std::isfinite(got[i].real()) && std::isfinite(got[i].imag());
+      ASSERT_EQ(finite, i < n || i >= 2 * n) << i;
+    }
+    EXPECT_LE(
+        relative_l2(Values(got.begin(), got.begin() + n), Exact(expected.begin(), expected.begin() + n)),
+        kBound);
+  }
+}
+
+TEST_F(TensorCuda, WhatItDoesNotDoIsRefused) {
+  const auto refused = [](const Shape& shape, bool real) {
+    EXPECT_EQ(code_of([&] { dense::Plan<float>(shape, real, options(Engine::tensor, 1)); }),
+              ErrorCode::backend_unavailable);
+  };
+  refused(Shape{1000}, false);
+  refused(Shape{8}, false);
+  refused(Shape{1024}, true);
+  refused(Shape({64, 60}), false);
+  refused(Shape({2048, 64}), false);
+  refused(Shape({16, 16}), false);
+  EXPECT_EQ(code_of([&] { dense::Plan<double>(Shape{1024}, false, options(Engine::tensor, 1)); }),
+            ErrorCode::backend_unavailable);
+}
+
+TEST_F(TensorCuda, HostMemory) {
+  const std::size_t n = 1024, batch = 100;
+  const Values x = noise(n * batch, 2);
+  Values got(x.size());
+  tensor_plan(n, batch).forward(x.data(), ElementType::c64, got);
+  EXPECT_LE(relative_l2(got, exact_spectra(x, n)), kBound);
+}
+
+TEST_F(TensorCuda, OtherTypesAndStridesAreConverted) {
+  const std::size_t n = 512;
+  const Values x = noise(2 * n, 4);
+  const Exact expected = exact_spectra(x, n);
+  EXPECT_LE(relative_l2(forward_on_device(tensor_plan(n, 2), Exact(x.begin(), x.end())), expected), kBound);
+  dense::Options strided = options(Engine::tensor, 2);
+  strided.signal = {{2, 0, 0}, 1};  // one signal's elements between the other's
+  Values mixed(2 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    mixed[2 * i] = x[i];
+    mixed[2 * i + 1] = x[n + i];
+  }
+  const dense::Plan<float> plan(Shape{static_cast<std::int64_t>(n)}, false, strided);
+  const Values got = forward_on_device(plan, mixed);
+  EXPECT_LE(relative_l2(got, expected), kBound);
+  Values back = inverse_on_device<std::complex<float>, float>(plan, got, Values(2 * n));
+  for (auto& value : back) value /= static_cast<float>(n);
+  EXPECT_LE(relative_l2(back, mixed), 2 * kBound);
+}
+
+TEST_F(TensorCuda, GraphsRepeatSeveralPasses) {
+  for (const int log : {15, 21}) {
+    const std::size_t n = std::size_t{1} << log;
+    const dense::Plan<float> plan = tensor_plan(n, 1);
+    const OnDevice<std::complex<float>> input(n), output(n);
+    const Workspace workspace(plan.device_workspace_bytes());
+    const detail::cuda::OwnedStream stream;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    // There, and from there back to the input.
+    plan.enqueue_forward(input.get(), ElementType::c64, output.get(), workspace.get(), stream.get());
+    plan.enqueue_inverse(output.get(), input.get(), workspace.get(), stream.get());
+    ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    for (unsigned round = 0; round < 3; ++round) {
+      Values x = noise(n, round);
+      ASSERT_EQ(cudaMemcpy(input.get(), x.data(), n * sizeof(x[0]), cudaMemcpyHostToDevice), cudaSuccess);
+      ASSERT_EQ(cudaGraphLaunch(executable, stream.get()), cudaSuccess);
+      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+      EXPECT_LE(relative_l2(output.read(), exact_spectra(x, n)), kBound) << log;
+      for (auto& value : x) value *= static_cast<float>(n);
+      EXPECT_LE(relative_l2(input.read(), x), 2 * kBound) << log;
+    }
+    EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  }
+}
+
+TEST_F(TensorCuda, MeasuringTimesIt) {
+  dense::Options asked = options(Engine::automatic, 64);
+  asked.planning = dense::Planning::measure;
+  const dense::Plan<float> plan(Shape{256}, false, asked);
+  EXPECT_NE(plan.reason().find("tensor"), std::string::npos) << plan.reason();
+  dense::forget_wisdom();
+}
+
+}  // namespace
+}  // namespace sfft::test

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the arithmetic of split-half transforms and the layout of their kernels without a GPU: splits, scales
+// and roots, tables against double, and whole transforms of the kernels' lane functions with emulated matrix
+// products, against transforms in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+#include <span>
+
+#include "sfft/dense.hpp"
+#include "tests/support/tensor_emulation.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft::test {
+namespace {
+
+using Values = std::vector<std::complex<float>>;
+using Exact = std::vector<std::complex<double>>;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// What is promised at every length and scale.
+constexpr double kBound = 6e-7;
+
+Values noise(std::size_t count, unsigned seed, float scale = 1) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-scale, scale);
+  Values values(count);
+  for (auto& value : values) value = {uniform(random), uniform(random)};
+  return values;
+}
+
+/// Transforms in double of the signals of one shape.
+Exact exact_spectra(const Values& signals, const std::vector<int>& logs, bool inverse = false) {
+  std::vector<std::int64_t> extents;
+  for (const int log : logs) extents.push_back(std::int64_t{1} << log);
+  const Shape shape{std::span<const std::int64_t>(extents)};
+  const dense::Plan<double> plan(shape, false,
+                                 {.normalization = dense::Normalization::none,
+                                  .batch = static_cast<std::int64_t>(signals.size()) / shape.points()});
+  Exact in(signals.begin(), signals.end()), out(in.size());
+  if (inverse) {
+    plan.inverse(std::span<const std::complex<double>>(in), std::span<std::complex<double>>(out));
+  } else {
+    plan.forward(in.data(), ElementType::c128, out);
+  }
+  return out;
+}
+Exact exact_spectra(const Values& signals, int log, bool inverse = false) {
+  return exact_spectra(signals, std::vector<int>{log}, inverse);
+}
+
+TEST(Tensor, SplitsAreWithin22Bits) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (int exponent = -30; exponent <= 14; ++exponent) {
+    for (int i = 0; i < 1000; ++i) {
+      const tensor::Point x{std::ldexp(uniform(random), exponent), std::ldexp(uniform(random), exponent)};
+      const tensor::SplitPoint parts = tensor::split(x);
+      const double re = double{tensor::lower_half(parts.hi)} + tensor::lower_half(parts.lo),
+                   im = double{tensor::upper_half(parts.hi)} + tensor::upper_half(parts.lo);
+      // Half a unit in the last of 2·11 bits; fp16 has multiples of 2^-24.
+      ASSERT_LE(std::fabs(re - double{x.re}), std::max(std::ldexp(std::fabs(double{x.re}), -22), 0x1p-25))
+          << x.re;
+      ASSERT_LE(std::fabs(im - double{x.im}), std::max(std::ldexp(std::fabs(double{x.im}), -22), 0x1p-25))
+          << x.im;
+    }
+  }
+}
+
+TEST(Tensor, ScalesBringEveryLineToItsPlaceAndBack) {
+  const float least = std::numeric_limits<float>::denorm_min();
+  for (const float largest : {least, 3 * least, 1e-40f, 1.1754944e-38f, 1e-30f, 1e-7f, 1.0f, 1.999f, 1e30f,
+                              std::numeric_limits<float>::max()}) {
+    const unsigned bits = detail::half::bits_of(tensor::larger(0, -largest));
+    tensor::Point point[1] = {{largest, -largest}};
+    tensor::scale_all(point, tensor::entry_scale(bits));
+    EXPECT_GE(point[0].re, 0x1p13f) << largest;
+    EXPECT_LT(point[0].re, 0x1p14f) << largest;
+    tensor::scale_all(point, tensor::scale_of(-tensor::scale_exponent(bits), 1));
+    EXPECT_EQ(point[0].re, largest);
+    EXPECT_EQ(point[0].im, -largest);
+  }
+  EXPECT_EQ(tensor::scale_exponent(0), 0);
+  EXPECT_EQ(tensor::larger(std::numeric_limits<float>::quiet_NaN(), 2), 2);
+  EXPECT_EQ(tensor::scale_exponent(detail::half::bits_of(kInfinity)),
+            tensor::scale_exponent(detail::half::bits_of(std::numeric_limits<float>::max())));
+}
+
+TEST(Tensor, RootsAreExactToFloat) {
+  for (int log = 3; log <= 27; ++log) {
+    const unsigned step = log > 14 ? (1u << (log - 14)) + 1 : 1;
+    for (unsigned e = 0; e < 1u << log; e += step) {
+      const tensor::Point root = tensor::root_of(e, log, -1);
+      const std::complex<double> expected = tensor::exact_root(e, log, -1);
+      ASSERT_NEAR(double{root.re}, expected.real(), 1e-7) << log << " " << e;
+      ASSERT_NEAR(double{root.im}, expected.imag(), 1e-7) << log << " " << e;
+    }
+  }
+}
+
+TEST(Tensor, MatricesOfTwoAndFourPointsAreExact) {
+  for (const int sign : {-1, 1}) {
+    for (int bits = 1; bits <= 4; ++bits) {
+      const std::vector<unsigned> table = tensor::matrix_table(bits, sign);
+      bool exact = true;
+      for (std::size_t i = 512; i < table.size(); ++i) exact = exact && (table[i] & 0x7fff7fffu) == 0;
+      EXPECT_EQ(exact, bits <= 2) << bits;
+    }
+  }
+}
+
+/// Every position of a tile is in one place of one lane, in every stage, and eight lanes that access shared
+/// memory at once find 16 bytes each in different banks.
+template <class Tile, int kStage>
+void expect_permutation() {
+  std::set<unsigned> seen, words;
+  for (int warp_tile = 0; warp_tile < Tile::kWarpTiles; ++warp_tile) {
+    for (int lane = 0; lane < 32; ++lane) {
+      const tensor::Seat<Tile, kStage> seat(lane, warp_tile);
+      for (int slot = 0; slot < 4; ++slot) {
+        for (int column = 0; column < 2; ++column) {
+          const unsigned position = seat.position | seat.row_offset(slot) | seat.column_offset(column);
+          seen.insert(position);
+          words.insert(tensor::swizzled(position));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), std::size_t{1} << Tile::kBits);
+  EXPECT_EQ(words.size(), seen.size());
+  EXPECT_EQ(*words.rbegin(), (1u << Tile::kBits) - 1);
+  if constexpr (Tile::kStages > 1) {
+    for (int first = 0; first < 32; first += 8) {
+      std::set<unsigned> banks;
+      for (int lane = first; lane < first + 8; ++lane)
+        banks.insert(tensor::swizzled(tensor::Seat<Tile, kStage>(lane, 0).position) >> 1 & 7u);
+      EXPECT_EQ(banks.size(), 8u) << "stage " << kStage << " of 2^" << Tile::kLog << ", kind "
+                                  << static_cast<int>(Tile::kKind);
+    }
+  }
+  if constexpr (kStage + 1 < Tile::kStages) expect_permutation<Tile, kStage + 1>();
+}
+
+TEST(Tensor, LanesShareATileWithoutBankConflicts) {
+  for (const auto kind : {tensor::TileKind::batch, tensor::TileKind::columns, tensor::TileKind::rows}) {
+    for (int log = tensor::kLeastLog; log <= tensor::kMostBatchLog; ++log)
+      tensor::with_tile(kind, log, [](auto tile) { expect_permutation<decltype(tile), 0>(); });
+  }
+}
+
+TEST(Tensor, EveryPowerOfTwoAgainstDouble) {
+  for (int log = tensor::kLeastLog; log <= 20; ++log) {
+    // More lines than one tile holds, and not a multiple of that.
+    const std::size_t batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : (log <= 15 ? 2 : 1);
+    const Values x = noise(batch << log, static_cast<unsigned>(log));
+    EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kBound) << "2^" << log;
+  }
+}
+
+TEST(Tensor, Inverses) {
+  for (const int log : {4, 7, 9, 12, 14, 17}) {
+    const Values x = noise(std::size_t{1} << log, 5);
+    const float scale = 1 / static_cast<float>(1 << log);
+    Exact expected = exact_spectra(x, log, true);
+    for (auto& value : expected) value *= double{scale};
+    EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {1, scale}), expected), kBound) << "2^" << log;
+  }
+}
+
+TEST(Tensor, SeveralDimensions) {
+  const std::vector<std::vector<int>> shapes = {{4, 8},    {8, 4},    {10, 4},   {4, 13},  {9, 6},
+                                                {4, 4, 8}, {6, 6, 6}, {5, 4, 8}, {7, 5, 7}};
+  for (const std::vector<int>& logs : shapes) {
+    std::string name;
+    std::size_t points = 1;
+    for (const int log : logs) {
+      name += " 2^" + std::to_string(log);
+      points <<= log;
+    }
+    ASSERT_TRUE(tensor::has_passes(logs)) << name;
+    const Values x = noise(2 * points, 1);
+    EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs), exact_spectra(x, logs)), kBound) << name;
+  }
+}
+
+TEST(Tensor, EveryScaleFromTinyToHuge) {
+  for (const int log : {4, 6, 8, 11, 14}) {
+    const std::size_t n = std::size_t{1} << log;
+    for (int decade = -36; decade <= 33; decade += 3) {
+      const auto scale = static_cast<float>(std::pow(10.0, decade));
+      const Values x = noise(n, static_cast<unsigned>(log + 100 + decade), scale);
+      // Results near the least normal number are multiples of 2^-149.
+      const double least = 0x1p-149 / (double{scale} * std::sqrt(static_cast<double>(n)));
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kBound + least)
+          << "2^" << log << ", 1e" << decade;
+    }
+  }
+}
+
+TEST(Tensor, VectorsOfABatchKeepTheirOwnScale) {
+  for (const int log : {4, 5, 8, 10}) {
+    const std::size_t n = std::size_t{1} << log;
+    Values all;
+    const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-38f, 3e33f, 1e-44f};
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const Values one = noise(n, static_cast<unsigned>(i), scales[i]);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    const Values got = emulated_tensor_fft(all, log);
+    const Exact expected = exact_spectra(all, log);
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const auto first = static_cast<std::ptrdiff_t>(i * n), last = first + static_cast<std::ptrdiff_t>(n);
+      const double least =
+          scales[i] > 0 ? 0x1p-149 / (double{scales[i]} * std::sqrt(static_cast<double>(n))) : 0;
+      EXPECT_LE(relative_l2(Values(got.begin() + first, got.begin() + last),
+                            Exact(expected.begin() + first, expected.begin() + last)),
+                kBound + least)
+          << "2^" << log << " vector " << i;
+    }
+  }
+}
+
+TEST(Tensor, NanAndInfinityStayInTheirVector) {
+  for (const int log : {4, 6, 8, 12}) {
+    const std::size_t n = std::size_t{1} << log;
+    Values x = noise(3 * n, 9);
+    const Exact expected = exact_spectra(x, log);
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity}) {
+      x[n + n / 3] = {0.5f, bad};
+      const Values got = emulated_tensor_fft(x, log);
+      for (std::size_t i = n; i < 2 * n; ++i)
+        ASSERT_FALSE(std::isfinite(got[i].real()) && std::isfinite(got[i].imag()));
+      for (const std::size_t vector : {0u, 2u}) {
+        const auto first = static_cast<std::ptrdiff_t>(vector * n),
+                   last = first + static_cast<std::ptrdiff_t>(n);
+        EXPECT_LE(relative_l2(Values(got.begin() + first, got.begin() + last),
+                              Exact(expected.begin() + first, expected.begin() + last)),
+                  kBound);
+      }
+    }
+  }
+}
+
+TEST(Tensor, HardSignals) {
+  for (const int log : {8, 12, 13, 16}) {
+    const std::size_t n = std::size_t{1} << log;
+    Values impulse(n), constant(n, {1, -1}), spike = noise(n, 4, 1e-6f), tone(n);
+    impulse[n / 3] = {0.75f, 0.1f};
+    spike[5] = {1e6f, 0};
+    for (std::size_t i = 0; i < n; ++i)
+      tone[i] = std::complex<float>(tensor::exact_root(static_cast<unsigned>(i * 7 % n), log, 1));
+    for (const Values& x : {impulse, constant, spike, tone})
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kBound) << "2^" << log;
+  }
+}
+
+TEST(Tensor, WithoutTheSplitAThousandTimesTheError) {
+  const Values x = noise(4096, 2);
+  const double error = relative_l2(emulated_tensor_fft(x, 12, {-1, 1, false}), exact_spectra(x, 12));
+  EXPECT_GE(error, 1e-4);
+  EXPECT_LE(error, 2e-3);
+}
+
+}  // namespace
+}  // namespace sfft::test
