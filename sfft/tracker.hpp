@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -52,6 +53,13 @@ struct Similarity {
   double us = 0;  ///< microseconds spent on this beyond what the frame needed anyway
 };
 
+/// How far a frame's spectrum is from that of a dense transform, over the support without f = 0.
+struct ErrorCheck {
+  double error_l2 = 0;  ///< ‖X̂ − X‖₂; 0 where the result itself is that of a dense transform
+  double norm_l2 = 0;   ///< ‖X‖₂
+  double us = 0;        ///< microseconds spent on this beyond what the frame needed anyway
+};
+
 struct TrackerOptions {
   PlanOptions plan{};
   LearnOptions learn{};  ///< for relearning; all zero: the template's own k
@@ -85,6 +93,10 @@ struct TrackerOptions {
   /// Work out the similarity of every frame, not of renewals alone. Each frame is then also transformed
   /// densely, which takes longer than all the rest (Similarity::us).
   bool similarity = false;
+  /// Says of a frame, counted from 0, whether its true error is wanted (TrackedFrame::check). Such a frame is
+  /// compared with a dense transform, from which reported errors are calibrated as from any other comparison,
+  /// and is answered as if it had not been. Its report is made before the comparison. Empty: of none.
+  std::function<bool(std::int64_t)> check{};
 };
 
 template <class Real>
@@ -101,6 +113,8 @@ struct TrackedFrame {
   /// To the template before this frame: of frames that are refreshed or relearned, and of all when
   /// TrackerOptions::similarity is set; none for a frame that holds NaN or infinities.
   std::optional<Similarity> similarity;
+  /// Of frames that TrackerOptions::check asks for; none for a frame that holds NaN or infinities.
+  std::optional<ErrorCheck> check;
 };
 
 /// Takes frames in order. Not thread-safe: use one tracker per stream. Blocks; may allocate when it relearns.

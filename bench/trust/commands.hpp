@@ -14,6 +14,7 @@ struct VideoOptions {
   std::int64_t every = 1;  ///< compare every n-th frame
   std::uint64_t seed = 1;
   std::int64_t learn_frames = 1;
+  std::int64_t check = 0;  ///< TrackerOptions::check of every n-th frame; 0: none
   double accuracy = 0;
   bool reference = true;
   bool synthetic = true;

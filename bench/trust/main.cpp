@@ -32,6 +32,8 @@ CLI::App* add_video(CLI::App& app, VideoOptions& options) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--accuracy", options.accuracy, "TrackerOptions::accuracy")->capture_default_str();
+  command->add_option("--check", options.check,
+                      "TrackerOptions::check of every n-th frame, as sfft-video does");
   command->add_flag("--reference,!--no-reference", options.reference,
                     "Difference against a reference frame (default)");
   command->add_flag("--synthetic,!--no-synthetic", options.synthetic, "The synthetic streams (default)");

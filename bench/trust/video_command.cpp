@@ -54,6 +54,8 @@ std::vector<FrameRecord> watch(Stream& stream, const VideoOptions& options) {
   TrackerOptions tracking;
   tracking.reference = options.reference;
   tracking.accuracy = options.accuracy;
+  if (options.check > 0)
+    tracking.check = [every = options.check](std::int64_t frame) { return (frame + 1) % every == 0; };
   Tracker<float> tracker(tmpl, tracking);
   Truth truth(shape, true);
   std::vector<FrameRecord> records;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace sfft::detail {
 
@@ -36,7 +37,7 @@ constexpr int kPasses = 3;
 constexpr double kScatter = 0.15, kRidge = 0.05;
 /// How far a comparison may be off if the interval to the next is to grow; after a surprise it shrinks.
 const double kAgreement = std::log(1.3);
-constexpr std::int64_t kLeastStep = 4, kShortStep = 8;
+constexpr std::int64_t kLeastStep = 4, kShortStep = 8, kNextStep = 2, kManyFrames = 16;
 /// A true error this many times the reported one means that earlier comparisons no longer hold.
 const double kContradiction = std::log(1.7);
 
@@ -103,14 +104,25 @@ double Calibration::factor(double reported) const {
   return std::exp(std::clamp(all / (all + kIgnorance) * mean, kLeast, kMost)) * kMargin;
 }
 
+void Calibration::bring_forward() noexcept {
+  next_ = std::min(next_, frames_);
+  brought_forward_ = true;
+}
+
 void Calibration::compared(double true_l2, double reported_l2, double reported) {
+  // Where somebody else asks for comparisons in short order, a report that was too large is no reason for
+  // more, and one that was too small cannot wait for them.
+  const bool more_come = std::exchange(brought_forward_, false) && frames_ - last_ <= kManyFrames;
   last_ = frames_;
   elsewhere_ = 0;
-  if (reported_l2 > 0 && reported > 0) {
+  if (reported_l2 > 0 && reported > kNegligible) {
     const double log_ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);
     const double surprise = known_.empty() ? 0 : log_ratio - std::log(factor(reported) / kMargin);
     if (surprise > kContradiction) known_.clear();
-    if (std::fabs(surprise) > kAgreement) step_ = std::clamp(step_ / 2, kLeastStep, kShortStep);
+    if (more_come && surprise > kAgreement)
+      step_ = kNextStep;
+    else if (!more_come && std::fabs(surprise) > kAgreement)
+      step_ = std::clamp(step_ / 2, kLeastStep, kShortStep);
     if (known_.size() == kMemory) known_.erase(known_.begin());
     known_.push_back({std::log(reported), std::clamp(log_ratio, kLeast, kMost)});
   }

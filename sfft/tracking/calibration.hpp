@@ -23,6 +23,8 @@ class Calibration {
   /// Frames from here to the next scheduled comparison, that one included; a large number when none is
   /// scheduled or when it is overdue, because errors are negligible.
   std::int64_t frames_to_next() const noexcept;
+  /// The comparison of this frame, which somebody asked for, takes the place of the next scheduled one.
+  void bring_forward() noexcept;
   /// Records the outcome of a comparison, in ‖X̂ − X‖₂.
   void compared(double true_l2, double reported_l2, double reported);
   /// The factor by which to multiply a reported relative error.
@@ -43,6 +45,7 @@ class Calibration {
   std::int64_t step_ = 2;          ///< frames from it to the one after
   std::int64_t last_ = 0;          ///< frame of the last comparison
   std::int64_t least_gap_ = 4;     ///< least distance to one out of turn; doubles with each
+  bool brought_forward_ = false;   ///< the comparison of this frame
   int elsewhere_ = 0;              ///< frames in a row at a level that was never compared
   std::vector<Comparison> known_;  ///< the last few
 };

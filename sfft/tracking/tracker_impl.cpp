@@ -16,8 +16,6 @@ namespace sfft::detail {
 
 namespace {
 
-/// The longest wait between two decisions about the reference, in frames.
-constexpr int kLongestWait = 256;
 /// The most frames that are transformed ahead of the decisions about them.
 constexpr std::size_t kLongestRun = 256;
 
@@ -100,43 +98,6 @@ void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
   dense_->execute(frame, result_.spectrum, dense_workspace_);
 }
 
-/// Compares the sparse spectrum of a frame with the exact one, which becomes the result; renews what is
-/// stale.
-template <class Real>
-void TrackerImpl<Real>::compare(const SignalView& frame) {
-  sparse_ = std::move(result_.spectrum);
-  result_.spectrum = {};
-  transform_densely(frame);
-  if (!result_.spectrum.finite) {  // by a sample that the plan does not read
-    result_.spectrum = std::move(sparse_);
-    return;
-  }
-  double error = 0, norm = 0;
-  for (std::size_t i = 0; i < sparse_.values.size(); ++i) {
-    if ((*sparse_.support)[i] == 0) continue;
-    const std::complex<double> truth(result_.spectrum.values[i]);
-    error += std::norm(std::complex<double>(sparse_.values[i]) - truth);
-    norm += std::norm(truth);
-  }
-  const double relative = norm > 0 ? std::sqrt(error / norm) : 0;
-  calibration_.compared(std::sqrt(error), sparse_.error_l2, sparse_.relative_error);
-  ++calibrated_count;
-  result_.action = TrackAction::calibrated;
-  result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
-                               relative, sparse_.relative_error);
-  // Comparisons come thick while something passes through the scene. That is no reason for another reference
-  // or template: these are reconsidered ever more rarely.
-  const bool reconsider = !differencing() || frames_ >= next_decision_;
-  if (staleness_.unacceptable(relative) || (reconsider && staleness_.drifted(relative))) return renew(frame);
-  if (reconsider) {
-    decision_step_ = std::min(2 * decision_step_, kLongestWait);
-    next_decision_ = frames_ + decision_step_;
-    if (reconsider_reference(frame, relative)) return;
-    if (departures_ > 0) refresh(frame);
-  }
-  staleness_.compared();
-}
-
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
 /// will be compared with a dense transform, because a comparison may change the plan.
 template <class Real>
@@ -200,7 +161,13 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   const double factor = calibration_.factor(spectrum.relative_error);
   result_.calibration = factor;
   const double error = factor * spectrum.relative_error;
-  if (due || staleness_.unacceptable(error) || staleness_.suspect(error)) return compare(frame);
+  // A drift alone calls for a comparison only where that may lead to a renewal: until then, the calibration
+  // knows better which frames it needs.
+  if (due || staleness_.unacceptable(error) || (staleness_.suspect(error) && may_decide())) {
+    compare(frame);
+    return;
+  }
+  if (options_.check && options_.check(frames_) && !compare_beside(frame)) return;
   if (factor != 1) {
     spectrum.error_l2 *= factor;
     spectrum.relative_error = error;
@@ -219,6 +186,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.action = TrackAction::sparse;
   result_.reason.clear();
   result_.similarity.reset();
+  result_.check.reset();
   largest_.reset();
   if (skip_sparse_ > 0) {
     forget_ahead();
@@ -235,6 +203,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     transform_sparsely(frames);
   }
   if (options_.similarity) note_similarity_of_any(frame);
+  note_check();
   result_.differencing = differencing();
   result_.us = microseconds_since(begin) - owed_us_;
   ++frames_;

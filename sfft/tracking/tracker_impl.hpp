@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -55,6 +56,8 @@ class TrackerImpl {
   bool looking() const {
     return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
   }
+  /// Whether a comparison may change the reference.
+  bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
   void install(Plan<Real> plan);  ///< and asks for a better one
   void replace(Plan<Real> plan);
   void ask_for_better();
@@ -66,11 +69,14 @@ class TrackerImpl {
   void find_spectrum(std::span<const SignalView> frames);
   std::size_t run_length(std::size_t most) const;
   void forget_ahead() noexcept;
-  void compare(const SignalView& frame);
+  bool compare(const SignalView& frame);
+  bool compare_beside(const SignalView& frame);
+  void note_check();
   bool reconsider_reference(const SignalView& frame, double error);
   void take_reference(const SignalView& frame);
   void refresh(const SignalView& frame);
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
+  bool worth_learning(std::span<const std::complex<double>> values) const;
   bool relearn_if_better(const SignalView& frame);
   void renew(const SignalView& frame);
   void note_similarity(const SignalView& frame);
@@ -82,6 +88,7 @@ class TrackerImpl {
   Workspace<Real> workspace_, dense_workspace_;
   TrackedFrame<Real> result_;
   Spectrum<Real> sparse_;                             ///< of a frame that is compared
+  ErrorCheck compared_;                               ///< what the latest comparison found
   std::vector<std::complex<double>> renewed_values_;  ///< X of the last renewal at the support; or empty
   std::optional<Template> largest_;                   ///< the k largest of this frame, if they were learned
   std::int64_t frames_ = 0;
@@ -101,6 +108,8 @@ class TrackerImpl {
   int departures_ = 0;              ///< decisions in a row that found a frame unlike its reference
   std::int64_t next_decision_ = 0;  ///< frame from which a comparison may change the reference
   int decision_step_ = 1;           ///< frames from one such to the next
+  double fresh_share_ = 0;          ///< of a frame's energy, in the support last learned from one
+  std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
 
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search

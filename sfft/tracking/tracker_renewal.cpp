@@ -16,6 +16,8 @@ namespace {
 /// A difference pays when it has less than this share of the energy that frames have outside the support, and
 /// no longer when it has this much.
 constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
+/// Frames for which the share of the energy that fresh frequencies would hold is taken for known.
+constexpr std::int64_t kLongestTrust = 256;
 
 std::vector<double> multiplicities(const Template& tmpl) {
   std::vector<double> out;
@@ -52,7 +54,7 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
     if (memory_.empty()) return false;
     const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
     departures_ = change.outside > kRepeatsNoMore * tail ? departures_ + 1 : 0;
-    if (departures_ > 0 && staleness_.may_learn()) {
+    if (departures_ > 0 && staleness_.may_learn() && worth_learning(values)) {
       staleness_.say("the frame is unlike its reference");
       if (relearn_if_better(frame)) {
         result_.action = TrackAction::relearned;
@@ -126,6 +128,17 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   renewed_values_ = values;
 }
 
+/// Whether a support learned from this frame, just transformed densely, may hold enough more than the one
+/// there is. Learning takes several dense transforms, and what share of a scene's energy fresh frequencies
+/// hold changes slowly: while the support still holds nearly that share, it is not asked for again soon.
+template <class Real>
+bool TrackerImpl<Real>::worth_learning(std::span<const std::complex<double>> values) const {
+  if (frames_ - learned_at_ >= kLongestTrust) return true;
+  const double held = held_energy(plan_.source(), values);
+  const double halfway = (1 + options_.relearn_below) / 2;
+  return !(held >= halfway * fresh_share_ * (held + result_.spectrum.tail_energy));
+}
+
 /// Learns afresh from a frame just transformed densely; keeps the old support when it holds nearly as much.
 template <class Real>
 bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
@@ -139,6 +152,8 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   if (learn_options.k == source.k() && learn_options.method == LearnMethod::dense) largest_ = fresh;
   const double held = held_energy(source, in_double(result_.spectrum));
   const double fresh_held = held_energy(fresh, fresh.values());
+  learned_at_ = frames_;
+  fresh_share_ = fresh_held / std::max(held + result_.spectrum.tail_energy, 1e-300);
   if (!(held < options_.relearn_below * fresh_held)) return false;
   result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", staleness_.reason(),
                                100 * held / fresh_held);
@@ -180,6 +195,8 @@ void TrackerImpl<Real>::renew(const SignalView& frame) {
 
 template bool TrackerImpl<float>::reconsider_reference(const SignalView&, double);
 template bool TrackerImpl<double>::reconsider_reference(const SignalView&, double);
+template bool TrackerImpl<float>::worth_learning(std::span<const std::complex<double>>) const;
+template bool TrackerImpl<double>::worth_learning(std::span<const std::complex<double>>) const;
 template void TrackerImpl<float>::learn_amplitudes(TemplateData&, const SignalView&) const;
 template void TrackerImpl<double>::learn_amplitudes(TemplateData&, const SignalView&) const;
 template void TrackerImpl<float>::take_reference(const SignalView&);

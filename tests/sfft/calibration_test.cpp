@@ -53,6 +53,23 @@ TEST(Calibration, LearnsAConstantFactor) {
   }
 }
 
+TEST(Calibration, ComparisonsThatAreAskedForReplaceItsOwn) {
+  Calibration calibration(256);
+  int own = 0;
+  for (int i = 0; i < 1000; ++i) {
+    if (calibration.due(0.01)) {
+      ++own;
+    } else if (i % 10 == 0) {
+      calibration.bring_forward();
+    } else {
+      continue;
+    }
+    calibration.compared(3, 1, 0.01);
+  }
+  EXPECT_LE(own, 4);
+  EXPECT_NEAR(calibration.factor(0.01), 3, 0.6);
+}
+
 TEST(Calibration, FollowsErrorsThatStayWhileReportsSwing) {
   // A swaying camera: the difference to the reference comes and goes, the noise of the reference stays.
   Calibration calibration(256);

@@ -134,5 +134,51 @@ TEST(TrackerAccount, CalibrationCanBeGivenUp) {
   EXPECT_EQ(without.calibrated(), 0);
 }
 
+TEST(TrackerAccount, ChecksFindTheTrueErrorAndLeaveTheAnswerAsItIs) {
+  const Shape shape{96, 128};
+  const auto film = [](int t) { return test::film_frame(96, 128, t); };
+  const Template tmpl = learn(SignalView(film(0), shape), {.k = 60, .reference = true});
+  TrackerOptions options{.plan = {.path = Path::comb}};
+  options.check = [](std::int64_t frame) { return frame % 4 == 3; };
+  Tracker<float> tracker(tmpl, options);
+  int sparse = 0, wanted = 0;
+  for (int t = 1; t <= 80; ++t) {
+    const auto pixels = film(t);
+    const auto& tracked = tracker.push(SignalView(pixels, shape));
+    ASSERT_EQ(tracked.check.has_value(), t % 4 == 0) << t;
+    if (!tracked.check) continue;
+    ++wanted;
+    const Spectrum<float>& got = tracked.spectrum;
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < got.values.size(); ++i) {
+      const std::int64_t flat = (*got.support)[i];
+      if (flat == 0) continue;
+      std::complex<double> truth = 0;  // by definition
+      for (std::int64_t m = 0; m < shape.points(); ++m) {
+        const double turns = static_cast<double>(flat / 128 * (m / 128) % 96) / 96 +
+                             static_cast<double>(flat % 128 * (m % 128) % 128) / 128;
+        truth += std::polar(static_cast<double>(pixels[static_cast<std::size_t>(m)]),
+                            -2 * std::numbers::pi * turns);
+      }
+      error += std::norm(std::complex<double>(got.values[i]) - truth);
+      norm += std::norm(truth);
+    }
+    const double rounding = 1e-5 * std::sqrt(norm);
+    EXPECT_NEAR(tracked.check->norm_l2, std::sqrt(norm), rounding) << t;
+    EXPECT_NEAR(tracked.check->error_l2, std::sqrt(error), rounding) << t << to_string(tracked.action);
+    if (tracked.action != TrackAction::sparse) continue;
+    ++sparse;
+    EXPECT_EQ(got.path, Path::comb);
+    EXPECT_LE(tracked.check->error_l2, 2 * got.error_l2) << t;
+    EXPECT_GT(tracked.check->us, 0);
+  }
+  EXPECT_EQ(wanted, 20);
+  EXPECT_GE(sparse, 15);
+  // They stand in for comparisons of the tracker's own.
+  Tracker<float> alone(tmpl, {.plan = {.path = Path::comb}});
+  for (int t = 1; t <= 80; ++t) alone.push(SignalView(film(t), shape));
+  EXPECT_LT(tracker.calibrated(), alone.calibrated());
+}
+
 }  // namespace
 }  // namespace sfft

@@ -120,6 +120,25 @@ TEST(Decoder, FillsBatchesOrTakesWhatThereIs) {
   }
 }
 
+TEST(Decoder, WakesForSeveralFramesAndForTheLast) {
+  for (const std::size_t wake : {std::size_t{1}, std::size_t{4}, std::size_t{100}}) {
+    NumberedSource source(201, End::clean);
+    Decoder decoder(source, {.slots = 12});
+    int seen = 0;
+    while (true) {
+      const auto frames = decoder.next(1, 1, kGo, wake);
+      if (frames.empty()) break;
+      ASSERT_EQ(number_of(frames[0]), seen++);
+    }
+    EXPECT_EQ(seen, 201);
+  }
+  // A source that falls silent after fewer frames than that: they come all the same.
+  NumberedSource source(2, End::silent);
+  Decoder decoder(source, {.slots = 12});
+  EXPECT_EQ(decoder.next(1, 1, kGo, 8).size(), 1u);
+  EXPECT_EQ(decoder.next(1, 1, kGo, 8).size(), 1u);
+}
+
 TEST(Decoder, ASlowSourceIsNotWaitedForWhereOneFrameIsEnough) {
   NumberedSource source(3, End::silent);
   Decoder decoder(source, {.slots = 16});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <numbers>
 #include <random>
@@ -30,6 +31,7 @@ struct Film {
   unsigned seed = 1;
   std::function<std::pair<double, double>(double)> place = [](double) { return std::pair(0.0, 0.0); };
   std::function<double(double)> lamp = [](double) { return 1.0; };
+  double turn = 0;  ///< of the scene about the picture's centre, in radians per second
   std::function<double(double)> part = nullptr;  ///< of blobs around (100, 30): their own x
   int breaks_after = -1;                         ///< then InputError
   std::string name = "film";
@@ -56,7 +58,12 @@ class MadeUp final : public FrameSource {
     std::vector<double> light(kWidth * kHeight, 110);
     for (const Blob& blob : blobs_) {
       const bool part = film_.part && std::hypot(blob.x - 100, blob.y - 30) < 24;
-      draw_blob(blob, dx + (part ? film_.part(t) : 0), dy, light);
+      Blob turned = blob;
+      const std::complex<double> middle(kWidth / 2.0, kHeight / 2.0);
+      const auto place = middle + (std::complex(blob.x, blob.y) - middle) * std::polar(1.0, film_.turn * t);
+      turned.x = place.real();
+      turned.y = place.imag();
+      draw_blob(turned, dx + (part ? film_.part(t) : 0), dy, light);
     }
     frame.width = kWidth;
     frame.height = kHeight;
@@ -150,6 +157,21 @@ TEST(VibrationRecording, FollowsThePlace) {
     EXPECT_NEAR(region.x[i], x, 0.03 + 0.03 * std::abs(x));
     EXPECT_NEAR(region.y[i], y, 0.03 + 0.03 * std::abs(y));
   }
+}
+
+TEST(VibrationRecording, ASceneThatTurnsSlowlyVibratesAsMuch) {
+  Film film;
+  film.frames = 600;
+  film.part = [](double t) { return 0.5 * std::cos(kTurn * 31 * t); };
+  const Result still = watch(film);
+  film.turn = 0.05 / 2.4;  // 3 degrees within the film
+  const Result turning = watch(film);
+  ASSERT_FALSE(still.report.regions[0].motion.peaks.empty());
+  ASSERT_FALSE(turning.report.regions[0].motion.peaks.empty());
+  const auto& expected = still.report.regions[0].motion.peaks[0];
+  const auto& peak = turning.report.regions[0].motion.peaks[0];
+  EXPECT_NEAR(peak.frequency_hz, 31, 0.05);
+  EXPECT_NEAR(peak.amplitude / expected.amplitude, 1, 0.05);
 }
 
 TEST(VibrationRecording, DriftAndFlickerAreNoVibration) {

@@ -43,6 +43,8 @@ class DenseTimer {
         workspace_(plan_.workspace_bytes()) {}
 
   std::string engine() const { return plan_.engine_name(); }
+  /// Whether the next frame is needed in float.
+  bool takes_converted() const noexcept { return !warm_ || from_converted_; }
   /// Microseconds for a frame; `converted` is the same frame in float. The first call compares the two
   /// inputs, and later ones take the one that was faster.
   double time(const SignalView& frame, const SignalView& converted);
@@ -61,8 +63,8 @@ class DenseCheck {
   DenseCheck(const Shape& shape, int threads);
 
   void time(const SignalView& frame, std::vector<RunReport::DenseTimes>& times);
-  /// Compares a spectrum with the exact one, over the support without f = 0.
-  void verify(const SignalView& frame, const Spectrum<float>& spectrum, FrameRecord& record);
+  /// Compares a spectrum with the exact one, as a Tracker's check does.
+  ErrorCheck verify(const SignalView& frame, const Spectrum<float>& spectrum);
 
  private:
   /// A dense plan for the support of the spectra that come, with what it needs.
@@ -80,6 +82,9 @@ class DenseCheck {
   std::optional<Exact> exact_;
   std::vector<DenseTimer> timers_;
 };
+
+/// Puts what a check has found into the record of the frame, whose own numbers are there already.
+void note(const ErrorCheck& check, FrameRecord& record);
 
 /// Dense transforms are timed on the first few frames and then now and then: enough for a median, few enough
 /// not to dominate. `times_us`: those of one engine so far.

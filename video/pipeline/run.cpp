@@ -48,7 +48,15 @@ class Run {
     const Template tmpl = given ? *options_.tmpl : learn(views, learn_options(options_, view.shape()));
     report_.first_template = tmpl;
     report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
-    tracker_.emplace(tmpl, tracker_options(options_, live_));
+    TrackerOptions tracking = tracker_options(options_, live_);
+    // On the CPU a check calibrates as well. Frames of a GPU are checked by the other processor.
+    const std::int64_t before = given ? 0 : 1;  // the first frame pushed
+    if (options_.verify > 0) {
+      tracking.check = [this, before](std::int64_t frame) {
+        return !on_gpu() && (frame + before) % options_.verify == 0;
+      };
+    }
+    tracker_.emplace(tmpl, tracking);
     if (options_.keep_template) first_plan_ = tracker_->plan();
     dense_.emplace(view.shape(), options_.threads);
     note_plan();
@@ -106,9 +114,11 @@ class Run {
     record.similarity = tracked.similarity;
     // Asked for beside the transform, and reported beside it.
     if (options_.similarity && tracked.similarity) record.us -= tracked.similarity->us;
+    if (tracked.check) note(*tracked.check, record);
     report_.calibration = tracked.calibration;
     report_.differencing = tracked.differencing;
-    if (options_.verify > 0 && index % options_.verify == 0) dense_->verify(view, tracked.spectrum, record);
+    if (on_gpu() && options_.verify > 0 && index % options_.verify == 0)
+      note(dense_->verify(view, tracked.spectrum), record);
     if (timed_densely(index, report_.dense.empty() ? std::vector<double>{} : report_.dense[0].us))
       dense_->time(view, report_.dense);
     if (sink_ != nullptr) sink_->write(index, tracked.spectrum, view);
@@ -285,7 +295,10 @@ class Reading {
 
   /// False after the last frame.
   bool transform_next(Decoder& decoder, const Batching& batching) {
-    const auto frames = decoder.next(batching.most, batching.least, stop_);
+    // Frames of a recording are not waited for one by one.
+    constexpr std::size_t kWake = 4;
+    const auto frames = decoder.next(batching.most, batching.least, stop_,
+                                     source_.live() ? 1 : std::max(kWake, batching.least));
     if (!frames.empty()) transform(frames);
     return !frames.empty();
   }

@@ -42,7 +42,10 @@ SignalView DecodedFrame::view() const {
 }
 
 Decoder::Decoder(FrameSource& source, const DecoderOptions& options)
-    : source_(source), options_(options), slots_(std::max<std::size_t>(1, options.slots)) {
+    : source_(source),
+      options_(options),
+      slots_(std::max<std::size_t>(1, options.slots)),
+      worth_waking_(std::max<std::size_t>(1, slots_.size() / 4)) {
   spare_.reserve(slots_.size());
   const BlockedSignals inherited_by_the_thread;
   thread_ = std::thread([this] { read_all(); });
@@ -55,23 +58,29 @@ Decoder::~Decoder() {
     const bool done = ended_ || (options_.limit > 0 && read_ >= options_.limit);
     if (!done) source_.interrupt();
   }
-  changed_.notify_all();
+  freed_.notify_all();
   thread_.join();
 }
 
 bool Decoder::wait_for_room() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return held_ + full_ < slots_.size() || closing_; });
+  if (room() == 0) {
+    full_up_ = true;
+    freed_.wait(lock, [this] { return room() >= worth_waking_ || closing_; });
+    full_up_ = false;
+  }
   return !closing_;
 }
 
 void Decoder::publish() {
+  bool awaited = false;
   {
     const std::lock_guard lock(mutex_);
     ++full_;
     ++read_;
+    awaited = wanted_ > 0 && full_ >= wanted_;
   }
-  changed_.notify_all();
+  if (awaited) filled_.notify_all();
 }
 
 bool Decoder::read_into(std::size_t slot) {
@@ -124,7 +133,7 @@ void Decoder::release() {
     spare_.push_back(std::move(slots_[first_ + i].frame.samples));
   first_ = (first_ + held_) % slots_.size();
   held_ = 0;
-  changed_.notify_all();
+  if (full_up_ && room() >= worth_waking_) freed_.notify_all();
 }
 
 void Decoder::read_all() {
@@ -146,18 +155,22 @@ void Decoder::read_all() {
     ended_ = true;
     error_ = error;
   }
-  changed_.notify_all();
+  filled_.notify_all();
 }
 
 std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
-                                            const std::atomic<bool>& stop) {
+                                            const std::atomic<bool>& stop, std::size_t wake) {
   // A signal handler sets `stop` and cannot wake a condition variable.
   constexpr auto kGlance = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
   if (held_ > 0) release();
   // More than fit before the first slot comes again would never be there at once.
   least = std::clamp<std::size_t>(least, 1, slots_.size() - first_);
-  while (full_ < least && !ended_ && !stop) changed_.wait_for(lock, kGlance);
+  while (full_ < least && !ended_ && !stop) {
+    wanted_ = std::clamp(wake, least, std::max(least, slots_.size() - worth_waking_));
+    filled_.wait_for(lock, kGlance, [&] { return full_ >= wanted_ || ended_ || stop; });
+    wanted_ = 0;
+  }
   if (full_ == 0 && !stop && error_) std::rethrow_exception(error_);
   held_ = std::min({most, full_, slots_.size() - first_});
   full_ -= held_;

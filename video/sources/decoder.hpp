@@ -50,7 +50,11 @@ class Decoder {
   /// `least` or the source has ended; frames that go past the last slot come with two calls. Empty after the
   /// last frame. Soon after `stop` is set it returns what there is. An exception of the source is rethrown
   /// here, after the frames before it.
-  std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop);
+  ///
+  /// A call that has to wait sleeps until there are `wake` frames, or a glance finds `least`: waking up for
+  /// every frame by itself costs more than some frames' transforms.
+  std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop,
+                                     std::size_t wake = 1);
 
  private:
   void read_all();
@@ -60,14 +64,18 @@ class Decoder {
   void release();
   bool wait_for_room();
   void publish();
+  std::size_t room() const noexcept { return slots_.size() - held_ - full_; }
 
   FrameSource& source_;
   DecoderOptions options_;
   Frame scratch_;  ///< of the thread: a frame on its way to the memory that was given
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable filled_, freed_;  ///< what the consumer waits for, and what the thread does
+  std::size_t wanted_ = 0;                  ///< frames at which to wake the consumer; 0: it does not sleep
+  bool full_up_ = false;                    ///< the thread waits for room
   /// A ring: the consumer's frames from first_ on, then the full ones; the thread writes behind these.
   std::vector<DecodedFrame> slots_;
+  std::size_t worth_waking_;  ///< free slots for which to wake the thread
   /// Samples of slots that are free, the last one freed on top: it is most likely still in a cache.
   std::vector<std::vector<std::byte>> spare_;
   std::size_t first_ = 0, held_ = 0, full_ = 0;

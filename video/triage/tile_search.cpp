@@ -4,6 +4,7 @@
 #include "video/triage/tile_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace sfft::video {
@@ -18,17 +19,73 @@ constexpr double kPlain = 0.5;
 constexpr double kLeastContrast = -0.7;
 /// Light is never quite smooth: this part of the energy that it explains may remain.
 constexpr double kImperfect = 0.05;
+/// Share of what is across the border that the second point from it holds, of that of the first.
+constexpr double kSecondPoint = 0.4;
 constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
 
 }  // namespace
 
+TileSearch::Square TileSearch::around(int x, int y) const {
+  const int across = std::min(kSurroundings, width_);
+  const int down = std::min(kSurroundings, height_);
+  return {std::clamp(x - across / 2, 0, width_ - across), std::clamp(y - down / 2, 0, height_ - down), across,
+          down};
+}
+
+/// A small picture is periodic: its outermost points also hold a part of what is at the opposite border.
+/// Along with a plane and a contrast, the deviations there are fitted to those of the two outermost points.
+double TileSearch::unexplained_at_border(std::span<const float> deviation, std::span<const float> usual,
+                                         const Square& square) const {
+  constexpr int kTerms = 6;
+  using Terms = std::array<double, kTerms>;
+  const auto across_border = [&](int at, int extent, const auto& opposite) {
+    const int to_border = std::min(at, extent - 1 - at);
+    if (to_border > 1) return 0.0;
+    return (to_border == 0 ? 1 : kSecondPoint) * static_cast<double>(opposite(at < 2 ? extent - 1 : 0));
+  };
+  const auto for_each = [&](const auto& use) {
+    for (int y = square.top; y < square.top + square.down; ++y) {
+      for (int x = square.left; x < square.left + square.across; ++x) {
+        const auto at = [this](int u, int v) { return static_cast<std::size_t>(v * width_ + u); };
+        use(Terms{1, x - square.left - 0.5 * (square.across - 1), y - square.top - 0.5 * (square.down - 1),
+                  static_cast<double>(usual[at(x, y)]),
+                  across_border(x, width_, [&](int u) { return deviation[at(u, y)]; }),
+                  across_border(y, height_, [&](int v) { return deviation[at(x, v)]; })},
+            static_cast<double>(deviation[at(x, y)]));
+      }
+    }
+  };
+  std::array<Terms, kTerms> normal{};
+  Terms right{};
+  double energy = 0;
+  for_each([&](const Terms& terms, double off) {
+    energy += off * off;
+    for (std::size_t i = 0; i < kTerms; ++i) {
+      right[i] += terms[i] * off;
+      for (std::size_t j = 0; j < kTerms; ++j) normal[i][j] += terms[i] * terms[j];
+    }
+  });
+  const double n = square.across * square.down;
+  for (std::size_t i = 1; i < kTerms; ++i) normal[i][i] += n * kPrior * kPrior * (i < 3 ? 1e-3 : 1);
+  // Elimination, which takes the energy that each term explains out of what is left.
+  double explained = 0, by_plane = 0;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    explained += right[i] * right[i] / normal[i][i];
+    if (i < 3) by_plane = explained;
+    for (std::size_t row = i + 1; row < kTerms; ++row) {
+      const double part = normal[row][i] / normal[i][i];
+      right[row] -= part * right[i];
+      for (std::size_t j = i; j < kTerms; ++j) normal[row][j] -= part * normal[i][j];
+    }
+  }
+  return std::max(0.0, energy - explained - kImperfect * by_plane);
+}
+
 /// Energy of the deviation that no plane and no change of contrast explains.
 double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual, int x,
                                int y) const {
-  const int across = std::min(kSurroundings, width_);
-  const int down = std::min(kSurroundings, height_);
-  const int left = std::clamp(x - across / 2, 0, width_ - across);
-  const int top = std::clamp(y - down / 2, 0, height_ - down);
+  const Square square = around(x, y);
+  const auto [left, top, across, down] = square;
   double d[4] = {};  // sums with 1, x, y; squares
   double b[4] = {};
   double product = 0;
@@ -54,15 +111,17 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
   const double n = across * down;
   const double norm_x = n * (across * across - 1) / 12.0;
   const double norm_y = n * (down * down - 1) / 12.0;
-  const auto without_plane = [&](const double* p, const double* q, double square) {
-    return square - p[0] * q[0] / n - p[1] * q[1] / norm_x - p[2] * q[2] / norm_y;
+  const auto without_plane = [&](const double* p, const double* q, double products) {
+    return products - p[0] * q[0] / n - p[1] * q[1] / norm_x - p[2] * q[2] / norm_y;
   };
   const double dd = without_plane(d, d, d[3]);
   const double bb = std::max(0.0, without_plane(b, b, b[3]));
   const double db = without_plane(d, b, product);
   const double contrast = std::max(kLeastContrast, db / (bb + n * kPrior * kPrior));
   const double left_over = dd - 2 * contrast * db + contrast * contrast * bb;
-  return std::max(0.0, left_over - kImperfect * (d[3] - dd));
+  const double plain = std::max(0.0, left_over - kImperfect * (d[3] - dd));
+  const bool at_border = left == 0 || top == 0 || left + across == width_ || top + down == height_;
+  return at_border ? std::min(plain, unexplained_at_border(deviation, usual, square)) : plain;
 }
 
 ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> recent_deviation,

@@ -24,7 +24,14 @@ class TileSearch {
                    std::span<const float> usual, std::span<const float> spread);
 
  private:
+  /// The surroundings of a tile.
+  struct Square {
+    int left, top, across, down;
+  };
+  Square around(int x, int y) const;
   double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y) const;
+  double unexplained_at_border(std::span<const float> deviation, std::span<const float> usual,
+                               const Square& square) const;
 
   int width_, height_;
   std::vector<float> columns_;

@@ -96,7 +96,9 @@ struct RegionMotion::Impl {
   double base_x = 0, base_y = 0;  ///< place of the reference
   double x = 0, y = 0;            ///< latest place, relative to the reference
   std::int64_t renewals = 0;
-  int worn = 0;  ///< frames in a row
+  int worn = 0;        ///< frames in a row
+  int frames = 0;      ///< since the reference was taken
+  double usual = 1e9;  ///< the least that the first of them left over
   double unevenness = 0;
 
   void learn_from(const SignalView& frame) {
@@ -104,6 +106,8 @@ struct RegionMotion::Impl {
     model.reset();
     x = y = 0;
     worn = 0;
+    frames = 0;
+    usual = 1e9;
     const SignalView view = part(frame, region);
     if (is_flat(view)) return;
     LearnOptions learning;
@@ -233,9 +237,10 @@ RegionSample RegionMotion::push(const SignalView& frame) {
                    motion.left_power < kElse * impl_->model->change(impl_->spectrum.values);
   // What no shift explains and does not pass: the picture has turned, or its light has. Vibration would be
   // rated ever lower against such a reference.
-  constexpr double kWorn = 0.1;
+  constexpr double kWorn = 0.04;
   constexpr int kWornFrames = 24;
-  impl_->worn = motion.unlike > kWorn ? impl_->worn + 1 : 0;
+  if (impl_->frames++ < kWornFrames) impl_->usual = std::min(impl_->usual, motion.unlike);
+  impl_->worn = motion.unlike > std::hypot(kWorn, impl_->usual) ? impl_->worn + 1 : 0;
   if (far || (impl_->worn >= kWornFrames && !(impl_->options.prior_px > 0))) renew(frame);
   return sample;
 }

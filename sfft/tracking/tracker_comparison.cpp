@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons with a dense transform: those that the calibration asks for, whose exact spectrum is handed
+// out, and those that the caller asks for, which leave the answer as it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "sfft/tracking/tracker_impl.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The longest wait between two decisions about the reference, in frames.
+constexpr int kLongestWait = 256;
+
+/// ‖a − b‖ and ‖b‖ without f = 0; no `a`: that of exact values.
+template <class Real>
+ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
+  double error = 0, norm = 0;
+  for (std::size_t i = 0; i < b.values.size(); ++i) {
+    if ((*b.support)[i] == 0) continue;
+    const std::complex<double> truth(b.values[i]);
+    if (a != nullptr) error += std::norm(std::complex<double>(a->values[i]) - truth);
+    norm += std::norm(truth);
+  }
+  return {std::sqrt(error), std::sqrt(norm), 0};
+}
+
+}  // namespace
+
+/// Compares the sparse spectrum of a frame with the exact one, which becomes the result; renews what is
+/// stale. True if the plan goes on as it was and the result can be either of the two.
+template <class Real>
+bool TrackerImpl<Real>::compare(const SignalView& frame) {
+  std::swap(sparse_, result_.spectrum);
+  transform_densely(frame);
+  if (!result_.spectrum.finite) {  // by a sample that the plan does not read
+    std::swap(sparse_, result_.spectrum);
+    return false;
+  }
+  compared_ = distance(&sparse_, result_.spectrum);
+  const double relative = compared_.norm_l2 > 0 ? compared_.error_l2 / compared_.norm_l2 : 0;
+  calibration_.compared(compared_.error_l2, sparse_.error_l2, sparse_.relative_error);
+  ++calibrated_count;
+  result_.action = TrackAction::calibrated;
+  result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
+                               relative, sparse_.relative_error);
+  // Comparisons come thick while something passes through the scene. That is no reason for another reference
+  // or template: these are reconsidered ever more rarely.
+  const bool reconsider = may_decide();
+  if (staleness_.unacceptable(relative) || (reconsider && staleness_.drifted(relative))) {
+    renew(frame);
+    return false;
+  }
+  if (reconsider) {
+    decision_step_ = std::min(2 * decision_step_, kLongestWait);
+    next_decision_ = frames_ + decision_step_;
+    if (reconsider_reference(frame, relative)) return false;
+    if (departures_ > 0) refresh(frame);
+  }
+  staleness_.compared();
+  return true;
+}
+
+/// Finds out the true error of a frame with a sparse spectrum, which stays the result. False if the frame
+/// gave rise to a renewal.
+template <class Real>
+bool TrackerImpl<Real>::compare_beside(const SignalView& frame) {
+  const auto begin = Clock::now();
+  calibration_.bring_forward();
+  const bool either = compare(frame);
+  if (!either && result_.action != TrackAction::sparse) return false;
+  if (either) {
+    --calibrated_count;
+    std::swap(sparse_, result_.spectrum);
+    result_.action = TrackAction::sparse;
+    result_.reason.clear();
+    result_.check = compared_;
+    result_.check->us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+  }
+  return true;
+}
+
+/// Fills in the check of a frame whose result is exact.
+template <class Real>
+void TrackerImpl<Real>::note_check() {
+  const bool dense = result_.action != TrackAction::sparse || plan_.info().path == Path::dense;
+  if (!options_.check || result_.check || !result_.spectrum.finite || !dense || !options_.check(frames_))
+    return;
+  result_.check = distance<Real>(nullptr, result_.spectrum);
+}
+
+template bool TrackerImpl<float>::compare(const SignalView&);
+template bool TrackerImpl<double>::compare(const SignalView&);
+template bool TrackerImpl<float>::compare_beside(const SignalView&);
+template bool TrackerImpl<double>::compare_beside(const SignalView&);
+template void TrackerImpl<float>::note_check();
+template void TrackerImpl<double>::note_check();
+
+}  // namespace sfft::detail
