@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kSpread ? kMaxFusedThreads<Real> / 2 : kMaxFus
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (cluster > 1) return finish_cluster<kReal, false>(a, rank, frame, lanes);
 #endif
-    power += tail_power(a, tables, lanes);
+    power += tail_power(a, tables, lanes, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
     if (g + 1 == a.policy.groups) {
       finish_frame<kReal, Real>(
           plan, tables.errors, a.batch, frame, power,

@@ -17,7 +17,6 @@ namespace sfft::detail::cuda {
 struct FusedLayout {
   int pitch;        ///< elements from lane to lane
   int sums;         ///< of each warp of the cluster
-  int powers;       ///< of each block of a cluster
   int parts;        ///< cluster: sums of this block's rows from every block; groups: sums of every row
   int finish;       ///< FinishMemory
   int differences;  ///< the block's own coefficients, for the witness
@@ -47,7 +46,6 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
   const std::int64_t element = sizeof(Complex<Real>);
   layout.pitch = lane_pitch<Real>(plan.fft.points, policy.lanes_per_group);
   layout.sums = take(static_cast<std::int64_t>(policy.cluster) * (policy.threads / 32) * sizeof(Sums));
-  layout.powers = take(kMaxCluster * sizeof(double));
   layout.slice = ((plan.rows + policy.cluster - 1) / policy.cluster + 1) / 2 * 2;
   const bool parts = policy.cluster > 1 || policy.groups > 1;
   layout.parts = take(parts ? element * layout.slice * policy.cluster : 0);

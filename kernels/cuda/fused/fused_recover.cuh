@@ -47,18 +47,19 @@ __device__ __forceinline__ const Complex<Real>* spectra(const FusedArguments<Rea
   return shared_at<Complex<Real>>(a.plan.fft.passes % 2 == 1 ? a.layout.buffer0 : a.layout.buffer1);
 }
 
-/// This thread's part of the tail's scale over the lanes of one group; 0 for a flat window, whose rows hold
-/// probes.
+/// A thread's part of the tail's scale over the lanes of one group, thread `first` of `step`; 0 for a flat
+/// window, whose rows hold probes.
 template <class Real, bool kSpread>
 __device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a,
-                                           const FusedTables<Real, kSpread>& tables, int lanes) {
+                                           const FusedTables<Real, kSpread>& tables, int lanes, int first,
+                                           int step) {
   const Complex<Real>* z = spectra(a);
   Real power = 0;
-  for (int t = threadIdx.x; t < a.plan.tail_terms; t += blockDim.x)
+  for (int t = first; t < a.plan.tail_terms; t += step)
     power += tail_term(tables.tail[t], lanes,
                        [&](int l, int b) { return z[l * a.layout.pitch + padded<Real>(b)]; });
   if (tables.power_weight == nullptr) return power;
-  for (int b = threadIdx.x; b < a.plan.fft.points; b += blockDim.x) {
+  for (int b = first; b < a.plan.fft.points; b += step) {
     Real square = 0;
 #pragma unroll 4
     for (int l = 0; l < lanes; ++l) {
@@ -162,7 +163,6 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   const int slice = a.layout.slice;
   const auto whole = cooperative_groups::this_cluster();
   Sums* scratch = shared_at<Sums>(a.layout.sums);
-  double* powers = shared_at<double>(a.layout.powers);
   Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int warps = static_cast<int>(blockDim.x) / 32;
@@ -171,15 +171,8 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   // Under way while rows are summed.
   const int own = first + static_cast<int>(threadIdx.x);
   const Complex<Real> known = known_value(own < last ? plan.k : 0, a.batch, own);
-  const Real power = warp_sum(tail_power(a, tables, lanes));
-  if (lane == 0) scratch[warp].power = static_cast<double>(power);
-  __syncthreads();
   // Every block has started: its memory may be written.
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-  if (warp == warps - 1) {  // the one with the fewest rows
-    const double sum = warp_sum(lane < warps ? scratch[lane].power : 0.0);
-    if (lane < cluster) whole.map_shared_rank(powers, lane)[rank] = sum;
-  }
   const auto send_rows = [&](const auto& sum) {
     constexpr int kAhead = 2;  // rows before the first store: a load after it would wait
     for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
@@ -233,11 +226,19 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
                      }
                    });
   }
+  // Warps without rows look at the tail meanwhile.
+  constexpr int kTailWarps = 4;
   const int busy = min(warps, (slice + 31) / 32);  // warps that have finished rows
-  if (warp < busy) {
+  const int tail_first = busy < warps ? busy : 0;
+  const int tail_warps = busy < warps ? min(warps - busy, kTailWarps) : warps;
+  if (warp >= tail_first && warp < tail_first + tail_warps)
+    sums.power = static_cast<double>(
+        tail_power(a, tables, lanes, static_cast<int>(threadIdx.x) - 32 * tail_first, 32 * tail_warps));
+  const int senders = max(busy, tail_first + tail_warps);
+  if (warp < senders) {
     const double sum = sums.member_over_warp();
     for (int c = lane % 8; c < cluster; c += 8)
-      Sums::set_member(whole.map_shared_rank(scratch, c) + rank * busy + warp, sum);
+      Sums::set_member(whole.map_shared_rank(scratch, c) + rank * senders + warp, sum);
   }
   Real* predicted = shared_at<Real>(a.layout.predicted);
   const bool witness = plan.witness.count > 0;
@@ -274,12 +275,12 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   if (settles) {  // in every block, with the same result
     Sums all;
 #pragma unroll 4
-    for (int w = lane; w < cluster * busy; w += 32) {
+    for (int w = lane; w < cluster * senders; w += 32) {
+      all.power += scratch[w].power;
       all.held += scratch[w].held;
       all.norm += scratch[w].norm;
       all.fit += scratch[w].fit;
     }
-    if (lane < cluster) all.power = powers[lane];
     all.over_warp();
     if (witness) settle_barrier();
     ratios = settle_frame(plan, all, memory.seen, memory);
