@@ -217,7 +217,7 @@ TEST_F(OutOfCardCuda, LongLinesAndBatchesEqualSums) {
 TEST_F(OutOfCardCuda, MeasuredSharesAreRemembered) {
   dense::forget_wisdom();
   const Shape shape({256, 512});
-  Options options = with(2 * kMegabyte, -1);
+  Options options = with(kMegabyte, -1);  // half of what would let it stay in the card
   EXPECT_NE(Plan<float>(shape, false, options).reason().find("assumed"), std::string::npos);
   options.planning = dense::Planning::measure;
   EXPECT_NE(Plan<float>(shape, false, options).reason().find("measured"), std::string::npos);
