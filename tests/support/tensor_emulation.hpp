@@ -138,8 +138,10 @@ class EmulatedBlock {
     for (int i = 0; i < Tile::kUnits; ++i) {
       for (int thread = 0; thread < Tile::kThreads; ++thread) {
         const unsigned position = tensor::unit_position<Tile>(thread, i);
-        const tensor::PointPair unit = pass_.wide ? tensor::load_unit<Tile, true>(pass_, base_, position)
-                                                  : tensor::load_unit<Tile, false>(pass_, base_, position);
+        const tensor::Point* first = tensor::first_unit<Tile>(pass_, base_, thread);
+        const tensor::PointPair unit = pass_.wide
+                                           ? tensor::load_unit<Tile, true>(pass_, base_, first, thread, i)
+                                           : tensor::load_unit<Tile, false>(pass_, base_, first, thread, i);
         *reinterpret_cast<tensor::PointPair*>(&shared_[tensor::swizzled(position)]) = unit;
         unsigned& largest = largest_[tensor::unit_scale<Tile>(position)];
         largest = std::max(largest, detail::half::bits_of(tensor::largest_part(unit)));
@@ -171,7 +173,7 @@ class EmulatedBlock {
       emulated_transform(kStage == 0 ? first_ : other_, kStage == 0 && Tile::kExactFirst, pass_.split,
                          points);
     for_lanes([&](int lane, int warp_tile) {
-      const tensor::Seat<Tile, kStage> seat(lane, warp_tile);
+      const tensor::Seat<Tile, kStage> seat(lane, warp_tile & -Tile::kTurns, warp_tile & (Tile::kTurns - 1));
       tensor::LanePoints& points = points_[warp_tile][lane];
       if constexpr (kStage + 1 < Tile::kStages) {
         tensor::twiddle<Tile, kStage>(seat, pass_.tables.twiddles, points);
@@ -179,7 +181,7 @@ class EmulatedBlock {
       } else {
         const unsigned largest[2] = {largest_[tensor::scale_index<Tile, kStage>(seat, 0)],
                                      largest_[tensor::scale_index<Tile, kStage>(seat, 1)]};
-        tensor::store_lines<Tile>(pass_, base_, lane, warp_tile, largest, points);
+        tensor::store_lines<Tile>(pass_, base_, seat, largest, points);
       }
     });
     if constexpr (kStage + 1 < Tile::kStages) {

@@ -81,21 +81,37 @@ template <class Tile>
 SFFT_HOST_DEVICE unsigned unit_position(int thread, int i) {
   return static_cast<unsigned>(2 * (i * Tile::kThreads + thread));
 }
-template <class Tile, bool kWide>
-SFFT_HOST_DEVICE PointPair load_unit(const Pass& pass, const TileBase& base, unsigned position) {
+/// Where a position's point is in the input of a tile, which is linear in the bits.
+template <class Tile>
+SFFT_HOST_DEVICE std::int64_t place_of(const Pass& pass, unsigned position) {
   // Known distances save arithmetic.
   const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog
                             : Tile::kColumns               ? 1
                                                            : pass.from_line,
                      point = Tile::kColumns ? pass.from_point : 1;
-  if (Tile::kKind == TileKind::batch && static_cast<int>(line_of<Tile>(position)) >= base.lines)
-    return {{0, 0}, {0, 0}};
-  const Point* at = pass.from + base.from + line_of<Tile>(position) * line + point_of<Tile>(position) * point;
+  return line_of<Tile>(position) * line + point_of<Tile>(position) * point;
+}
+template <class Tile>
+SFFT_HOST_DEVICE bool has_line(const TileBase& base, unsigned position) {
+  return Tile::kKind != TileKind::batch || Tile::kLogLines == 0 ||
+         static_cast<int>(line_of<Tile>(position)) < base.lines;
+}
+
+/// A thread's unit i; `first` is where its first one is.
+template <class Tile, bool kWide>
+SFFT_HOST_DEVICE PointPair load_unit(const Pass& pass, const TileBase& base, const Point* first, int thread,
+                                     int i) {
+  if (!has_line<Tile>(base, unit_position<Tile>(thread, i))) return {{0, 0}, {0, 0}};
+  const Point* at = first + place_of<Tile>(pass, unit_position<Tile>(0, i));
   if constexpr (kWide) {
     return *reinterpret_cast<const PointPair*>(at);
   } else {
     return {at[0], at[1]};
   }
+}
+template <class Tile>
+SFFT_HOST_DEVICE const Point* first_unit(const Pass& pass, const TileBase& base, int thread) {
+  return pass.from + base.from + place_of<Tile>(pass, unit_position<Tile>(thread, 0));
 }
 
 /// The line whose scale a unit has.
@@ -144,7 +160,8 @@ SFFT_HOST_DEVICE void store_shared(const Seat<Tile, kStage>& seat, const LanePoi
   static_assert(Seat<Tile, kStage>::kPairBit == 0);
   SFFT_UNROLL
   for (int slot = 0; slot < kSlots; ++slot)
-    *reinterpret_cast<PointPair*>(shared + swizzled(seat.position | Seat<Tile, kStage>::row_offset(slot))) = {
+    *reinterpret_cast<PointPair*>(shared +
+                                  (seat.in_shared ^ swizzled(Seat<Tile, kStage>::row_offset(slot)))) = {
         points.at[0][slot], points.at[1][slot]};
 }
 
@@ -157,12 +174,12 @@ SFFT_HOST_DEVICE LanePoints load_shared(const Seat<Tile, kStage>& seat, const Po
     if constexpr (Tile::pairs_of_rows(kStage)) {
       const int column = i >> 1, slot = 2 * (i & 1);
       const PointPair both = *reinterpret_cast<const PointPair*>(
-          shared + swizzled(seat.position | Here::column_offset(column) | Here::row_offset(slot)));
+          shared + (seat.in_shared ^ swizzled(Here::column_offset(column) | Here::row_offset(slot))));
       points.at[column][slot] = both.first;
       points.at[column][slot + 1] = both.second;
     } else {
       const PointPair both =
-          *reinterpret_cast<const PointPair*>(shared + swizzled(seat.position | Here::row_offset(i)));
+          *reinterpret_cast<const PointPair*>(shared + (seat.in_shared ^ swizzled(Here::row_offset(i))));
       points.at[0][i] = both.first;
       points.at[1][i] = both.second;
     }
@@ -181,14 +198,12 @@ SFFT_HOST_DEVICE void store_points(const Pass& pass, const TileBase& base,
   const auto place = [&](unsigned position) {
     return line_of<Tile>(position) * line + frequency_of<Tile>(point_of<Tile>(position)) * point;
   };
-  Point* const to = pass.to + base.to + place(seat.position);
+  Point* const to = pass.to + base.to + place(seat.of_thread) + place(seat.of_turn);
   const std::int64_t row = place(1u << Here::kWindow), column = place(Here::column_offset(1));
   SFFT_UNROLL
   for (int i = 0; i < kSlots; ++i) {
     const int first = kPairsOfRows ? i >> 1 : 0, slot = kPairsOfRows ? 2 * (i & 1) : i;
-    if (Tile::kKind == TileKind::batch &&
-        static_cast<int>(line_of<Tile>(seat.position | Here::column_offset(first))) >= base.lines)
-      continue;
+    if (!has_line<Tile>(base, seat.position | Here::column_offset(first))) continue;
     Point* const at = to + first * column + ((slot & 1) + 8 * (slot >> 1)) * row;
     const PointPair both{points.at[first][slot],
                          kPairsOfRows ? points.at[first][slot + 1] : points.at[1][slot]};
@@ -204,11 +219,10 @@ SFFT_HOST_DEVICE void store_points(const Pass& pass, const TileBase& base,
 /// Scales the results of the last stage, multiplies them by the factors between passes, and stores them.
 /// `largest`: of the line of either column.
 template <class Tile>
-SFFT_HOST_DEVICE void store_lines(const Pass& pass, const TileBase& base, int lane, int warp_tile,
-                                  const unsigned (&largest)[2], LanePoints& points) {
-  constexpr int kLast = Tile::kStages - 1;
-  using Here = Seat<Tile, kLast>;
-  const Here seat(lane, warp_tile);
+SFFT_HOST_DEVICE void store_lines(const Pass& pass, const TileBase& base,
+                                  const Seat<Tile, Tile::kStages - 1>& seat, const unsigned (&largest)[2],
+                                  LanePoints& points) {
+  using Here = Seat<Tile, Tile::kStages - 1>;
   SFFT_UNROLL
   for (int column = 0; column < 2; ++column) {
     scale_all(points.at[column], exit_scale<Tile>(largest[column], pass.factor));

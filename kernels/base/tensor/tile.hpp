@@ -151,14 +151,23 @@ template <class Tile, int kStage>
 struct Seat {
   static constexpr int kWindow = Tile::window(kStage), kPairBit = Tile::column_bit(kStage, 0);
 
-  SFFT_HOST_DEVICE Seat(int own_lane, int own_tile)
+  /// Of the warp tile first + turn, where `first` is a multiple of kTurns. What depends on the turn alone is
+  /// known when a kernel is compiled, and everything is linear in the bits.
+  SFFT_HOST_DEVICE Seat(int own_lane, int first, int turn = 0)
       : lane(own_lane),
-        warp_tile(own_tile),
-        position(static_cast<unsigned>(2 * (own_lane & 3)) << kWindow |
-                 scattered<Tile, kStage, 1>(static_cast<unsigned>(own_lane) >> 2,
-                                            std::make_integer_sequence<int, 3>()) |
-                 scattered<Tile, kStage, 4>(static_cast<unsigned>(own_tile),
-                                            std::make_integer_sequence<int, Tile::kBits - 8>())) {}
+        warp_tile(first | turn),
+        of_thread(static_cast<unsigned>(2 * (own_lane & 3)) << kWindow |
+                  scattered<Tile, kStage, 1>(static_cast<unsigned>(own_lane) >> 2,
+                                             std::make_integer_sequence<int, 3>()) |
+                  of_tile(first)),
+        of_turn(of_tile(turn)),
+        position(of_thread | of_turn),
+        in_shared(swizzled(of_thread) ^ swizzled(of_turn)) {}
+
+  static SFFT_HOST_DEVICE unsigned of_tile(int tile) {
+    return scattered<Tile, kStage, 4>(static_cast<unsigned>(tile),
+                                      std::make_integer_sequence<int, Tile::kBits - 8>());
+  }
 
   /// Of a slot's row above the first, and of the second column.
   static SFFT_HOST_DEVICE constexpr unsigned row_offset(int slot) {
@@ -169,7 +178,8 @@ struct Seat {
   }
 
   int lane, warp_tile;
-  unsigned position;
+  unsigned of_thread, of_turn, position;
+  unsigned in_shared;  ///< the position in shared memory
 };
 
 template <class Tile>

@@ -14,9 +14,14 @@ using tensor::Pass;
 using tensor::Point;
 using tensor::TileKind;
 
-/// Registers for at least 24 warps of a multiprocessor.
+/// Blocks of a multiprocessor: 64 registers are too few where tiles are large, or the first matrix is of 8
+/// points, which repeats less and has low parts.
 template <class Tile>
-__global__ __launch_bounds__(Tile::kThreads, 3) void tensor_kernel(const __grid_constant__ Pass pass) {
+constexpr int kResident = Tile::kBits == 12 && Tile::kFirstBits != 3 ? 4 : 3;
+
+template <class Tile>
+__global__ __launch_bounds__(Tile::kThreads,
+                             kResident<Tile>) void tensor_kernel(const __grid_constant__ Pass pass) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ unsigned largest[Tile::kScales];
@@ -53,6 +58,14 @@ void prepare_tensor_pass(TileKind kind, int log) {
     check(cudaFuncSetAttribute(tensor_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                shared_bytes<Tile>()),
           "shared memory of a tensor kernel");
+    // The rest is cache, for twiddle factors.
+    constexpr int kPerMultiprocessor = 228 << 10, kReserved = 1 << 10;
+    const int percent =
+        (kResident<Tile> * (shared_bytes<Tile>() + 2 * kReserved) * 100 + kPerMultiprocessor - 1) /
+        kPerMultiprocessor;
+    check(cudaFuncSetAttribute(tensor_kernel<Tile>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               percent < 100 ? percent : 100),
+          "share of shared memory of a tensor kernel");
   });
 }
 

@@ -76,14 +76,14 @@ class TileKernel {
     matrices_ = matrices_of(pass_.tables.first_matrix, Tile::kFirstBits == 4);
 #pragma unroll
     for (int turn = 0; turn < kTurns; ++turn) {
-      const Seat<Tile, 0> seat(lane_, first_ + turn);
+      const Seat<Tile, 0> seat(lane_, first_, turn);
       LanePoints points = load_shared<Tile, 0>(seat, shared_);
 #pragma unroll
       for (int column = 0; column < 2; ++column) {
         scale_all(points.at[column], entry_scale(largest_[scale_index<Tile, 0>(seat, column)]));
       }
       transform<Tile::kExactFirst>(matrices_, pass_.split, points);
-      finish<0>(base, first_ + turn, points);
+      finish(base, seat, points);
     }
     if constexpr (Tile::kFirstBits < 4 && Tile::kStages > 1)
       matrices_ = matrices_of(pass_.tables.matrix, true);
@@ -97,9 +97,10 @@ class TileKernel {
       __syncthreads();
 #pragma unroll
       for (int turn = 0; turn < kTurns; ++turn) {
-        LanePoints points = load_shared<Tile, kStage>(Seat<Tile, kStage>(lane_, first_ + turn), shared_);
+        const Seat<Tile, kStage> seat(lane_, first_, turn);
+        LanePoints points = load_shared<Tile, kStage>(seat, shared_);
         transform<false>(matrices_, pass_.split, points);
-        finish<kStage>(base, first_ + turn, points);
+        finish(base, seat, points);
       }
       further<kStage + 1>(base);
     }
@@ -107,15 +108,15 @@ class TileKernel {
 
   /// The points of a stage go to where they came from, or, after the last, to memory.
   template <int kStage>
-  __device__ __forceinline__ void finish(const TileBase& base, int warp_tile, LanePoints& points) {
-    const Seat<Tile, kStage> seat(lane_, warp_tile);
+  __device__ __forceinline__ void finish(const TileBase& base, const Seat<Tile, kStage>& seat,
+                                         LanePoints& points) {
     if constexpr (kStage < kLast) {
       twiddle<Tile, kStage>(seat, pass_.tables.twiddles, points);
       store_shared<Tile, kStage>(seat, points, shared_);
     } else {
       const unsigned largest[2] = {largest_[scale_index<Tile, kStage>(seat, 0)],
                                    largest_[scale_index<Tile, kStage>(seat, 1)]};
-      store_lines<Tile>(pass_, base, lane_, warp_tile, largest, points);
+      store_lines<Tile>(pass_, base, seat, largest, points);
     }
   }
 
@@ -127,9 +128,9 @@ class TileKernel {
   template <bool kWide>
   __device__ __forceinline__ void load_units(const TileBase& base, int thread,
                                              PointPair (&units)[Tile::kUnits]) const {
+    const Point* const first = first_unit<Tile>(pass_, base, thread);
 #pragma unroll
-    for (int i = 0; i < Tile::kUnits; ++i)
-      units[i] = load_unit<Tile, kWide>(pass_, base, unit_position<Tile>(thread, i));
+    for (int i = 0; i < Tile::kUnits; ++i) units[i] = load_unit<Tile, kWide>(pass_, base, first, thread, i);
   }
 
   /// Memory to shared memory, in memory's order, and the largest part of every line on the way.
@@ -139,6 +140,7 @@ class TileKernel {
     pass_.wide ? load_units<true>(base, thread, units) : load_units<false>(base, thread, units);
     if (thread < Tile::kScales) largest_[thread] = 0;
     __syncthreads();
+    const unsigned in_shared = swizzled(unit_position<Tile>(thread, 0));
     // Units in sequence of one line: a warp's are, from 64 points on, and those of further units.
     constexpr int kBlockLog = 9, kTogether = Tile::kColumns ? Tile::kUnits
                                              : Tile::kLog > kBlockLog
@@ -151,8 +153,7 @@ class TileKernel {
       float largest = 0;
 #pragma unroll
       for (int j = i; j < i + kTogether; ++j) {
-        const unsigned position = unit_position<Tile>(thread, j);
-        *reinterpret_cast<PointPair*>(shared_ + swizzled(position)) = units[j];
+        *reinterpret_cast<PointPair*>(shared_ + (in_shared ^ swizzled(unit_position<Tile>(0, j)))) = units[j];
         largest = fmaxf(largest, largest_part(units[j]));
       }
       keep_largest(unit_scale<Tile>(unit_position<Tile>(thread, i)), __float_as_uint(largest));
