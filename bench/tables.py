@@ -14,6 +14,7 @@ import sys
 
 import dense_tables
 import gpu_tables
+import large_tables
 import sfft_bench_tables
 import technologies_tables
 
@@ -177,7 +178,7 @@ def table_context():
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
           "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "learn": table_learn, "context": table_context, **gpu_tables.TABLES,
-          **dense_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES}
+          **dense_tables.TABLES, **large_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES}
 
 
 def table(name):

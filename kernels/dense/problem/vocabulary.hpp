@@ -56,7 +56,7 @@ struct Options {
   Strides signal{};                ///< of what forward reads and inverse writes; spectra are contiguous
   /// For plans on a GPU: bytes of its memory that a call may use; 0: all that is free. If signal and spectrum
   /// together need more (0: more than the GPU has), the transform goes through the GPU in pieces, from and to
-  /// host memory (docs/dense.md): in builds with SFFT_PREVIEW, others throw backend_unavailable.
+  /// host memory (docs/dense.md): needs a build with CUDA, others throw backend_unavailable.
   std::int64_t device_memory = 0;
   /// What the host's threads do of such a transform, 0 to 1; negative: what the load model or a measurement
   /// says. A share of 1 needs no GPU. If it is not negative, the transform goes through the GPU in pieces

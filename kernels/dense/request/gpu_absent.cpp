@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
+#include "kernels/dense/out_of_card/card.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 
@@ -30,6 +31,17 @@ std::unique_ptr<const SelectiveRunner<Real>> select_on_gpu(const DenseRequest& r
   return nullptr;
 }
 
+bool gpu_usable(int) {
+  return false;
+}
+
+template <class Real>
+std::unique_ptr<Card<Real>> make_gpu_card(int) {
+  no_backend();
+}
+
+template std::unique_ptr<Card<float>> make_gpu_card(int);
+template std::unique_ptr<Card<double>> make_gpu_card(int);
 template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const DenseRequest&,
                                                                      std::span<const std::int64_t>);
 template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,

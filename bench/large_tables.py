@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of arrays that exceed the GPU and of threads within one transform, for bench/tables.py."""
+import json
+
+from gpu_tables import RESULTS
+
+SWEEPS = ("2d28", "3d1024", "1d28", "real")
+
+
+def load(name):
+    with open(RESULTS / f"{name}.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def points_of(shape):
+    product = 1
+    for extent in shape.split("x"):
+        product *= int(extent)
+    return product
+
+
+def shape_text(shape, real):
+    return f"{shape.replace('x', ' × ')} {'real' if real else 'complex'}"
+
+
+def table_out_of_card():
+    lines = ["| float | budget | the host's share of each round | ms | GB/s of data | of two trips over the bus | rounds: predicted → measured, ms |",
+             "|---|---:|---|---:|---:|---:|---|"]
+    for name in SWEEPS:
+        data = load(f"out_of_card_{name}")
+        bus = data["bus_gb_s"]
+        for row in data["rows"]:
+            bytes_of_array = points_of(row["shape"]) * (4 if data["real"] else 8)
+            # Each trip takes the array in and out at once.
+            trips_ms = 2e3 * bytes_of_array / (1e9 * min(bus["in_of_both"], bus["out_of_both"]))
+            shares = ", ".join(f"{share:.2f}" for share in row["host_shares"])
+            measured = "measured: " if row["asked_share"] < 0 else ""
+            rounds = ", ".join(f"{r['predicted_ms']:.0f} → {r['ms']:.0f}" for r in row["rounds"])
+            lines.append(f"| {shape_text(row['shape'], data['real'])} | {row['budget_bytes'] / 1e9:g} GB | {measured}{shares} | {row['ms']:.0f} | "
+                         f"{1e-6 * bytes_of_array / row['ms']:.1f} | {100 * trips_ms / row['ms']:.0f} % | {rounds} |")
+    return "\n".join(lines)
+
+
+def table_threads():
+    data = load("dense_threads")
+    lines = ["| float | sfft, 1 thread, ms | FFTW | ratio | sfft, 16 threads, ms | FFTW | ratio | sfft, 16 threads against 1 |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    by_work = {}
+    for row in data["rows"]:
+        by_work.setdefault((row["shape"], row["real"]), {})[row["threads"]] = row
+    for (shape, real), rows in by_work.items():
+        one, many = rows[1], rows[16]
+        lines.append(f"| {shape_text(shape, real)} | {one['ms']:.3g} | {one['fftw_ms']:.3g} | {one['ratio']:.2f}× | {many['ms']:.3g} | "
+                     f"{many['fftw_ms']:.3g} | {many['ratio']:.2f}× | {one['ms'] / many['ms']:.1f}× |")
+    return "\n".join(lines)
+
+
+def table_context():
+    lines = ["| file | commit | command |", "|---|---|---|"]
+    for name in [f"out_of_card_{sweep}" for sweep in SWEEPS] + ["dense_threads"]:
+        data = load(name)
+        lines.append(f"| `bench/results/h200/{name}.json` | {data['commit']} | `{data['command']}` |")
+    return "\n".join(lines)
+
+
+TABLES = {"out-of-card": table_out_of_card, "dense-threads": table_threads, "large-context": table_context}
