@@ -97,18 +97,17 @@ TEST(Triage, LightIsNoEvent) {
   });
   EXPECT_TRUE(flicker.empty());
   // In the picture, and at its borders, across which small pictures go on.
-  for (const auto& [left, top] :
-       {std::pair(50, 40), std::pair(180, 50), std::pair(90, 100), std::pair(180, 100)}) {
+  for (const auto& place : {std::pair(50, 40), std::pair(180, 50), std::pair(90, 100), std::pair(180, 100)}) {
     const auto lamp = events_of([&](Grey& grey, int frame) {
       if (frame / 80 % 2 == 0) return;
       for (int y = 0; y < kHeight; ++y) {
         for (int x = 0; x < kWidth; ++x) {
-          const double distance = std::hypot(x - left, y - top) / 50;
+          const double distance = std::hypot(x - place.first, y - place.second) / 50;
           pixel(grey, x, y) *= 1 + 0.7F * static_cast<float>(std::exp(-0.5 * distance * distance));
         }
       }
     });
-    EXPECT_TRUE(lamp.empty()) << left << ", " << top;
+    EXPECT_TRUE(lamp.empty()) << place.first << ", " << place.second;
   }
 }
 

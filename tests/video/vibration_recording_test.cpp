@@ -225,6 +225,23 @@ TEST(VibrationRecording, NoiseAloneVibratesNowhere) {
   }
 }
 
+TEST(VibrationRecording, WhatDoesNotMoveIsKnownAsWellAsRoundingLets) {
+  Film still;
+  still.noise = 0;
+  const Result silent = watch(still);
+  const double floor = silent.report.regions[0].motion.search.noise;
+  EXPECT_TRUE(silent.report.regions[0].motion.peaks.empty());
+  EXPECT_TRUE(silent.report.regions[0].at_floor);
+  EXPECT_NE(verdict(silent.report).find("whole levels"), std::string::npos) << verdict(silent.report);
+  // Noise that is rounded has its own variance and that of rounding.
+  Film film;
+  film.noise = 0.6;
+  const Result noisy = watch(film);
+  const double measured = noisy.report.regions[0].motion.search.noise;
+  EXPECT_NEAR(measured / floor, std::sqrt(12 * (0.36 + 1.0 / 12)), 0.7);
+  EXPECT_FALSE(noisy.report.regions[0].at_floor);
+}
+
 TEST(VibrationRecording, MapShowsWhere) {
   Film film;
   film.part = [](double t) { return 0.6 * std::cos(kTurn * 40 * t); };

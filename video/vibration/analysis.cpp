@@ -129,6 +129,21 @@ class Analysis {
   }
 
   /// Frequencies that motion and brightness share.
+  /// Nothing is known better than samples in whole levels tell it, even where frames repeat to the bit.
+  static double least_noise(const RegionSeries& from) { return std::max(kLeastNoise, from.rounding_px); }
+
+  /// Whether the places scatter less than that.
+  static bool at_floor(const Signal& motion, const RegionSeries& from) {
+    double squares = 0;
+    std::size_t count = 0;
+    for (const std::vector<double>& channel : motion.rest) {
+      for (const double value : channel) squares += value * value;
+      count += channel.size();
+    }
+    const double floor = least_noise(from);
+    return squares <= floor * floor * static_cast<double>(count);
+  }
+
   void compare(RegionVibration& region, double unevenness_px) const {
     const auto same = [&](const VibrationPeak& a, const VibrationPeak& b) {
       return std::abs(a.frequency_hz - b.frequency_hz) <=
@@ -162,7 +177,10 @@ class Analysis {
     result.samples_fraction = from.samples_fraction;
     result.place_error_px = median({from.error.begin(), from.error.end()});
     const double probability = options_.false_alarm_probability;
-    if (from.structured) result.motion = signal({from.x, from.y}, probability, kLeastNoise);
+    if (from.structured) {
+      result.motion = signal({from.x, from.y}, probability, least_noise(from));
+      result.at_floor = result.motion.search.searched && at_floor(result.motion, from);
+    }
     std::vector<double> light = from.brightness;
     const double mean = median(light);
     for (double& value : light) value = mean > 0 ? value / mean - 1 : 0;
@@ -187,7 +205,7 @@ class Analysis {
       tile.structured = from.structured;
       signals.emplace_back();
       if (from.structured) {
-        Signal motion = signal({from.x, from.y}, probability, kLeastNoise);
+        Signal motion = signal({from.x, from.y}, probability, least_noise(from));
         tile.noise_px = motion.search.noise;
         tile.detectable_px = motion.search.detectable;
         name_aliases(motion.peaks, false);
@@ -322,8 +340,10 @@ std::string verdict(const VibrationReport& report) {
       fmt::format("between {:.3g} and {:.4g} Hz", search.lowest_hz, 0.5 * report.clock.rate_hz);
   if (region.motion.peaks.empty() && report.elsewhere.empty())
     return fmt::format(
-        "No vibration above noise, which is {:.2g} px; {} a steady one of {:.2g} px would have been seen.",
-        search.noise, band, search.detectable);
+        "No vibration above noise, which is {:.2g} px{}; {} a steady one of {:.2g} px would have been seen.",
+        search.noise,
+        region.at_floor ? " (what rounding to whole levels leaves: the frames differ by less)" : "", band,
+        search.detectable);
   if (region.motion.peaks.empty()) {
     const auto& first = report.elsewhere[0];
     const Region& at = report.tiles[first.tile].region;

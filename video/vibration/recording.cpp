@@ -121,6 +121,7 @@ class Following {
     series.frequencies = motion.frequencies();
     series.samples_fraction = motion.samples_fraction();
     series.unevenness_px = motion.unevenness_px();
+    series.rounding_px = motion.rounding_px();
     series.renewals = motion.renewals();
   }
 

@@ -34,6 +34,7 @@ struct RegionSeries {
   std::int64_t frequencies = 0;
   double samples_fraction = 0;
   double unevenness_px = 0;
+  double rounding_px = 0;  ///< what rounding to whole levels leaves uncertain of a place
   std::int64_t renewals = 0;
   std::vector<double> x, y;        ///< pixels; NaN where the picture was lost
   std::vector<float> error;        ///< standard error of the place by the phases alone, pixels

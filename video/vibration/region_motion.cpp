@@ -100,6 +100,7 @@ struct RegionMotion::Impl {
   int frames = 0;      ///< since the reference was taken
   double usual = 1e9;  ///< the least that the first of them left over
   double unevenness = 0;
+  double rounding = 0;
 
   void learn_from(const SignalView& frame) {
     plan.reset();
@@ -141,6 +142,9 @@ struct RegionMotion::Impl {
     // a shift.
     unevenness =
         slopes > 0 ? 2 * power / slopes / static_cast<double>(std::min(region.width, region.height)) : 0;
+    // Samples are rounded to whole levels, with a variance of 1/12. That of a coefficient is this times the
+    // number of samples, half of it along the phase, and half of the slopes are those of x.
+    rounding = slopes > 0 ? std::sqrt(static_cast<double>(region.width * region.height) / (12 * slopes)) : 0;
   }
 
   /// How far the reference may be left behind before what enters at the edges matters.
@@ -185,6 +189,10 @@ void RegionMotion::renew(const SignalView& frame) {
 
 double RegionMotion::unevenness_px() const noexcept {
   return impl_->unevenness;
+}
+
+double RegionMotion::rounding_px() const noexcept {
+  return impl_->rounding;
 }
 
 RegionSample RegionMotion::push(const SignalView& frame) {

@@ -46,6 +46,8 @@ class RegionMotion {
 
   /// Pixels by which the region seems to move when light that falls on it from one side doubles.
   double unevenness_px() const noexcept;
+  /// Standard error of a place when samples that carry no other noise are rounded to whole levels.
+  double rounding_px() const noexcept;
 
   /// The next frame. A region that drifts several pixels away from its reference takes a new one.
   RegionSample push(const SignalView& frame);

@@ -101,6 +101,7 @@ Json motion(const VibrationReport& report, const RegionVibration& region, bool f
           {"resolution_hz", known ? number(search.resolution_hz) : Json(nullptr)},
           {"noise_px", known ? number(search.noise) : Json(nullptr)},
           {"detectable_px", known ? number(search.detectable) : Json(nullptr)},
+          {"noise_is_rounding", region.at_floor},
           {"place_error_px", number(region.place_error_px)},
           {"drift_px", region.motion.drift_range},
           {"outliers", region.motion.outliers},
