@@ -258,13 +258,5 @@ TEST_F(TensorCuda, GraphsRepeatSeveralPasses) {
   }
 }
 
-TEST_F(TensorCuda, MeasuringTimesIt) {
-  dense::Options asked = options(Engine::automatic, 64);
-  asked.planning = dense::Planning::measure;
-  const dense::Plan<float> plan(Shape{256}, false, asked);
-  EXPECT_NE(plan.reason().find("tensor"), std::string::npos) << plan.reason();
-  dense::forget_wisdom();
-}
-
 }  // namespace
 }  // namespace sfft::test
