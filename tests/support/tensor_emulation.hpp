@@ -9,7 +9,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <random>
 #include <vector>
 
 #include "kernels/base/tensor/lane.hpp"
@@ -19,6 +19,18 @@
 namespace sfft::test {
 
 namespace tensor = detail::tensor;
+
+/// Relative L2 error of split-half transforms, at every length and scale.
+constexpr double kTensorBound = 6e-7;
+
+/// Complex numbers with parts uniform in (−scale, scale).
+inline std::vector<std::complex<float>> uniform_noise(std::size_t count, unsigned seed, float scale = 1) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-scale, scale);
+  std::vector<std::complex<float>> values(count);
+  for (auto& value : values) value = {uniform(random), uniform(random)};
+  return values;
+}
 
 /// Toward zero, to multiples of a unit in the last place of the largest addend: what tensor cores keep at
 /// least (Fasi, Higham, Mikaitis and Pranesh 2021, "Numerical behavior of NVIDIA tensor cores").

@@ -6,9 +6,10 @@
 namespace sfft::detail {
 
 CompactChoice choose_compact_on_gpu(const CompactRequest&) {
-  throw Error(ErrorCode::backend_unavailable,
-              "this build has no 16-bit storage on GPUs, a preview: plan with Backend::cpu, or build with a CUDA "
-              "toolkit and SFFT_PREVIEW=ON");
+  throw Error(
+      ErrorCode::backend_unavailable,
+      "this build has no 16-bit storage on GPUs, a preview: plan with Backend::cpu, or build with a CUDA "
+      "toolkit and SFFT_PREVIEW=ON");
 }
 
 }  // namespace sfft::detail

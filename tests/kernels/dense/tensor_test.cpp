@@ -22,17 +22,6 @@ using Exact = std::vector<std::complex<double>>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// What is promised at every length and scale.
-constexpr double kBound = 6e-7;
-
-Values noise(std::size_t count, unsigned seed, float scale = 1) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> uniform(-scale, scale);
-  Values values(count);
-  for (auto& value : values) value = {uniform(random), uniform(random)};
-  return values;
-}
-
 /// Transforms in double of the signals of one shape.
 Exact exact_spectra(const Values& signals, const std::vector<int>& logs, bool inverse = false) {
   std::vector<std::int64_t> extents;
@@ -156,18 +145,18 @@ TEST(Tensor, EveryPowerOfTwoAgainstDouble) {
   for (int log = tensor::kLeastLog; log <= 20; ++log) {
     // More lines than one tile holds, and not a multiple of that.
     const std::size_t batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : (log <= 15 ? 2 : 1);
-    const Values x = noise(batch << log, static_cast<unsigned>(log));
-    EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kBound) << "2^" << log;
+    const Values x = uniform_noise(batch << log, static_cast<unsigned>(log));
+    EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kTensorBound) << "2^" << log;
   }
 }
 
 TEST(Tensor, Inverses) {
   for (const int log : {4, 7, 9, 12, 14, 17}) {
-    const Values x = noise(std::size_t{1} << log, 5);
+    const Values x = uniform_noise(std::size_t{1} << log, 5);
     const float scale = 1 / static_cast<float>(1 << log);
     Exact expected = exact_spectra(x, log, true);
     for (auto& value : expected) value *= double{scale};
-    EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {1, scale}), expected), kBound) << "2^" << log;
+    EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {1, scale}), expected), kTensorBound) << "2^" << log;
   }
 }
 
@@ -182,8 +171,8 @@ TEST(Tensor, SeveralDimensions) {
       points <<= log;
     }
     ASSERT_TRUE(tensor::has_passes(logs)) << name;
-    const Values x = noise(2 * points, 1);
-    EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs), exact_spectra(x, logs)), kBound) << name;
+    const Values x = uniform_noise(2 * points, 1);
+    EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs), exact_spectra(x, logs)), kTensorBound) << name;
   }
 }
 
@@ -192,10 +181,10 @@ TEST(Tensor, EveryScaleFromTinyToHuge) {
     const std::size_t n = std::size_t{1} << log;
     for (int decade = -36; decade <= 33; decade += 3) {
       const auto scale = static_cast<float>(std::pow(10.0, decade));
-      const Values x = noise(n, static_cast<unsigned>(log + 100 + decade), scale);
+      const Values x = uniform_noise(n, static_cast<unsigned>(log + 100 + decade), scale);
       // Results near the least normal number are multiples of 2^-149.
       const double least = 0x1p-149 / (double{scale} * std::sqrt(static_cast<double>(n)));
-      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kBound + least)
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kTensorBound + least)
           << "2^" << log << ", 1e" << decade;
     }
   }
@@ -207,7 +196,7 @@ TEST(Tensor, VectorsOfABatchKeepTheirOwnScale) {
     Values all;
     const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-38f, 3e33f, 1e-44f};
     for (std::size_t i = 0; i < scales.size(); ++i) {
-      const Values one = noise(n, static_cast<unsigned>(i), scales[i]);
+      const Values one = uniform_noise(n, static_cast<unsigned>(i), scales[i]);
       all.insert(all.end(), one.begin(), one.end());
     }
     const Values got = emulated_tensor_fft(all, log);
@@ -218,7 +207,7 @@ TEST(Tensor, VectorsOfABatchKeepTheirOwnScale) {
           scales[i] > 0 ? 0x1p-149 / (double{scales[i]} * std::sqrt(static_cast<double>(n))) : 0;
       EXPECT_LE(relative_l2(Values(got.begin() + first, got.begin() + last),
                             Exact(expected.begin() + first, expected.begin() + last)),
-                kBound + least)
+                kTensorBound + least)
           << "2^" << log << " vector " << i;
     }
   }
@@ -227,7 +216,7 @@ TEST(Tensor, VectorsOfABatchKeepTheirOwnScale) {
 TEST(Tensor, NanAndInfinityStayInTheirVector) {
   for (const int log : {4, 6, 8, 12}) {
     const std::size_t n = std::size_t{1} << log;
-    Values x = noise(3 * n, 9);
+    Values x = uniform_noise(3 * n, 9);
     const Exact expected = exact_spectra(x, log);
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity}) {
       x[n + n / 3] = {0.5f, bad};
@@ -239,7 +228,7 @@ TEST(Tensor, NanAndInfinityStayInTheirVector) {
                    last = first + static_cast<std::ptrdiff_t>(n);
         EXPECT_LE(relative_l2(Values(got.begin() + first, got.begin() + last),
                               Exact(expected.begin() + first, expected.begin() + last)),
-                  kBound);
+                  kTensorBound);
       }
     }
   }
@@ -248,18 +237,18 @@ TEST(Tensor, NanAndInfinityStayInTheirVector) {
 TEST(Tensor, HardSignals) {
   for (const int log : {8, 12, 13, 16}) {
     const std::size_t n = std::size_t{1} << log;
-    Values impulse(n), constant(n, {1, -1}), spike = noise(n, 4, 1e-6f), tone(n);
+    Values impulse(n), constant(n, {1, -1}), spike = uniform_noise(n, 4, 1e-6f), tone(n);
     impulse[n / 3] = {0.75f, 0.1f};
     spike[5] = {1e6f, 0};
     for (std::size_t i = 0; i < n; ++i)
       tone[i] = std::complex<float>(tensor::exact_root(static_cast<unsigned>(i * 7 % n), log, 1));
     for (const Values& x : {impulse, constant, spike, tone})
-      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kBound) << "2^" << log;
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kTensorBound) << "2^" << log;
   }
 }
 
 TEST(Tensor, WithoutTheSplitAThousandTimesTheError) {
-  const Values x = noise(4096, 2);
+  const Values x = uniform_noise(4096, 2);
   const double error = relative_l2(emulated_tensor_fft(x, 12, {-1, 1, false}), exact_spectra(x, 12));
   EXPECT_GE(error, 1e-4);
   EXPECT_LE(error, 2e-3);
