@@ -58,13 +58,13 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
     // compute.
     const auto latency_us = [&](double own, double side) {
       const double passes = std::log(std::max(side, 8.0)) / std::log(6.5);
-      return 3.9 + 0.5 * passes + own * (side * 1.2e-3 + k * 5e-4);
+      return 2.9 + 0.5 * passes + own * (side * 1e-3 + k * 5e-4);
     };
     double all_us = latency_us(lanes, points) + (cost.real ? k * lanes * 5e-4 : 0);
-    if (points * lanes >= 2048) {
+    if (points * lanes >= 1024) {
       // A cluster, in which real combs are halved.
       const bool halves = cost.real && cost.buckets % 2 == 0 && cost.delays <= 16;
-      all_us = 0.4 + (halves ? latency_us(1, points / 2) : latency_us(std::ceil(lanes / 16), points));
+      all_us = 0.8 + (halves ? latency_us(1, points / 2) : latency_us(std::ceil(lanes / 16), points));
     }
     return std::max(all_us / batch, block_us(lanes) / multiprocessors);
   }
