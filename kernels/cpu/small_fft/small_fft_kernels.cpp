@@ -8,6 +8,7 @@
 #include "kernels/base/radices.hpp"
 #include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 #include "kernels/cpu/small_fft/small_fft_pass.hpp"
+#include "kernels/cpu/small_fft/small_fft_transpose.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
@@ -99,6 +100,7 @@ template <class Real>
 constexpr SmallFftKernels<Real> make_table() {
   SmallFftKernels<Real> table{};
   table.modulate = modulate<Real>;
+  table.transpose = transpose<Real>;
   add_level<Real, 0>(table);
   add_level<Real, 1>(table);
   add_level<Real, 2>(table);

@@ -39,6 +39,8 @@ struct SmallFftKernels {
   void (*modulate)(const Real* xr, const Real* xi, std::int64_t x_stride, Real* yr, Real* yi,
                    std::int64_t y_stride, std::int64_t rows, std::int64_t columns, const Real* factor_re,
                    const Real* factor_im);
+  /// y[c*rows + r] = x[r*columns + c] for r < rows, c < columns.
+  void (*transpose)(const Real* x, std::int64_t rows, std::int64_t columns, Real* y);
 };
 
 /// The kernels for `isa`, or for the best instruction set of the machine if that is lower.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real rows of even length are transformed as half as many complex pairs; columns go in blocks that stay in
-// the second-level cache.
+// cache.
 #include "kernels/dense/cpu/line_stage.hpp"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace sfft::detail {
 
 namespace {
 
-/// As many columns as keep the four buffers of n × columns in a core's second-level cache, in whole cache
-/// lines.
+/// As many columns as keep the four buffers of n × columns in a first-level cache, in whole cache
+/// lines, but two of them at least: then the buffers stay in the second-level cache.
 template <class Real>
 std::int64_t block_columns_of(std::int64_t n, std::int64_t inner) {
-  constexpr std::int64_t kCacheBytes = 512 << 10;
+  constexpr std::int64_t kCacheBytes = 32 << 10;
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
   const std::int64_t fitting = kCacheBytes / (n * 4 * static_cast<std::int64_t>(sizeof(Real)));
   return std::min(inner, std::clamp(fitting / kLine * kLine, 2 * kLine, 8 * kLine));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -137,6 +138,25 @@ TYPED_TEST(SmallFftTest, NotANumberReachesEveryFrequencyOfItsLane) {
       for (std::size_t i = 0; i < y.size(); ++i) {
         const bool hit = i % static_cast<std::size_t>(lanes) == 0;
         EXPECT_EQ(hit, std::isnan(y[i].real()) || std::isnan(y[i].imag())) << n << " " << lanes << " " << i;
+      }
+    }
+  }
+}
+
+TYPED_TEST(SmallFftTest, TransposesMatricesOfEveryShapeAndWritesNothingElse) {
+  for (const Isa isa : isas()) {
+    const auto transpose = sfft::detail::cpu::small_fft_kernels<TypeParam>(isa).transpose;
+    for (std::int64_t rows = 1; rows <= 40; ++rows) {
+      for (std::int64_t columns = 1; columns <= 40; ++columns) {
+        const auto size = static_cast<std::size_t>(rows * columns);
+        std::vector<TypeParam> x(size), y(size + 16, -1), expected(size + 16, -1);
+        for (std::size_t i = 0; i < size; ++i) x[i] = static_cast<TypeParam>(i);
+        for (std::size_t i = 0; i < size; ++i) {
+          const auto column = i / static_cast<std::size_t>(rows), row = i % static_cast<std::size_t>(rows);
+          expected[i] = x[row * static_cast<std::size_t>(columns) + column];
+        }
+        transpose(x.data(), rows, columns, y.data());
+        EXPECT_EQ(y, expected) << name({rows, columns}, 1, isa);
       }
     }
   }

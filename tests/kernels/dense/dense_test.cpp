@@ -40,7 +40,9 @@ std::vector<Shape> shapes() {
           Shape(63),        Shape(64),         Shape(1000),       Shape(1021),       Shape({1, 1}),
           Shape({1, 12}),   Shape({12, 1}),    Shape({24, 27}),   Shape({31, 33}),   Shape({67, 40}),
           Shape({5, 134}),  Shape({108, 54}),  Shape({3, 300}),   Shape({300, 3}),   Shape({2, 3, 5}),
-          Shape({1, 1, 1}), Shape({9, 7, 11}), Shape({16, 8, 4}), Shape({1, 71, 6}), Shape({13, 1, 10})};
+          Shape({1, 1, 1}), Shape({9, 7, 11}), Shape({16, 8, 4}), Shape({1, 71, 6}), Shape({13, 1, 10}),
+          Shape({128, 3}),  Shape({3, 128}),   Shape({40, 2}),    Shape({41, 5}),    Shape({33, 6}),
+          Shape({50, 7}),   Shape({37, 8}),    Shape({35, 13}),   Shape({32, 32}),   Shape({5, 6, 4})};
 }
 
 template <class Real>

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposes matrices of reals by shuffles. Kernel sources only.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/small_fft/small_fft_narrow.hpp"
+
+namespace sfft::detail::cpu::SFFT_ISA {
+
+/// Stores v[j][p] at y + p pitch + j, for W vectors of W reals.
+template <class Real, int W, class V>
+SFFT_BUTTERFLY void store_transposed(V* v, Real* y, std::int64_t pitch) {
+  V b[W];
+  SFFT_UNROLL
+  for (int stage = 1; stage < W; stage *= 2) {
+    SFFT_UNROLL
+    for (int i = 0; i < W / 2; ++i) {
+      b[2 * i] = interleave<W, 1, 0>(v[i], v[i + W / 2], typename CountTo<W>::Type());
+      b[2 * i + 1] = interleave<W, 1, 1>(v[i], v[i + W / 2], typename CountTo<W>::Type());
+    }
+    SFFT_UNROLL
+    for (int i = 0; i < W; ++i) v[i] = b[i];
+  }
+  SFFT_UNROLL
+  for (int p = 0; p < W; ++p) store_vector(y + p * pitch, v[p]);
+}
+
+/// Where lane i of result `out` comes from in a group of W rows of B reals: vector and lane. kDown: results
+/// are columns, sources the group as it lies; otherwise the reverse.
+template <int W, int B, bool kDown>
+constexpr int source_vector(int out, int i) {
+  return kDown ? (i * B + out) / W : (out * W + i) % B;
+}
+template <int W, int B, bool kDown>
+constexpr int source_lane(int out, int i) {
+  return kDown ? (i * B + out) % W : (out * W + i) / B;
+}
+
+/// Collects result kOut from the vectors v, one source after another.
+template <int W, int B, bool kDown, int kOut, int kSource, class V, int... I>
+SFFT_BUTTERFLY V collect(const V& so_far, const V* v, Indices<I...> lanes) {
+  if constexpr (kSource == B) {
+    return so_far;
+  } else {
+    const V next = __builtin_shufflevector(
+        so_far, v[kSource],
+        (source_vector<W, B, kDown>(kOut, I) == kSource ? W + source_lane<W, B, kDown>(kOut, I)
+         : kSource == 1                                 ? source_lane<W, B, kDown>(kOut, I)
+                                                        : I)...);
+    return collect<W, B, kDown, kOut, kSource + 1>(next, v, lanes);
+  }
+}
+
+/// One group of W rows of B reals at `group`, whose columns are `pitch` apart at `columns`.
+template <class Real, int W, int B, bool kDown, int kOut = 0, class V>
+SFFT_BUTTERFLY void store_collected(const V* v, Real* to, std::int64_t pitch) {
+  if constexpr (kOut < B) {
+    store_vector(to + kOut * pitch, collect<W, B, kDown, kOut, 1>(v[0], v, typename CountTo<W>::Type()));
+    store_collected<Real, W, B, kDown, kOut + 1>(v, to, pitch);
+  }
+}
+
+/// kDown: from `length` rows of B reals to B rows; otherwise the reverse. length >= a vector: the last group
+/// reaches back into the one before.
+template <class Real, int B, bool kDown>
+void transpose_narrow(const Real* __restrict x, std::int64_t length, Real* __restrict y) {
+  constexpr int W = Simd<Real>::kLanes;
+  using V = typename Simd<Real>::Vector;
+  for (std::int64_t run = 0; run < length; run += W) {
+    const std::int64_t at = run + W <= length ? run : length - W;
+    V v[B];
+    SFFT_UNROLL
+    for (int b = 0; b < B; ++b) v[b] = load_vector<V>(kDown ? x + at * B + b * W : x + b * length + at);
+    store_collected<Real, W, B, kDown>(v, kDown ? y + at : y + at * B, kDown ? length : W);
+  }
+}
+
+/// Matrices with a dimension from 2 to kMaxNarrow, if the other has at least a vector. Whether it did.
+template <class Real, int B = 2>
+bool try_narrow(const Real* x, std::int64_t rows, std::int64_t columns, Real* y) {
+  if constexpr (B > kMaxNarrow) {
+    return false;
+  } else {
+    constexpr std::int64_t W = Simd<Real>::kLanes;
+    if (columns == B && rows >= W) {
+      transpose_narrow<Real, B, true>(x, rows, y);
+    } else if (rows == B && columns >= W) {
+      transpose_narrow<Real, B, false>(x, columns, y);
+    } else {
+      return try_narrow<Real, B + 1>(x, rows, columns, y);
+    }
+    return true;
+  }
+}
+
+template <class Real>
+void transpose(const Real* __restrict x, std::int64_t rows, std::int64_t columns, Real* __restrict y) {
+  constexpr std::int64_t W = Simd<Real>::kLanes;
+  using V = typename Simd<Real>::Vector;
+  if (try_narrow(x, rows, columns, y)) return;
+  if (rows < W || columns < W) {
+    for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t r = 0; r < rows; ++r) y[c * rows + r] = x[r * columns + c];
+    return;
+  }
+  for (std::int64_t down = 0; down < rows; down += W) {
+    const std::int64_t r = down + W <= rows ? down : rows - W;
+    for (std::int64_t across = 0; across < columns; across += W) {
+      const std::int64_t c = across + W <= columns ? across : columns - W;
+      V v[W];
+      SFFT_UNROLL
+      for (int i = 0; i < W; ++i) v[i] = load_vector<V>(x + (r + i) * columns + c);
+      store_transposed<Real, W>(v, y + c * rows + r, rows);
+    }
+  }
+}
+
+}  // namespace sfft::detail::cpu::SFFT_ISA

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Complex 2D and 3D transforms that fit a core's second-level cache.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/dense/cpu/shared_parts.hpp"
+#include "kernels/dense/problem/engine.hpp"
+
+namespace sfft::detail {
+
+/// Grids with fewer points gain nothing from a second thread.
+constexpr std::int64_t kMostSmallPoints = 2 * kPointsPerThread - 1;
+
+/// Complex grids of up to kMostSmallPoints, transformed as a whole by one thread. Null for other problems,
+/// and for lengths that need Bluestein's method.
+template <class Real>
+std::unique_ptr<const DenseEngine<Real>> make_small_grid_engine(const Shape& shape, bool real);
+
+}  // namespace sfft::detail
