@@ -247,7 +247,7 @@ void Guard::adapt() {
   }
   const Observation& seen = *latest_.seen;
   // Whatever else happens, a scene that sways or drifts is followed.
-  if (frames_ % kFollowEvery == 0 && seen.registration.sure && !moved.active() && !moved.pending() &&
+  if (frames_ % kFollowEvery == 0 && judge_->believes(seen) && !moved.active() && !moved.pending() &&
       latest_.findings[static_cast<std::size_t>(EventKind::moved)].strength < kFollow) {
     observer_->follow();
     judge_->followed(seen.registration.x, seen.registration.y);

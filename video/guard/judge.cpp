@@ -22,6 +22,8 @@ constexpr double kLostDetail = 0.18;
 /// Of the fine structure of landmarks, and the error with which it counts as known.
 constexpr double kLostFine = 0.75;
 constexpr double kFineKnown = 0.1;
+/// Share of landmarks that are as sharp as they were, with which nothing is out of focus.
+constexpr double kCrisp = 0.2;
 /// Fine structure up to which landmarks do not tell a move.
 constexpr double kBlurred = 0.35;
 /// Lost detail without the word of the coefficients, and whatever else there is to see.
@@ -39,14 +41,14 @@ constexpr double kMostLost = 1.5;
 constexpr double kNoCoherence = 0.35;
 /// By how much phases agree better with a move than with none.
 constexpr double kAgrees = 0.03;
-/// By how much they agree better with none than with one that only a few landmarks see.
-constexpr double kContradiction = 0.3;
 constexpr double kNoSharpness = 0.3;
 /// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that
 /// the light would leave.
 constexpr int kFewLandmarks = 6;
-constexpr double kMostLandmarks = 0.75;
+constexpr double kMostLandmarks = 0.6;
 constexpr double kPlain = 0.15;
+/// Share of the landmarks without which nobody knows what light it is.
+constexpr double kHiddenLandmarks = 0.5;
 /// More clipped pixels than usual hide detail.
 constexpr double kClipped = 0.2;
 /// Spreads beyond the usual that are still usual.
@@ -119,6 +121,24 @@ bool Judge::blurred(const Observation& seen) const {
          landmarks.fine + 2 * landmarks.fine_error < kBlurred;
 }
 
+bool Judge::phases_agree(const Observation& seen) const {
+  const Registration& r = seen.registration;
+  return r.sure && r.coherence > r.still_coherence + kAgrees &&
+         r.coherence > kNoCoherence * coherence_.level();
+}
+
+bool Judge::landmarks_know(const Observation& seen) const {
+  // Blurred landmarks hardly know places from each other, nor do those along edges.
+  const Registration& r = seen.registration;
+  return seen.landmarks.located && !blurred(seen) && !phases_contradict(r.coherence, r.still_coherence);
+}
+
+bool Judge::believes(const Observation& seen) const {
+  const Registration& r = seen.registration;
+  if (!r.sure) return false;
+  return std::hypot(r.x, r.y) < kShiftPx / options_.sensitivity || landmarks_know(seen) || phases_agree(seen);
+}
+
 Finding Judge::moved(const Observation& seen) const {
   Finding finding;
   const Registration& r = seen.registration;
@@ -128,12 +148,8 @@ Finding Judge::moved(const Observation& seen) const {
   }
   const double shift = std::hypot(r.x, r.y);
   const double least = std::max(limit(kShiftPx, kMostShift, shift_), 8 * r.standard_error);
-  const bool phases_agree =
-      r.sure && r.coherence > r.still_coherence + kAgrees && r.coherence > kNoCoherence * coherence_.level();
-  // Blurred landmarks hardly know places from each other, nor do those along edges.
-  const bool landmarks_know =
-      seen.landmarks.located && !blurred(seen) && r.coherence > r.still_coherence - kContradiction;
-  if (landmarks_know || phases_agree) {
+  const bool by_landmarks = landmarks_know(seen);
+  if (by_landmarks || phases_agree(seen)) {
     finding.strength = shift / least;
     finding.shift_x = r.x;
     finding.shift_y = r.y;
@@ -151,7 +167,7 @@ Finding Judge::moved(const Observation& seen) const {
   }
   // Landmarks show a turn. Without them, a scene that was turned or enlarged loses its common phase, and the
   // small picture agrees with the turn.
-  const bool seen_turn = landmarks_know && r.turned;
+  const bool seen_turn = by_landmarks && r.turned;
   const double turn = half_diagonal_ * std::hypot(r.rotation, r.zoom);
   const double turn_error = seen_turn ? 0 : half_diagonal_ * std::hypot(r.rotation_error, r.zoom_error);
   const double turn_limit =
@@ -186,6 +202,8 @@ double Judge::defocused(const Observation& seen) const {
     const double lost = 1 - (landmarks.fine + 2 * landmarks.fine_error);
     return std::max(0.0, lost / (kLostFine / options_.sensitivity));
   }
+  // Objects that were taken away leave the others as sharp as they were.
+  if (landmarks.crisp > kCrisp) return 0;
   // What is hidden, gone or clipped cannot be judged.
   if (seen.struck > 1.3 * kCovered) return 0;
   if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;
@@ -253,13 +271,16 @@ Findings Judge::judge(const Observation& seen) {
     at(EventKind::dark).strength = std::min(3.0, seen.dark / 0.9 * 0.08 / std::max(0.01, seen.level));
   if (seen.bright > 0.6 && no_structure) at(EventKind::blinded).strength = seen.bright / 0.6;
   at(EventKind::moved) = moved(seen);
-  if (seen.registration.sure && at(EventKind::moved).strength < 1) {
+  if (believes(seen) && at(EventKind::moved).strength < 1) {
     places_.push_back({home_x_ + seen.registration.x, home_y_ + seen.registration.y});
     if (places_.size() > kSlowFrames) places_.erase(places_.begin());
   }
   at(EventKind::covered).strength = at(EventKind::blinded).strength > 1 ? 0 : covered(seen);
   at(EventKind::defocused).strength = defocused(seen);
-  if (seen.changed < kCovered && !plain(seen))
+  // What hides most landmarks is not the scene in another light.
+  const bool hidden = !seen.landmarks.located && seen.landmarks.count >= kFewLandmarks &&
+                      seen.landmarks.lost > kHiddenLandmarks;
+  if (seen.changed < kCovered && !hidden && !plain(seen))
     at(EventKind::light).strength = std::abs(seen.light) / (kLight / options_.sensitivity);
   // The first frames set the noise: until then only what is far beyond it counts.
   if (learned_ < kWarmUp) {

@@ -52,6 +52,9 @@ class Judge {
   /// The reference has followed the scene by this shift.
   void followed(double x, double y);
 
+  /// The scene is where the observation says: the reference may follow it there.
+  bool believes(const Observation& seen) const;
+
   /// Frames in a row that repeat the one before.
   int repeats() const noexcept { return repeats_; }
 
@@ -67,6 +70,9 @@ class Judge {
   bool blurred(const Observation& seen) const;
   /// Neither landmarks nor coarse structure are left, be it as bright as it may.
   bool plain(const Observation& seen) const;
+  /// Phases, or landmarks, say where the scene is, and nothing contradicts them.
+  bool phases_agree(const Observation& seen) const;
+  bool landmarks_know(const Observation& seen) const;
   bool another_scene(const Observation& seen) const;
   Finding moved(const Observation& seen) const;
   double covered(const Observation& seen) const;

@@ -13,6 +13,8 @@ namespace {
 constexpr int kLeastCount = 10;
 /// Usual frames after which new landmarks say what is sharp.
 constexpr int kKnown = 12;
+/// Fine detail over the coarse, by which a landmark is as sharp as it was.
+constexpr double kCrisp = 0.5;
 /// Share of a landmark's energy, of its own and the noise's, from which it can be seen.
 constexpr double kVisible = 0.5;
 /// Mean correlation, of the usual, that promises nothing.
@@ -142,6 +144,27 @@ Landmarks::Visibility Landmarks::visibility() const {
   return {weighted_median(gains), weighted_median(rests)};
 }
 
+void Landmarks::Amplitudes::add(const Amplitudes& other, double weight) noexcept {
+  cc += weight * other.cc;
+  cf += weight * other.cf;
+  ff += weight * other.ff;
+  sc += weight * other.sc;
+  sf += weight * other.sf;
+  own += weight * other.own;
+  samples += other.samples;
+}
+
+std::optional<Landmarks::Fineness> Landmarks::Amplitudes::fineness() const noexcept {
+  const double determinant = cc * ff - cf * cf;
+  if (!(determinant > 1e-3 * cc * ff)) return std::nullopt;
+  const double coarse = (ff * sc - cf * sf) / determinant;
+  const double fine = (cc * sf - cf * sc) / determinant;
+  const double residual = std::max(0.0, own - coarse * sc - fine * sf) / std::max(1.0, samples);
+  if (!(coarse > 0.05)) return std::nullopt;
+  // Neighbouring pixels are smoothed: some six to a degree of freedom.
+  return Fineness{fine / coarse, std::sqrt(6 * residual * cc / determinant) / coarse};
+}
+
 void Landmarks::begin(const SignalView& frame) {
   frame_ = frame;
   located_ = false;
@@ -173,8 +196,8 @@ LandmarkReport Landmarks::finish() {
     located_ = true;
     at_ = best_.pose;
   }
-  // Amplitudes of coarse and fine structure, jointly: seen = a * coarse + b * (expected - coarse).
-  double cc = 0, cf = 0, ff = 0, sc = 0, sf = 0, rest = 0, samples = 0;
+  Amplitudes all;
+  double crisp = 0;
   double lost = 0;
   report.count = 0;
   const auto [gain, noise] = visibility();
@@ -199,30 +222,23 @@ LandmarkReport Landmarks::finish() {
       ++report.gone[static_cast<std::size_t>(landmark.tile)];
       continue;
     }
-    const double w = 1 / (landmark.energy + kPatchPixels * unit_ * unit_);
     const double both = landmark.coarse_product - c2;
-    cc += w * c2;
-    cf += w * both;
-    ff += w * f2;
-    sc += w * c;
-    sf += w * f;
-    rest += w * own;
-    samples += kPatchPixels;
+    const Amplitudes amplitudes{c2, both, f2, c, f, own, kPatchPixels};
+    all.add(amplitudes, 1 / (landmark.energy + kPatchPixels * unit_ * unit_));
+    const std::optional<Fineness> alone = amplitudes.fineness();
+    if (alone && alone->value - 2 * alone->error > kCrisp) crisp += 1;
   }
-  if (report.count > 0) report.lost = lost / report.count;
-  const double determinant = cc * ff - cf * cf;
-  if (report.located && determinant > 1e-3 * cc * ff) {
-    const double coarse = (ff * sc - cf * sf) / determinant;
-    const double fine = (cc * sf - cf * sc) / determinant;
-    const double residual = std::max(0.0, rest - coarse * sc - fine * sf) / std::max(1.0, samples);
-    if (coarse > 0.05) {
-      fine_ = fine / coarse;
-      // Neighbouring pixels are smoothed: some six to a degree of freedom.
-      if (!renewed_ || noted_ >= kKnown) {
-        const double usual = std::clamp(usual_fine_, 0.3, 1.0);
-        report.fine = fine_ / usual;
-        report.fine_error = std::sqrt(6 * residual * cc / determinant) / coarse / usual;
-      }
+  if (report.count > 0) {
+    report.lost = lost / report.count;
+    report.crisp = crisp / report.count;
+  }
+  const std::optional<Fineness> fineness = report.located ? all.fineness() : std::nullopt;
+  if (fineness) {
+    fine_ = fineness->value;
+    if (!renewed_ || noted_ >= kKnown) {
+      const double usual = std::clamp(usual_fine_, 0.3, 1.0);
+      report.fine = fine_ / usual;
+      report.fine_error = fineness->error / usual;
     }
   }
   return report;

@@ -30,6 +30,8 @@ struct LandmarkReport {
   /// what is usual; noise has no part in it. 1 where it is not known.
   double fine = 1;
   double fine_error = 1;
+  /// Share of all that by themselves show most of their fine detail, 0 to 1: no blur leaves them so.
+  double crisp = 0;
 };
 
 /// Landmarks of one scene. Copies continue independently.
@@ -85,6 +87,17 @@ class Landmarks {
   /// Of the landmarks that are there: the medians of their gains and of their noise, as energies of patches.
   struct Visibility {
     double gain = 1, noise = 0;
+  };
+
+  /// How sharp landmarks are: the amplitude of fine structure over that of coarse structure.
+  struct Fineness {
+    double value = 1, error = 1;
+  };
+  /// Normal equations of seen = a * coarse + b * (expected - coarse).
+  struct Amplitudes {
+    double cc = 0, cf = 0, ff = 0, sc = 0, sf = 0, own = 0, samples = 0;
+    void add(const Amplitudes& other, double weight) noexcept;
+    std::optional<Fineness> fineness() const noexcept;  ///< none where they do not tell
   };
 
   Visibility visibility() const;

@@ -34,6 +34,8 @@ constexpr int kPatience = 25;
 constexpr int kGlance = 4;
 /// By how much better phases agree with a scene that has not moved than with a place that is none.
 constexpr double kContradiction = 0.3;
+/// What they leave there, of their agreement with a scene that has not moved.
+constexpr double kDenied = 0.5;
 /// Peaks of the correlation of small pictures that are looked at.
 constexpr std::size_t kPeaks = 6;
 /// Grey levels that the residuals of a small picture are taken to have at least.
@@ -53,6 +55,10 @@ double peak_offset(float before, float at, float after) {
 }
 
 }  // namespace
+
+bool phases_contradict(double coherence, double still) noexcept {
+  return coherence < std::max(still - kContradiction, kDenied * still);
+}
 
 Registrar::Registrar(const Layout& layout) : layout_(layout), pictures_(layout), phases_(layout) {
   // Neighbouring points of the tapered picture are not independent, about two to a degree of freedom: every
@@ -195,7 +201,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   // Along edges landmarks look alike in many places, at which phases would not agree.
   const auto try_near = [&](const Pose& place, bool patient) {
     const PhaseAgreement near = phases_.approach(place.x, place.y);
-    if (phases_.at(near.x, near.y).coherence < still - kContradiction) return false;
+    if (phases_contradict(phases_.at(near.x, near.y).coherence, still)) return false;
     return landmarks.try_at({near.x, near.y}, patient);
   };
   // After a jump, low frequencies lead to where the landmarks are.

@@ -41,6 +41,10 @@ struct ReferencePicture {
   std::vector<float> by_x, by_y;            ///< gradients of the structure
 };
 
+/// Phases agree far less with a place, or a move, than with a scene that has not moved. Landmarks that look
+/// alike may lead there.
+bool phases_contradict(double coherence, double still) noexcept;
+
 class Registrar {
  public:
   explicit Registrar(const Layout& layout);
