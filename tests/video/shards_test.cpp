@@ -2,6 +2,7 @@
 // Shards: names, ranks from the environment, damaged files, and the merge of what belongs together.
 #include "video/shards/shard.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <map>
 
 #include "sfft/error.hpp"
+#include "video/report/checksum.hpp"
 #include "video/report/report.hpp"
 #include "video/shards/merge.hpp"
 #include "video/shards/shard_file.hpp"
@@ -163,6 +165,25 @@ TEST_F(ShardFiles, EveryTruncationIsWholeLinesOrACutOne) {
     fill(1, 2);  // resumes
     EXPECT_EQ(read_shard(path(1, 2)).whole_bytes, read(path(1, 2)).size());
   }
+}
+
+TEST(Shard, NumbersThatAreNotWholeAreRefused) {
+  const auto closed = [](const std::string& body) {
+    return body + fmt::format(R"(,"crc32":"{:08x}"}})", crc32_of(body)) + "\n";
+  };
+  const auto head = [&](const std::string& shards, const std::string& inputs) {
+    return closed(R"({"schema":"sfft-video-shard/1","shard":1,"shards":)" + shards + R"(,"inputs":)" +
+                  inputs + R"(,"inputs_crc32":7,"settings":{})");
+  };
+  EXPECT_TRUE(parse_shard_lines(head("2", "3"), "file").headed);
+  for (const char* number :
+       {"20666666666666.66", "1e300", "-1", "4294967298", "99999999999999999999", "\"2\""}) {
+    EXPECT_FALSE(parse_shard_lines(head(number, "3"), "file").headed) << number;
+    EXPECT_EQ(code_of([&] { parse_shard_lines(head(number, "3") + "x\n", "file"); }),
+              ErrorCode::file_corrupt);
+  }
+  for (const char* number : {"3.5", "1e300", "-1"})
+    EXPECT_FALSE(parse_shard_lines(head("2", number), "file").headed) << number;
 }
 
 TEST_F(ShardFiles, EveryFlippedByteIsSeen) {

@@ -24,7 +24,7 @@ std::string field(const Json& report, const char* part, const char* name) {
 
 std::int64_t count(const Json& report, const char* part, const char* name) {
   const std::string text = field(report, part, name);
-  return text.empty() ? 0 : report[part][name].get<std::int64_t>();
+  return text.empty() || !report[part][name].is_number_integer() ? 0 : report[part][name].get<std::int64_t>();
 }
 
 }  // namespace

@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "sfft/error.hpp"
 #include "video/report/checksum.hpp"
@@ -40,12 +43,22 @@ std::optional<Json> open_line(std::string_view line) {
   return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
 }
 
+/// A whole number that its type holds: conversions of other numbers are undefined.
+template <class Whole>
+void read_whole(const Json& value, Whole& to) {
+  const bool fits = value.is_number_unsigned()  ? std::in_range<Whole>(value.get<std::uint64_t>())
+                    : value.is_number_integer() ? std::in_range<Whole>(value.get<std::int64_t>())
+                                                : false;
+  if (!fits) throw std::out_of_range("number");
+  to = value.get<Whole>();
+}
+
 ShardRun run_from(const Json& json) {
   ShardRun run;
-  json.at("shard").get_to(run.shard.index);
-  json.at("shards").get_to(run.shard.count);
-  json.at("inputs").get_to(run.inputs);
-  json.at("inputs_crc32").get_to(run.inputs_crc32);
+  read_whole(json.at("shard"), run.shard.index);
+  read_whole(json.at("shards"), run.shard.count);
+  read_whole(json.at("inputs"), run.inputs);
+  read_whole(json.at("inputs_crc32"), run.inputs_crc32);
   for (const auto& [name, value] : json.at("settings").items())
     run.settings.emplace_back(name, value.get<std::string>());
   if (run.shard.count < 1 || run.shard.count > kMostShards || run.shard.index < 1 ||
@@ -56,10 +69,10 @@ ShardRun run_from(const Json& json) {
 
 ShardRecord record_from(const Json& json, const ShardRun& run) {
   ShardRecord record;
-  json.at("input").get_to(record.input);
+  read_whole(json.at("input"), record.input);
   json.at("path").get_to(record.path);
   json.at("stamp").get_to(record.stamp);
-  json.at("code").get_to(record.code);
+  read_whole(json.at("code"), record.code);
   json.at("message").get_to(record.message);
   const auto status = run_status_named(json.at("status").get<std::string>());
   if (!status || record.input >= run.inputs || !run.shard.holds(record.input) ||
