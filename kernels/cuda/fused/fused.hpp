@@ -17,7 +17,7 @@ struct FusedPolicy {
   int cluster = 1;          ///< blocks per frame; more than one only for combs, with one group each
   int groups = 1;           ///< rounds of a block, one after the other
   int lanes_per_group = 1;  ///< transformed side by side; cluster · groups · lanes_per_group >= lanes
-  int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>
+  int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>; in a cluster at least 64
   bool overlap = false;     ///< begin beside the stream's previous kernel; compute capability 9.0
   /// Bytes of tables that a block copies to shared memory before it needs them, at most, and of the witness's
   /// rows among them. Copies hide latency, and take room from other blocks. If the tables are larger, only
