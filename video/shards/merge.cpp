@@ -25,6 +25,12 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code code;
     if (!std::filesystem::is_directory(path, code)) {
+      if (!std::filesystem::exists(path, code))
+        throw Error(
+            ErrorCode::file_unreadable,
+            fmt::format("there is no '{}': give the folder that 'sfft-video run --results' was given, or "
+                        "files of shards",
+                        path));
       files.push_back(path);
       continue;
     }
