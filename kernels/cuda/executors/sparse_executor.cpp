@@ -20,7 +20,7 @@ namespace {
 /// Staged work runs in rounds of at most this much scratch.
 constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
 /// Points of a frame that a cluster is for; with fewer, a block ends before a cluster synchronises.
-constexpr std::int64_t kWorthCluster = 1024;
+constexpr std::int64_t kWorthCluster = 2048;
 
 /// Multiprocessors that each frame may use.
 int idle_share(const DeviceInfo& device, int frames) {
