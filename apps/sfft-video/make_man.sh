@@ -11,7 +11,8 @@ verbatim() {
   printf '.fi\n'
 }
 
-version=$("$program" --version | head -n 1)
+version=$("$program" --version)
+version=${version%%$'\n'*}
 printf '.TH SFFT\\-VIDEO 1 "" "%s" "User Commands"\n' "$version"
 printf '.SH NAME\nsfft\\-video \\- transform recordings and cameras at the frequencies that matter\n'
 printf '.SH DESCRIPTION\n'

@@ -17,5 +17,7 @@ LD_LIBRARY_PATH=$(pkg-config --variable=libdir sfft) "$work/consumer"
 if pkg-config --exists sfft-mpi && pkg-config --exists mpi-cxx; then
   # shellcheck disable=SC2046
   "$2" -std=c++20 -DOMPI_SKIP_MPICXX "$3_mpi/main.cpp" $(pkg-config --cflags --libs sfft-mpi mpi-cxx) -o "$work/consumer_mpi"
-  LD_LIBRARY_PATH=$(pkg-config --variable=libdir sfft) ldd "$work/consumer_mpi" | grep -q 'libsfft-mpi.*=> /'
+  # Kept whole before it is searched: `ldd | grep -q` ends ldd by SIGPIPE, which pipefail takes for a failure.
+  needed=$(LD_LIBRARY_PATH=$(pkg-config --variable=libdir sfft) ldd "$work/consumer_mpi")
+  grep -q 'libsfft-mpi.*=> /' <<<"$needed" || { echo "$needed"; exit 1; }
 fi

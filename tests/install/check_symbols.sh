@@ -10,5 +10,6 @@ for library in $(find "$1" -name libsfft.so -o -name libsfft-mpi.so); do
   [ -z "$shown" ] || { echo "$shown"; exit 1; }
   # Compatible versions share a SONAME: 0.3.1 is libsfft.so.0.3, 2.1.0 is libsfft.so.2.
   [[ $5 =~ ^(0\.[0-9]+|[1-9][0-9]*)\. ]]
-  readelf -d "$library" | grep -qF "[$(basename "$library").${BASH_REMATCH[1]}]"
+  dynamic=$(readelf -d "$library")
+  grep -qF "[$(basename "$library").${BASH_REMATCH[1]}]" <<<"$dynamic" || { echo "$dynamic"; exit 1; }
 done
