@@ -26,9 +26,12 @@ constexpr std::size_t kMemory = 12;
 constexpr double kFading = 0.75;
 /// Frames scatter by some tenths about their median, and erring on the safe side costs little.
 constexpr double kMargin = 1.1;
-/// Factors beyond these are not a matter of calibration. A reported error that looks far too large is more
-/// likely a lucky frame.
-const double kLeast = std::log(0.35), kMost = std::log(64.0);
+/// Factors beyond these are not a matter of calibration.
+const double kLeast = std::log(0.02), kMost = std::log(64.0);
+/// A report that looks larger than this allows is more likely a lucky frame, unless the last comparisons at
+/// its level, `kWitnesses` at least, all say so.
+const double kLeastAlone = std::log(0.35);
+constexpr int kWitnesses = 3;
 /// Weight of the prior factor of 1, in comparisons at the level in question.
 constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
 /// The fit: its passes, the scatter of ratios, and the squared spread of levels below which they determine no
@@ -52,6 +55,18 @@ double Calibration::nearest(double level) const {
   double least = std::numeric_limits<double>::infinity();
   for (const Comparison& one : known_) least = std::min(least, std::fabs(one.level - level));
   return least;
+}
+
+/// The least log of a factor that is believed at this level.
+double Calibration::least(double level) const {
+  double largest = kLeast;
+  int witnesses = 0;
+  for (auto one = known_.rbegin(); one != known_.rend() && witnesses < kWitnesses; ++one) {
+    if (std::fabs(one->level - level) > kOneLevel) continue;
+    largest = std::max(largest, one->log_ratio);
+    ++witnesses;
+  }
+  return witnesses < kWitnesses ? kLeastAlone : std::min(kLeastAlone, largest);
 }
 
 bool Calibration::due(double reported) {
@@ -101,7 +116,7 @@ double Calibration::factor(double reported) const {
     slope = std::clamp(products / (squares + kRidge), -1.0, 0.0);
     mean = (ratios - slope * levels) / weights;
   }
-  return std::exp(std::clamp(all / (all + kIgnorance) * mean, kLeast, kMost)) * kMargin;
+  return std::exp(std::clamp(all / (all + kIgnorance) * mean, least(level), kMost)) * kMargin;
 }
 
 void Calibration::bring_forward() noexcept {

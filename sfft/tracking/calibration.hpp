@@ -38,6 +38,7 @@ class Calibration {
   };
 
   double nearest(double level) const;
+  double least(double level) const;
 
   int interval_;
   std::int64_t frames_ = 0;        ///< frames since the plan was new
