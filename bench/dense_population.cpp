@@ -191,11 +191,18 @@ class Peer {
   typename Library::Plan plan_;
 };
 
+/// CPU time.
+double now_us() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
+}
+
 template <class Transform>
 double microseconds(std::int64_t times, const Transform& transform) {
-  const std::clock_t start = std::clock();
+  const double start = now_us();
   for (std::int64_t i = 0; i < times; ++i) transform();
-  return 1e6 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / static_cast<double>(times);
+  return (now_us() - start) / static_cast<double>(times);
 }
 
 /// ‖a − reference‖/‖reference‖.
@@ -233,7 +240,7 @@ json measured(const Row& row, const Arguments& arguments) {
     plan.forward(peer.signal.data, row.type, {own.data, points}, {aligned, plan.workspace_bytes()});
   };
   const auto run_peer = [&] { peer.execute(); };
-  constexpr double kRound = 500;  // microseconds: std::clock() counts whole ones
+  constexpr double kRound = 300;  // microseconds
   run_own();
   run_peer();
   const auto times = [&](double once) { return std::max<std::int64_t>(1, std::llround(kRound / once)); };
