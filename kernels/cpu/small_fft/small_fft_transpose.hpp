@@ -94,26 +94,31 @@ bool try_narrow(const Real* x, std::int64_t rows, std::int64_t columns, Real* y)
   }
 }
 
-template <class Real>
-void transpose(const Real* __restrict x, std::int64_t rows, std::int64_t columns, Real* __restrict y) {
-  constexpr std::int64_t W = Simd<Real>::kLanes;
-  using V = typename Simd<Real>::Vector;
-  if (try_narrow(x, rows, columns, y)) return;
-  if (rows < W || columns < W) {
+/// By tiles of W × W, or smaller ones where a dimension is shorter than that. The last tiles reach back.
+template <class Real, int W>
+void transpose_tiles(const Real* __restrict x, std::int64_t rows, std::int64_t columns, Real* __restrict y) {
+  if constexpr (W < 4) {
     for (std::int64_t c = 0; c < columns; ++c)
       for (std::int64_t r = 0; r < rows; ++r) y[c * rows + r] = x[r * columns + c];
-    return;
-  }
-  for (std::int64_t down = 0; down < rows; down += W) {
-    const std::int64_t r = down + W <= rows ? down : rows - W;
-    for (std::int64_t across = 0; across < columns; across += W) {
-      const std::int64_t c = across + W <= columns ? across : columns - W;
-      V v[W];
-      SFFT_UNROLL
-      for (int i = 0; i < W; ++i) v[i] = load_vector<V>(x + (r + i) * columns + c);
-      store_transposed<Real, W>(v, y + c * rows + r, rows);
+  } else {
+    if (rows < W || columns < W) return transpose_tiles<Real, W / 2>(x, rows, columns, y);
+    using V = typename VectorOf<Real, W>::Type;
+    for (std::int64_t down = 0; down < rows; down += W) {
+      const std::int64_t r = down + W <= rows ? down : rows - W;
+      for (std::int64_t across = 0; across < columns; across += W) {
+        const std::int64_t c = across + W <= columns ? across : columns - W;
+        V v[W];
+        SFFT_UNROLL
+        for (int i = 0; i < W; ++i) v[i] = load_vector<V>(x + (r + i) * columns + c);
+        store_transposed<Real, W>(v, y + c * rows + r, rows);
+      }
     }
   }
+}
+
+template <class Real>
+void transpose(const Real* __restrict x, std::int64_t rows, std::int64_t columns, Real* __restrict y) {
+  if (!try_narrow(x, rows, columns, y)) transpose_tiles<Real, Simd<Real>::kLanes>(x, rows, columns, y);
 }
 
 }  // namespace sfft::detail::cpu::SFFT_ISA

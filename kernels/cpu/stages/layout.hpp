@@ -25,6 +25,13 @@ struct LayoutKernels {
   /// h−1] and `last`, the real part of X[h]. The imaginary parts of X[0] and X[h] are ignored.
   void (*tangle)(const Real* spectrum_re, const Real* spectrum_im, Real last, std::int64_t half,
                  const Real* roots_re, const Real* roots_im, Real* re, Real* im);
+  /// Spectra of pairs of real columns of n points: column l of the `lanes` complex ones is column l plus i
+  /// times column l + columns − lanes of the real ones. Half spectra: value f of column q at [f columns + q].
+  void (*separate)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t columns,
+                   Real* to_re, Real* to_im);
+  /// The reverse, times `scale`. The imaginary parts of X[0] and X[n/2] are ignored.
+  void (*unite)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t columns,
+                Real scale, Real* to_re, Real* to_im);
   /// Adds Σ from[t] and Σ from[t]² to *sum and *squares: of integers up to 16 bits without any rounding as
   /// long as the squares are below 2^53. Indexed like `deinterleave`.
   void (*add_moments[4])(const void* from, std::int64_t count, double* sum, double* squares);

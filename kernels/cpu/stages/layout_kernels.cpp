@@ -64,6 +64,44 @@ void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std
   }
 }
 
+template <class Real>
+void separate(const Real* __restrict re, const Real* __restrict im, std::int64_t n, std::int64_t lanes,
+              std::int64_t columns, Real* __restrict to_re, Real* __restrict to_im) {
+  constexpr Real kHalf = 0.5;
+  const std::int64_t second = columns - lanes;
+  for (std::int64_t f = 0; f <= n / 2; ++f) {
+    const std::int64_t low = f * lanes, high = (f == 0 ? 0 : n - f) * lanes, to = f * columns;
+    for (std::int64_t l = 0; l < lanes; ++l) {
+      to_re[to + l] = kHalf * (re[low + l] + re[high + l]);
+      to_im[to + l] = kHalf * (im[low + l] - im[high + l]);
+    }
+    for (std::int64_t l = 0; l < lanes; ++l) {
+      to_re[to + second + l] = kHalf * (im[low + l] + im[high + l]);
+      to_im[to + second + l] = kHalf * (re[high + l] - re[low + l]);
+    }
+  }
+}
+
+template <class Real>
+void unite(const Real* __restrict re, const Real* __restrict im, std::int64_t n, std::int64_t lanes,
+           std::int64_t columns, Real scale, Real* __restrict to_re, Real* __restrict to_im) {
+  const std::int64_t second = columns - lanes;
+  for (std::int64_t f = 0; f <= n / 2; ++f) {
+    const std::int64_t from = f * columns, low = f * lanes, high = (n - f) * lanes;
+    const bool own_mirror = f == 0 || 2 * f == n;
+    for (std::int64_t l = 0; l < lanes; ++l) {
+      const Real a_re = scale * re[from + l], b_re = scale * re[from + second + l];
+      const Real a_im = own_mirror ? 0 : scale * im[from + l];
+      const Real b_im = own_mirror ? 0 : scale * im[from + second + l];
+      to_re[low + l] = a_re - b_im;
+      to_im[low + l] = a_im + b_re;
+      if (own_mirror) continue;
+      to_re[high + l] = a_re + b_im;
+      to_im[high + l] = b_re - a_im;
+    }
+  }
+}
+
 /// In blocks whose sums fit the accumulators; several of those, so that additions need not wait for each
 /// other.
 template <class T>
@@ -105,6 +143,8 @@ constexpr LayoutKernels<Real> kTable{
     interleave<Real>,
     untangle<Real>,
     tangle<Real>,
+    separate<Real>,
+    unite<Real>,
     {add_moments<std::uint8_t>, add_moments<std::uint16_t>, add_moments<float>, add_moments<double>}};
 
 }  // namespace

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built-in engine: the small FFT along rows, then across them, dimension by dimension.
 #include <algorithm>
+#include <optional>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/cpu/long_chirp_engine.hpp"
 #include "kernels/dense/cpu/long_line_engine.hpp"
+#include "kernels/dense/cpu/row_group.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
 #include "kernels/dense/cpu/small_grid_engine.hpp"
 
@@ -25,6 +28,14 @@ class BuiltInEngine final : public DenseEngine<Real> {
         rows_(shape.points() / row_points_),
         row_(row_points_, real) {
     std::size_t reals = row_.workspace_reals();
+    // Two real rows are one complex one.
+    const std::int64_t together =
+        std::min(rows_, (real ? 2 : 1) * columns_in_cache<Real>(row_points_, rows_));
+    if (together > 1 && row_points_ > 1 && RowGroup<Real>::worthwhile(row_points_, together, real)) {
+      together_.emplace(row_points_, together, real);
+      if (rows_ % together > 0) rest_.emplace(row_points_, rows_ % together, real);
+      reals = std::max({reals, together_->workspace_reals(), rest_ ? rest_->workspace_reals() : 0});
+    }
     std::int64_t inner = row_.spectrum_points();
     for (int d = shape.rank() - 2; d >= 0; --d) {
       if (shape[d] > 1) {
@@ -46,17 +57,17 @@ class BuiltInEngine final : public DenseEngine<Real> {
   void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
                const EngineScratch& scratch) const override {
     const auto row_bytes = static_cast<std::size_t>(row_points_) * element_bytes(type);
-    over_rows(scratch, [&](std::int64_t row, std::byte* workspace) {
-      row_.forward(static_cast<const std::byte*>(signal) + static_cast<std::size_t>(row) * row_bytes, type,
-                   spectrum + row * row_.spectrum_points(), workspace);
+    over_rows(scratch, [&](const auto& stage, std::int64_t row, std::byte* workspace) {
+      stage.forward(static_cast<const std::byte*>(signal) + static_cast<std::size_t>(row) * row_bytes, type,
+                    spectrum + row * row_.spectrum_points(), workspace);
     });
     for (const Columns& columns : columns_) run(columns, spectrum, spectrum, false, scratch);
   }
 
   void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
                const EngineScratch& scratch) const override {
-    over_rows(scratch, [&](std::int64_t row, std::byte* workspace) {
-      row_.inverse(spectrum + row * row_points_, signal + row * row_points_, scale, workspace);
+    over_rows(scratch, [&](const auto& stage, std::int64_t row, std::byte* workspace) {
+      stage.inverse(spectrum + row * row_points_, signal + row * row_points_, scale, workspace);
     });
     for (const Columns& columns : columns_) run(columns, signal, signal, true, scratch);
   }
@@ -69,8 +80,8 @@ class BuiltInEngine final : public DenseEngine<Real> {
       run(*columns, spectrum, copy, true, scratch);
       spectrum = copy;
     }
-    over_rows(scratch, [&](std::int64_t row, std::byte* workspace) {
-      row_.inverse(spectrum + row * row_.spectrum_points(), signal + row * row_points_, scale, workspace);
+    over_rows(scratch, [&](const auto& stage, std::int64_t row, std::byte* workspace) {
+      stage.inverse(spectrum + row * row_.spectrum_points(), signal + row * row_points_, scale, workspace);
     });
   }
 
@@ -83,11 +94,19 @@ class BuiltInEngine final : public DenseEngine<Real> {
     std::int64_t outer, points;
   };
 
+  /// job(stage, row, workspace) for every row, or for the first of those that the stage takes together.
   template <class Job>
   void over_rows(const EngineScratch& scratch, const Job& job) const {
-    over_stretches(scratch, stage_bytes_, rows_, row_points_,
+    const std::int64_t each = together_ ? together_->rows() : 1;
+    over_stretches(scratch, stage_bytes_, (rows_ + each - 1) / each, each * row_points_,
                    [&](std::int64_t first, std::int64_t end, std::byte* workspace) {
-                     for (std::int64_t row = first; row < end; ++row) job(row, workspace);
+                     for (std::int64_t i = first; i < end; ++i) {
+                       if (!together_) {
+                         job(row_, i, workspace);
+                       } else {
+                         job(i < rows_ / each ? *together_ : *rest_, i * each, workspace);
+                       }
+                     }
                    });
   }
 
@@ -106,7 +125,8 @@ class BuiltInEngine final : public DenseEngine<Real> {
   bool real_;
   std::int64_t row_points_, rows_;
   RowStage<Real> row_;
-  std::vector<Columns> columns_;  ///< fastest dimension first
+  std::optional<RowGroup<Real>> together_, rest_;  ///< short rows: as many as fit a cache, and what remains
+  std::vector<Columns> columns_;                   ///< fastest dimension first
   std::size_t stage_bytes_ = 0;
 };
 
@@ -115,6 +135,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real, int threads) {
   if (auto engine = make_long_line_engine<Real>(shape, real, threads)) return engine;
+  if (auto engine = make_long_chirp_engine<Real>(shape, real)) return engine;
   if (auto engine = make_small_grid_engine<Real>(shape, real)) return engine;
   return std::make_unique<const BuiltInEngine<Real>>(shape, real);
 }

@@ -12,16 +12,6 @@ namespace sfft::detail {
 
 namespace {
 
-/// As many columns as keep the four buffers of n × columns in a first-level cache, in whole cache
-/// lines, but two of them at least: then the buffers stay in the second-level cache.
-template <class Real>
-std::int64_t block_columns_of(std::int64_t n, std::int64_t inner) {
-  constexpr std::int64_t kCacheBytes = 32 << 10;
-  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
-  const std::int64_t fitting = kCacheBytes / (n * 4 * static_cast<std::int64_t>(sizeof(Real)));
-  return std::min(inner, std::clamp(fitting / kLine * kLine, 2 * kLine, 8 * kLine));
-}
-
 /// Rows ahead of the one that is copied: the processor does not foresee rows that are far apart.
 constexpr std::int64_t kAhead = 16;
 
@@ -39,6 +29,23 @@ cpu::SmallFft<Real> row_fft(std::int64_t n) {
 }
 
 }  // namespace
+
+template <class Real>
+void split_elements(const void* from, ElementType type, std::int64_t count, Real* re, Real* im) {
+  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
+  auto part = static_cast<std::size_t>(type);
+  if (is_complex(type))
+    part -= static_cast<std::size_t>(ElementType::c64) - static_cast<std::size_t>(ElementType::f32);
+  (is_complex(type) ? layout.deinterleave : layout.widen)[part](from, count, re, im);
+}
+
+template <class Real>
+std::int64_t columns_in_cache(std::int64_t n, std::int64_t inner) {
+  constexpr std::int64_t kCacheBytes = 32 << 10;
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
+  const std::int64_t fitting = kCacheBytes / (n * 4 * static_cast<std::int64_t>(sizeof(Real)));
+  return std::min(inner, std::clamp(fitting / kLine * kLine, 2 * kLine, 8 * kLine));
+}
 
 template <class Real>
 SplitWorkspace<Real>::SplitWorkspace(std::byte* workspace, std::size_t reals) {
@@ -73,16 +80,13 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   auto* out = reinterpret_cast<Real*>(spectrum);
-  auto part = static_cast<std::size_t>(type);
-  if (is_complex(type))
-    part -= static_cast<std::size_t>(ElementType::c64) - static_cast<std::size_t>(ElementType::f32);
   if (paired()) {
-    layout.deinterleave[part](row, n_ / 2, split.re, split.im);
+    layout.deinterleave[static_cast<std::size_t>(type)](row, n_ / 2, split.re, split.im);
     split.transform(fft_, false);
     layout.untangle(split.re, split.im, n_ / 2, roots_re_.data(), roots_im_.data(), out);
     return;
   }
-  (is_complex(type) ? layout.deinterleave : layout.widen)[part](row, n_, split.re, split.im);
+  split_elements(row, type, n_, split.re, split.im);
   split.transform(fft_, false);
   layout.interleave(split.re, split.im, spectrum_points(), 1, out);
 }
@@ -123,7 +127,7 @@ void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real
 
 template <class Real>
 ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_t pitch)
-    : n_(n), columns_(columns), pitch_(pitch), block_(block_columns_of<Real>(n, columns)) {
+    : n_(n), columns_(columns), pitch_(pitch), block_(columns_in_cache<Real>(n, columns)) {
   const std::int64_t rest = columns % block_;
   full_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), block_);
   if (rest > 0) rest_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), rest);
@@ -156,6 +160,10 @@ void ColumnStage<Real>::transform(const std::complex<Real>* from, std::complex<R
   for (std::int64_t b = 0; b < blocks(); ++b) block(b, from, to, inverse, workspace);
 }
 
+template void split_elements(const void*, ElementType, std::int64_t, float*, float*);
+template void split_elements(const void*, ElementType, std::int64_t, double*, double*);
+template std::int64_t columns_in_cache<float>(std::int64_t, std::int64_t);
+template std::int64_t columns_in_cache<double>(std::int64_t, std::int64_t);
 template class SplitWorkspace<float>;
 template class SplitWorkspace<double>;
 template class RowStage<float>;

@@ -34,6 +34,15 @@ class SplitWorkspace {
   static std::size_t padded(std::size_t reals) { return (reals + 31) / 16 * 16; }
 };
 
+/// Splits `count` elements of `type` into real and imaginary parts; those of real ones are zero.
+template <class Real>
+void split_elements(const void* from, ElementType type, std::int64_t count, Real* re, Real* im);
+
+/// As many columns as keep the four buffers of n × columns in a first-level cache, in whole cache lines, but
+/// two of them at least: then the buffers stay in the second-level cache.
+template <class Real>
+std::int64_t columns_in_cache(std::int64_t n, std::int64_t inner);
+
 /// FFTs along contiguous rows of n values. A real signal's rows become half spectra, computed from n/2 pairs
 /// if n is even.
 template <class Real>
@@ -86,6 +95,10 @@ class ColumnStage {
   std::size_t buffer_reals_ = 0;
 };
 
+extern template void split_elements(const void*, ElementType, std::int64_t, float*, float*);
+extern template void split_elements(const void*, ElementType, std::int64_t, double*, double*);
+extern template std::int64_t columns_in_cache<float>(std::int64_t, std::int64_t);
+extern template std::int64_t columns_in_cache<double>(std::int64_t, std::int64_t);
 extern template class SplitWorkspace<float>;
 extern template class SplitWorkspace<double>;
 extern template class RowStage<float>;

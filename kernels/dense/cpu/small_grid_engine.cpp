@@ -1,39 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole grid is split into real and imaginary parts once, transformed dimension by dimension, and joined
-// again. Rows that would fill vectors badly are transposed, so that vectors go across them.
+// again. Dimensions that would fill vectors badly are transposed, so that vectors go across them.
 #include "kernels/dense/cpu/small_grid_engine.hpp"
 
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cpu/small_fft/small_fft_line.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/cpu/row_group.hpp"
 
 namespace sfft::detail {
 
 namespace {
 
-/// Nanoseconds to transpose a point there and back, on the scale of choose_radices().
-constexpr double kTransposition = 0.25;
+/// Four buffers of so many parts leave the second-level cache room for signal and spectrum; larger grids are
+/// faster in blocks that stay in the first-level cache.
+template <class Real>
+constexpr std::int64_t kMostValues = (128 << 10) / (4 * static_cast<std::int64_t>(sizeof(Real)));
+
+/// The grid [slow][middle][row] after its extents of one are left out; `middle` is 1 for two dimensions.
+struct SmallGrid {
+  std::int64_t slow = 1, middle = 1, row = 1;
+  int dimensions = 0;
+
+  explicit SmallGrid(const Shape& shape) {
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      if (shape[d] == 1) continue;
+      (dimensions == 0 ? row : dimensions == 1 ? slow : middle) = shape[d];
+      if (++dimensions == 3) std::swap(slow, middle);
+    }
+  }
+  std::int64_t rows() const { return slow * middle; }
+};
 
 template <class Real>
 class SmallGridEngine final : public DenseEngine<Real> {
+  using Buffers = cpu::SplitBuffers<Real>;
+  using Complex = std::complex<Real>;
+
  public:
-  explicit SmallGridEngine(const Shape& shape)
-      : points_(shape.points()), kernels_(&cpu::small_fft_kernels<Real>(cpu::best_isa())) {
-    std::int64_t inner = 1;
-    for (int d = shape.rank() - 1; d >= 0; --d) {
-      if (shape[d] == 1) continue;
-      turned_ = turned_ || (inner == 1 && better_turned(shape[d]));
-      const bool turned = inner == 1 && turned_;
-      stages_.push_back({cpu::LineFft<Real>(shape[d], turned ? points_ / shape[d] : inner, cpu::best_isa()),
-                         turned ? 1 : points_ / (inner * shape[d]), turned ? points_ : inner * shape[d]});
-      inner *= shape[d];
-      if (turned) row_points_ = shape[d];
+  SmallGridEngine(const SmallGrid& grid, bool real)
+      : grid_(grid),
+        real_(real),
+        kept_(real ? grid.row / 2 + 1 : grid.row),
+        kernels_(&cpu::small_fft_kernels<Real>(cpu::best_isa())),
+        columns_(grid.slow, grid.middle * kept_, cpu::best_isa()) {
+    if (real || RowGroup<Real>::worthwhile(grid.row, grid.rows(), false)) {
+      group_.emplace(grid.row, grid.rows(), real);
+      rotated_ = grid.middle > 1 && better_rotated();
+    } else {
+      row_.emplace(grid.row, 1, cpu::best_isa());
     }
+    if (grid.middle > 1) middle_.emplace(grid.middle, rotated_ ? kept_ * grid.slow : kept_, cpu::best_isa());
   }
 
   std::size_t workspace_bytes(int) const noexcept override {
@@ -41,110 +62,131 @@ class SmallGridEngine final : public DenseEngine<Real> {
   }
   int most_threads() const noexcept override { return 1; }
 
-  void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
+  void forward(const void* signal, ElementType type, Complex* spectrum,
                const EngineScratch& scratch) const override {
-    const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
-    SplitWorkspace<Real> split(scratch.workspace, reals());
-    auto part = static_cast<std::size_t>(type);
-    if (is_complex(type))
-      part -= static_cast<std::size_t>(ElementType::c64) - static_cast<std::size_t>(ElementType::f32);
-    const auto load = (is_complex(type) ? layout.deinterleave : layout.widen)[part];
-    const cpu::SplitBuffers<Real> done = transform(
-        [&](std::int64_t at, std::int64_t count, Real* re, Real* im) {
-          load(static_cast<const std::byte*>(signal) + static_cast<std::size_t>(at) * element_bytes(type),
-               count, re, im);
-        },
-        {split.re, split.im, split.other_re, split.other_im});
-    layout.interleave(done.re, done.im, points_, 1, reinterpret_cast<Real*>(spectrum));
+    const Buffers data = buffers(scratch);
+    if (real_) return join(slower(group_->half_spectra(signal, type, data)), 1, spectrum);
+    const auto* const from = static_cast<const std::byte*>(signal);
+    const auto load = [&](std::int64_t at, std::int64_t count, Real* re, Real* im) {
+      split_elements(from + static_cast<std::size_t>(at) * element_bytes(type), type, count, re, im);
+    };
+    join(transform(load, data), 1, spectrum);
   }
 
   /// The forward transform with real and imaginary parts exchanged.
-  void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
+  void inverse(const Complex* spectrum, Complex* signal, Real scale,
                const EngineScratch& scratch) const override {
-    const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
-    SplitWorkspace<Real> split(scratch.workspace, reals());
-    const auto load = layout.deinterleave[sizeof(Real) == 4 ? 2 : 3];
-    const cpu::SplitBuffers<Real> done = transform(
-        [&](std::int64_t at, std::int64_t count, Real* re, Real* im) { load(spectrum + at, count, im, re); },
-        {split.im, split.re, split.other_im, split.other_re});
-    layout.interleave(done.im, done.re, points_, scale, reinterpret_cast<Real*>(signal));
+    const auto load = [&](std::int64_t at, std::int64_t count, Real* re, Real* im) {
+      split_elements(spectrum + at, element_type_of<Complex>::value, count, im, re);
+    };
+    join(exchanged(transform(load, exchanged(buffers(scratch)))), scale, signal);
   }
 
-  void inverse(const std::complex<Real>*, Real*, Real, const EngineScratch&) const override {
-    throw Error(ErrorCode::type_mismatch, "the engine is for complex signals: plan a real one");
+  void inverse(const Complex* spectrum, Real* signal, Real scale,
+               const EngineScratch& scratch) const override {
+    Buffers data = exchanged(buffers(scratch));
+    split_elements(spectrum, element_type_of<Complex>::value, points(), data.im, data.re);
+    data = columns(data);
+    if (rotated_) {
+      data = transposed(*kernels_, grid_.slow, grid_.middle * kept_, data);
+      data = transposed(*kernels_, grid_.middle, kept_ * grid_.slow, middle(data));
+    } else {
+      data = transposed(*kernels_, grid_.rows(), kept_, middle(data));
+    }
+    group_->signals(exchanged(data), scale, signal);
   }
 
   std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
 
  private:
-  /// One dimension: `count` transforms, `reals` apart.
-  struct Stage {
-    cpu::LineFft<Real> line;
-    std::int64_t count, reals;
-  };
-
-  std::size_t reals() const noexcept { return static_cast<std::size_t>(points_); }
-
-  bool better_turned(std::int64_t n) const {
-    const std::int64_t rows = points_ / n;
-    if (rows < kernels_->level_reals[0]) return false;
-    const double along = static_cast<double>(rows) * cpu::choose_radices(n, 1, *kernels_).cost;
-    const double across = cpu::choose_radices(n, rows, *kernels_).cost;
-    return across + kTransposition * static_cast<double>(points_) < along;
+  std::int64_t points() const noexcept { return grid_.rows() * kept_; }
+  std::size_t reals() const noexcept {
+    return group_ ? group_->buffer_reals() : static_cast<std::size_t>(points());
   }
 
-  static void swap(cpu::SplitBuffers<Real>& data) { data = {data.other_re, data.other_im, data.re, data.im}; }
-  void transpose(cpu::SplitBuffers<Real>& data, std::int64_t rows, std::int64_t columns) const {
-    kernels_->transpose(data.re, rows, columns, data.other_re);
-    kernels_->transpose(data.im, rows, columns, data.other_im);
-    swap(data);
+  /// Whether [row][slow][middle] is better turned to [middle][row][slow] than to [slow][middle][row] and only
+  /// later, transposed once more, to the latter.
+  bool better_rotated() const {
+    constexpr double kTransposition = 0.025 * sizeof(Complex), kCall = 8;
+    const double here =
+        static_cast<double>(grid_.slow) * (cpu::choose_radices(grid_.middle, kept_, *kernels_).cost + kCall);
+    return cpu::choose_radices(grid_.middle, kept_ * grid_.slow, *kernels_).cost +
+               kTransposition * static_cast<double>(points()) <
+           here;
+  }
+
+  Buffers buffers(const EngineScratch& scratch) const {
+    const SplitWorkspace<Real> split(scratch.workspace, reals());
+    return {split.re, split.im, split.other_re, split.other_im};
+  }
+  static Buffers other(const Buffers& data) { return {data.other_re, data.other_im, data.re, data.im}; }
+
+  void join(const Buffers& done, Real scale, Complex* to) const {
+    cpu::layout_kernels<Real>().interleave(done.re, done.im, points(), scale, reinterpret_cast<Real*>(to));
   }
 
   /// load(at, count, re, im) splits points at … at + count − 1. Returns where the result is.
   template <class Load>
-  cpu::SplitBuffers<Real> transform(const Load& load, cpu::SplitBuffers<Real> data) const {
-    const Stage& rows = stages_.front();
-    if (turned_) {
-      load(0, points_, data.re, data.im);
-      transpose(data, points_ / row_points_, row_points_);
-      run(rows, data, [](std::int64_t) {});
-      transpose(data, row_points_, points_ / row_points_);
-    } else {
-      run(rows, data, [&](std::int64_t at) { load(at, rows.reals, data.re + at, data.im + at); });
+  Buffers transform(const Load& load, Buffers data) const {
+    if (group_) {
+      load(0, points(), data.re, data.im);
+      return slower(group_->spectra(data));
     }
-    for (std::size_t d = 1; d < stages_.size(); ++d) run(stages_[d], data, [](std::int64_t) {});
-    return data;
+    data = run(*row_, grid_.rows(), grid_.row, data,
+               [&](std::int64_t at) { load(at, grid_.row, data.re + at, data.im + at); });
+    return columns(middle(data));
+  }
+  /// The slower dimensions, of transposed rows.
+  Buffers slower(const Buffers& data) const {
+    if (!rotated_) return columns(middle(transposed(*kernels_, kept_, grid_.rows(), data)));
+    const Buffers turned = middle(transposed(*kernels_, kept_ * grid_.slow, grid_.middle, data));
+    return columns(transposed(*kernels_, grid_.middle * kept_, grid_.slow, turned));
+  }
+  Buffers middle(const Buffers& data) const {
+    if (!middle_) return data;
+    const std::int64_t count = rotated_ ? 1 : grid_.slow;
+    return run(*middle_, count, points() / count, data, [](std::int64_t) {});
+  }
+  Buffers columns(const Buffers& data) const {
+    return run(columns_, 1, points(), data, [](std::int64_t) {});
   }
 
-  /// Calls first(at) before the transform that begins there.
+  /// `count` transforms, `reals` apart; calls first(at) before the one that begins there.
   template <class First>
-  static void run(const Stage& stage, cpu::SplitBuffers<Real>& data, const First& first) {
-    for (std::int64_t i = 0; i < stage.count; ++i) {
-      const std::int64_t at = i * stage.reals;
+  static Buffers run(const cpu::LineFft<Real>& line, std::int64_t count, std::int64_t reals,
+                     const Buffers& data, const First& first) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t at = i * reals;
       first(at);
-      stage.line.execute({data.re + at, data.im + at, data.other_re + at, data.other_im + at}, {});
+      line.execute({data.re + at, data.im + at, data.other_re + at, data.other_im + at}, {});
     }
-    if (stage.line.toggles()) swap(data);
+    return line.toggles() ? other(data) : data;
   }
 
-  std::int64_t points_, row_points_ = 0;  ///< row_points_: of rows that are transposed
+  SmallGrid grid_;
+  bool real_;
+  std::int64_t kept_;  ///< values of a row's spectrum
   const cpu::SmallFftKernels<Real>* kernels_;
-  bool turned_ = false;        ///< the fastest dimension is transposed first
-  std::vector<Stage> stages_;  ///< fastest dimension first
+  std::optional<RowGroup<Real>> group_;    ///< the rows side by side, or
+  std::optional<cpu::LineFft<Real>> row_;  ///< one by one
+  bool rotated_ = false;
+  std::optional<cpu::LineFft<Real>> middle_;
+  cpu::LineFft<Real> columns_;
 };
 
 }  // namespace
 
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_small_grid_engine(const Shape& shape, bool real) {
-  if (real || shape.points() > kMostSmallPoints) return nullptr;
-  int dimensions = 0;
+  const SmallGrid grid(shape);
+  const std::int64_t values = shape.points() / (real ? 2 : 1);
+  if (shape.points() > kMostSmallPoints || grid.dimensions < 2 || values > kMostValues<Real>) return nullptr;
   for (const std::int64_t n : shape.extents()) {
-    dimensions += n > 1 ? 1 : 0;
     if (!cpu::choose_radices(n, 1, cpu::small_fft_kernels<Real>(cpu::best_isa())).possible) return nullptr;
   }
-  if (dimensions < 2) return nullptr;
-  return std::make_unique<const SmallGridEngine<Real>>(shape);
+  if (real && (shape[shape.rank() - 1] == 1 || !RowGroup<Real>::worthwhile(grid.row, grid.rows(), true)))
+    return nullptr;
+  return std::make_unique<const SmallGridEngine<Real>>(grid, real);
 }
 
 template std::unique_ptr<const DenseEngine<float>> make_small_grid_engine(const Shape&, bool);

@@ -50,6 +50,20 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
+/// Blocks that turn() will write: they are far apart, and the processor does not foresee them.
+constexpr std::int64_t kGroupsAhead = 4;
+
+/// Both planes of a block; none where they are not apart.
+template <class Real>
+void prefetch_block(const Real* re, std::int64_t plane_reals) {
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
+  if (plane_reals == 0) return;
+  for (std::int64_t at = 0; at < kTwoPassLanes * kTwoPassLanes; at += kLine) {
+    __builtin_prefetch(re + at, 1);
+    __builtin_prefetch(re + plane_reals + at, 1);
+  }
+}
+
 template <class Real>
 std::shared_ptr<const cpu::SmallFft<Real>> lines(std::int64_t n) {
   return cpu::shared_small_fft<Real>({n, 1, 1}, kTwoPassLanes);
@@ -62,17 +76,24 @@ bool two_pass_possible(std::int64_t n) {
 }
 
 template <class Real>
-TwoPassFft<Real>::TwoPassFft(std::int64_t n, bool real)
-    : n_(n),
-      rows_(split(n)),
-      columns_(n / rows_),
+TwoPassFft<Real>::TwoPassFft(std::int64_t n, bool real) : TwoPassFft(split(n), n / split(n), real) {}
+
+template <class Real>
+TwoPassFft<Real>::TwoPassFft(std::int64_t rows, std::int64_t columns) : TwoPassFft(rows, columns, false) {}
+
+template <class Real>
+TwoPassFft<Real>::TwoPassFft(std::int64_t rows, std::int64_t columns, bool real)
+    : n_(rows * columns),
+      rows_(rows),
+      columns_(columns),
       real_(real),
       kept_rows_(real ? rows_ / 2 + 1 : rows_),
       plane_reals_(padded(columns_ * kTwoPassLanes)),
       buffer_reals_(padded((rows_ + 2) * kTwoPassLanes)),
       across_(lines<Real>(rows_)),
       along_(lines<Real>(columns_)),
-      shift_(std::bit_width(static_cast<std::uint64_t>(n)) / 2) {
+      shift_(std::bit_width(static_cast<std::uint64_t>(n_)) / 2) {
+  const std::int64_t n = n_;
   const auto add = [n](std::int64_t numerator, std::vector<double>& re, std::vector<double>& im) {
     const std::complex<double> root = unit_root(numerator, n);
     re.push_back(root.real());
@@ -135,6 +156,8 @@ void TwoPassFft<Real>::turn(const Real* re, const Real* im, std::int64_t first_c
     cpu::TurnRoots<Real> turns{near.data(),
                                &middle[static_cast<std::size_t>(2 * (group % kTwoPassLanes) * kTwoPassLanes)],
                                far.data()};
+    prefetch_block(intermediate + 2 * (group + kGroupsAhead) * plane_reals_ + first_column * kTwoPassLanes,
+                   group + kGroupsAhead < groups() ? plane_reals_ : 0);
     if (group % kTwoPassLanes == 0) roots(group * kTwoPassLanes, first_column, far.data());
     if (start != group * kTwoPassLanes) {  // the last group begins within the one before
       roots(start, first_column, last.data());
@@ -179,6 +202,13 @@ void TwoPassFft<Real>::first(std::int64_t part, const void* signal, ElementType 
   kernels.separate(re, im, rows_, other_re, other_im, other_re + half, other_im + half);
   turn(other_re, other_im, column, skipped, intermediate);
   turn(other_re + half, other_im + half, column + kTwoPassLanes, skipped - kTwoPassLanes, intermediate);
+}
+
+template <class Real>
+void TwoPassFft<Real>::first_of(std::int64_t column, const cpu::SplitBuffers<Real>& part,
+                                Real* intermediate) const {
+  const bool moved = across_->execute(part.re, part.im, part.other_re, part.other_im);
+  turn(moved ? part.other_re : part.re, moved ? part.other_im : part.im, column, 0, intermediate);
 }
 
 template <class Real>

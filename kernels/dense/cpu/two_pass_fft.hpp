@@ -10,6 +10,7 @@
 
 #include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
+#include "kernels/cpu/small_fft/small_fft_line.hpp"
 
 namespace sfft::detail {
 
@@ -24,6 +25,8 @@ template <class Real>
 class TwoPassFft {
  public:
   TwoPassFft(std::int64_t n, bool real);
+  /// Complex, with factors of the caller's choice, multiples of the lanes.
+  TwoPassFft(std::int64_t rows, std::int64_t columns);
 
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t columns() const noexcept { return columns_; }
@@ -39,6 +42,10 @@ class TwoPassFft {
   void first(std::int64_t part, const void* signal, ElementType type, Real* intermediate, Real* scratch,
              bool inverse = false) const;
 
+  /// The same for a part of eight columns that is in memory: element [8 r + c] of row r. Overwrites what is
+  /// in `part` and in `other`, each of 8 rows() values.
+  void first_of(std::int64_t column, const cpu::SplitBuffers<Real>& part, Real* intermediate) const;
+
   /// The coefficients of frequency first_row + r + rows() f2 at [8 f2 + r], in memory that the caller may
   /// overwrite. Those with r < repeated were in the group before as well.
   struct Group {
@@ -49,6 +56,7 @@ class TwoPassFft {
   Group second(std::int64_t group, Real* intermediate, Real* scratch) const;
 
  private:
+  TwoPassFft(std::int64_t rows, std::int64_t columns, bool real);
   /// Re and im of eight roots w_N^(row × column), for eight columns.
   void roots(std::int64_t row, std::int64_t first_column, Real* to) const;
   /// Stores the turned columns after the first `skipped` ones.

@@ -37,7 +37,7 @@ class OutOfCardPlan {
                        std::byte* workspace) const = 0;
 
   /// Two profiling runs and a few shares around the predicted one, for each round, on scratch memory; then
-  /// deals out the best. Does nothing without a card.
+  /// deals out the best. Without a card it only times the host's passes of real signals.
   virtual void measure() = 0;
   /// The host's share of each step.
   virtual std::vector<double> host_shares() const = 0;
@@ -46,7 +46,8 @@ class OutOfCardPlan {
 
   /// What the plan does, and predicted and last measured times: a few lines of text.
   virtual std::string explain() const = 0;
-  /// Each step's times in the last call; empty before there was one.
+  /// Each step's times in the last call; empty before there was one. Of real signals with those of the host's
+  /// passes before and after the steps.
   virtual std::vector<RoundTimes> measured() const = 0;
   virtual std::vector<RoundTimes> predicted() const = 0;
   virtual std::string name() const = 0;

@@ -27,16 +27,34 @@ class OutOfCardRealFft final : public OutOfCardPlan<Real> {
   std::vector<double> host_shares() const override { return main_->host_shares(); }
   void set_host_shares(const std::vector<double>& shares) override;
   std::string explain() const override;
-  std::vector<RoundTimes> measured() const override { return main_->measured(); }
-  std::vector<RoundTimes> predicted() const override { return main_->predicted(); }
+  /// The host's pass before the rounds, the rounds, and its pass after them; predictions are of forward
+  /// calls.
+  std::vector<RoundTimes> measured() const override;
+  std::vector<RoundTimes> predicted() const override;
   std::string name() const override { return main_->name(); }
 
  private:
+  /// Microseconds of the host's passes.
+  struct PassTimes {
+    double before = 0, after = 0;
+  };
+  void assume_passes();
+  void measure_passes();
+  /// Whether forward calls find the samples where they belong.
+  bool in_place() const noexcept;
+
+  Shape shape_;
+  std::int64_t batch_, pitch_;
+  int threads_;
   RealPasses<Real> passes_;
   std::int64_t row_pairs_, whole_points_;
   std::unique_ptr<OutOfCardFft<Real>> main_;   ///< in the spectra, or in an array of its own
   std::unique_ptr<OutOfCardFft<Real>> tight_;  ///< in signals without gaps; null where main_ does that, too
-  mutable std::mutex mutex_;                   ///< of the card's memory, which one of them has at a time
+  PassTimes expected_;                         ///< of a forward call
+  bool profiled_ = false;
+  mutable std::mutex mutex_;  ///< of the card's memory, which one of them has at a time, and of the following
+  mutable std::vector<RoundTimes> measured_;
+  mutable bool measured_inverse_ = false;
   mutable cpu::PoolCache pools_;
 };
 

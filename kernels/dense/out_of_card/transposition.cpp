@@ -6,15 +6,58 @@
 #include "kernels/dense/out_of_card/transposition.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <utility>
+
+#if defined(__SSE2__) && defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 namespace sfft::detail {
 
 namespace {
 
-constexpr std::int64_t kTile = 32;             ///< elements a side of a square's tiles
-constexpr std::int64_t kStretchValues = 1024;  ///< of a stretch that one part moves
+constexpr std::int64_t kTileBytes = 512, kLineBytes = 64;  ///< of a tile's row
+constexpr std::int64_t kStretchValues = 1024;              ///< of a stretch that one part moves
+
+/// Past the caches: a line that will not be read soon need not be fetched before it is written.
+template <class Value>
+void store_past(Value* to, const Value& value) {
+#if defined(__SSE2__) && defined(__x86_64__)
+  long long words[sizeof(Value) / sizeof(long long)];
+  std::memcpy(words, &value, sizeof(Value));
+  for (std::size_t w = 0; w < std::size(words); ++w)
+    _mm_stream_si64(reinterpret_cast<long long*>(to) + w, words[w]);
+#else
+  *to = value;
+#endif
+}
+
+/// What store_past() wrote is visible to other threads afterwards.
+void finish_past() {
+#if defined(__SSE2__) && defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+/// to[i·pitch + j] = tile[j·tile_pitch + i] for i < rows, j < columns: elements of as many values.
+template <bool kPast, class Value>
+void store_turned(const Value* tile, std::int64_t tile_pitch, std::int64_t rows, std::int64_t columns,
+                  std::int64_t element, Value* to, std::int64_t pitch) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      for (std::int64_t e = 0; e < element; ++e) {
+        const Value& value = tile[j * tile_pitch + i * element + e];
+        if constexpr (kPast) {
+          store_past(to + i * pitch + j * element + e, value);
+        } else {
+          to[i * pitch + j * element + e] = value;
+        }
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -23,6 +66,13 @@ Transposition<Real>::Transposition(std::int64_t rows, std::int64_t columns, std:
     : rows_(rows), columns_(columns), element_(element), common_(std::gcd(rows, columns)) {
   constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
   block_ = std::min(columns, std::max<std::int64_t>(1, kLine / element));
+  constexpr auto kValueBytes = static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  tile_ = std::max<std::int64_t>(1, kTileBytes / (element * kValueBytes));
+}
+
+template <class Real>
+std::int64_t Transposition<Real>::tile_pitch() const noexcept {
+  return tile_ * element_ + kLineBytes / static_cast<std::int64_t>(sizeof(std::complex<Real>));
 }
 
 template <class Real>
@@ -33,7 +83,7 @@ int Transposition<Real>::passes() const noexcept {
 
 template <class Real>
 std::int64_t Transposition<Real>::square_parts() const noexcept {
-  return (rows_ + kTile - 1) / kTile;
+  return (rows_ + tile_ - 1) / tile_;
 }
 
 template <class Real>
@@ -47,10 +97,11 @@ std::int64_t Transposition<Real>::parts(int pass) const noexcept {
 template <class Real>
 std::size_t Transposition<Real>::scratch_bytes() const noexcept {
   std::size_t bytes = sizeof(std::complex<Real>);
-  if (squares() == 1) return 0;
-  if (squares() > 1) {
+  if (squares() > 0) {
+    const std::size_t tiles = tile_ > 1 ? bytes * static_cast<std::size_t>(2 * tile_ * tile_pitch()) : 0;
     bytes *= kStretchValues;
     bytes += static_cast<std::size_t>(columns_);  // a flag for each stretch
+    bytes = squares() == 1 ? tiles : std::max(bytes, tiles);
   } else {
     bytes *= static_cast<std::size_t>(std::max(rows_ * block_, columns_) * element_);
   }
@@ -65,7 +116,9 @@ void Transposition<Real>::part(int pass, std::int64_t part, std::complex<Real>* 
   if (squares() > 0 && from_last == 1) {
     exchange_stretches(part, matrix, scratch);
   } else if (squares() > 0) {
-    swap_tiles(part % square_parts(), matrix + part / square_parts() * rows_ * rows_ * element_);
+    std::complex<Real>* const square = matrix + part / square_parts() * rows_ * rows_ * element_;
+    tile_ > 1 ? swap_tiles(part % square_parts(), square, values)
+              : swap_elements(part % square_parts(), square);
   } else if (from_last == 2) {
     rotate_columns(part * block_, matrix, values);
   } else if (from_last == 1) {
@@ -101,17 +154,45 @@ void Transposition<Real>::exchange_stretches(std::int64_t part, std::complex<Rea
   }
 }
 
-/// One row of tiles, from the diagonal on, with its mirror.
+/// One row of elements, from the diagonal on, with its mirror.
 template <class Real>
-void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matrix) const {
-  const std::int64_t first = part * kTile, end = std::min(rows_, first + kTile);
+void Transposition<Real>::swap_elements(std::int64_t part, std::complex<Real>* matrix) const {
   const auto at = [&](std::int64_t i, std::int64_t j) { return matrix + (i * rows_ + j) * element_; };
-  for (std::int64_t other = first; other < rows_; other += kTile) {
-    for (std::int64_t i = first; i < end; ++i) {
-      for (std::int64_t j = std::max(i + 1, other); j < std::min(rows_, other + kTile); ++j)
-        std::swap_ranges(at(i, j), at(i, j + 1), at(j, i));
+  for (std::int64_t j = part + 1; j < rows_; ++j) std::swap_ranges(at(part, j), at(part, j + 1), at(j, part));
+}
+
+/// One row of tiles, from the diagonal on, with its mirror. Rows of a tile are read and written whole:
+/// elements of a column are as far apart as the sets of a cache allow few of.
+template <class Real>
+void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matrix,
+                                     std::complex<Real>* scratch) const {
+  const std::int64_t pitch = rows_ * element_, own_pitch = tile_pitch(), first = part * tile_,
+                     count = std::min(tile_, rows_ - first);
+  std::complex<Real>* const mirrored = scratch + tile_ * own_pitch;
+  const auto at = [&](std::int64_t i, std::int64_t j) { return matrix + i * pitch + j * element_; };
+  const auto load = [&](const std::complex<Real>* from, std::int64_t rows, std::int64_t columns,
+                        std::complex<Real>* tile) {
+    for (std::int64_t i = 0; i < rows; ++i)
+      std::copy_n(from + i * pitch, columns * element_, tile + i * own_pitch);
+  };
+  const bool whole_lines = reinterpret_cast<std::uintptr_t>(matrix) % kLineBytes == 0 &&
+                           pitch * static_cast<std::int64_t>(sizeof(std::complex<Real>)) % kLineBytes == 0;
+  const auto store = [&](const std::complex<Real>* tile, std::int64_t rows, std::int64_t columns,
+                         std::complex<Real>* to) {
+    (whole_lines
+         ? store_turned<true, std::complex<Real>>
+         : store_turned<false, std::complex<Real>>)(tile, own_pitch, rows, columns, element_, to, pitch);
+  };
+  for (std::int64_t other = first; other < rows_; other += tile_) {
+    const std::int64_t columns = std::min(tile_, rows_ - other);
+    load(at(first, other), count, columns, scratch);
+    if (other > first) {
+      load(at(other, first), columns, count, mirrored);
+      store(mirrored, count, columns, at(first, other));
     }
+    store(scratch, columns, count, at(other, first));
   }
+  finish_past();
 }
 
 /// Row i of column j comes from row i + j/b, b = columns/common.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes a matrix where it lies, by any number of threads: squares by exchanging tiles, others by
-// independent passes over columns and rows (Catanzaro, Keller and Garland, PPoPP 2014, A decomposition for
-// in-place matrix transposition).
+// Transposes a matrix where it lies, by any number of threads: squares by exchanging tiles that are
+// transposed in a cache, and stored past it where whole cache lines are; others by independent passes over
+// columns and rows (Catanzaro, Keller and Garland, PPoPP 2014, A decomposition for in-place matrix
+// transposition).
 #pragma once
 
 #include <complex>
@@ -29,12 +30,18 @@ class Transposition {
   std::int64_t squares() const noexcept { return columns_ % rows_ == 0 ? columns_ / rows_ : 0; }
   std::int64_t square_parts() const noexcept;
   void exchange_stretches(std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
-  void swap_tiles(std::int64_t part, std::complex<Real>* matrix) const;
+  /// Of elements that are longer than a row of a tile: they change places one by one.
+  void swap_elements(std::int64_t part, std::complex<Real>* matrix) const;
+  void swap_tiles(std::int64_t part, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void rotate_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void shuffle_row(std::int64_t row, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void shuffle_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
 
+  /// Values from one row of a tile in the scratch to the next.
+  std::int64_t tile_pitch() const noexcept;
+
   std::int64_t rows_, columns_, element_;
+  std::int64_t tile_;            ///< elements a side of a square's tiles
   std::int64_t common_, block_;  ///< greatest common divisor; columns of a part
 };
 

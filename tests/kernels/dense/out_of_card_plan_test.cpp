@@ -2,8 +2,10 @@
 // Tests dense plans whose arrays stay in host memory, with a share of 1 for the host, which needs no GPU.
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
+#include "kernels/dense/out_of_card/real_fft.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/throws.hpp"
@@ -113,6 +115,55 @@ TEST(OutOfCardPlan, RealBatchesApartAndInPlace) {
     EXPECT_EQ(code_of([&] { in_place.forward(reals, ElementType::u8, std::span(spectra)); }),
               ErrorCode::invalid_argument)
         << "in place, but of another type";
+  }
+}
+
+/// The host's passes of real signals are in the predictions, measured ones too, and in what a plan says.
+TEST(OutOfCardPlan, RealPassesArePredictedAndMeasured) {
+  using Fft = detail::OutOfCardRealFft<float>;
+  const auto total = [](const std::vector<detail::RoundTimes>& times) {
+    return std::accumulate(times.begin(), times.end(), 0.0,
+                           [](double sum, const detail::RoundTimes& one) { return sum + one.us; });
+  };
+  for (const Shape& shape : {Shape(4096), Shape(105), Shape({64, 128}), Shape({9, 15}), Shape({6, 10, 14})}) {
+    SCOPED_TRACE(shape.to_string());
+    const std::int64_t row = shape[shape.rank() - 1];
+    for (const std::int64_t pitch : {row, row % 2 == 0 ? row + 2 : row}) {
+      const detail::OutOfCardOptions options{.host_share = 1, .threads = 2};
+      Fft fft(shape, 2, pitch, nullptr, options), twice(shape, 4, pitch, nullptr, options);
+      const bool in_place = pitch > row;
+      std::vector<detail::RoundTimes> assumed = fft.predicted();
+      ASSERT_GT(assumed.size(), 2U);
+      EXPECT_EQ(assumed.front().us > 0, !in_place) << "samples are in their place";
+      EXPECT_GT(assumed.back().us, 0);
+      EXPECT_EQ(assumed.front().us, assumed.front().host_us);
+      EXPECT_NEAR(total(twice.predicted()) / total(assumed), 2, 1e-9);
+      EXPECT_TRUE(fft.measured().empty());
+      EXPECT_NE(fft.explain().find("(from assumed rates)"), std::string::npos);
+
+      const std::int64_t rows = 2 * shape.points() / row;
+      std::vector<std::complex<float>> spectra(static_cast<std::size_t>(rows * (row / 2 + 1)));
+      std::vector<float> apart(static_cast<std::size_t>(rows * row));
+      void* const signals = in_place ? static_cast<void*>(spectra.data()) : apart.data();
+      std::vector<std::byte> memory(fft.workspace_bytes() + 64);
+      void* start = memory.data();
+      std::size_t room = memory.size();
+      auto* const workspace = static_cast<std::byte*>(std::align(64, 1, start, room));
+      fft.forward(signals, spectra.data(), 1, workspace);
+      EXPECT_EQ(fft.measured().size(), assumed.size());
+      EXPECT_GT(fft.measured().back().us, 0);
+      EXPECT_NE(fft.explain().find("the last forward call's measured"), std::string::npos) << fft.explain();
+      fft.inverse(spectra.data(), signals, 1, workspace);
+      EXPECT_GT(fft.measured().front().us, 0);
+      EXPECT_NE(fft.explain().find("the last inverse call's measured"), std::string::npos) << fft.explain();
+
+      fft.measure();
+      EXPECT_EQ(fft.predicted().size(), assumed.size());
+      EXPECT_GT(fft.predicted().front().us, 0);
+      EXPECT_GT(fft.predicted().back().us, 0);
+      EXPECT_NE(fft.predicted().back().us, assumed.back().us);
+      EXPECT_NE(fft.explain().find("(from profiling runs)"), std::string::npos) << fft.explain();
+    }
   }
 }
 

@@ -21,8 +21,7 @@ using detail::Step;
 using detail::Transposition;
 
 /// In any order of the parts: they are independent.
-void transpose(const Transposition<float>& plan, std::vector<std::complex<float>>& matrix,
-               std::mt19937& generator) {
+void transpose(const Transposition<float>& plan, std::complex<float>* matrix, std::mt19937& generator) {
   std::vector<std::byte> scratch(plan.scratch_bytes());
   for (int pass = 0; pass < plan.passes(); ++pass) {
     std::vector<std::int64_t> parts(static_cast<std::size_t>(plan.parts(pass)));
@@ -30,7 +29,7 @@ void transpose(const Transposition<float>& plan, std::vector<std::complex<float>
     std::shuffle(parts.begin(), parts.end(), generator);
     for (const std::int64_t part : parts) {
       std::fill(scratch.begin(), scratch.end(), std::byte{0xAA});
-      plan.part(pass, part, matrix.data(), scratch.data());
+      plan.part(pass, part, matrix, scratch.data());
     }
   }
 }
@@ -45,11 +44,20 @@ TEST(Transposition, MovesEveryElementToItsPlace) {
                      static_cast<std::int64_t>(1 + generator() % 130),
                      static_cast<std::int64_t>(1 + generator() % 40)});
   sizes.push_back({40, 120, 300});  // stretches of several parts
+  for (const std::int64_t element : {1, 2, 7}) {
+    sizes.push_back({136, 136, element});  // several tiles, the last ones not whole
+    sizes.push_back({72, 216, element});
+  }
   for (const auto& [rows, columns, element] : sizes) {
-    std::vector<std::complex<float>> matrix(static_cast<std::size_t>(rows * columns * element));
-    for (std::size_t i = 0; i < matrix.size(); ++i)
-      matrix[i] = {static_cast<float>(i), -static_cast<float>(i)};
-    const auto before = matrix;
+    const auto count = static_cast<std::size_t>(rows * columns * element);
+    std::vector<std::complex<float>> memory(count + 8), before(count);
+    // On a cache line, as whole arrays are, or anywhere.
+    void* start = memory.data();
+    std::size_t room = memory.size() * sizeof(memory[0]);
+    auto* const matrix =
+        static_cast<std::complex<float>*>(std::align(generator() % 2 == 0 ? 64 : 8, count * 8, start, room));
+    for (std::size_t i = 0; i < count; ++i) matrix[i] = {static_cast<float>(i), -static_cast<float>(i)};
+    std::copy_n(matrix, count, before.begin());
     transpose(Transposition<float>(rows, columns, element), matrix, generator);
     bool right = true;
     for (std::int64_t i = 0; i < rows; ++i)

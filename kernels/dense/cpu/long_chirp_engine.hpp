@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long 1D transforms of lengths with large prime factors, on any number of threads.
+#pragma once
+
+#include <memory>
+
+#include "kernels/dense/problem/engine.hpp"
+
+namespace sfft::detail {
+
+/// Null for other problems: short lines, lengths without large primes, and real lines of even length, which
+/// are complex ones of half the length.
+template <class Real>
+std::unique_ptr<const DenseEngine<Real>> make_long_chirp_engine(const Shape& shape, bool real);
+
+}  // namespace sfft::detail

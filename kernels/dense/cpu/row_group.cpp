@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows are read by a transposition; their spectra stay transposed, because callers differ in what they do
+// with them.
+#include "kernels/dense/cpu/row_group.hpp"
+
+#include <algorithm>
+
+#include "kernels/cpu/small_fft/small_fft_radix.hpp"
+#include "kernels/cpu/stages/layout.hpp"
+#include "kernels/dense/cpu/convert.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Nanoseconds to transpose a value there and back, per byte of a complex one, on the scale of
+/// choose_radices(). Real rows are half as many values.
+constexpr double kTransposition = 0.05;
+
+std::int64_t lanes_of(std::int64_t rows, bool real) {
+  return real ? (rows + 1) / 2 : rows;
+}
+
+}  // namespace
+
+template <class Real>
+RowGroup<Real>::RowGroup(std::int64_t n, std::int64_t rows, bool real)
+    : n_(n),
+      rows_(rows),
+      real_(real),
+      lanes_(lanes_of(rows, real)),
+      kernels_(&cpu::small_fft_kernels<Real>(cpu::best_isa())),
+      line_(n, lanes_, cpu::best_isa()) {}
+
+template <class Real>
+bool RowGroup<Real>::worthwhile(std::int64_t n, std::int64_t rows, bool real) {
+  const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
+  const cpu::RadixPlan across = cpu::choose_radices(n, lanes_of(rows, real), kernels);
+  if (!across.possible) return false;
+  // One by one, a row of even length is half as many pairs, and the calls for a row cost something, too.
+  constexpr double kRow = 8, kUntangled = 0.1;
+  const bool paired = real && n % 2 == 0;
+  double row = cpu::choose_radices(paired ? n / 2 : n, 1, kernels).cost + kRow;
+  if (paired) row += kUntangled * static_cast<double>(n);
+  const double turned = kTransposition * sizeof(std::complex<Real>) / (real ? 2 : 1);
+  return across.cost + turned * static_cast<double>(n * rows) < row * static_cast<double>(rows);
+}
+
+template <class Real>
+std::size_t RowGroup<Real>::buffer_reals() const noexcept {
+  return static_cast<std::size_t>(std::max(n_ * lanes_, spectrum_points() * rows_));
+}
+
+template <class Real>
+cpu::SplitBuffers<Real> RowGroup<Real>::run(cpu::SplitBuffers<Real> data) const {
+  if (!line_.execute(data, {})) return data;
+  return {data.other_re, data.other_im, data.re, data.im};
+}
+
+template <class Real>
+cpu::SplitBuffers<Real> RowGroup<Real>::spectra(cpu::SplitBuffers<Real> data) const {
+  return run(transposed(*kernels_, rows_, n_, data));
+}
+
+template <class Real>
+cpu::SplitBuffers<Real> RowGroup<Real>::half_spectra(const void* signal, ElementType type,
+                                                     cpu::SplitBuffers<Real> data) const {
+  const auto read = [&](std::int64_t first_row, Real* copy, Real* to) {
+    const auto* from = static_cast<const std::byte*>(signal) +
+                       static_cast<std::size_t>(first_row * n_) * element_bytes(type);
+    if (type == element_type_of<Real>::value) {
+      kernels_->transpose(reinterpret_cast<const Real*>(from), lanes_, n_, to);
+    } else {
+      copy_as_real(from, type, lanes_ * n_, copy);
+      kernels_->transpose(copy, lanes_, n_, to);
+    }
+  };
+  read(0, data.other_re, data.re);
+  read(rows_ - lanes_, data.other_im, data.im);
+  data = run(data);
+  cpu::layout_kernels<Real>().separate(data.re, data.im, n_, lanes_, rows_, data.other_re, data.other_im);
+  return {data.other_re, data.other_im, data.re, data.im};
+}
+
+template <class Real>
+void RowGroup<Real>::signals(cpu::SplitBuffers<Real> data, Real scale, Real* to) const {
+  cpu::layout_kernels<Real>().unite(data.re, data.im, n_, lanes_, rows_, scale, data.other_re, data.other_im);
+  data = exchanged(run(exchanged<Real>({data.other_re, data.other_im, data.re, data.im})));
+  kernels_->transpose(data.re, n_, lanes_, to);
+  kernels_->transpose(data.im, n_, lanes_, to + (rows_ - lanes_) * n_);
+}
+
+template <class Real>
+cpu::SplitBuffers<Real> RowGroup<Real>::buffers(std::byte* workspace) const {
+  const SplitWorkspace<Real> split(workspace, buffer_reals());
+  return {split.re, split.im, split.other_re, split.other_im};
+}
+
+template <class Real>
+void RowGroup<Real>::forward(const void* signal, ElementType type, std::complex<Real>* spectra,
+                             std::byte* workspace) const {
+  cpu::SplitBuffers<Real> data = buffers(workspace);
+  if (real_) {
+    data = half_spectra(signal, type, data);
+  } else {
+    split_elements(signal, type, rows_ * n_, data.re, data.im);
+    data = this->spectra(data);
+  }
+  data = transposed(*kernels_, spectrum_points(), rows_, data);
+  cpu::layout_kernels<Real>().interleave(data.re, data.im, rows_ * spectrum_points(), 1,
+                                         reinterpret_cast<Real*>(spectra));
+}
+
+template <class Real>
+void RowGroup<Real>::inverse(const std::complex<Real>* spectra, std::complex<Real>* signal, Real scale,
+                             std::byte* workspace) const {
+  cpu::SplitBuffers<Real> data = buffers(workspace);
+  split_elements(spectra, element_type_of<std::complex<Real>>::value, rows_ * n_, data.re, data.im);
+  data = exchanged(transposed(*kernels_, n_, rows_, this->spectra(exchanged(data))));
+  cpu::layout_kernels<Real>().interleave(data.re, data.im, rows_ * n_, scale,
+                                         reinterpret_cast<Real*>(signal));
+}
+
+template <class Real>
+void RowGroup<Real>::inverse(const std::complex<Real>* spectra, Real* signal, Real scale,
+                             std::byte* workspace) const {
+  const cpu::SplitBuffers<Real> data = buffers(workspace);
+  split_elements(spectra, element_type_of<std::complex<Real>>::value, rows_ * spectrum_points(), data.re,
+                 data.im);
+  signals(transposed(*kernels_, rows_, spectrum_points(), data), scale, signal);
+}
+
+template class RowGroup<float>;
+template class RowGroup<double>;
+
+}  // namespace sfft::detail

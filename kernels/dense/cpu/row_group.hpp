@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short rows, transformed side by side: they are transposed, so that vectors go across them.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/base/types.hpp"
+#include "kernels/cpu/small_fft/small_fft_line.hpp"
+#include "kernels/dense/cpu/line_stage.hpp"
+
+namespace sfft::detail {
+
+/// FFTs of `rows` contiguous rows of n values, in split layout. Two real rows of a signal are the real and
+/// imaginary parts of one; with an odd number of rows, one of them is in two pairs. Rows of one transform
+/// only: a value that is not finite spreads to the other row of a pair. Immutable, thread-safe.
+template <class Real>
+class RowGroup {
+ public:
+  RowGroup(std::int64_t n, std::int64_t rows, bool real);
+
+  /// Whether the rows are expected to take less time than one by one.
+  static bool worthwhile(std::int64_t n, std::int64_t rows, bool real);
+
+  std::int64_t rows() const noexcept { return rows_; }
+  std::int64_t spectrum_points() const noexcept { return real_ ? n_ / 2 + 1 : n_; }
+  /// Reals of each of the four buffers.
+  std::size_t buffer_reals() const noexcept;
+
+  /// Both leave value f of row r at [f rows + r] of what they return.
+  /// Complex: data.re, data.im hold the rows.
+  cpu::SplitBuffers<Real> spectra(cpu::SplitBuffers<Real> data) const;
+  /// Real: elements of `type`.
+  cpu::SplitBuffers<Real> half_spectra(const void* signal, ElementType type,
+                                       cpu::SplitBuffers<Real> data) const;
+  /// The inverse of half_spectra, from [f rows + r] of data.re, data.im; times n and `scale`.
+  void signals(cpu::SplitBuffers<Real> data, Real scale, Real* to) const;
+
+  /// All rows, as RowStage transforms one, within a workspace of so many reals.
+  std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals()); }
+  void forward(const void* signal, ElementType type, std::complex<Real>* spectra, std::byte* workspace) const;
+  void inverse(const std::complex<Real>* spectra, std::complex<Real>* signal, Real scale,
+               std::byte* workspace) const;
+  void inverse(const std::complex<Real>* spectra, Real* signal, Real scale, std::byte* workspace) const;
+
+ private:
+  cpu::SplitBuffers<Real> buffers(std::byte* workspace) const;
+  cpu::SplitBuffers<Real> run(cpu::SplitBuffers<Real> data) const;
+
+  std::int64_t n_, rows_;
+  bool real_;
+  std::int64_t lanes_;  ///< complex rows side by side
+  const cpu::SmallFftKernels<Real>* kernels_;
+  cpu::LineFft<Real> line_;
+};
+
+/// Transposes both parts of data.re, data.im, rows × columns; returns where they are.
+template <class Real>
+cpu::SplitBuffers<Real> transposed(const cpu::SmallFftKernels<Real>& kernels, std::int64_t rows,
+                                   std::int64_t columns, const cpu::SplitBuffers<Real>& data) {
+  kernels.transpose(data.re, rows, columns, data.other_re);
+  kernels.transpose(data.im, rows, columns, data.other_im);
+  return {data.other_re, data.other_im, data.re, data.im};
+}
+
+/// Real and imaginary parts exchanged: a forward transform of the result is an inverse one.
+template <class Real>
+cpu::SplitBuffers<Real> exchanged(const cpu::SplitBuffers<Real>& data) {
+  return {data.im, data.re, data.other_im, data.other_re};
+}
+
+extern template class RowGroup<float>;
+extern template class RowGroup<double>;
+
+}  // namespace sfft::detail
