@@ -34,7 +34,7 @@ using Spectrum = std::vector<std::complex<double>>;
 
 struct Arguments {
   std::string filter, out;
-  int repeat = 15;
+  int repeat = 25;
 };
 
 struct Case {
