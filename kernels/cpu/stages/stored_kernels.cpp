@@ -4,14 +4,14 @@
 
 #include <type_traits>
 
-#include "kernels/base/half.hpp"
+#include "kernels/base/block16.hpp"
 #include "kernels/cpu/stages/half_vectors.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-constexpr float kLargest = 3.402823466e38f;
+using block16::kLargest;
 
 /// The bits of a number without its sign grow with its magnitude.
 template <class Part>
@@ -127,19 +127,8 @@ void write(const float* __restrict from, std::int64_t count, float first, float 
   }
 }
 
-// block16. Finite values reach ±32766.
-constexpr int kTopBit = 14, kMostInteger = 32766, kInfinite = 32767, kNan = -32768;
-
-/// 2^exponent, from −126 to 127.
-SFFT_INLINE float power_of_two(int exponent) {
-  return half::from_bits(static_cast<unsigned>(exponent + 127) << 23);
-}
-/// 2^exponent, from −252 to 254, as a product.
-struct Powers {
-  SFFT_INLINE explicit Powers(int exponent)
-      : first(power_of_two(exponent / 2)), second(power_of_two(exponent - exponent / 2)) {}
-  float first, second;
-};
+using block16::kMostInteger;
+using block16::Powers;
 
 /// Calls action(size, at) for every block: kBlockValues, which are known when this is compiled, or what is
 /// left.
@@ -183,14 +172,6 @@ float largest_of_blocks(const StoredArray<const void>& stored, std::int64_t coun
   return most;
 }
 
-/// The number for which an integer stands, `value` if it is finite.
-SFFT_INLINE float number_of(int integer, float value) {
-  constexpr unsigned kNanBits = 0x7fc00000, kInfinityBits = 0x7f800000, kSignBit = 0x80000000;
-  const float beyond =
-      half::from_bits(integer == kNan ? kNanBits : (integer > 0 ? kInfinityBits : kInfinityBits | kSignBit));
-  return integer > kMostInteger || integer < -kMostInteger ? beyond : value;
-}
-
 void read_blocks(const StoredArray<const void>& stored, std::int64_t count, float first, float second,
                  float* __restrict to) {
   const auto* __restrict values = static_cast<const short*>(stored.values);
@@ -199,19 +180,9 @@ void read_blocks(const StoredArray<const void>& stored, std::int64_t count, floa
     const Powers power(exponents[at / dense::kBlockValues]);
     for (std::int64_t i = at; i < at + size; ++i) {
       const float value = static_cast<float>(values[i]) * power.first * first * power.second * second;
-      to[i] = number_of(values[i], value);
+      to[i] = block16::number_of(values[i], value);
     }
   });
-}
-
-/// The exponent with which values up to `most` become integers up to kMostInteger.
-SFFT_INLINE int block_exponent(float most) {
-  constexpr int kLeast = -128;
-  const int top = static_cast<int>(half::bits_of(most) >> 23) - 127 - kTopBit;
-  const int exponent = top < kLeast ? kLeast : top;
-  const Powers scale(-exponent);
-  return most * scale.first * scale.second < static_cast<float>(kMostInteger) + 0.5f ? exponent
-                                                                                     : exponent + 1;
 }
 
 SFFT_INLINE float largest_finite(const float* values, std::int64_t size) {
@@ -231,25 +202,21 @@ SFFT_INLINE float largest_finite(const float* values, std::int64_t size) {
 
 void write_blocks(const float* __restrict from, std::int64_t count, float first, float second, float unit,
                   const StoredArray<void>& stored, double& error, double& norm) {
-  constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23, whose last place is 1
   auto* __restrict to = static_cast<short*>(stored.values);
   auto* exponents = static_cast<signed char*>(stored.exponents);
   Squares of_errors, of_values;
   for_blocks(count, [&](auto size, std::int64_t at) {
     float values[dense::kBlockValues], errors[dense::kBlockValues];
     for (std::int64_t i = 0; i < size; ++i) values[i] = from[at + i] * first * second;
-    const int exponent = block_exponent(largest_finite(values, size));
+    const int exponent = block16::exponent_of(largest_finite(values, size));
     exponents[at / dense::kBlockValues] = static_cast<signed char>(exponent);
     const Powers scale(-exponent), back(exponent);
     for (std::int64_t i = 0; i < size; ++i) {
       const float value = values[i];
-      const bool ordinary = value <= kLargest && value >= -kLargest;
-      const float scaled = ordinary ? value * scale.first * scale.second : 0.0f;
-      const float whole = (scaled + kRounder) - kRounder;
-      const int beyond = value > 0 ? kInfinite : (value < 0 ? -kInfinite : kNan);
-      to[at + i] = static_cast<short>(ordinary ? static_cast<int>(whole) : beyond);
+      const float scaled = block16::scaled(value, scale), whole = block16::rounded(scaled);
+      to[at + i] = block16::integer_of(value, whole);
       errors[i] = (whole - scaled) * back.first * unit * back.second;
-      values[i] = ordinary ? value * unit : 0.0f;
+      values[i] = block16::is_ordinary(value) ? value * unit : 0.0f;
     }
     of_errors.add(errors, size);
     of_values.add(values, size);
