@@ -86,4 +86,29 @@ def table_times():
     return "\n".join(lines)
 
 
-TABLES = {"precision-errors": table_errors, "precision-signals": table_signals, "precision-times": table_times}
+def batch_text(row):
+    if row["batch"] > 1:
+        return f"{row['points']} points, batch {row['batch']}"
+    return f"2^{row['points'].bit_length() - 1} points"
+
+
+def cell(entry, with_error):
+    us = number(entry.get("us"))
+    if us is None:
+        return "–"
+    time = f"{us:.0f}" if us >= 100 else f"{us:.3g}"
+    error = entry.get("relative_l2")
+    return time if not with_error else f"{time}, " + (error if isinstance(error, str) else f"{error:.1e}")
+
+
+def table_tensor():
+    lines = ["| complex transforms | tensor, error | cuFFT | tuned | cuFFT's half, error | fp16 products without the split, error |", "|---|---|---|---|---|---|"]
+    for row in load(RESULTS / "h200" / "tensor.json")["rows"]:
+        if row["batch"] == 1 and row["points"].bit_length() % 2 == 0:
+            continue
+        cells = [cell(row[name], error) for name, error in (("tensor", True), ("cufft f32", False), ("tuned f32", False), ("cufft f16", True), ("unsplit f16", True))]
+        lines.append(f"| {batch_text(row)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+TABLES = {"tensor": table_tensor, "precision-errors": table_errors, "precision-signals": table_signals, "precision-times": table_times}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes the published tables from bench/results/*/*.json between markers in README.md, docs/benchmarks.md,
-docs/dense-experiments.md, docs/precision.md and docs/technologies.md.
+docs/dense.md, docs/dense-experiments.md, docs/precision.md and docs/technologies.md.
 
 usage: bench/tables.py [--check]     --check: exit 1 when a file would change
 
@@ -192,7 +192,7 @@ def table(name):
 def main():
     check = "--check" in sys.argv[1:]
     stale = False
-    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "dense-experiments.md", ROOT / "docs" / "precision.md", ROOT / "docs" / "technologies.md"):
+    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "dense.md", ROOT / "docs" / "dense-experiments.md", ROOT / "docs" / "precision.md", ROOT / "docs" / "technologies.md"):
         text = path.read_text(encoding="utf-8")
         fresh = re.sub(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)",
                        lambda m: m.group(1) + table(m.group(2)) + "\n" + m.group(3), text, flags=re.S)
