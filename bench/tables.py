@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes the published tables from bench/results/*/*.json between markers in README.md, docs/benchmarks.md,
-docs/dense-experiments.md and docs/technologies.md.
+docs/dense.md, docs/dense-experiments.md, docs/precision.md and docs/technologies.md.
 
 usage: bench/tables.py [--check]     --check: exit 1 when a file would change
 
@@ -15,6 +15,7 @@ import sys
 import dense_tables
 import gpu_tables
 import large_tables
+import precisions_tables
 import sfft_bench_tables
 import technologies_tables
 
@@ -178,7 +179,7 @@ def table_context():
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
           "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "learn": table_learn, "context": table_context, **gpu_tables.TABLES,
-          **dense_tables.TABLES, **large_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES}
+          **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES}
 
 
 def table(name):
@@ -191,7 +192,7 @@ def table(name):
 def main():
     check = "--check" in sys.argv[1:]
     stale = False
-    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "dense-experiments.md", ROOT / "docs" / "technologies.md"):
+    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "dense.md", ROOT / "docs" / "dense-experiments.md", ROOT / "docs" / "precision.md", ROOT / "docs" / "technologies.md"):
         text = path.read_text(encoding="utf-8")
         fresh = re.sub(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)",
                        lambda m: m.group(1) + table(m.group(2)) + "\n" + m.group(3), text, flags=re.S)

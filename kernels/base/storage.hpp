@@ -11,7 +11,7 @@ namespace sfft::dense {
 /// | f16     | 2      | 11               | 65504         | 6.1e-5          | 2.1e-4                 |
 /// | bf16    | 2      | 8                | 3.4e38        | 1.2e-38         | 1.7e-3                 |
 /// | block16 | 2 1/32 | 15, see below    | 3.4e38        | 2.9e-39         | 3.1e-5                 |
-/// f32, f16 and bf16 are floating-point numbers, and bf16 is the upper half of an f32. block16, on CPUs only:
+/// f32, f16 and bf16 are floating-point numbers, and bf16 is the upper half of an f32. block16:
 /// 16-bit integers, one after the other, and behind those of a transform a signed byte for every 32 of them.
 /// Value i is integer i times 2^(byte i/32); the largest of 32 values has 15 significant bits. The integer
 /// −32768 stands for NaN, and ±32767 stand for infinities, as do numbers beyond the range of float.

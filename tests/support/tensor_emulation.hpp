@@ -12,8 +12,8 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/tensor/lane.hpp"
 #include "kernels/base/tensor/passes.hpp"
+#include "kernels/base/tensor/results.hpp"
 #include "kernels/base/tensor/tables.hpp"
 
 namespace sfft::test {
@@ -156,19 +156,22 @@ class EmulatedBlock {
                                            : tensor::load_unit<Tile, false>(pass_, base_, first, thread, i);
         *reinterpret_cast<tensor::PointPair*>(&shared_[tensor::swizzled(position)]) = unit;
         unsigned& largest = largest_[tensor::unit_scale<Tile>(position)];
-        largest = std::max(largest, detail::half::bits_of(tensor::largest_part(unit)));
+        largest = std::max(largest, tensor::largest_bits<Tile>(unit));
       }
     }
     for_lanes([&](int lane, int warp_tile) {
       const tensor::Seat<Tile, 0> seat(lane, warp_tile);
       tensor::LanePoints& points = points_[warp_tile][lane];
       points = tensor::load_shared<Tile, 0>(seat, shared_.data());
-      for (int column = 0; column < 2; ++column) {
-        tensor::scale_all(points.at[column],
-                          tensor::entry_scale(largest_[tensor::scale_index<Tile, 0>(seat, column)]));
-      }
+      tensor::scale_in<Tile>(seat, largest_.data(), points);
     });
     stage<0>();
+    for (int i = 0; i < Tile::kUnits; ++i) {
+      for (int thread = 0; thread < Tile::kThreads; ++thread) {
+        pass_.wide ? tensor::store_unit<Tile, true>(pass_, base_, shared_.data(), thread, i)
+                   : tensor::store_unit<Tile, false>(pass_, base_, shared_.data(), thread, i);
+      }
+    }
   }
 
  private:
@@ -191,9 +194,8 @@ class EmulatedBlock {
         tensor::twiddle<Tile, kStage>(seat, pass_.tables.twiddles, points);
         tensor::store_shared<Tile, kStage>(seat, points, shared_.data());
       } else {
-        const unsigned largest[2] = {largest_[tensor::scale_index<Tile, kStage>(seat, 0)],
-                                     largest_[tensor::scale_index<Tile, kStage>(seat, 1)]};
-        tensor::store_lines<Tile>(pass_, base_, seat, largest, points);
+        tensor::finish_lines<Tile>(pass_, base_, seat, largest_.data(), points);
+        tensor::store_results<Tile>(seat, points, shared_.data());
       }
     });
     if constexpr (kStage + 1 < Tile::kStages) {
@@ -216,8 +218,8 @@ class EmulatedBlock {
 /// Tables of a tile and a direction, on the host.
 struct HostTables {
   HostTables(const tensor::PlannedPass& pass, int sign)
-      : first(tensor::matrix_table(tensor::first_bits(pass.log), sign)),
-        other(tensor::matrix_table(4, sign)) {
+      : first(tensor::matrix_table(tensor::first_matrix(pass.log), sign)),
+        other(tensor::matrix_table(tensor::kMatrix16, sign)) {
     tensor::with_tile(pass.kind, pass.log,
                       [&](auto tile) { twiddles = tensor::twiddle_table<decltype(tile)>(sign); });
   }

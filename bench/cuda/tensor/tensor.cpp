@@ -41,7 +41,8 @@ struct Case {
 std::vector<Case> cases(int most) {
   std::vector<Case> all;
   constexpr std::int64_t kTotal = std::int64_t{1} << 25;
-  for (const std::int64_t n : {4096, 256, 1024, 512, 2048, 8192, 64, 16}) all.push_back({n, kTotal / n});
+  for (const std::int64_t n : {4096, 256, 1024, 512, 2048, 8192, 64, 16, 8, 4, 2})
+    all.push_back({n, kTotal / n});
   for (int log = 10; log <= most; ++log) all.push_back({std::int64_t{1} << log, 1});
   return all;
 }

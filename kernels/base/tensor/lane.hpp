@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a lane of a warp does with its eight points, besides the matrix products: loads, splits, multiplies by
-// twiddle factors, stores. Kernels and their emulation on a CPU share it.
+// twiddle factors. Kernels and their emulation on a CPU share it. results.hpp has what follows the last
+// stage.
 #pragma once
 
 #include "kernels/base/tensor/pass.hpp"
@@ -119,28 +120,62 @@ template <class Tile>
 SFFT_HOST_DEVICE unsigned unit_scale(unsigned position) {
   return Tile::kColumns ? 0 : line_of<Tile>(position);
 }
-/// The largest part of two points; NaN has no say in a scale.
-SFFT_INLINE float largest_part(const PointPair& pair) {
-  return larger(larger(larger(0, pair.first.re), larger(pair.first.im, pair.second.re)),
-                larger(pair.second.im, 0));
+/// The bits of the largest part of two points. NaN has no say in a scale; lines that share their products
+/// with others have to know of it.
+template <class Tile>
+SFFT_HOST_DEVICE unsigned largest_bits(const PointPair& pair) {
+  const Point a = pair.first, b = pair.second;
+  if constexpr (!Tile::kShort)
+    return half::bits_of(larger(larger(larger(0, a.re), larger(a.im, b.re)), larger(b.im, 0)));
+  const float parts[4] = {a.re, a.im, b.re, b.im};
+  unsigned most = 0;
+  SFFT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const unsigned bits = half::bits_of(parts[i]) & 0x7fffffffu;
+    most = bits > most ? bits : most;
+  }
+  return most;
 }
 
-/// The line whose scale a column of a lane has.
+/// The largest part of the line of a slot's point, by which its scale is chosen.
 template <class Tile, int kStage>
-SFFT_HOST_DEVICE unsigned scale_index(const Seat<Tile, kStage>& seat, int column) {
-  return Tile::kColumns ? 0 : line_of<Tile>(seat.position | Seat<Tile, kStage>::column_offset(column));
+SFFT_HOST_DEVICE unsigned largest_of(const Seat<Tile, kStage>& seat, const unsigned* largest, int column,
+                                     int slot) {
+  using Here = Seat<Tile, kStage>;
+  if constexpr (Tile::kColumns) return largest[0];
+  // All rows are of one line unless lines are short.
+  const unsigned row = Tile::kShort ? Here::row_offset(slot) : 0;
+  return largest[line_of<Tile>(seat.position | Here::column_offset(column) | row)];
 }
 
 /// What multiplies the line on its way in, from its largest part.
 SFFT_INLINE Scale entry_scale(unsigned largest) {
   return scale_of(scale_exponent(largest), 1);
 }
-/// What makes good for that and for the divisions of all stages but the last.
-template <class Tile>
-SFFT_HOST_DEVICE Scale exit_scale(unsigned largest, float factor) {
-  return scale_of(Tile::kLog - 4 - scale_exponent(largest), factor);
+/// Short lines meet others in the zeros of a matrix: one with a number that is none goes in as zeros, and
+/// comes out as NaN.
+SFFT_INLINE bool is_spoiled(unsigned largest) {
+  return largest >= 0x7f800000u;
 }
 
+/// Scales the points of a lane before the first stage.
+template <class Tile>
+SFFT_HOST_DEVICE void scale_in(const Seat<Tile, 0>& seat, const unsigned* largest, LanePoints& points) {
+  SFFT_UNROLL
+  for (int column = 0; column < 2; ++column) {
+    if constexpr (!Tile::kShort) {
+      scale_all(points.at[column], entry_scale(largest_of(seat, largest, column, 0)));
+    } else {
+      SFFT_UNROLL
+      for (int slot = 0; slot < kSlots; ++slot) {
+        const unsigned own = largest_of(seat, largest, column, slot);
+        Point point[1] = {points.at[column][slot]};
+        scale_all(point, entry_scale(own));
+        points.at[column][slot] = is_spoiled(own) ? Point{0, 0} : point[0];
+      }
+    }
+  }
+}
 /// Multiplies by the twiddle factors that follow a stage, which also divide by its radix.
 template <class Tile, int kStage>
 SFFT_HOST_DEVICE void twiddle(const Seat<Tile, kStage>& seat, const Point* tables, LanePoints& points) {
@@ -185,65 +220,6 @@ SFFT_HOST_DEVICE LanePoints load_shared(const Seat<Tile, kStage>& seat, const Po
     }
   }
   return points;
-}
-
-/// Stores the results of the last stage, two neighbours in memory at once.
-template <class Tile>
-SFFT_HOST_DEVICE void store_points(const Pass& pass, const TileBase& base,
-                                   const Seat<Tile, Tile::kStages - 1>& seat, const LanePoints& points) {
-  using Here = Seat<Tile, Tile::kStages - 1>;
-  constexpr bool kPairsOfRows = Tile::stores_pairs_of_rows();
-  const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog : 1,
-                     point = Tile::kKind == TileKind::batch ? 1 : pass.to_point;
-  const auto place = [&](unsigned position) {
-    return line_of<Tile>(position) * line + frequency_of<Tile>(point_of<Tile>(position)) * point;
-  };
-  Point* const to = pass.to + base.to + place(seat.of_thread) + place(seat.of_turn);
-  const std::int64_t row = place(1u << Here::kWindow), column = place(Here::column_offset(1));
-  SFFT_UNROLL
-  for (int i = 0; i < kSlots; ++i) {
-    const int first = kPairsOfRows ? i >> 1 : 0, slot = kPairsOfRows ? 2 * (i & 1) : i;
-    if (!has_line<Tile>(base, seat.position | Here::column_offset(first))) continue;
-    Point* const at = to + first * column + ((slot & 1) + 8 * (slot >> 1)) * row;
-    const PointPair both{points.at[first][slot],
-                         kPairsOfRows ? points.at[first][slot + 1] : points.at[1][slot]};
-    if (pass.wide) {
-      *reinterpret_cast<PointPair*>(at) = both;
-    } else {
-      at[0] = both.first;
-      at[1] = both.second;
-    }
-  }
-}
-
-/// Scales the results of the last stage, multiplies them by the factors between passes, and stores them.
-/// `largest`: of the line of either column.
-template <class Tile>
-SFFT_HOST_DEVICE void store_lines(const Pass& pass, const TileBase& base,
-                                  const Seat<Tile, Tile::kStages - 1>& seat, const unsigned (&largest)[2],
-                                  LanePoints& points) {
-  using Here = Seat<Tile, Tile::kStages - 1>;
-  SFFT_UNROLL
-  for (int column = 0; column < 2; ++column) {
-    scale_all(points.at[column], exit_scale<Tile>(largest[column], pass.factor));
-  }
-  if constexpr (Tile::kColumns) {
-    if (pass.log_order > 0) {
-      const unsigned mask = (1u << pass.log_order) - 1;
-      SFFT_UNROLL
-      for (int column = 0; column < 2; ++column) {
-        const unsigned place = seat.position | Here::column_offset(column),
-                       line = base.first_line + line_of<Tile>(place);
-        SFFT_UNROLL
-        for (int slot = 0; slot < kSlots; ++slot) {
-          const unsigned k = frequency_of<Tile>(point_of<Tile>(place | Here::row_offset(slot)));
-          points.at[column][slot] =
-              times(points.at[column][slot], root_of(line * k & mask, pass.log_order, pass.sign));
-        }
-      }
-    }
-  }
-  store_points<Tile>(pass, base, seat, points);
 }
 
 }  // namespace sfft::detail::tensor

@@ -11,10 +11,11 @@
 namespace sfft::detail::tensor {
 
 /// Lengths of a transform of one dimension: at most three passes.
-constexpr int kLeastLog = 4, kMostLog = 27;
+constexpr int kLeastLog = 1, kMostLog = 27;
 /// The longest line of one pass, in a batch and among others.
 constexpr int kMostBatchLog = 13, kMostSideLog = 10;
-/// The shortest lines that are factors of a longer one.
+/// The shortest lines among others, and the shortest that are factors of a longer one.
+constexpr int kLeastSideLog = 4;
 constexpr int kLeastRowsLog = 7;
 
 /// Calls use(Tile<…>{}) with the tile for lines of 2^log points: of 4096 points, or more where a line or
@@ -38,8 +39,8 @@ void with_tile(TileKind kind, int log, const Use& use) {
     with_tile_among<TileKind::batch, kLeastLog>(
         log, use, std::make_integer_sequence<int, kMostBatchLog - kLeastLog + 1>());
   } else if (kind == TileKind::columns) {
-    with_tile_among<TileKind::columns, kLeastLog>(
-        log, use, std::make_integer_sequence<int, kMostSideLog - kLeastLog + 1>());
+    with_tile_among<TileKind::columns, kLeastSideLog>(
+        log, use, std::make_integer_sequence<int, kMostSideLog - kLeastSideLog + 1>());
   } else {
     with_tile_among<TileKind::rows, kLeastRowsLog>(
         log, use, std::make_integer_sequence<int, kMostSideLog - kLeastRowsLog + 1>());
@@ -135,7 +136,8 @@ inline bool has_passes(const std::vector<int>& logs) {
   int across = 0;
   for (std::size_t d = logs.size(); d-- > 0; across += logs[d]) {
     const bool last = d + 1 == logs.size();
-    if (logs[d] < kLeastLog || logs[d] > (last ? kMostBatchLog : kMostSideLog)) return false;
+    if (logs[d] < (last ? kLeastLog : kLeastSideLog) || logs[d] > (last ? kMostBatchLog : kMostSideLog))
+      return false;
     if (!last && lines_log(TileKind::columns, logs[d]) > across) return false;
   }
   return true;

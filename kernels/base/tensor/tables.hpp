@@ -18,23 +18,37 @@ inline std::complex<double> exact_root(unsigned exponent, int log_order, int sig
   return root_of_turns(sign * turns);
 }
 
-/// What row `in` contributes to row `out`: F of 2^bits points on the upper bits of the rows, the same for all
-/// lower ones.
-inline std::complex<double> matrix_entry(int out, int in, int bits, int sign) {
-  const int others = 4 - bits;
-  if (((out ^ in) & ((1 << others) - 1)) != 0) return 0;
-  return exact_root(static_cast<unsigned>((out >> others) * (in >> others)), bits, sign);
+/// A 16×16 matrix that transforms rows: F of 2^bits points on the upper bits of their numbers (F ⊗ I), or on
+/// the lower ones (I ⊗ F), the same for all other bits.
+struct MatrixKind {
+  int bits;
+  bool lower = false;
+  friend bool operator<(const MatrixKind& a, const MatrixKind& b) {
+    return a.bits != b.bits ? a.bits < b.bits : a.lower < b.lower;
+  }
+};
+/// Of the first stage of lines of 2^log points.
+inline MatrixKind first_matrix(int log) {
+  return {first_bits(log), log < 4};
+}
+constexpr MatrixKind kMatrix16{4};
+
+/// What row `in` contributes to row `out`.
+inline std::complex<double> matrix_entry(int out, int in, const MatrixKind& kind, int sign) {
+  const int shift = kind.lower ? 0 : 4 - kind.bits, points = (1 << kind.bits) - 1;
+  if (((out ^ in) & ~(points << shift)) != 0) return 0;
+  return exact_root(static_cast<unsigned>((out >> shift & points) * (in >> shift & points)), kind.bits, sign);
 }
 
-/// LaneMatrix of every lane, of F ⊗ I with F of 2^bits points: high parts, then low parts. Those of 2 and 4
-/// points are exact, and their low parts zero.
-inline std::vector<unsigned> matrix_table(int bits, int sign) {
+/// LaneMatrix of every lane: high parts, then low parts. Those of 2 and 4 points are exact, and their low
+/// parts zero.
+inline std::vector<unsigned> matrix_table(const MatrixKind& kind, int sign) {
   std::vector<unsigned> table(2 * 512);
   for (int lane = 0; lane < 32; ++lane) {
     for (int i = 0; i < 16; ++i) {
       const int half = i >> 3, tile = i >> 1 & 3, upper = i & 1, g = lane >> 2;
       const int in = row_of(lane & 3, 2 * half + upper), out = row_of(g >> 1, tile);
-      const std::complex<double> root = matrix_entry(out, in, bits, sign);
+      const std::complex<double> root = matrix_entry(out, in, kind, sign);
       // The real and the imaginary part of the input, for that part of the output which is g & 1.
       const double parts[2] = {(g & 1) == 0 ? root.real() : root.imag(),
                                (g & 1) == 0 ? -root.imag() : root.real()};

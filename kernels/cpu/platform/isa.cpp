@@ -5,16 +5,27 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#if defined(SFFT_X86)
+#include <cpuid.h>
+#endif
 
 namespace sfft::detail::cpu {
 
 namespace {
 
+#if defined(SFFT_X86)
+/// Conversions of half precision; not every compiler's __builtin_cpu_supports() knows them.
+bool has_f16c() noexcept {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & static_cast<unsigned>(bit_F16C)) != 0;
+}
+#endif
+
 Isa detect() noexcept {
   Isa best = Isa::baseline;
 #if defined(SFFT_X86)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = Isa::avx2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c()) best = Isa::avx2;
   if (best == Isa::avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
     best = Isa::avx512;

@@ -2,13 +2,16 @@
 // The conversions of stored values for one instruction set: plain loops that the compiler vectorises.
 #include "kernels/cpu/stages/stored.hpp"
 
-#include "kernels/base/half.hpp"
+#include <type_traits>
+
+#include "kernels/base/block16.hpp"
+#include "kernels/cpu/stages/half_vectors.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-constexpr float kLargest = 3.402823466e38f;
+using block16::kLargest;
 
 /// The bits of a number without its sign grow with its magnitude.
 template <class Part>
@@ -60,151 +63,167 @@ float largest(const StoredArray<const void>& stored, std::int64_t count, bool& f
   return from_bits(most, Part{});
 }
 
+constexpr std::int64_t kAtOnce = 1024;
+
 template <class Part>
 void read(const StoredArray<const void>& stored, std::int64_t count, float first, float second,
           float* __restrict to) {
   const Part* __restrict from = static_cast<const Part*>(stored.values);
-  for (std::int64_t i = 0; i < count; ++i) to[i] = to_float(from[i]) * first * second;
+  for (; count > 0; count -= kAtOnce, from += kAtOnce, to += kAtOnce) {
+    const std::int64_t size = count < kAtOnce ? count : kAtOnce;
+    widen(from, size, to);
+    for (std::int64_t i = 0; i < size; ++i) to[i] = to[i] * first * second;
+  }
 }
 
-/// Adds the squares of count values, which are summed in single precision.
-SFFT_INLINE void add_squares(const float* values, std::int64_t count, double& sum) {
-  constexpr int kLanes = 32;
-  float lanes[kLanes] = {};
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += values[i + lane] * values[i + lane];
+/// Sums of squares, in single precision over at most kAtOnce values.
+class Squares {
+ public:
+  SFFT_INLINE void add(const float* __restrict values, std::int64_t count) {
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) lanes_[lane] += values[i + lane] * values[i + lane];
+    }
+    for (int lane = 0; i < count; ++i, ++lane) lanes_[lane] += values[i] * values[i];
   }
-  for (; i < count; ++i) lanes[0] += values[i] * values[i];
-  for (const float lane : lanes) sum += static_cast<double>(lane);
-}
+  SFFT_INLINE void move_to(double& sum) {
+    double all[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      all[lane] = static_cast<double>(lanes_[lane]);
+      lanes_[lane] = 0;
+    }
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+      for (int lane = 0; lane < half; ++lane) all[lane] += all[lane + half];
+    }
+    sum += all[0];
+  }
+
+ private:
+  static constexpr int kLanes = 32;
+  float lanes_[kLanes] = {};
+};
 
 template <class Part>
 void write(const float* __restrict from, std::int64_t count, float first, float second, float unit,
            const StoredArray<void>& stored, double& error, double& norm) {
-  constexpr std::int64_t kAtOnce = 1024;
   Part* __restrict to = static_cast<Part*>(stored.values);
   float values[kAtOnce], errors[kAtOnce];
+  Squares of_errors, of_values;
   for (; count > 0; count -= kAtOnce, from += kAtOnce, to += kAtOnce) {
     const std::int64_t size = count < kAtOnce ? count : kAtOnce;
     for (std::int64_t i = 0; i < size; ++i) values[i] = from[i] * first * second;
-    for (std::int64_t i = 0; i < size; ++i) to[i] = Stored<Part>::of(values[i]);
+    narrow(values, size, to);
+    widen(to, size, errors);
     for (std::int64_t i = 0; i < size; ++i) {
-      const float off = (to_float(to[i]) - values[i]) * unit, own = values[i] * unit;
+      const float off = (errors[i] - values[i]) * unit, own = values[i] * unit;
       const bool ordinary = values[i] <= kLargest && values[i] >= -kLargest;
       errors[i] = ordinary ? off : 0.0f;
       values[i] = ordinary ? own : 0.0f;
     }
-    add_squares(errors, size, error);
-    add_squares(values, size, norm);
+    of_errors.add(errors, size);
+    of_values.add(values, size);
+    of_errors.move_to(error);
+    of_values.move_to(norm);
   }
 }
 
-// block16. Finite values reach ±32766.
-constexpr int kTopBit = 14, kMostInteger = 32766, kInfinite = 32767, kNan = -32768;
+using block16::kMostInteger;
+using block16::Powers;
 
-/// 2^exponent, from −126 to 127.
-SFFT_INLINE float power_of_two(int exponent) {
-  return half::from_bits(static_cast<unsigned>(exponent + 127) << 23);
+/// Calls action(size, at) for every block: kBlockValues, which are known when this is compiled, or what is
+/// left.
+template <class Action>
+SFFT_INLINE void for_blocks(std::int64_t count, const Action& action) {
+  constexpr std::int64_t kBlock = dense::kBlockValues;
+  std::int64_t at = 0;
+  for (; at + kBlock <= count; at += kBlock) action(std::integral_constant<std::int64_t, kBlock>(), at);
+  if (at < count) action(count - at, at);
 }
-/// 2^exponent, from −252 to 254, as a product.
-struct Powers {
-  SFFT_INLINE explicit Powers(int exponent)
-      : first(power_of_two(exponent / 2)), second(power_of_two(exponent - exponent / 2)) {}
-  float first, second;
-};
 
-/// Values of a block, the last one of which may be shorter.
-SFFT_INLINE std::int64_t block_size(std::int64_t left) {
-  return left < dense::kBlockValues ? left : dense::kBlockValues;
+/// The largest magnitude of integers among which some stand for no number.
+int largest_number(const short* values, std::int64_t size) {
+  int most = 0;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const int own = values[i] < 0 ? -values[i] : values[i];
+    if (own <= kMostInteger && own > most) most = own;
+  }
+  return most;
 }
 
 float largest_of_blocks(const StoredArray<const void>& stored, std::int64_t count, bool& finite) {
   const auto* values = static_cast<const short*>(stored.values);
   const auto* exponents = static_cast<const signed char*>(stored.exponents);
-  finite = true;
+  bool all_finite = true;
   float most = 0;
-  for (; count > 0; count -= dense::kBlockValues, values += dense::kBlockValues) {
-    int own = 0, all = 0;
-    for (std::int64_t i = 0; i < block_size(count); ++i) {
-      const int size = values[i] < 0 ? -values[i] : values[i];
-      all = size > all ? size : all;
-      own = size > own && size <= kMostInteger ? size : own;
+  for_blocks(count, [&](auto size, std::int64_t at) {
+    short highest = 0, lowest = 0;
+    for (std::int64_t i = at; i < at + size; ++i) {
+      highest = values[i] > highest ? values[i] : highest;
+      lowest = values[i] < lowest ? values[i] : lowest;
     }
-    const Powers power(*exponents++);
+    const bool numbers = highest <= kMostInteger && lowest >= -kMostInteger;
+    const int own = numbers ? (highest > -lowest ? highest : -lowest) : largest_number(values + at, size);
+    const Powers power(exponents[at / dense::kBlockValues]);
     const float value = static_cast<float>(own) * power.first * power.second;
-    finite = finite && all <= kMostInteger && value <= kLargest;
+    all_finite = all_finite && numbers && value <= kLargest;
     most = value > most && value <= kLargest ? value : most;
-  }
+  });
+  finite = all_finite;
   return most;
-}
-
-/// The number for which an integer stands, `value` if it is finite.
-SFFT_INLINE float number_of(int integer, float value) {
-  constexpr unsigned kNanBits = 0x7fc00000, kInfinityBits = 0x7f800000, kSignBit = 0x80000000;
-  const float beyond =
-      half::from_bits(integer == kNan ? kNanBits : (integer > 0 ? kInfinityBits : kInfinityBits | kSignBit));
-  return integer > kMostInteger || integer < -kMostInteger ? beyond : value;
 }
 
 void read_blocks(const StoredArray<const void>& stored, std::int64_t count, float first, float second,
                  float* __restrict to) {
   const auto* __restrict values = static_cast<const short*>(stored.values);
   const auto* exponents = static_cast<const signed char*>(stored.exponents);
-  for (; count > 0; count -= dense::kBlockValues) {
-    const std::int64_t size = block_size(count);
-    const Powers power(*exponents++);
-    for (std::int64_t i = 0; i < size; ++i) {
+  for_blocks(count, [=](auto size, std::int64_t at) {
+    const Powers power(exponents[at / dense::kBlockValues]);
+    for (std::int64_t i = at; i < at + size; ++i) {
       const float value = static_cast<float>(values[i]) * power.first * first * power.second * second;
-      to[i] = number_of(values[i], value);
+      to[i] = block16::number_of(values[i], value);
     }
-    values += size;
-    to += size;
-  }
+  });
 }
 
-/// The exponent with which values up to `most` become integers up to kMostInteger.
-SFFT_INLINE int block_exponent(float most) {
-  constexpr int kLeast = -128;
-  const int top = static_cast<int>(half::bits_of(most) >> 23) - 127 - kTopBit;
-  const int exponent = top < kLeast ? kLeast : top;
-  const Powers scale(-exponent);
-  return most * scale.first * scale.second < static_cast<float>(kMostInteger) + 0.5f ? exponent
-                                                                                     : exponent + 1;
+SFFT_INLINE float largest_finite(const float* values, std::int64_t size) {
+  constexpr int kBeyond = static_cast<int>(kInfinity<float>);
+  int all = 0, most = 0;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const int own = static_cast<int>(half::bits_of(values[i]) & 0x7fffffffu);
+    all = own > all ? own : all;
+  }
+  if (all < kBeyond) return half::from_bits(static_cast<unsigned>(all));
+  for (std::int64_t i = 0; i < size; ++i) {
+    const int own = static_cast<int>(half::bits_of(values[i]) & 0x7fffffffu);
+    if (own < kBeyond && own > most) most = own;
+  }
+  return half::from_bits(static_cast<unsigned>(most));
 }
 
 void write_blocks(const float* __restrict from, std::int64_t count, float first, float second, float unit,
                   const StoredArray<void>& stored, double& error, double& norm) {
-  constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23, whose last place is 1
   auto* __restrict to = static_cast<short*>(stored.values);
   auto* exponents = static_cast<signed char*>(stored.exponents);
-  float values[dense::kBlockValues], errors[dense::kBlockValues];
-  for (; count > 0; count -= dense::kBlockValues) {
-    const std::int64_t size = block_size(count);
-    float most = 0;
-    for (std::int64_t i = 0; i < size; ++i) {
-      values[i] = from[i] * first * second;
-      const float own = values[i] < 0 ? -values[i] : values[i];
-      most = own <= kLargest && own > most ? own : most;
-    }
-    const int exponent = block_exponent(most);
-    *exponents++ = static_cast<signed char>(exponent);
+  Squares of_errors, of_values;
+  for_blocks(count, [&](auto size, std::int64_t at) {
+    float values[dense::kBlockValues], errors[dense::kBlockValues];
+    for (std::int64_t i = 0; i < size; ++i) values[i] = from[at + i] * first * second;
+    const int exponent = block16::exponent_of(largest_finite(values, size));
+    exponents[at / dense::kBlockValues] = static_cast<signed char>(exponent);
     const Powers scale(-exponent), back(exponent);
     for (std::int64_t i = 0; i < size; ++i) {
       const float value = values[i];
-      const bool ordinary = value <= kLargest && value >= -kLargest;
-      const float scaled = ordinary ? value * scale.first * scale.second : 0.0f;
-      const float whole = (scaled + kRounder) - kRounder;
-      const int beyond = value > 0 ? kInfinite : (value < 0 ? -kInfinite : kNan);
-      to[i] = static_cast<short>(ordinary ? static_cast<int>(whole) : beyond);
+      const float scaled = block16::scaled(value, scale), whole = block16::rounded(scaled);
+      to[at + i] = block16::integer_of(value, whole);
       errors[i] = (whole - scaled) * back.first * unit * back.second;
-      values[i] = ordinary ? value * unit : 0.0f;
+      values[i] = block16::is_ordinary(value) ? value * unit : 0.0f;
     }
-    add_squares(errors, size, error);
-    add_squares(values, size, norm);
-    from += size;
-    to += size;
-  }
+    of_errors.add(errors, size);
+    of_values.add(values, size);
+    if ((at + size) % kAtOnce != 0 && at + size != count) return;
+    of_errors.move_to(error);
+    of_values.move_to(norm);
+  });
 }
 
 template <class Part>

@@ -60,9 +60,9 @@ void prepare_tensor_pass(TileKind kind, int log) {
           "shared memory of a tensor kernel");
     // The rest is cache, for twiddle factors.
     constexpr int kPerMultiprocessor = 228 << 10, kReserved = 1 << 10;
-    const int percent =
-        (kResident<Tile> * (shared_bytes<Tile>() + 2 * kReserved) * 100 + kPerMultiprocessor - 1) /
-        kPerMultiprocessor;
+    constexpr int kOwn =
+        shared_bytes<Tile>() + Tile::kScales * static_cast<int>(sizeof(unsigned)) + kReserved;
+    const int percent = (kResident<Tile> * kOwn * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
     check(cudaFuncSetAttribute(tensor_kernel<Tile>, cudaFuncAttributePreferredSharedMemoryCarveout,
                                percent < 100 ? percent : 100),
           "share of shared memory of a tensor kernel");

@@ -3,7 +3,7 @@
 // during a stage and change threads through shared memory, in place, between stages.
 #pragma once
 
-#include "kernels/base/tensor/lane.hpp"
+#include "kernels/base/tensor/results.hpp"
 
 namespace sfft::detail::tensor {
 
@@ -78,16 +78,15 @@ class TileKernel {
     for (int turn = 0; turn < kTurns; ++turn) {
       const Seat<Tile, 0> seat(lane_, first_, turn);
       LanePoints points = load_shared<Tile, 0>(seat, shared_);
-#pragma unroll
-      for (int column = 0; column < 2; ++column) {
-        scale_all(points.at[column], entry_scale(largest_[scale_index<Tile, 0>(seat, column)]));
-      }
+      scale_in<Tile>(seat, largest_, points);
       transform<Tile::kExactFirst>(matrices_, pass_.split, points);
       finish(base, seat, points);
     }
     if constexpr (Tile::kFirstBits < 4 && Tile::kStages > 1)
       matrices_ = matrices_of(pass_.tables.matrix, true);
     further<1>(base);
+    __syncthreads();
+    pass_.wide ? carry_out<true>(base) : carry_out<false>(base);
   }
 
  private:
@@ -106,7 +105,7 @@ class TileKernel {
     }
   }
 
-  /// The points of a stage go to where they came from, or, after the last, to memory.
+  /// The points of a stage go to where they came from, or, after the last, to places of the same warp tile.
   template <int kStage>
   __device__ __forceinline__ void finish(const TileBase& base, const Seat<Tile, kStage>& seat,
                                          LanePoints& points) {
@@ -114,9 +113,9 @@ class TileKernel {
       twiddle<Tile, kStage>(seat, pass_.tables.twiddles, points);
       store_shared<Tile, kStage>(seat, points, shared_);
     } else {
-      const unsigned largest[2] = {largest_[scale_index<Tile, kStage>(seat, 0)],
-                                   largest_[scale_index<Tile, kStage>(seat, 1)]};
-      store_lines<Tile>(pass_, base, seat, largest, points);
+      finish_lines<Tile>(pass_, base, seat, largest_, points);
+      __syncwarp();
+      store_results<Tile>(seat, points, shared_);
     }
   }
 
@@ -133,12 +132,20 @@ class TileKernel {
     for (int i = 0; i < Tile::kUnits; ++i) units[i] = load_unit<Tile, kWide>(pass_, base, first, thread, i);
   }
 
+  /// Shared memory to memory, in the output's order.
+  template <bool kWide>
+  __device__ __forceinline__ void carry_out(const TileBase& base) const {
+#pragma unroll
+    for (int i = 0; i < Tile::kUnits; ++i)
+      store_unit<Tile, kWide>(pass_, base, shared_, static_cast<int>(threadIdx.x), i);
+  }
+
   /// Memory to shared memory, in memory's order, and the largest part of every line on the way.
   __device__ __forceinline__ void bring_in(const TileBase& base) {
     const int thread = static_cast<int>(threadIdx.x);
     PointPair units[Tile::kUnits];
     pass_.wide ? load_units<true>(base, thread, units) : load_units<false>(base, thread, units);
-    if (thread < Tile::kScales) largest_[thread] = 0;
+    for (int line = thread; line < Tile::kScales; line += Tile::kThreads) largest_[line] = 0;
     __syncthreads();
     const unsigned in_shared = swizzled(unit_position<Tile>(thread, 0));
     // Units in sequence of one line: a warp's are, from 64 points on, and those of further units.
@@ -150,13 +157,13 @@ class TileKernel {
                                                  : 1;
 #pragma unroll
     for (int i = 0; i < Tile::kUnits; i += kTogether) {
-      float largest = 0;
+      unsigned largest = 0;
 #pragma unroll
       for (int j = i; j < i + kTogether; ++j) {
         *reinterpret_cast<PointPair*>(shared_ + (in_shared ^ swizzled(unit_position<Tile>(0, j)))) = units[j];
-        largest = fmaxf(largest, largest_part(units[j]));
+        largest = max(largest, largest_bits<Tile>(units[j]));
       }
-      keep_largest(unit_scale<Tile>(unit_position<Tile>(thread, i)), __float_as_uint(largest));
+      keep_largest(unit_scale<Tile>(unit_position<Tile>(thread, i)), largest);
     }
     __syncthreads();
   }

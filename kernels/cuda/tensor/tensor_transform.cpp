@@ -35,9 +35,9 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
 }
 
 void TensorTransform::add_tables(tensor::TileKind kind, int log, int sign) {
-  for (const int bits : {4, tensor::first_bits(log)}) {
-    DeviceBuffer& matrix = matrices_[{bits, sign}];
-    if (matrix.bytes() == 0) matrix = upload(tensor::matrix_table(bits, sign));
+  for (const tensor::MatrixKind& kind_of : {tensor::kMatrix16, tensor::first_matrix(log)}) {
+    DeviceBuffer& matrix = matrices_[{kind_of, sign}];
+    if (matrix.bytes() == 0) matrix = upload(tensor::matrix_table(kind_of, sign));
   }
   DeviceBuffer& twiddles = twiddles_[{kind, log, sign}];
   if (twiddles.bytes() > 0) return;
@@ -55,7 +55,7 @@ void TensorTransform::run(const Call& call, Stream stream) const {
       static_cast<tensor::Point*>(need_workspace(passes_) ? static_cast<void*>(call.workspace) : call.to);
   for (std::size_t i = 0; i < passes_.size(); ++i) {
     const bool last = i + 1 == passes_.size();
-    const int log = passes_[i].log, bits = tensor::first_bits(log);
+    const int log = passes_[i].log;
     tensor::Pass pass = passes_[i].pass;
     pass.from = i == 0 ? static_cast<const tensor::Point*>(call.from) : between;
     pass.to = last ? static_cast<tensor::Point*>(call.to) : between;
@@ -65,7 +65,8 @@ void TensorTransform::run(const Call& call, Stream stream) const {
     pass.sign = static_cast<float>(sign);
     pass.factor = last ? call.scale : 1.0f;
     pass.split = call.split;
-    pass.tables = {matrices_.at({bits, sign}).as<unsigned>(), matrices_.at({4, sign}).as<unsigned>(),
+    pass.tables = {matrices_.at({tensor::first_matrix(log), sign}).as<unsigned>(),
+                   matrices_.at({tensor::kMatrix16, sign}).as<unsigned>(),
                    twiddles_.at({passes_[i].kind, log, sign}).as<tensor::Point>()};
     launch_tensor_pass(passes_[i].kind, log, pass, overlap_, stream);
   }

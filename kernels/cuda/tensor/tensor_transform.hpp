@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/base/tensor/tables.hpp"
 #include "kernels/cuda/tensor/tensor_fft.hpp"
 
 namespace sfft::detail::cuda {
@@ -39,8 +40,8 @@ class TensorTransform {
 
   std::vector<tensor::PlannedPass> passes_;
   std::int64_t points_;
-  bool overlap_ = false;                                  ///< passes may be set up beside the previous one
-  std::map<std::pair<int, int>, DeviceBuffer> matrices_;  ///< by the logarithm of the radix and the sign
+  bool overlap_ = false;  ///< passes may be set up beside the previous one
+  std::map<std::pair<tensor::MatrixKind, int>, DeviceBuffer> matrices_;  ///< and the sign
   /// By the tile, that is kind and logarithm of its lines, and the sign.
   std::map<std::tuple<tensor::TileKind, int, int>, DeviceBuffer> twiddles_;
 };

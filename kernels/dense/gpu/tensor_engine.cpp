@@ -28,9 +28,9 @@ std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
   if (logs.empty() || !tensor::has_passes(logs)) {
     refuse(fmt::format(
         "takes 2^{} to 2^{} points in one dimension, in more of them rows of at most 2^{} points and "
-        "columns of at most 2^{}, and not {}",
-        tensor::kLeastLog, tensor::kMostLog, tensor::kMostBatchLog, tensor::kMostSideLog,
-        problem.shape.to_string()));
+        "columns of 2^{} to 2^{}, and not {}",
+        tensor::kLeastLog, tensor::kMostLog, tensor::kMostBatchLog, tensor::kLeastSideLog,
+        tensor::kMostSideLog, problem.shape.to_string()));
   }
   return tensor::planned_passes(logs, problem.batch);
 }

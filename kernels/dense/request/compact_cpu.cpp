@@ -28,7 +28,8 @@ class CompactCpuRunner final : public CompactRunner {
         problem_(request.dense.problem),
         one_(std::move(one)),
         threads_(
-            static_cast<int>(std::min<std::int64_t>(thread_count(request.dense.options), problem_.batch))) {
+            static_cast<int>(std::min<std::int64_t>(thread_count(request.dense.options), problem_.batch))),
+        arithmetic_error_(arithmetic_error(problem_)) {
     samples_bytes_ = problem_.real ? floats(source_parts(problem_, Direction::forward)) : 0;
     spectrum_bytes_ = floats(target_parts(problem_, Direction::forward));
     slot_bytes_ = samples_bytes_ + spectrum_bytes_ + aligned(one_->workspace_bytes());
@@ -96,8 +97,8 @@ class CompactCpuRunner final : public CompactRunner {
     if (!scale.finite) {
       scale.relative_error = std::numeric_limits<double>::infinity();
     } else if (!output.zero) {
-      scale.relative_error =
-          std::hypot(std::hypot(from_scale.relative_error, arithmetic_error(problem_)), stored);
+      const double own = from_scale.relative_error;
+      scale.relative_error = std::sqrt(own * own + arithmetic_error_ * arithmetic_error_ + stored * stored);
     }
     return scale;
   }
@@ -106,6 +107,7 @@ class CompactCpuRunner final : public CompactRunner {
   DenseProblem problem_;
   std::unique_ptr<const DenseRunner<float>> one_;
   BatchThreads threads_;
+  double arithmetic_error_;
   std::size_t samples_bytes_ = 0, spectrum_bytes_ = 0, slot_bytes_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compact transforms on a GPU: by kernels that read and write stored values, or by a plan for floats between
-// two conversions.
+// two conversions, which is the only way for block16.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,19 +88,31 @@ class ConvertingRunner final : public CompactGpuRunner {
     std::byte* const rest = workspace + signal_bytes_ + spectrum_bytes_;
     auto* const read = forward ? signals : reinterpret_cast<float*>(spectra);
     auto* const written = forward ? reinterpret_cast<float*>(spectra) : signals;
-    cuda::launch_widen(from, request_.formats.source(direction),
-                       problem_.batch * source_parts(problem_, direction), read, stream);
+    widen(from, request_.formats.source(direction), source_parts(problem_, direction), read, stream);
     forward ? floats_->enqueue_forward(signals, own_type<float>(problem_), spectra, rest, stream)
             : floats_->enqueue_inverse(spectra, signals, rest, stream);
     const float factor = std::ldexp(1.0f, -exponent_of(request_, direction));
-    cuda::launch_narrow(written, problem_.batch * target_parts(problem_, direction), factor,
-                        request_.formats.target(direction), to, stream);
+    narrow(written, target_parts(problem_, direction), factor, request_.formats.target(direction), to,
+           stream);
   }
   int handovers(Direction) const noexcept override { return 0; }
   std::string name() const override { return floats_->name() + ", between conversions"; }
   std::string kernel() const override { return kConverted; }
 
  private:
+  /// `parts` of each transform.
+  void widen(const void* from, Storage storage, std::int64_t parts, float* to, CUstream_st* stream) const {
+    if (storage == Storage::block16)
+      return cuda::launch_widen_blocks(from, problem_.batch, parts, to, stream);
+    cuda::launch_widen(from, storage, problem_.batch * parts, to, stream);
+  }
+  void narrow(const float* from, std::int64_t parts, float factor, Storage storage, void* to,
+              CUstream_st* stream) const {
+    if (storage == Storage::block16)
+      return cuda::launch_narrow_blocks(from, problem_.batch, parts, factor, to, stream);
+    cuda::launch_narrow(from, problem_.batch * parts, factor, storage, to, stream);
+  }
+
   std::size_t bytes_of(std::int64_t parts) const {
     return cuda::aligned(static_cast<std::size_t>(problem_.batch * parts) * sizeof(float));
   }
@@ -168,6 +180,8 @@ CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
   const int device = request.dense.problem.device;
   static_cast<void>(cuda::device_info(device));  // throws if there is none
   const cuda::DeviceScope scope(device);
+  if (request.formats.signal == Storage::block16 || request.formats.spectrum == Storage::block16)
+    return converting(request, "the kernels of tuned have no block16, float engine between conversions: ");
   const WisdomPlatform platform = gpu_platform(device);
   const WisdomProblem key = key_of(request);
   const Engine engine = request.dense.options.engine;

@@ -78,10 +78,9 @@ CompactRequest make_compact_request(const Shape& shape, bool real, const dense::
       {options.signal, options.spectrum, options.between, peak_of(options.signal_peak, options.signal),
        peak_of(options.spectrum_peak, options.spectrum)}};
   if (for_gpu(options.dense)) {
-    for (const Storage storage : {options.signal, options.spectrum, options.between}) {
-      if (storage == Storage::block16)
-        throw Error(ErrorCode::backend_unavailable, "block16 is for plans on the CPU: on a GPU use f16");
-    }
+    if (options.between == Storage::block16)
+      throw Error(ErrorCode::backend_unavailable,
+                  "kernels hand over no block16: set `between` to f16 or f32");
     check_peaks(request, options, Direction::forward);
     check_peaks(request, options, Direction::inverse);
   }

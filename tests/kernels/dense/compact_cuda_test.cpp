@@ -130,13 +130,15 @@ void expect_right(const Case& c, Engine engine) {
                         plan->spectrum_values()};
   for (auto& scale : spectrum.scales) scale.exponent = plan->exponent(Direction::forward);
   const double error = relative_l2(complex_of(loaded(spectrum, c.spectrum), false), expected);
-  EXPECT_LE(error, 1.25 * plan->predicted_error(Direction::forward) + 2e-6);
+  // Predictions for block16 depend on how the largest of 32 values fill an octave.
+  const double within = c.signal == Storage::block16 || c.spectrum == Storage::block16 ? 1.5 : 1.25;
+  EXPECT_LE(error, within * plan->predicted_error(Direction::forward) + 2e-6);
   CompactArray back{on_device(*plan, Direction::inverse, spectrum.bytes), plain.scales, plain.values};
   for (auto& scale : back.scales)
     scale.exponent = plan->exponent(Direction::forward) + plan->exponent(Direction::inverse);
   EXPECT_LE(relative_l2(loaded(back, c.signal), exact),
-            1.25 * std::hypot(plan->predicted_error(Direction::forward),
-                              plan->predicted_error(Direction::inverse)) +
+            within * std::hypot(plan->predicted_error(Direction::forward),
+                                plan->predicted_error(Direction::inverse)) +
                 2e-6);
 }
 
@@ -152,6 +154,8 @@ TEST_F(CompactCuda, EveryEngineAndFormat) {
       expect_right({Shape(1000), real, 5, Storage::bf16, Storage::f16}, engine);
       expect_right({Shape(1000), real, 5, Storage::f32, Storage::f16}, engine);
       expect_right({Shape(1000), real, 5, Storage::f16, Storage::f32}, engine);
+      expect_right({Shape(1000), real, 5, Storage::block16, Storage::block16}, engine);
+      expect_right({Shape({33, 25}), real, 3, Storage::block16, Storage::f16}, engine);
     }
     expect_right({Shape(1), false, 3}, engine);
   }
@@ -256,7 +260,10 @@ TEST_F(CompactCuda, BadArgumentsAreRefused) {
   EXPECT_EQ(made(Storage::bf16, 1), std::nullopt);
   EXPECT_EQ(made(Storage::bf16, 0), ErrorCode::invalid_argument) << "f16 results of unknown size";
   EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums that no float holds";
-  EXPECT_EQ(made(Storage::block16, 0), ErrorCode::backend_unavailable);
+  EXPECT_EQ(made(Storage::block16, 0), ErrorCode::invalid_argument) << "f16 results of unknown size";
+  CompactOptions handing = options;
+  handing.between = Storage::block16;
+  EXPECT_EQ(code_of([&] { CompactPlan(Shape(64), false, handing); }), ErrorCode::backend_unavailable);
   EXPECT_EQ(made(Storage::f16, -1), ErrorCode::invalid_argument);
   EXPECT_EQ(made(Storage::f16, std::nan("")), ErrorCode::invalid_argument);
 }

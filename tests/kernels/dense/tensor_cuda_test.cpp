@@ -108,8 +108,9 @@ TEST_F(TensorCuda, LongTransforms) {
 }
 
 TEST_F(TensorCuda, SeveralDimensions) {
-  for (const Shape& shape : {Shape({16, 256}), Shape({1024, 64}), Shape({512, 1024}), Shape({16, 8192}),
-                             Shape({64, 64, 64}), Shape({32, 16, 256}), Shape({128, 128, 128})}) {
+  for (const Shape& shape :
+       {Shape({16, 256}), Shape({1024, 64}), Shape({512, 1024}), Shape({16, 8192}), Shape({512, 8}),
+        Shape({64, 64, 64}), Shape({32, 16, 256}), Shape({128, 128, 128})}) {
     const Values x = uniform_noise(2 * static_cast<std::size_t>(shape.points()), 6);
     const Values got = forward_on_device(dense::Plan<float>(shape, false, options(Engine::tensor, 2)), x);
     const dense::Plan<double> exact(shape, false, options(Engine::cufft, 2));
@@ -119,7 +120,7 @@ TEST_F(TensorCuda, SeveralDimensions) {
 }
 
 TEST_F(TensorCuda, InversesAndNormalization) {
-  for (const int log : {4, 8, 10, 13, 15, 20}) {
+  for (const int log : {1, 2, 3, 4, 8, 10, 13, 15, 20}) {
     const std::size_t n = std::size_t{1} << log;
     dense::Options asked = options(Engine::tensor, 2);
     asked.normalization = dense::Normalization::unitary;
@@ -132,7 +133,7 @@ TEST_F(TensorCuda, InversesAndNormalization) {
 }
 
 TEST_F(TensorCuda, InPlaceAndUnaligned) {
-  for (const int log : {4, 6, 12, 13, 16, 21}) {
+  for (const int log : {1, 3, 4, 6, 12, 13, 16, 21}) {
     const std::size_t n = std::size_t{1} << log, batch = log < 16 ? 5 : 1;
     const Values x = uniform_noise(n * batch, 8);
     const dense::Plan<float> plan = tensor_plan(n, batch);
@@ -148,7 +149,7 @@ TEST_F(TensorCuda, InPlaceAndUnaligned) {
 }
 
 TEST_F(TensorCuda, EveryVectorHasItsScale) {
-  for (const int log : {4, 5, 8, 11, 12}) {
+  for (const int log : {1, 2, 3, 4, 5, 8, 11, 12}) {
     const std::size_t n = std::size_t{1} << log;
     const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-37f, 3e33f};
     Values all;
@@ -169,19 +170,21 @@ TEST_F(TensorCuda, EveryVectorHasItsScale) {
 }
 
 TEST_F(TensorCuda, NanAndInfinityStayInTheirVector) {
-  const std::size_t n = 64;
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    Values x = uniform_noise(3 * n, 9);
-    const Exact expected = exact_spectra(x, n);
-    x[n + 11] = {0.5f, bad};
-    const Values got = forward_on_device(tensor_plan(n, 3), x);
-    for (std::size_t i = 0; i < 3 * n; ++i) {
-      const bool finite = std::isfinite(got[i].real()) && std::isfinite(got[i].imag());
-      ASSERT_EQ(finite, i < n || i >= 2 * n) << i;
+  for (const std::size_t n : {2, 4, 8, 64}) {
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      Values x = uniform_noise(3 * n, 9);
+      const Exact expected = exact_spectra(x, n);
+      x[n + n / 3] = {0.5f, bad};
+      const Values got = forward_on_device(tensor_plan(n, 3), x);
+      for (std::size_t i = 0; i < 3 * n; ++i) {
+        const bool finite = std::isfinite(got[i].real()) && std::isfinite(got[i].imag());
+        ASSERT_EQ(finite, i < n || i >= 2 * n) << i;
+      }
+      EXPECT_LE(relative_l2(Values(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(n)),
+                            Exact(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(n))),
+                kTensorBound);
     }
-    EXPECT_LE(
-        relative_l2(Values(got.begin(), got.begin() + n), Exact(expected.begin(), expected.begin() + n)),
-        kTensorBound);
   }
 }
 
@@ -191,7 +194,8 @@ TEST_F(TensorCuda, WhatItDoesNotDoIsRefused) {
               ErrorCode::backend_unavailable);
   };
   refused(Shape{1000}, false);
-  refused(Shape{8}, false);
+  refused(Shape{1}, false);
+  refused(Shape({8, 1024}), false);
   refused(Shape{1024}, true);
   refused(Shape({64, 60}), false);
   refused(Shape({2048, 64}), false);

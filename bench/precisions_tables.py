@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors and times of all precisions from what bench_dense_precisions, bench_cuda_tensor and bench_cuda_compact wrote: points for the
+figure, and tables for bench/tables.py. Standard library only."""
+import collections
+import json
+import math
+import pathlib
+
+RESULTS = pathlib.Path(__file__).resolve().parent / "results"
+FILES = (("cpu", "precisions.json"), ("h200", "tensor.json"), ("h200", "compact.json"))
+STORED = ("f16", "bf16", "block16")
+
+# Of one case: time beside that of float on the same device (built_in on a CPU, cuFFT on a GPU), relative L2 error.
+Point = collections.namedtuple("Point", "device case precision times_of_float error")
+
+
+def load(file):
+    return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+
+
+def number(value):
+    """A finite positive number, or None: rows say "overflow", or that a contender failed or was refused."""
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+    return float(value) if good else None
+
+
+def points_of(data):
+    """Points of a results file. A contender without a time or an error, or in a case without float's time, has none."""
+    found = []
+    for row in data["rows"]:
+        floats = row.get("cufft f32" if "device" in data else "f32")
+        base = number(floats.get("us")) if isinstance(floats, dict) else None
+        if base is None:
+            continue
+        for precision, entry in row.items():
+            if not isinstance(entry, dict):
+                continue
+            us, error = number(entry.get("us")), number(entry.get("relative_l2"))
+            if us is None or error is None:
+                continue
+            ratio = number(entry.get("times_of_f32")) or us / base
+            found.append(Point(data.get("device") or data["processor"], row["name"], precision, ratio, error))
+    return found
+
+
+def measured_files():
+    return [RESULTS / folder / name for folder, name in FILES if (RESULTS / folder / name).exists()]
+
+
+def error_text(value):
+    return "–" if number(value) is None else f"{value:.1e}".replace("e-0", "e-")
+
+
+def gaussian_rows():
+    return [row for row in load(RESULTS / "cpu" / "precisions.json")["rows"] if row["signal"] == "gaussian"]
+
+
+def table_errors():
+    lines = ["| transform | `f64` | `f32` | `f16` | predicted | `bf16` | predicted | `block16` | predicted |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in gaussian_rows():
+        cells = [error_text(row[name].get("relative_l2")) for name in ("f64", "f32")]
+        for name in STORED:
+            cells += [error_text(row[name]["relative_l2"]), error_text(row[name]["predicted"])]
+        lines.append(f"| {'real' if row['real'] else 'complex'} {row['shape']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def table_signals():
+    lines = ["| 4096 points | `f32`: whole, median | `f16` | reported | `bf16` | reported | `block16` | reported |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    rows = [row for row in load(RESULTS / "cpu" / "precisions.json")["rows"] if row["shape"] == "4096"]
+    for row in rows:
+        cells = []
+        for name in ("f32", *STORED):
+            cells.append(f"{error_text(row[name]['relative_l2'])}, {error_text(row[name]['median_relative'])}")
+            if name in STORED:
+                cells.append(error_text(row[name]["reported"]))
+        lines.append(f"| {'real' if row['real'] else 'complex'} {row['signal']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def table_times():
+    lines = ["| CPU time over `f32`'s | `f64` | `f16` | `bf16` | `block16` |", "|---|---:|---:|---:|---:|"]
+    for row in gaussian_rows():
+        cells = [f"{row[name]['times_of_f32']:.2f}" for name in ("f64", *STORED)]
+        lines.append(f"| {'real' if row['real'] else 'complex'} {row['shape']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def batch_text(row):
+    if row["batch"] > 1:
+        return f"{row['points']} points, batch {row['batch']}"
+    return f"2^{row['points'].bit_length() - 1} points"
+
+
+def cell(entry, with_error):
+    us = number(entry.get("us"))
+    if us is None:
+        return "–"
+    time = f"{us:.0f}" if us >= 100 else f"{us:.3g}"
+    error = entry.get("relative_l2")
+    return time if not with_error else f"{time}, " + (error if isinstance(error, str) else f"{error:.1e}")
+
+
+def table_tensor():
+    lines = ["| complex transforms | tensor, error | cuFFT | tuned | cuFFT's half, error | fp16 products without the split, error |", "|---|---|---|---|---|---|"]
+    for row in load(RESULTS / "h200" / "tensor.json")["rows"]:
+        if row["batch"] == 1 and row["points"].bit_length() % 2 == 0:
+            continue
+        cells = [cell(row[name], error) for name, error in (("tensor", True), ("cufft f32", False), ("tuned f32", False), ("cufft f16", True), ("unsplit f16", True))]
+        lines.append(f"| {batch_text(row)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+TABLES = {"tensor": table_tensor, "precision-errors": table_errors, "precision-signals": table_signals, "precision-times": table_times}

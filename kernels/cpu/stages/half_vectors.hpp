@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions of arrays of stored values: f16 by the instructions of the processor, where it has them, with
+// the results of kernels/base/half.hpp. The other formats are plain loops that the compiler vectorises.
+#pragma once
+
+#if defined(__AVX512F__) || defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+#include <cstdint>
+
+#include "kernels/base/half.hpp"
+
+namespace sfft::detail::cpu::SFFT_ISA {
+
+template <class Part>
+SFFT_INLINE void widen(const Part* __restrict from, std::int64_t count, float* __restrict to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = to_float(from[i]);
+}
+template <class Part>
+SFFT_INLINE void narrow(const float* __restrict from, std::int64_t count, Part* __restrict to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = Stored<Part>::of(from[i]);
+}
+
+#if defined(__AVX512F__) || defined(__F16C__)
+
+#if defined(__AVX512F__)
+
+constexpr std::int64_t kHalvesAtOnce = 16;
+SFFT_INLINE void widen_vector(const F16* from, float* to) {
+  _mm512_storeu_ps(to,
+                   _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
+}
+/// NaNs keep their fractions in the processor's conversion; here all become one.
+SFFT_INLINE void narrow_vector(const float* from, F16* to) {
+  const __m512 values = _mm512_loadu_ps(from);
+  const __m256i halves = _mm512_maskz_cvtps_ph(0xffff, values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const __mmask16 nans = _mm512_cmp_ps_mask(values, values, _CMP_UNORD_Q);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                      _mm256_mask_mov_epi16(halves, nans, _mm256_set1_epi16(half::kNan)));
+}
+
+#else
+
+constexpr std::int64_t kHalvesAtOnce = 8;
+SFFT_INLINE void widen_vector(const F16* from, float* to) {
+  _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
+SFFT_INLINE void narrow_vector(const float* from, F16* to) {
+  const __m256 values = _mm256_loadu_ps(from);
+  const __m128i halves = _mm256_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const __m256i nans = _mm256_castps_si256(_mm256_cmp_ps(values, values, _CMP_UNORD_Q));
+  const __m128i mask = _mm_packs_epi32(_mm256_castsi256_si128(nans), _mm256_extracti128_si256(nans, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_blendv_epi8(halves, _mm_set1_epi16(half::kNan), mask));
+}
+
+#endif
+
+SFFT_INLINE void widen(const F16* __restrict from, std::int64_t count, float* __restrict to) {
+  std::int64_t i = 0;
+  for (; i + kHalvesAtOnce <= count; i += kHalvesAtOnce) widen_vector(from + i, to + i);
+  for (; i < count; ++i) to[i] = to_float(from[i]);
+}
+SFFT_INLINE void narrow(const float* __restrict from, std::int64_t count, F16* __restrict to) {
+  std::int64_t i = 0;
+  for (; i + kHalvesAtOnce <= count; i += kHalvesAtOnce) narrow_vector(from + i, to + i);
+  for (; i < count; ++i) to[i] = to_f16(from[i]);
+}
+
+#endif
+
+}  // namespace sfft::detail::cpu::SFFT_ISA
