@@ -95,7 +95,8 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     // In faint light codecs and rounding take more of the contrast.
     spread_[i] = std::max(spread[i], least);
   }
-  const ChangedTile tile = search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset);
+  const ChangedTile tile =
+      search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset);
   const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
   out.push_back(change);
   spare_.push_back(std::move(next.picture));

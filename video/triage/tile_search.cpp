@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Energies of all tiles come from sliding sums. The few that are large are looked at with their surroundings:
-// a shadow or a lamp has no edges there, and leaves the structure as it was.
+// a shadow or a lamp has no edges there, and leaves the structure as it was, unless it makes it white.
 #include "video/triage/tile_search.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace sfft::video {
@@ -24,6 +25,7 @@ constexpr double kLeastContrast = -0.7;
 constexpr double kImperfect = 0.05;
 /// Share of what is across the border that the second point from it holds, of that of the first.
 constexpr double kSecondPoint = 0.4;
+constexpr double kNoWhite = std::numeric_limits<double>::infinity();
 constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
 
 }  // namespace
@@ -33,55 +35,6 @@ TileSearch::Square TileSearch::around(int x, int y, int side) const {
   const int down = std::min(side, height_);
   return {std::clamp(x - across / 2, 0, width_ - across), std::clamp(y - down / 2, 0, height_ - down), across,
           down};
-}
-
-/// A small picture is periodic: its outermost points also hold a part of what is at the opposite border.
-/// Along with a plane and a contrast, the deviations there are fitted to those of the two outermost points.
-double TileSearch::unexplained_at_border(std::span<const float> deviation, std::span<const float> usual,
-                                         const Square& square) const {
-  constexpr int kTerms = 6;
-  using Terms = std::array<double, kTerms>;
-  const auto across_border = [&](int at, int extent, const auto& opposite) {
-    const int to_border = std::min(at, extent - 1 - at);
-    if (to_border > 1) return 0.0;
-    return (to_border == 0 ? 1 : kSecondPoint) * static_cast<double>(opposite(at < 2 ? extent - 1 : 0));
-  };
-  const auto for_each = [&](const auto& use) {
-    for (int y = square.top; y < square.top + square.down; ++y) {
-      for (int x = square.left; x < square.left + square.across; ++x) {
-        const auto at = [this](int u, int v) { return static_cast<std::size_t>(v * width_ + u); };
-        use(Terms{1, x - square.left - 0.5 * (square.across - 1), y - square.top - 0.5 * (square.down - 1),
-                  static_cast<double>(usual[at(x, y)]),
-                  across_border(x, width_, [&](int u) { return deviation[at(u, y)]; }),
-                  across_border(y, height_, [&](int v) { return deviation[at(x, v)]; })},
-            static_cast<double>(deviation[at(x, y)]));
-      }
-    }
-  };
-  std::array<Terms, kTerms> normal{};
-  Terms right{};
-  double energy = 0;
-  for_each([&](const Terms& terms, double off) {
-    energy += off * off;
-    for (std::size_t i = 0; i < kTerms; ++i) {
-      right[i] += terms[i] * off;
-      for (std::size_t j = 0; j < kTerms; ++j) normal[i][j] += terms[i] * terms[j];
-    }
-  });
-  const double n = square.across * square.down;
-  for (std::size_t i = 1; i < kTerms; ++i) normal[i][i] += n * kPrior * kPrior * (i < 3 ? 1e-3 : 1);
-  // Elimination, which takes the energy that each term explains out of what is left.
-  double explained = 0, by_plane = 0;
-  for (std::size_t i = 0; i < kTerms; ++i) {
-    explained += right[i] * right[i] / normal[i][i];
-    if (i < 3) by_plane = explained;
-    for (std::size_t row = i + 1; row < kTerms; ++row) {
-      const double part = normal[row][i] / normal[i][i];
-      right[row] -= part * right[i];
-      for (std::size_t j = i; j < kTerms; ++j) normal[row][j] -= part * normal[i][j];
-    }
-  }
-  return std::max(0.0, energy - explained - kImperfect * by_plane);
 }
 
 /// Energy of the deviation that neither a smooth light nor a change of contrast explains. The light is a
@@ -154,52 +107,64 @@ bool TileSearch::has_white(std::span<const float> deviation, std::span<const flo
   return false;
 }
 
-/// The same by a plane, where a light has made points white: how bright they would be is not known. The rest of
-/// the square tells the light, and a white point may hide any more of it.
-double TileSearch::unexplained_beside_white(std::span<const float> deviation, std::span<const float> usual,
-                                            const Square& square) const {
-  using Terms = std::array<double, 4>;
+/// The same by a plane, with what is peculiar to borders and to overexposure. A small picture is periodic:
+/// its outermost points also hold a part of what is at the opposite border. How bright a white point would be
+/// is not known: the rest of the square tells the light, and a white point may hide any more of it.
+double TileSearch::unexplained_at_limits(std::span<const float> deviation, std::span<const float> usual,
+                                         const Square& square, double white) const {
+  constexpr std::size_t kTerms = 6;
+  using Terms = std::array<double, kTerms>;
+  const auto across_border = [&](int at, int extent, const auto& opposite) {
+    const int to_border = std::min(at, extent - 1 - at);
+    if (to_border > 1) return 0.0;
+    return (to_border == 0 ? 1 : kSecondPoint) * static_cast<double>(opposite(at < 2 ? extent - 1 : 0));
+  };
   const auto for_each = [&](const auto& use) {
     for (int y = square.top; y < square.top + square.down; ++y) {
       for (int x = square.left; x < square.left + square.across; ++x) {
-        const auto i = static_cast<std::size_t>(y * width_ + x);
+        const auto at = [this](int u, int v) { return static_cast<std::size_t>(v * width_ + u); };
+        const double level = usual[at(x, y)];
+        const double off = deviation[at(x, y)];
         use(Terms{1, x - square.left - 0.5 * (square.across - 1), y - square.top - 0.5 * (square.down - 1),
-                  static_cast<double>(usual[i])},
-            static_cast<double>(deviation[i]), usual[i] + deviation[i] >= white_);
+                  level, across_border(x, width_, [&](int u) { return deviation[at(u, y)]; }),
+                  across_border(y, height_, [&](int v) { return deviation[at(x, v)]; })},
+            off, level + off >= white);
       }
     }
   };
-  std::array<Terms, 4> normal{};
-  Terms light{};
+  std::array<Terms, kTerms> normal{};
+  Terms fit{};
   double n = 0;
-  for_each([&](const Terms& terms, double off, bool white) {
-    if (white) return;
+  for_each([&](const Terms& terms, double off, bool hidden) {
+    if (hidden) return;
     n += 1;
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-      light[i] += terms[i] * off;
-      for (std::size_t j = 0; j < terms.size(); ++j) normal[i][j] += terms[i] * terms[j];
+    for (std::size_t i = 0; i < kTerms; ++i) {
+      fit[i] += terms[i] * off;
+      for (std::size_t j = 0; j < kTerms; ++j) normal[i][j] += terms[i] * terms[j];
     }
   });
-  // Without a prior for the offset, whose contrast says nothing: about the middle of the levels.
-  for (std::size_t i = 0; i < light.size(); ++i) normal[i][i] += (n + 1) * kPrior * kPrior * (i < 3 ? 1e-3 : 1);
-  for (std::size_t i = 0; i < light.size(); ++i) {
-    for (std::size_t row = i + 1; row < light.size(); ++row) {
+  for (std::size_t i = 0; i < kTerms; ++i)
+    normal[i][i] += (n + 1) * kPrior * kPrior * (i < kPlane ? 1e-3 : 1);
+  double by_plane = 0;  // energy
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    if (i < kPlane) by_plane += fit[i] * fit[i] / normal[i][i];
+    for (std::size_t row = i + 1; row < kTerms; ++row) {
       const double part = normal[row][i] / normal[i][i];
-      light[row] -= part * light[i];
-      for (std::size_t j = i; j < light.size(); ++j) normal[row][j] -= part * normal[i][j];
+      fit[row] -= part * fit[i];
+      for (std::size_t j = i; j < kTerms; ++j) normal[row][j] -= part * normal[i][j];
     }
   }
-  for (std::size_t i = light.size(); i-- > 0;) {
-    for (std::size_t j = i + 1; j < light.size(); ++j) light[i] -= normal[i][j] * light[j];
-    light[i] /= normal[i][i];
+  for (std::size_t i = kTerms; i-- > 0;) {
+    for (std::size_t j = i + 1; j < kTerms; ++j) fit[i] -= normal[i][j] * fit[j];
+    fit[i] /= normal[i][i];
   }
-  double left_over = 0;
-  for_each([&](const Terms& terms, double off, bool white) {
+  double left_over = -kImperfect * by_plane;
+  for_each([&](const Terms& terms, double off, bool hidden) {
     double explained = 0;
-    for (std::size_t i = 0; i < terms.size(); ++i) explained += light[i] * terms[i];
+    for (std::size_t i = 0; i < kTerms; ++i) explained += fit[i] * terms[i];
     const double more = off - explained;
-    if (!white || more > 0) left_over += more * more;
-    left_over -= kImperfect * std::min(explained * explained, off * off);
+    if (!hidden || more > 0) left_over += more * more;
+    if (hidden) left_over -= kImperfect * std::min(explained * explained, off * off);
   });
   return std::max(0.0, left_over);
 }
@@ -209,12 +174,13 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
                                int y) const {
   const Square square = around(x, y, kSurroundings);
   const auto [left, top, across, down] = square;
-  double least = unexplained(deviation, usual, square, kPlane);
-  least = std::min(least, unexplained(deviation, usual, around(x, y, kWide), kBent));
+  double least = std::min(unexplained(deviation, usual, square, kPlane),
+                          unexplained(deviation, usual, around(x, y, kWide), kBent));
+  if (left == 0 || top == 0 || left + across == width_ || top + down == height_)
+    least = std::min(least, unexplained_at_limits(deviation, usual, square, kNoWhite));
   if (has_white(deviation, usual, square))
-    least = std::min(least, unexplained_beside_white(deviation, usual, square));
-  const bool at_border = left == 0 || top == 0 || left + across == width_ || top + down == height_;
-  return at_border ? std::min(least, unexplained_at_border(deviation, usual, square)) : least;
+    least = std::min(least, unexplained_at_limits(deviation, usual, square, white_));
+  return least;
 }
 
 ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> recent_deviation,
