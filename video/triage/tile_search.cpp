@@ -169,13 +169,14 @@ double TileSearch::unexplained_at_limits(std::span<const float> deviation, std::
   return std::max(0.0, left_over);
 }
 
-/// The least energy that one of the explanations leaves.
-double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual, int x,
-                               int y) const {
+/// The least energy that one of the explanations leaves, or some that is not above `enough`.
+double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
+                               double enough) const {
   const Square square = around(x, y, kSurroundings);
   const auto [left, top, across, down] = square;
-  double least = std::min(unexplained(deviation, usual, square, kPlane),
-                          unexplained(deviation, usual, around(x, y, kWide), kBent));
+  double least = unexplained(deviation, usual, square, kPlane);
+  if (least > enough) least = std::min(least, unexplained(deviation, usual, around(x, y, kWide), kBent));
+  if (least <= enough) return least;
   if (left == 0 || top == 0 || left + across == width_ || top + down == height_)
     least = std::min(least, unexplained_at_limits(deviation, usual, square, kNoWhite));
   if (has_white(deviation, usual, square))
@@ -222,9 +223,10 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
     const Candidate next = candidates_.back();
     candidates_.pop_back();
     const double usual_off = spread[at(next.x, next.y)];
-    double left = unexplained(deviation, usual, next.x, next.y) / (usual_off * usual_off);
+    const double unit = usual_off * usual_off;
+    double left = unexplained(deviation, usual, next.x, next.y, most * unit) / unit;
     if (left > most)
-      left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y) / (usual_off * usual_off));
+      left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, most * unit) / unit);
     const double energy = std::min<double>(next.energy, left);
     if (energy <= most) continue;
     most = energy;

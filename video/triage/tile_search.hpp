@@ -30,7 +30,8 @@ class TileSearch {
     int left, top, across, down;
   };
   Square around(int x, int y, int side) const;
-  double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y) const;
+  double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
+                     double enough) const;
   double unexplained(std::span<const float> deviation, std::span<const float> usual, const Square& square,
                      std::size_t terms) const;
   double unexplained_at_limits(std::span<const float> deviation, std::span<const float> usual,
