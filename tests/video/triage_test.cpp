@@ -2,6 +2,7 @@
 // Triage of made-up scenes: what is an event, and what is none.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>
@@ -77,6 +78,19 @@ TEST(Triage, LightIsFittedToMostOfThePicture) {
   EXPECT_NEAR(light.offset, -20, 1);
 }
 
+TEST(Triage, LightIsNotToldByAnotherScene) {
+  std::mt19937 random(8);
+  std::uniform_real_distribution<float> level(20, 230);
+  std::vector<float> picture(scene().size());
+  for (std::size_t block = 0; block < picture.size(); block += 37)
+    std::fill(picture.begin() + static_cast<std::ptrdiff_t>(block),
+              picture.begin() + static_cast<std::ptrdiff_t>(std::min(block + 37, picture.size())),
+              level(random));
+  const Light light = fit_light(picture, scene(), {});
+  EXPECT_EQ(light.gain, 1);
+  EXPECT_EQ(light.offset, 0);
+}
+
 TEST(Triage, NothingHappens) {
   EXPECT_TRUE(events_of([](Grey&, int) {}).empty());
 }
@@ -109,6 +123,53 @@ TEST(Triage, LightIsNoEvent) {
     });
     EXPECT_TRUE(lamp.empty()) << place.first << ", " << place.second;
   }
+}
+
+/// As a lamp that shines on a wall from near: factors up to 2.5, which make much of it white.
+Edit narrow_lamp(int left, int top, double radius) {
+  return [=](Grey& grey, int frame) {
+    if (frame / 80 % 2 == 0) return;
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        const double distance = std::hypot(x - left, y - top) / (radius * kWidth);
+        pixel(grey, x, y) *= 1 + 1.5F * static_cast<float>(std::exp(-distance * distance));
+      }
+    }
+  };
+}
+
+TEST(Triage, NarrowLampsThatOverexposeAreNoEvents) {
+  struct Lamp {
+    int x, y;
+    double radius;  ///< share of the width
+  };
+  for (const Lamp lamp : {Lamp{50, 42, 0.2}, Lamp{140, 42, 0.12}, Lamp{50, 64, 0.2}, Lamp{110, 64, 0.2},
+                          Lamp{140, 64, 0.2}, Lamp{170, 64, 0.12}})
+    EXPECT_TRUE(events_of(narrow_lamp(lamp.x, lamp.y, lamp.radius)).empty()) << lamp.x << ", " << lamp.y;
+}
+
+TEST(Triage, WhiteObjectsAreEvents) {
+  const auto events = events_of([](Grey& grey, int frame) {
+    if (frame < 120 || frame >= 170) return;
+    const int left = 10 + 3 * (frame - 120);
+    for (int y = 50; y < 70; ++y)
+      for (int x = left; x < left + 30; ++x) pixel(grey, x, y) = 255;
+  });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_NEAR(events[0].change_start_s, 4.8, 0.2);
+  EXPECT_NEAR(events[0].change_end_s, 6.8, 0.4);
+}
+
+TEST(Triage, WhatGoesOnAllTheTimeInMostOfThePictureIsAnEvent) {
+  // Somebody near the camera: stripes that go up and down over half of the picture.
+  const auto events = events_of([](Grey& grey, int frame) {
+    const int up = static_cast<int>(60 + 50 * std::sin(frame / 14.0) + 30 * std::sin(frame / 5.3));
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 50; x < 150; ++x) pixel(grey, x, y) = (y + up + 200) / 25 % 2 == 0 ? 30.0F : 220.0F;
+  });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_LT(events[0].change_start_s, 1);
+  EXPECT_GT(events[0].change_end_s, kFrames / kRate - 1);
 }
 
 TEST(Triage, RainAndWavingClothAreNoEvents) {

@@ -291,6 +291,19 @@ TEST(VibrationRecording, TornShortAndFlatInputsAreTold) {
   EXPECT_NE(verdict(black.report).find("no structure"), std::string::npos);
 }
 
+TEST(VibrationRecording, SilenceOfWhatCouldNotBeFollowedIsNone) {
+  Film film;
+  std::mt19937 random(4);
+  std::uniform_real_distribution<double> anywhere(-300, 300);
+  film.place = [&](double) { return std::pair(anywhere(random), anywhere(random)); };
+  const Result result = watch(film);
+  const RegionVibration& region = result.report.regions[0];
+  EXPECT_TRUE(region.motion.peaks.empty());
+  EXPECT_FALSE(region.motion.search.searched);
+  EXPECT_LT(region.followed, film.frames / 2);
+  EXPECT_NE(verdict(result.report).find("cannot be said"), std::string::npos);
+}
+
 TEST(VibrationRecording, ReportsAreSafeAndWhole) {
   Film film;
   film.frames = 64;

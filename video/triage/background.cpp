@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::int64_t kUsualPictures = 40;
 constexpr std::int64_t kRecentPictures = 9;
+/// Where more than this share of the picture changes by more than these grey levels all the time, something
+/// happens all the time.
+constexpr float kLargeSpread = 8;
+constexpr double kLargeShare = 0.25;
 
 }  // namespace
 
@@ -97,6 +101,10 @@ void Background::make_usual(std::int64_t frame) {
           most = std::max(most, deviation[static_cast<std::size_t>(v * width_ + u)]);
     }
   }
+  // What is usual is small, as rain, or local, as a flag.
+  const auto large = std::ranges::count_if(spread_, [](float most) { return most > kLargeSpread; });
+  if (static_cast<double>(large) > kLargeShare * static_cast<double>(spread_.size()))
+    for (float& most : spread_) most = std::min(most, kLargeSpread);
 }
 
 void Background::make_recent(std::int64_t frame) {

@@ -16,6 +16,8 @@ constexpr std::int64_t kLeastWindow = 120, kMostWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
 /// Rain and sensor noise differ from frame to frame, objects stay for some frames.
 constexpr double kSmoothingSeconds = 0.16;
+/// Grey levels that may be overexposed. White is 235 in the usual range of video, and edges ring.
+constexpr float kWhite = 228;
 
 }  // namespace
 
@@ -93,7 +95,8 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     // In faint light codecs and rounding take more of the contrast.
     spread_[i] = std::max(spread[i], least);
   }
-  const ChangedTile tile = search_->find(deviation_, recent_deviation_, usual, spread_);
+  const ChangedTile tile =
+      search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset);
   const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
   out.push_back(change);
   spare_.push_back(std::move(next.picture));

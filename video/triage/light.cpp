@@ -15,6 +15,8 @@ constexpr int kIterations = 5;
 constexpr std::size_t kPoints = 700;  ///< about so many take part
 /// A scene without contrast cannot tell a gain from an offset: grey levels of contrast that count half.
 constexpr double kContrast = 2;
+/// Pictures that are correlated less are not of one scene, or most of it is hidden: they tell no light.
+constexpr double kAlike = 0.6;
 constexpr double kLeastScale = 0.5;  ///< grey levels
 constexpr double kClose = 0.03;      ///< grey levels
 
@@ -25,6 +27,7 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
   std::vector<float> deviations;
   deviations.reserve(picture.size() / step + 1);
   Light light = start;
+  double likeness = 1;
   for (int pass = 0; pass < kIterations; ++pass) {
     deviations.clear();
     const auto gain = static_cast<float>(light.gain);
@@ -40,6 +43,7 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
     double wy = 0;
     double wxx = 0;
     double wxy = 0;
+    double wyy = 0;
     for (std::size_t i = 0; i < picture.size(); i += step) {
       const float t = (picture[i] - gain * reference[i] - offset) * per_reach;
       const float left = std::max(0.0F, 1 - t * t);
@@ -51,6 +55,7 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
       wy += weight * y;
       wxx += weight * x * x;
       wxy += weight * x * y;
+      wyy += weight * y * y;
     }
     if (!(w > 0)) return light;
     const double x = wx / w;
@@ -58,6 +63,8 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
     const double variance = std::max(0.0, wxx / w - x * x);
     const double covariance = wxy / w - x * y;
     const double prior = kContrast * kContrast;
+    likeness =
+        (covariance + prior) / std::sqrt((variance + prior) * (std::max(0.0, wyy / w - y * y) + prior));
     const Light before = light;
     light.gain = std::clamp((covariance + prior) / (variance + prior), 0.05, 20.0);
     light.offset = y - light.gain * x;
@@ -65,7 +72,7 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
     const double moved = (light.gain - before.gain) * x + light.offset - before.offset;
     if (std::abs(moved) < kClose && std::abs(light.gain - before.gain) * std::sqrt(variance) < kClose) break;
   }
-  return light;
+  return likeness < kAlike ? Light{} : light;
 }
 
 }  // namespace sfft::video

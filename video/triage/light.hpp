@@ -17,7 +17,8 @@ struct Light {
 };
 
 /// Fits the light by iterated weighted least squares, so that up to about half of the picture may show
-/// something else. `start`: where to begin, the light of the frame before.
+/// something else. A picture that is not of the same scene tells no light: its gain is 1, its offset 0.
+/// `start`: where to begin, the light of the frame before.
 Light fit_light(std::span<const float> picture, std::span<const float> reference, const Light& start);
 
 }  // namespace sfft::video

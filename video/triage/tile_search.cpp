@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Energies of all tiles come from sliding sums. The few that are large are looked at with their surroundings:
-// a shadow or a lamp has no edges there, and leaves the structure as it was.
+// a shadow or a lamp has no edges there, and leaves the structure as it was, unless it makes it white.
 #include "video/triage/tile_search.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace sfft::video {
 
 namespace {
 
 constexpr int kSide = 3;          ///< points of a tile
-constexpr int kSurroundings = 7;  ///< points of the square around it
+constexpr int kSurroundings = 7;  ///< points of the square around it, where light is a plane
+constexpr int kWide = 11;         ///< points of the square where light is a polynomial of second degree
+constexpr std::size_t kPlane = 3, kBent = 6;  ///< their terms
 /// Tiles below this score need no second look: no threshold is as low.
 constexpr double kPlain = 0.5;
 /// Light that leaves less than this part of the structure's contrast is no light.
@@ -21,22 +25,94 @@ constexpr double kLeastContrast = -0.7;
 constexpr double kImperfect = 0.05;
 /// Share of what is across the border that the second point from it holds, of that of the first.
 constexpr double kSecondPoint = 0.4;
+constexpr double kNoWhite = std::numeric_limits<double>::infinity();
 constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
 
 }  // namespace
 
-TileSearch::Square TileSearch::around(int x, int y) const {
-  const int across = std::min(kSurroundings, width_);
-  const int down = std::min(kSurroundings, height_);
+TileSearch::Square TileSearch::around(int x, int y, int side) const {
+  const int across = std::min(side, width_);
+  const int down = std::min(side, height_);
   return {std::clamp(x - across / 2, 0, width_ - across), std::clamp(y - down / 2, 0, height_ - down), across,
           down};
 }
 
-/// A small picture is periodic: its outermost points also hold a part of what is at the opposite border.
-/// Along with a plane and a contrast, the deviations there are fitted to those of the two outermost points.
-double TileSearch::unexplained_at_border(std::span<const float> deviation, std::span<const float> usual,
-                                         const Square& square) const {
-  constexpr int kTerms = 6;
+/// Energy of the deviation that neither a smooth light nor a change of contrast explains. The light is a
+/// polynomial whose terms are orthogonal on the square.
+double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual,
+                               const Square& square, std::size_t terms) const {
+  constexpr std::size_t kMostTerms = 6;
+  const auto [left, top, across, down] = square;
+  const double mean_x = (across * across - 1) / 12.0;
+  const double mean_y = (down * down - 1) / 12.0;
+  double d[kMostTerms] = {}, b[kMostTerms] = {};
+  double dd = 0, bb = 0, db = 0;
+  for (int v = 0; v < down; ++v) {
+    const std::size_t line =
+        static_cast<std::size_t>(top + v) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(left);
+    const double py = v - 0.5 * (down - 1);
+    double sums[2][3] = {};  // over this row, of the deviation and of the level: with 1, x, x²
+    for (int u = 0; u < across; ++u) {
+      const double px = u - 0.5 * (across - 1);
+      const double off = deviation[line + static_cast<std::size_t>(u)];
+      const double level = usual[line + static_cast<std::size_t>(u)];
+      const double bent = px * px - mean_x;
+      sums[0][0] += off;
+      sums[0][1] += px * off;
+      sums[0][2] += bent * off;
+      sums[1][0] += level;
+      sums[1][1] += px * level;
+      sums[1][2] += bent * level;
+      dd += off * off;
+      bb += level * level;
+      db += off * level;
+    }
+    const double bent = py * py - mean_y;
+    for (const auto& [to, from] : {std::pair(d, sums[0]), std::pair(b, sums[1])}) {
+      to[0] += from[0];
+      to[1] += from[1];
+      to[2] += py * from[0];
+      to[3] += from[2];
+      to[4] += py * from[1];
+      to[5] += bent * from[0];
+    }
+  }
+  const double n = across * down;
+  const double norms[kMostTerms] = {n,
+                                    n * mean_x,
+                                    n * mean_y,
+                                    n * mean_x * (across * across - 4) / 15.0,
+                                    n * mean_x * mean_y,
+                                    n * mean_y * (down * down - 4) / 15.0};
+  const double energy = dd;
+  for (std::size_t i = 0; i < terms; ++i) {
+    dd -= d[i] * d[i] / norms[i];
+    bb -= b[i] * b[i] / norms[i];
+    db -= d[i] * b[i] / norms[i];
+  }
+  bb = std::max(0.0, bb);
+  const double contrast = std::max(kLeastContrast, db / (bb + n * kPrior * kPrior));
+  const double left_over = dd - 2 * contrast * db + contrast * contrast * bb;
+  return std::max(0.0, left_over - kImperfect * (energy - dd));
+}
+
+bool TileSearch::has_white(std::span<const float> deviation, std::span<const float> usual,
+                           const Square& square) const {
+  for (int y = square.top; y < square.top + square.down; ++y) {
+    for (int x = square.left; x < square.left + square.across; ++x) {
+      const auto i = static_cast<std::size_t>(y * width_ + x);
+      if (deviation[i] > 0 && usual[i] + deviation[i] >= white_) return true;
+    }
+  }
+  return false;
+}
+
+/// The same by a plane, with what is peculiar to borders and to overexposure. A small picture is periodic:
+/// its outermost points also hold a part of what is at the opposite border. How bright a white point would be
+/// is not known: the rest of the square tells the light, and a white point may hide any more of it.
+double TileSearch::unexplained_at_limits(std::span<const float> deviation, std::span<const float> usual,
+                                         const Square& square, double white) const {
+  constexpr std::size_t kTerms = 6;
   using Terms = std::array<double, kTerms>;
   const auto across_border = [&](int at, int extent, const auto& opposite) {
     const int to_border = std::min(at, extent - 1 - at);
@@ -47,85 +123,70 @@ double TileSearch::unexplained_at_border(std::span<const float> deviation, std::
     for (int y = square.top; y < square.top + square.down; ++y) {
       for (int x = square.left; x < square.left + square.across; ++x) {
         const auto at = [this](int u, int v) { return static_cast<std::size_t>(v * width_ + u); };
+        const double level = usual[at(x, y)];
+        const double off = deviation[at(x, y)];
         use(Terms{1, x - square.left - 0.5 * (square.across - 1), y - square.top - 0.5 * (square.down - 1),
-                  static_cast<double>(usual[at(x, y)]),
-                  across_border(x, width_, [&](int u) { return deviation[at(u, y)]; }),
+                  level, across_border(x, width_, [&](int u) { return deviation[at(u, y)]; }),
                   across_border(y, height_, [&](int v) { return deviation[at(x, v)]; })},
-            static_cast<double>(deviation[at(x, y)]));
+            off, level + off >= white);
       }
     }
   };
   std::array<Terms, kTerms> normal{};
-  Terms right{};
-  double energy = 0;
-  for_each([&](const Terms& terms, double off) {
-    energy += off * off;
+  Terms fit{};
+  double n = 0;
+  for_each([&](const Terms& terms, double off, bool hidden) {
+    if (hidden) return;
+    n += 1;
     for (std::size_t i = 0; i < kTerms; ++i) {
-      right[i] += terms[i] * off;
+      fit[i] += terms[i] * off;
       for (std::size_t j = 0; j < kTerms; ++j) normal[i][j] += terms[i] * terms[j];
     }
   });
-  const double n = square.across * square.down;
-  for (std::size_t i = 1; i < kTerms; ++i) normal[i][i] += n * kPrior * kPrior * (i < 3 ? 1e-3 : 1);
-  // Elimination, which takes the energy that each term explains out of what is left.
-  double explained = 0, by_plane = 0;
+  for (std::size_t i = 0; i < kTerms; ++i)
+    normal[i][i] += (n + 1) * kPrior * kPrior * (i < kPlane ? 1e-3 : 1);
+  double by_plane = 0;  // energy
   for (std::size_t i = 0; i < kTerms; ++i) {
-    explained += right[i] * right[i] / normal[i][i];
-    if (i < 3) by_plane = explained;
+    if (i < kPlane) by_plane += fit[i] * fit[i] / normal[i][i];
     for (std::size_t row = i + 1; row < kTerms; ++row) {
       const double part = normal[row][i] / normal[i][i];
-      right[row] -= part * right[i];
+      fit[row] -= part * fit[i];
       for (std::size_t j = i; j < kTerms; ++j) normal[row][j] -= part * normal[i][j];
     }
   }
-  return std::max(0.0, energy - explained - kImperfect * by_plane);
+  for (std::size_t i = kTerms; i-- > 0;) {
+    for (std::size_t j = i + 1; j < kTerms; ++j) fit[i] -= normal[i][j] * fit[j];
+    fit[i] /= normal[i][i];
+  }
+  double left_over = -kImperfect * by_plane;
+  for_each([&](const Terms& terms, double off, bool hidden) {
+    double explained = 0;
+    for (std::size_t i = 0; i < kTerms; ++i) explained += fit[i] * terms[i];
+    const double more = off - explained;
+    if (!hidden || more > 0) left_over += more * more;
+    if (hidden) left_over -= kImperfect * std::min(explained * explained, off * off);
+  });
+  return std::max(0.0, left_over);
 }
 
-/// Energy of the deviation that no plane and no change of contrast explains.
-double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual, int x,
-                               int y) const {
-  const Square square = around(x, y);
+/// The least energy that one of the explanations leaves, or some that is not above `enough`.
+double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
+                               double enough) const {
+  const Square square = around(x, y, kSurroundings);
   const auto [left, top, across, down] = square;
-  double d[4] = {};  // sums with 1, x, y; squares
-  double b[4] = {};
-  double product = 0;
-  for (int v = 0; v < down; ++v) {
-    const std::size_t line =
-        static_cast<std::size_t>(top + v) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(left);
-    const double py = v - 0.5 * (down - 1);
-    for (int u = 0; u < across; ++u) {
-      const double px = u - 0.5 * (across - 1);
-      const double off = deviation[line + static_cast<std::size_t>(u)];
-      const double level = usual[line + static_cast<std::size_t>(u)];
-      d[0] += off;
-      d[1] += px * off;
-      d[2] += py * off;
-      d[3] += off * off;
-      b[0] += level;
-      b[1] += px * level;
-      b[2] += py * level;
-      b[3] += level * level;
-      product += off * level;
-    }
-  }
-  const double n = across * down;
-  const double norm_x = n * (across * across - 1) / 12.0;
-  const double norm_y = n * (down * down - 1) / 12.0;
-  const auto without_plane = [&](const double* p, const double* q, double products) {
-    return products - p[0] * q[0] / n - p[1] * q[1] / norm_x - p[2] * q[2] / norm_y;
-  };
-  const double dd = without_plane(d, d, d[3]);
-  const double bb = std::max(0.0, without_plane(b, b, b[3]));
-  const double db = without_plane(d, b, product);
-  const double contrast = std::max(kLeastContrast, db / (bb + n * kPrior * kPrior));
-  const double left_over = dd - 2 * contrast * db + contrast * contrast * bb;
-  const double plain = std::max(0.0, left_over - kImperfect * (d[3] - dd));
-  const bool at_border = left == 0 || top == 0 || left + across == width_ || top + down == height_;
-  return at_border ? std::min(plain, unexplained_at_border(deviation, usual, square)) : plain;
+  double least = unexplained(deviation, usual, square, kPlane);
+  if (least > enough) least = std::min(least, unexplained(deviation, usual, around(x, y, kWide), kBent));
+  if (least <= enough) return least;
+  if (left == 0 || top == 0 || left + across == width_ || top + down == height_)
+    least = std::min(least, unexplained_at_limits(deviation, usual, square, kNoWhite));
+  if (has_white(deviation, usual, square))
+    least = std::min(least, unexplained_at_limits(deviation, usual, square, white_));
+  return least;
 }
 
 ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> recent_deviation,
-                             std::span<const float> usual, std::span<const float> spread) {
+                             std::span<const float> usual, std::span<const float> spread, float white) {
+  white_ = white;
   constexpr int kReach = kSide / 2;
   constexpr double kPoints = kSide * kSide;
   const auto at = [this](int x, int y) {
@@ -162,9 +223,10 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
     const Candidate next = candidates_.back();
     candidates_.pop_back();
     const double usual_off = spread[at(next.x, next.y)];
-    double left = unexplained(deviation, usual, next.x, next.y) / (usual_off * usual_off);
+    const double unit = usual_off * usual_off;
+    double left = unexplained(deviation, usual, next.x, next.y, most * unit) / unit;
     if (left > most)
-      left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y) / (usual_off * usual_off));
+      left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, most * unit) / unit);
     const double energy = std::min<double>(next.energy, left);
     if (energy <= most) continue;
     most = energy;

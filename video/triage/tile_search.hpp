@@ -2,6 +2,7 @@
 // Finds the part of a small picture that has changed most.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -18,22 +19,27 @@ class TileSearch {
   TileSearch(int width, int height) : width_(width), height_(height) {}
 
   /// A picture's deviations from the `usual` one and from a recent one, of which the smaller counts, and the
-  /// usual size of them, per point. What a light that changes smoothly over the picture would do to the
-  /// structure that is there does not count.
+  /// usual size of them, per point. Points from `white` on may be overexposed. What a light that changes
+  /// smoothly over the picture would do to the structure that is there does not count.
   ChangedTile find(std::span<const float> deviation, std::span<const float> recent_deviation,
-                   std::span<const float> usual, std::span<const float> spread);
+                   std::span<const float> usual, std::span<const float> spread, float white);
 
  private:
   /// The surroundings of a tile.
   struct Square {
     int left, top, across, down;
   };
-  Square around(int x, int y) const;
-  double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y) const;
-  double unexplained_at_border(std::span<const float> deviation, std::span<const float> usual,
-                               const Square& square) const;
+  Square around(int x, int y, int side) const;
+  double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
+                     double enough) const;
+  double unexplained(std::span<const float> deviation, std::span<const float> usual, const Square& square,
+                     std::size_t terms) const;
+  double unexplained_at_limits(std::span<const float> deviation, std::span<const float> usual,
+                               const Square& square, double white) const;
+  bool has_white(std::span<const float> deviation, std::span<const float> usual, const Square& square) const;
 
   int width_, height_;
+  float white_ = 0;
   std::vector<float> columns_;
   struct Candidate {
     float energy;

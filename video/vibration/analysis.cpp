@@ -17,6 +17,7 @@ namespace {
 constexpr double kDriftPeriods = 2;   ///< in the whole recording; slower is drift
 constexpr double kLeastPeriods = 3;   ///< in the whole recording; faster is looked for
 constexpr double kSlowPeriods = 10;   ///< fewer count as sway where the noise rises towards drift
+constexpr double kFollowed = 0.5;     ///< share of the frames without which silence says nothing
 constexpr double kLeastNoise = 1e-5;  ///< pixels: below is rounding
 /// Of amplitudes of motion: by noise in the reference, and by what a template leaves out. Measured with
 /// pictures that were moved by known amounts.
@@ -177,8 +178,12 @@ class Analysis {
     result.samples_fraction = from.samples_fraction;
     result.place_error_px = median({from.error.begin(), from.error.end()});
     const double probability = options_.false_alarm_probability;
+    result.followed = std::ranges::count_if(from.x, [](double place) { return std::isfinite(place); });
     if (from.structured) {
       result.motion = signal({from.x, from.y}, probability, least_noise(from));
+      // Places that were drawn in are as quiet as none that was seen.
+      if (result.motion.peaks.empty() && result.followed < kFollowed * static_cast<double>(from.x.size()))
+        result.motion.search = PeakSearch{};
       result.at_floor = result.motion.search.searched && at_floor(result.motion, from);
     }
     std::vector<double> light = from.brightness;
@@ -335,7 +340,20 @@ std::string verdict(const VibrationReport& report) {
   const RegionVibration& region = report.regions[0];
   const PeakSearch& search = region.motion.search;
   if (!region.structured) return "The picture has no structure whose motion could be seen.";
-  if (!search.searched) return fmt::format("{} frames are too few to look for vibration.", report.frames);
+  if (report.frames < static_cast<std::int64_t>(kLeastSamples))
+    return fmt::format("{} frames are too few to look for vibration.", report.frames);
+  std::string part;
+  if (!report.elsewhere.empty()) {
+    const auto& first = report.elsewhere[0];
+    const Region& at = report.tiles[first.tile].region;
+    part = fmt::format("a part of it does: {:.4f} Hz, {:.2g} px around x {}, y {}.", first.peak.frequency_hz,
+                       first.peak.amplitude, at.x + at.width / 2, at.y + at.height / 2);
+  }
+  if (!search.searched)
+    return fmt::format(
+        "The picture could be followed in only {} of {} frames: whether it vibrates cannot be said{}",
+        region.followed, report.frames,
+        part.empty() ? ". Give the region that matters, with --roi." : "; " + part);
   const std::string band =
       fmt::format("between {:.3g} and {:.4g} Hz", search.lowest_hz, 0.5 * report.clock.rate_hz);
   if (region.motion.peaks.empty() && report.elsewhere.empty())
@@ -344,16 +362,9 @@ std::string verdict(const VibrationReport& report) {
         search.noise,
         region.at_floor ? " (what rounding to whole levels leaves: the frames differ by less)" : "", band,
         search.detectable);
-  if (region.motion.peaks.empty()) {
-    const auto& first = report.elsewhere[0];
-    const Region& at = report.tiles[first.tile].region;
-    return fmt::format(
-        "The picture as a whole does not vibrate above noise, which is {:.2g} px; a part of it does: {:.4f} "
-        "Hz, "
-        "{:.2g} px around x {}, y {}.",
-        search.noise, first.peak.frequency_hz, first.peak.amplitude, at.x + at.width / 2,
-        at.y + at.height / 2);
-  }
+  if (region.motion.peaks.empty())
+    return fmt::format("The picture as a whole does not vibrate above noise, which is {:.2g} px; {}",
+                       search.noise, part);
   const VibrationPeak& first = region.motion.peaks[0];
   return fmt::format("It vibrates at {:.4f} ± {:.4f} Hz with an amplitude of {:.4f} ± {:.4f} px{}.",
                      first.frequency_hz, first.standard_error_hz, first.amplitude, first.amplitude_error,

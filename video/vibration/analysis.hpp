@@ -50,6 +50,7 @@ struct RegionVibration {
   bool structured = false;
   std::int64_t frequencies = 0, renewals = 0;
   double samples_fraction = 0;
+  std::int64_t followed = 0;  ///< frames whose place is known
   bool at_floor = false;      ///< places scatter less than samples in whole levels can tell
   double place_error_px = 0;  ///< median standard error of the place in a frame, from its phases
   Signal motion, brightness;

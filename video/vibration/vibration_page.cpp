@@ -148,11 +148,12 @@ std::string section(const VibrationReport& report, const RegionVibration& region
   std::string body;
   if (report.regions.size() > 1)
     body += fmt::format("<h2>Region {},{},{},{}</h2>", at.x, at.y, at.width, at.height);
-  if (!region.motion.search.searched) return body;
+  if (!region.brightness.search.searched) return body;
   if (!region.motion.peaks.empty())
     body += fmt::format("<h2>Motion</h2>{}", peak_table(region.motion.peaks, false));
-  body +=
-      figure(spectrum_plot(region.motion, false)) + figure(series_plot(region.motion, report.clock.rate_hz));
+  if (region.motion.search.searched)
+    body += figure(spectrum_plot(region.motion, false)) +
+            figure(series_plot(region.motion, report.clock.rate_hz));
   if (!region.brightness.peaks.empty())
     body += fmt::format("<h2>Brightness</h2>{}", peak_table(region.brightness.peaks, true));
   body += figure(spectrum_plot(region.brightness, true));

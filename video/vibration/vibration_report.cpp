@@ -96,6 +96,7 @@ Json motion(const VibrationReport& report, const RegionVibration& region, bool f
   const bool known = search.searched;
   return {{"structured", region.structured},
           {"searched", known},
+          {"frames_followed", region.followed},
           {"lowest_hz", known ? number(search.lowest_hz) : Json(nullptr)},
           {"highest_hz", known ? number(0.5 * report.clock.rate_hz) : Json(nullptr)},
           {"resolution_hz", known ? number(search.resolution_hz) : Json(nullptr)},
