@@ -232,6 +232,7 @@ struct EmulatedOptions {
   int sign = -1;
   float factor = 1;
   bool split = true;
+  bool wide = true;  ///< pairs at once, where arrays are aligned to them
 };
 
 /// A batch of transforms of 2^logs points, slowest dimension first; out of place.
@@ -254,7 +255,7 @@ inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<st
     pass.factor = last ? options.factor : 1;
     pass.split = options.split;
     pass.tables = tables.get();
-    pass.wide = reinterpret_cast<std::uintptr_t>(pass.from) % 16 == 0 &&
+    pass.wide = options.wide && reinterpret_cast<std::uintptr_t>(pass.from) % 16 == 0 &&
                 reinterpret_cast<std::uintptr_t>(pass.to) % 16 == 0;
     tensor::with_tile(passes[i].kind, passes[i].log, [&](auto tile) {
       for (std::int64_t b = 0; b < pass.tiles; ++b) EmulatedBlock<decltype(tile)>(pass, b).run();

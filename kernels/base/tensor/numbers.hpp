@@ -101,7 +101,7 @@ struct SplitPoint {
   unsigned hi, lo;
 };
 SFFT_INLINE unsigned packed(float re, float im) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   unsigned both;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(im), "f"(re));
   return both;

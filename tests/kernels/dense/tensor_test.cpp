@@ -207,6 +207,16 @@ TEST(Tensor, HardSignals) {
   }
 }
 
+/// Arrays that are aligned to points only are read and written one by one, with the same results.
+TEST(Tensor, UnalignedArrays) {
+  for (const std::vector<int>& logs : {std::vector<int>{1}, {3}, {5}, {9}, {12}, {15}, {9, 3}}) {
+    int log = 0;
+    for (const int one : logs) log += one;
+    const Values x = uniform_noise(std::size_t{3} << log, 6);
+    EXPECT_EQ(emulated_tensor_fft(x, logs, {-1, 1, true, false}), emulated_tensor_fft(x, logs)) << log;
+  }
+}
+
 TEST(Tensor, WithoutTheSplitAThousandTimesTheError) {
   const Values x = uniform_noise(4096, 2);
   const double error = relative_l2(emulated_tensor_fft(x, 12, {-1, 1, false}), exact_spectra(x, 12));
