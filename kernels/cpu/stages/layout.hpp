@@ -16,6 +16,12 @@ struct LayoutKernels {
   void (*widen[4])(const void* from, std::int64_t count, Real* re, Real* im);
   /// to[2t] = scale re[t], to[2t + 1] = scale im[t].
   void (*interleave)(const Real* re, const Real* im, std::int64_t count, Real scale, Real* to);
+  /// The same for rows of `columns` complex values that begin `pitch` values apart, into and from rows
+  /// without gaps.
+  void (*load_rows)(const Real* from, std::int64_t pitch, std::int64_t rows, std::int64_t columns, Real* re,
+                    Real* im);
+  void (*store_rows)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
+                     std::int64_t pitch, Real* to);
   /// The half spectrum X[0 … h], interleaved, of a real signal of 2h points, from Z, the FFT of h pairs
   /// x[2t] + i x[2t + 1]: X[k] = (Z[k] + conj Z[h−k])/2 + w^k (Z[k] − conj Z[h−k])/2i, w = exp(−πi/h).
   /// roots_re, roots_im: w^k for k < h.

@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include "kernels/cpu/small_fft/small_fft_narrow.hpp"
+
 namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
@@ -32,6 +34,75 @@ void interleave(const Real* __restrict re, const Real* __restrict im, std::int64
   for (std::int64_t t = 0; t < count; ++t) {
     to[2 * t] = scale * re[t];
     to[2 * t + 1] = scale * im[t];
+  }
+}
+
+/// Rows ahead of the one that is copied: the processor does not foresee rows that are far apart.
+template <int kWrite, class Real>
+SFFT_BUTTERFLY void prefetch_row(const Real* row, std::int64_t columns, std::int64_t pitch,
+                                 std::int64_t rows_left) {
+  constexpr std::int64_t kAhead = 16, kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
+  if (rows_left <= kAhead) return;
+  for (std::int64_t at = 0; at < 2 * columns; at += kLine)
+    __builtin_prefetch(row + 2 * kAhead * pitch + at, kWrite);
+}
+
+/// Every second real of a and b, from kFirst on.
+template <int W, int kFirst, class V, int... I>
+SFFT_BUTTERFLY V every_second(const V& a, const V& b, Indices<I...>) {
+  return __builtin_shufflevector(a, b, (2 * I + kFirst)...);
+}
+
+/// By vectors of W reals, or smaller ones where rows are shorter. The last vector of a row reaches back.
+template <class Real, int W>
+void load_rows_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
+                  Real* __restrict re, Real* __restrict im) {
+  if constexpr (W >= 4) {
+    if (columns < W) return load_rows_by<Real, W / 2>(from, pitch, rows, columns, re, im);
+  }
+  for (std::int64_t r = 0; r < rows; ++r, from += 2 * pitch, re += columns, im += columns) {
+    prefetch_row<0>(from, columns, pitch, rows - r);
+    if constexpr (W >= 4) {
+      using V = typename VectorOf<Real, W>::Type;
+      using Lanes = typename CountTo<W>::Type;
+      for (std::int64_t run = 0; run < columns; run += W) {
+        const std::int64_t c = run + W <= columns ? run : columns - W;
+        const V a = load_vector<V>(from + 2 * c), b = load_vector<V>(from + 2 * c + W);
+        store_vector(re + c, every_second<W, 0>(a, b, Lanes()));
+        store_vector(im + c, every_second<W, 1>(a, b, Lanes()));
+      }
+    } else {
+      for (std::int64_t c = 0; c < columns; ++c) {
+        re[c] = from[2 * c];
+        im[c] = from[2 * c + 1];
+      }
+    }
+  }
+}
+
+template <class Real, int W>
+void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::int64_t rows,
+                   std::int64_t columns, std::int64_t pitch, Real* __restrict to) {
+  if constexpr (W >= 4) {
+    if (columns < W) return store_rows_by<Real, W / 2>(re, im, rows, columns, pitch, to);
+  }
+  for (std::int64_t r = 0; r < rows; ++r, to += 2 * pitch, re += columns, im += columns) {
+    prefetch_row<1>(to, columns, pitch, rows - r);
+    if constexpr (W >= 4) {
+      using V = typename VectorOf<Real, W>::Type;
+      using Lanes = typename CountTo<W>::Type;
+      for (std::int64_t run = 0; run < columns; run += W) {
+        const std::int64_t c = run + W <= columns ? run : columns - W;
+        const V x = load_vector<V>(re + c), y = load_vector<V>(im + c);
+        store_vector(to + 2 * c, interleave<W, 1, 0>(x, y, Lanes()));
+        store_vector(to + 2 * c + W, interleave<W, 1, 1>(x, y, Lanes()));
+      }
+    } else {
+      for (std::int64_t c = 0; c < columns; ++c) {
+        to[2 * c] = re[c];
+        to[2 * c + 1] = im[c];
+      }
+    }
   }
 }
 
@@ -141,6 +212,8 @@ constexpr LayoutKernels<Real> kTable{
      deinterleave<Real, double>},
     {widen<Real, std::uint8_t>, widen<Real, std::uint16_t>, widen<Real, float>, widen<Real, double>},
     interleave<Real>,
+    load_rows_by<Real, Simd<Real>::kLanes>,
+    store_rows_by<Real, Simd<Real>::kLanes>,
     untangle<Real>,
     tangle<Real>,
     separate<Real>,

@@ -12,17 +12,6 @@ namespace sfft::detail {
 
 namespace {
 
-/// Rows ahead of the one that is copied: the processor does not foresee rows that are far apart.
-constexpr std::int64_t kAhead = 16;
-
-template <int kWrite, class Value>
-void prefetch(const Value* row, std::int64_t count) {
-  constexpr std::int64_t kLine = 64;
-  const auto* const bytes = reinterpret_cast<const char*>(row);
-  for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(Value)); at += kLine)
-    __builtin_prefetch(bytes + at, kWrite);
-}
-
 template <class Real>
 cpu::SmallFft<Real> row_fft(std::int64_t n) {
   return cpu::SmallFft<Real>({&n, 1}, 1);
@@ -138,20 +127,13 @@ template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                               bool inverse, std::byte* workspace, const Finish& finish) const {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
-  const auto load = layout.deinterleave[sizeof(Real) == 4 ? 2 : 3];
   const std::int64_t column = block * block_, columns = std::min(block_, columns_ - column);
   SplitWorkspace<Real> split(workspace, buffer_reals_);
-  for (std::int64_t m = 0; m < n_; ++m) {
-    if (m + kAhead < n_) prefetch<0>(from + (m + kAhead) * pitch_ + column, columns);
-    load(from + m * pitch_ + column, columns, split.re + m * columns, split.im + m * columns);
-  }
+  layout.load_rows(reinterpret_cast<const Real*>(from + column), pitch_, n_, columns, split.re, split.im);
   split.transform(columns == block_ ? *full_ : *rest_, inverse);
-  for (std::int64_t m = 0; m < n_; ++m) {
-    if (m + kAhead < n_) prefetch<1>(to + (m + kAhead) * pitch_ + column, columns);
-    if (finish) finish(m, column, columns, split.re + m * columns, split.im + m * columns);
-    layout.interleave(split.re + m * columns, split.im + m * columns, columns, 1,
-                      reinterpret_cast<Real*>(to + m * pitch_ + column));
-  }
+  for (std::int64_t m = 0; finish && m < n_; ++m)
+    finish(m, column, columns, split.re + m * columns, split.im + m * columns);
+  layout.store_rows(split.re, split.im, n_, columns, pitch_, reinterpret_cast<Real*>(to + column));
 }
 
 template <class Real>
