@@ -13,7 +13,7 @@ constexpr std::int64_t kUsualPictures = 40;
 constexpr std::int64_t kRecentPictures = 9;
 /// Where more than this share of the picture changes by more than these grey levels all the time, something
 /// happens all the time.
-constexpr float kLargeSpread = 8;
+constexpr float kLargeSpread = 12;
 constexpr double kLargeShare = 0.25;
 
 }  // namespace
