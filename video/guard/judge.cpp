@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace sfft::video {
 
@@ -247,18 +248,16 @@ double Judge::flicker(const Observation& seen) {
   levels_.push_back(seen.level);
   if (levels_.size() > kFlickerFrames) levels_.erase(levels_.begin());
   if (levels_.size() < kFlickerFrames) return 0;
-  // Steps up and down in turn, most of them of one size: at least a third of the frames turn.
-  double size = 0;
-  int turns = 0;
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < levels_.size(); ++i) steps.push_back(levels_[i] - levels_[i - 1]);
-  for (std::size_t i = 1; i < steps.size(); ++i) turns += steps[i] * steps[i - 1] < 0 ? 1 : 0;
-  for (double& step : steps) step = std::abs(step);
-  std::ranges::sort(steps);
-  size = steps[steps.size() / 3];
-  const double mean = std::max(0.02, seen.level);
-  if (turns * 3 < static_cast<int>(kFlickerFrames)) return 0;
-  return size / mean / (0.02 / options_.sensitivity);
+  // At a turn the level goes as far one way as it comes from the other: in a third of the frames at least.
+  // What rises or falls on the whole, as an exposure does, has few turns of that size.
+  std::vector<double> turns(kFlickerFrames, 0.0);
+  for (std::size_t i = 2; i < levels_.size(); ++i) {
+    const double before = levels_[i - 1] - levels_[i - 2];
+    const double after = levels_[i] - levels_[i - 1];
+    if (before * after < 0) turns[i] = std::min(std::abs(before), std::abs(after));
+  }
+  std::ranges::sort(turns, std::greater{});
+  return turns[kFlickerFrames / 3] / std::max(0.02, seen.level) / (0.02 / options_.sensitivity);
 }
 
 Findings Judge::judge(const Observation& seen) {
