@@ -40,8 +40,16 @@ constexpr double kMostCovered = 1.0;
 constexpr double kMostLost = 1.5;
 /// Of the usual: below this nothing is left of the phases, or of the amplitudes.
 constexpr double kNoCoherence = 0.35;
+/// So many landmarks that phases alone do not tell a move.
+constexpr int kManyLandmarks = 20;
+/// Coherence with which they do.
+constexpr double kMostly = 0.5;
+/// Pixels: standard error from which landmarks need the phases' word, too.
+constexpr double kInexact = 0.1;
 /// By how much phases agree better with a move than with none.
 constexpr double kAgrees = 0.03;
+/// Energy of coarse structure, of the reference's, of which most is not the scene's.
+constexpr double kForeign = 3;
 constexpr double kNoSharpness = 0.3;
 /// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that
 /// the light would leave.
@@ -123,15 +131,20 @@ bool Judge::blurred(const Observation& seen) const {
 }
 
 bool Judge::phases_agree(const Observation& seen) const {
+  // Before a plain scene, phases of something richer say where that went. Where many landmarks can be seen,
+  // they would know.
   const Registration& r = seen.registration;
-  return r.sure && r.coherence > r.still_coherence + kAgrees &&
-         r.coherence > kNoCoherence * coherence_.level();
+  return r.sure && r.coherence > r.still_coherence + std::max(kAgrees, kUnlikely * r.chance) &&
+         r.coherence > kNoCoherence * coherence_.level() && seen.richness < kForeign &&
+         (seen.landmarks.count < kManyLandmarks || r.coherence > kMostly);
 }
 
 bool Judge::landmarks_know(const Observation& seen) const {
   // Blurred landmarks hardly know places from each other, nor do those along edges.
   const Registration& r = seen.registration;
-  return seen.landmarks.located && !blurred(seen) && !phases_contradict(r.coherence, r.still_coherence);
+  const bool exact = seen.landmarks.standard_error < kInexact || r.coherence >= r.still_coherence;
+  return seen.landmarks.located && exact && !blurred(seen) &&
+         !phases_contradict(r.coherence, r.still_coherence, r.chance);
 }
 
 bool Judge::believes(const Observation& seen) const {
