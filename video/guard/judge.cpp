@@ -204,7 +204,11 @@ bool Judge::plain(const Observation& seen) const {
 }
 
 double Judge::covered(const Observation& seen) const {
-  const double strength = std::max(seen.struck / limit(kCovered, kMostCovered, still_),
+  // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
+  // not moved.
+  const bool objects = seen.rearranged && seen.landmarks.located;
+  const double struck = objects ? 0 : seen.struck;
+  const double strength = std::max(struck / limit(kCovered, kMostCovered, still_),
                                    seen.changed / limit(kHidden, kMostCovered, changed_));
   // Before a plain scene a plain cover changes little but that nothing of the scene is left.
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
