@@ -22,6 +22,8 @@ constexpr double kAdaptShare = 0.04;
 constexpr double kLightShare = 0.25;
 /// What passes by is not to become part of the reference: share of the picture that may be changed.
 constexpr double kCalm = 0.12;
+/// Coherence of the phases from which a frame may give new landmarks.
+constexpr double kSameScene = 0.3;
 /// Part of the threshold of a move up to which the reference follows the scene.
 constexpr double kFollow = 0.9;
 /// Frames with less than this part of any threshold tell what is usual.
@@ -262,12 +264,15 @@ void Guard::adapt() {
       std::ranges::all_of(latest_.findings, [](const Finding& f) { return f.strength < kUsual; });
   if (calm) {
     judge_->learn(seen);
-    observer_->note_usual();
+    // Landmarks that are worn are not to be replaced by those of what has come before the scene.
+    observer_->note_usual(seen.changed < kCalm && seen.registration.coherence > kSameScene);
   }
   observer_->note_noise(std::max(0.01, 1.0 / (quiet_ + 1)));
   const bool light = conditions_[static_cast<std::size_t>(EventKind::light)].active();
-  // What came to stay, or was taken away, becomes a part of it; what moves does not.
-  const bool calm_picture = seen.changed < kCalm || seen.changed - seen.struck < 0.4 * kCalm;
+  // What came to stay, or was taken away, becomes a part of it; what moves does not, and objects that hold
+  // still for a while would leave a blur of all their places.
+  const bool stays = seen.changed - seen.struck < 0.4 * kCalm && !seen.rearranged;
+  const bool calm_picture = seen.changed < kCalm || stays;
   if (quiet_ % kAdaptEvery == 0 && calm_picture) observer_->adapt(light ? kLightShare : kAdaptShare);
 }
 

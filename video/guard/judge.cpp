@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace sfft::video {
 
@@ -39,8 +40,16 @@ constexpr double kMostCovered = 1.0;
 constexpr double kMostLost = 1.5;
 /// Of the usual: below this nothing is left of the phases, or of the amplitudes.
 constexpr double kNoCoherence = 0.35;
+/// So many landmarks that phases alone do not tell a move.
+constexpr int kManyLandmarks = 20;
+/// Coherence with which they do.
+constexpr double kMostly = 0.5;
+/// Pixels: standard error from which landmarks need the phases' word, too.
+constexpr double kInexact = 0.1;
 /// By how much phases agree better with a move than with none.
 constexpr double kAgrees = 0.03;
+/// Energy of coarse structure, of the reference's, of which most is not the scene's.
+constexpr double kForeign = 3;
 constexpr double kNoSharpness = 0.3;
 /// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that
 /// the light would leave.
@@ -122,15 +131,20 @@ bool Judge::blurred(const Observation& seen) const {
 }
 
 bool Judge::phases_agree(const Observation& seen) const {
+  // Before a plain scene, phases of something richer say where that went. Where many landmarks can be seen,
+  // they would know.
   const Registration& r = seen.registration;
-  return r.sure && r.coherence > r.still_coherence + kAgrees &&
-         r.coherence > kNoCoherence * coherence_.level();
+  return r.sure && r.coherence > r.still_coherence + std::max(kAgrees, kUnlikely * r.chance) &&
+         r.coherence > kNoCoherence * coherence_.level() && seen.richness < kForeign &&
+         (seen.landmarks.count < kManyLandmarks || r.coherence > kMostly);
 }
 
 bool Judge::landmarks_know(const Observation& seen) const {
   // Blurred landmarks hardly know places from each other, nor do those along edges.
   const Registration& r = seen.registration;
-  return seen.landmarks.located && !blurred(seen) && !phases_contradict(r.coherence, r.still_coherence);
+  const bool exact = seen.landmarks.standard_error < kInexact || r.coherence >= r.still_coherence;
+  return seen.landmarks.located && exact && !blurred(seen) &&
+         !phases_contradict(r.coherence, r.still_coherence, r.chance);
 }
 
 bool Judge::believes(const Observation& seen) const {
@@ -190,7 +204,11 @@ bool Judge::plain(const Observation& seen) const {
 }
 
 double Judge::covered(const Observation& seen) const {
-  const double strength = std::max(seen.struck / limit(kCovered, kMostCovered, still_),
+  // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
+  // not moved.
+  const bool objects = seen.rearranged && seen.landmarks.located;
+  const double struck = objects ? 0 : seen.struck;
+  const double strength = std::max(struck / limit(kCovered, kMostCovered, still_),
                                    seen.changed / limit(kHidden, kMostCovered, changed_));
   // Before a plain scene a plain cover changes little but that nothing of the scene is left.
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
@@ -247,18 +265,16 @@ double Judge::flicker(const Observation& seen) {
   levels_.push_back(seen.level);
   if (levels_.size() > kFlickerFrames) levels_.erase(levels_.begin());
   if (levels_.size() < kFlickerFrames) return 0;
-  // Steps up and down in turn, most of them of one size: at least a third of the frames turn.
-  double size = 0;
-  int turns = 0;
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < levels_.size(); ++i) steps.push_back(levels_[i] - levels_[i - 1]);
-  for (std::size_t i = 1; i < steps.size(); ++i) turns += steps[i] * steps[i - 1] < 0 ? 1 : 0;
-  for (double& step : steps) step = std::abs(step);
-  std::ranges::sort(steps);
-  size = steps[steps.size() / 3];
-  const double mean = std::max(0.02, seen.level);
-  if (turns * 3 < static_cast<int>(kFlickerFrames)) return 0;
-  return size / mean / (0.02 / options_.sensitivity);
+  // At a turn the level goes as far one way as it comes from the other: in a third of the frames at least.
+  // What rises or falls on the whole, as an exposure does, has few turns of that size.
+  std::vector<double> turns(kFlickerFrames, 0.0);
+  for (std::size_t i = 2; i < levels_.size(); ++i) {
+    const double before = levels_[i - 1] - levels_[i - 2];
+    const double after = levels_[i] - levels_[i - 1];
+    if (before * after < 0) turns[i] = std::min(std::abs(before), std::abs(after));
+  }
+  std::ranges::sort(turns, std::greater{});
+  return turns[kFlickerFrames / 3] / std::max(0.02, seen.level) / (0.02 / options_.sensitivity);
 }
 
 Findings Judge::judge(const Observation& seen) {

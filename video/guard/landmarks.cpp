@@ -35,6 +35,13 @@ constexpr double kFar = 0.7;
 /// Pixels at the picture's corners: a smaller turn is none.
 constexpr double kUnturned = 0.15;
 
+/// Of what smoothing takes away.
+double fine_energy(const Patch& patch) {
+  Patch fine = smoothed(patch);
+  for (std::size_t p = 0; p < kPatchPixels; ++p) fine[p] = patch[p] - fine[p];
+  return product(fine, fine);
+}
+
 Pose rounded(const Pose& pose) {
   return {std::round(pose.x), std::round(pose.y)};
 }
@@ -140,8 +147,14 @@ Landmarks::Visibility Landmarks::visibility() const {
     gains.push_back({landmark.gain, 1.0});
     rests.push_back({landmark.rest, 1.0});
   }
-  if (gains.size() < kLeastCount / 2) return {};
-  return {weighted_median(gains), weighted_median(rests)};
+  if (gains.size() >= kLeastCount / 2) return {weighted_median(gains), weighted_median(rests)};
+  // Where hardly any is seen, noise hides them or something else does. Noise is as fine as pixels are, and
+  // what is close to the lens is not.
+  rests.clear();
+  for (const Landmark& landmark : landmarks_) {
+    if (landmark.usable()) rests.push_back({fine_energy(landmark.seen), 1.0});
+  }
+  return {1, weighted_median(rests)};
 }
 
 void Landmarks::Amplitudes::add(const Amplitudes& other, double weight) noexcept {
@@ -201,8 +214,10 @@ LandmarkReport Landmarks::finish() {
   double lost = 0;
   report.count = 0;
   const auto [gain, noise] = visibility();
+  // What one frame was taken for, noise and all, has to be seen once more.
+  const bool proven = !renewed_ || noted_ > 0;
   for (Landmark& landmark : landmarks_) {
-    if (!landmark.usable()) continue;
+    if (!landmark.usable() || !proven) continue;
     // Nobody can say whether something so faint is there.
     const double signal = gain * gain * landmark.energy;
     if (signal < kVisible * (signal + noise)) continue;

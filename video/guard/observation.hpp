@@ -17,15 +17,16 @@ struct Observation {
   Registration registration;
   LandmarkReport landmarks;
 
-  double changed = 0;    ///< share of the picture that does not show the scene, where the registration says
-  double struck = 0;     ///< the same without what moves from frame to frame
-  double level = 0;      ///< mean grey level, 0 to 1 of what the samples can hold
-  double spread = 0;     ///< standard deviation of grey levels, the same unit
-  double dark = 0;       ///< share of sampled pixels near black
-  double bright = 0;     ///< share of sampled pixels near white
-  double light = 0;      ///< change of the lighting: natural logarithm of the factor on the mean level
-  double gain = 1;       ///< common factor on grey levels; 1 where it is not known
-  double sharpness = 1;  ///< amplitude of the finest rings over the reference's and over the gain
+  double changed = 0;  ///< share of the picture that does not show the scene, where the registration says
+  double struck = 0;   ///< the same without what moves from frame to frame
+  bool rearranged = false;  ///< what has struck is as bright, structured and detailed as what was there
+  double level = 0;         ///< mean grey level, 0 to 1 of what the samples can hold
+  double spread = 0;        ///< standard deviation of grey levels, the same unit
+  double dark = 0;          ///< share of sampled pixels near black
+  double bright = 0;        ///< share of sampled pixels near white
+  double light = 0;         ///< change of the lighting: natural logarithm of the factor on the mean level
+  double gain = 1;          ///< common factor on grey levels; 1 where it is not known
+  double sharpness = 1;     ///< amplitude of the finest rings over the reference's and over the gain
   double sharpness_error = 0;
   double detail = 1;    ///< differences of neighbouring pixels over the reference's, relative to the contrast
   double richness = 1;  ///< energy of coarse structure over the reference's, whatever it shows

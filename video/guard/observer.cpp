@@ -184,6 +184,7 @@ Observation Observer::observe(const SignalView& region) {
       compare_scene(tiles_, noise_, rows_.detail, reference_rows_.detail, out.landmarks, full_);
   out.changed = scene.changed;
   out.struck = scene.still;
+  out.rearranged = scene.rearranged;
   double own = 0;
   double expected = 0;
   for (const TileComparison& tile : tiles_) {
@@ -229,9 +230,9 @@ void Observer::adapt(double share) {
   reference_ = registrar_.reference(reference_values_);
 }
 
-void Observer::note_usual() {
+void Observer::note_usual(bool renew) {
   landmarks_.note_usual();
-  renew_landmarks_ = landmarks_.worn();
+  renew_landmarks_ = renew && landmarks_.worn();
 }
 
 void Observer::note_noise(double share) {

@@ -34,8 +34,8 @@ class Observer {
   void adapt(double share);
   /// Learns how much tiles change by themselves, from the latest frame.
   void note_noise(double share);
-  /// Takes what the latest frame shows of the landmarks for usual.
-  void note_usual();
+  /// Takes what the latest frame shows of the landmarks for usual. `renew`: the next frame may have new ones.
+  void note_usual(bool renew);
 
   const Learned& learned() const noexcept { return *learned_; }
   /// Small picture of the latest frame and of the reference, with lighting, for the page.

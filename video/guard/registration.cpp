@@ -56,8 +56,10 @@ double peak_offset(float before, float at, float after) {
 
 }  // namespace
 
-bool phases_contradict(double coherence, double still) noexcept {
-  return coherence < std::max(still - kContradiction, kDenied * still);
+bool phases_contradict(double coherence, double still, double chance) noexcept {
+  // Phases that agree with nothing, as where most of the picture moves by itself, have nothing to say.
+  const double least = std::max(std::min(kContradiction, (1 - kDenied) * still), kUnlikely * chance);
+  return still - coherence > least;
 }
 
 Registrar::Registrar(const Layout& layout) : layout_(layout), pictures_(layout), phases_(layout) {
@@ -201,7 +203,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   // Along edges landmarks look alike in many places, at which phases would not agree.
   const auto try_near = [&](const Pose& place, bool patient) {
     const PhaseAgreement near = phases_.approach(place.x, place.y);
-    if (phases_contradict(phases_.at(near.x, near.y).coherence, still)) return false;
+    if (phases_contradict(phases_.at(near.x, near.y).coherence, still, phases_.chance())) return false;
     return landmarks.try_at({near.x, near.y}, patient);
   };
   // After a jump, low frequencies lead to where the landmarks are.
@@ -211,7 +213,11 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   consider(peak.x, peak.y);
   if (settled() || landmarks.try_at(start.pose(), true)) return;
   consider(start.x, start.y);
-  if (start.x != 0 || start.y != 0) consider(0, 0);
+  if (start.x != 0 || start.y != 0) {
+    // Phases may have followed something that moves before a scene that has stayed.
+    if (!landmarks.agreed() && landmarks.try_at({})) return;
+    consider(0, 0);
+  }
   if (settled()) return;
   const Registration coarse = fit(reference, peak.x, peak.y).found;
   consider(coarse.x, coarse.y);
@@ -283,6 +289,7 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
   const double still = found.still_coherence;
   found = fine.found;
   found.still_coherence = still;
+  found.chance = chance;
   found.x = x;
   found.y = y;
   found.standard_error = error;

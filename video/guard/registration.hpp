@@ -26,6 +26,7 @@ struct Registration {
   double inliers = 0;          ///< share of the scene's structure that lies where this says, 0 to 1
   double coherence = 0;        ///< of the phases, -1 to 1: what is left of the scene's fine structure
   double still_coherence = 0;  ///< the same for a scene that has not moved
+  double chance = 0;           ///< what random phases would agree by
   bool sure = false;           ///< the phases agree by far more than chance, or the landmarks
   bool turned = false;         ///< landmarks have seen the rotation and the zoom
 
@@ -41,9 +42,12 @@ struct ReferencePicture {
   std::vector<float> by_x, by_y;            ///< gradients of the structure
 };
 
-/// Phases agree far less with a place, or a move, than with a scene that has not moved. Landmarks that look
-/// alike may lead there.
-bool phases_contradict(double coherence, double still) noexcept;
+/// Difference between two coherences, in units of chance, that is seldom an accident.
+inline constexpr double kUnlikely = 4;
+
+/// Phases agree far less with a place, or a move, than with a scene that has not moved, and by more than
+/// `chance` would explain. Landmarks that look alike may lead there.
+bool phases_contradict(double coherence, double still, double chance) noexcept;
 
 class Registrar {
  public:

@@ -21,6 +21,12 @@ constexpr double kOff = 14;
 /// What a tile counts whose structure is gone and whose level has stayed.
 constexpr double kTakenOut = 0.38;
 
+/// Factor within which structure, detail and level are those of the same objects, and of the latter.
+constexpr double kAlike = 1.7;
+constexpr double kAsBright = 1.25;
+/// Grey levels of structure, in units of the faint, without which there are no objects.
+constexpr double kObjects = 4;
+
 /// 0 at `none` and beyond, 1 at `all` and beyond.
 double ramp(double value, double none, double all) {
   return std::clamp((value - none) / (all - none), 0.0, 1.0);
@@ -93,6 +99,28 @@ void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks,
 /// How much of its fine detail a tile has beside the others, 0 to 1: 1 is all lost.
 double lost_detail(double ratio, double usual) {
   return usual > 0 ? ramp(-ratio / usual, -0.5, -0.25) : 0;
+}
+
+bool within(double a, double b, double factor) {
+  return a < factor * b && b < factor * a;
+}
+
+/// Weighted sums over tiles, of the frame or of what is expected there.
+struct Contents {
+  double weight = 0, energy = 0, detail = 0, level = 0;
+  void add(double share, double tile_energy, double tile_detail, double tile_level) noexcept {
+    weight += share;
+    energy += share * tile_energy;
+    detail += share * tile_detail;
+    level += share * tile_level;
+  }
+};
+
+/// Both show objects, and about the same ones.
+bool alike(const Contents& seen, const Contents& expected, double faint) {
+  return expected.energy > kObjects * kObjects * faint * expected.weight &&
+         within(seen.energy, expected.energy, kAlike) && within(seen.detail, expected.detail, kAlike) &&
+         within(seen.level, expected.level, kAsBright);
 }
 
 }  // namespace
@@ -168,6 +196,7 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
   const double usual_ratio = sorted.empty() ? 0 : sorted[sorted.size() * 3 / 4];
   const double gain = scene.light_known ? scene.gain : 1;
   double votes = 0;
+  Contents new_contents, old_contents;
   for (std::size_t t = 0; t < tiles.size(); ++t) {
     const TileComparison& tile = tiles[t];
     const double expected_level = std::clamp(gain * tile.expected_level + scene.offset, 0.0, full);
@@ -201,11 +230,14 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
     scene.changed += changed;
     const double still = 1 - ramp(tile.moving, 0.05 * energy + 2 * noise[t], 0.25 * energy + 4 * noise[t]);
     scene.still += changed * still;
+    new_contents.add(changed * still, tile.own, detail[t], tile.level);
+    old_contents.add(changed * still, expected, gain * expected_detail[t], expected_level);
   }
   if (votes > 0) {
     scene.changed /= votes;
     scene.still /= votes;
   }
+  scene.rearranged = alike(new_contents, old_contents, faint);
   return scene;
 }
 

@@ -43,6 +43,9 @@ struct SceneComparison {
   /// The common change of light: level = gain * expected + offset, for most tiles.
   double gain = 1, offset = 0;
   bool light_known = false;
+  /// What has changed and keeps still is as bright, as structured and as detailed as what was there: the
+  /// scene's own objects elsewhere, such as a person before the camera.
+  bool rearranged = false;
 };
 
 /// Weighs the tiles, each with one vote: structure that is lost or replaced, fine detail that is lost in a

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What busy and noisy scenes are not to be taken for: drawn ones, and observations put together by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "video/guard/guard.hpp"
+#include "video/guard/landmarks.hpp"
+#include "video/guard/registration.hpp"
+
+namespace sfft::video {
+namespace {
+
+constexpr int kWidth = 256, kHeight = 192;
+
+double strength(Judge& judge, const Observation& seen, EventKind kind) {
+  return judge.judge(seen)[static_cast<std::size_t>(kind)].strength;
+}
+
+Judge experienced() {
+  Judge judge({}, 100);
+  Observation usual;
+  usual.registration.sure = true;
+  usual.registration.coherence = 0.8;
+  for (int i = 0; i < 2 * Judge::kWarmUp; ++i) judge.learn(usual);
+  return judge;
+}
+
+/// Largest strength of a flicker over a minute of levels.
+template <class Level>
+double flicker(const Level& level) {
+  Judge judge({}, 100);
+  double most = 0;
+  for (int frame = 0; frame < 60; ++frame) {
+    Observation seen;
+    seen.level = level(frame);
+    most = std::max(most, strength(judge, seen, EventKind::flicker));
+  }
+  return most;
+}
+
+TEST(GuardBusyTest, AnExposureThatFollowsTheSceneIsNoFlicker) {
+  // Falls by a twentieth a frame, and in each fifth comes back a little.
+  EXPECT_LT(flicker([](int frame) {
+              const int back = frame / 5 + (frame % 5 > 2 ? 1 : 0);
+              return 0.9 * std::pow(0.95, frame - back) * std::pow(1.005, back);
+            }),
+            1);
+  EXPECT_GT(flicker([](int frame) { return 0.5 * (frame % 2 == 0 ? 1.03 : 0.97); }), 1);
+  EXPECT_GT(flicker([](int frame) { return 0.5 + 0.05 * std::sin(2.1 * frame); }), 1);
+}
+
+TEST(GuardBusyTest, PhasesThatAgreeWithNothingContradictNothing) {
+  EXPECT_TRUE(phases_contradict(0.1, 0.8, 0.025));
+  EXPECT_FALSE(phases_contradict(-0.08, -0.09, 0.025));
+  EXPECT_FALSE(phases_contradict(0.01, 0.06, 0.025));
+  Judge judge = experienced();
+  Observation seen;
+  seen.registration.sure = true;
+  seen.registration.x = 6;
+  seen.registration.coherence = -0.08;
+  seen.registration.still_coherence = -0.09;
+  seen.registration.chance = 0.025;
+  seen.landmarks.located = true;
+  seen.landmarks.count = 56;
+  seen.landmarks.standard_error = 0.02;
+  EXPECT_GT(strength(judge, seen, EventKind::moved), 1);
+  // Landmarks that hardly know need the phases' word.
+  seen.landmarks.standard_error = 0.15;
+  seen.registration.still_coherence = 0.01;
+  EXPECT_EQ(strength(judge, seen, EventKind::moved), 0);
+}
+
+TEST(GuardBusyTest, PhasesOfWhatPassesByAreNoMove) {
+  Judge judge = experienced();
+  Observation seen;
+  seen.registration.sure = true;
+  seen.registration.x = 4;
+  seen.registration.standard_error = 0.1;
+  seen.registration.coherence = 0.45;
+  seen.registration.still_coherence = 0.2;
+  seen.registration.chance = 0.025;
+  EXPECT_GT(strength(judge, seen, EventKind::moved), 1);
+  Observation lorry = seen;
+  lorry.richness = 100;
+  EXPECT_EQ(strength(judge, lorry, EventKind::moved), 0);
+  Observation landmarks = seen;
+  landmarks.landmarks.count = 40;
+  EXPECT_EQ(strength(judge, landmarks, EventKind::moved), 0);
+  landmarks.registration.coherence = 0.8;
+  EXPECT_GT(strength(judge, landmarks, EventKind::moved), 1);
+}
+
+/// Spots on a grid, under noise.
+std::vector<float> spots(double height, double noise, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> grain(0, noise);
+  std::vector<float> frame(kWidth * kHeight);
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      const double dx = x % 24 - 12;
+      const double dy = y % 24 - 12;
+      frame[static_cast<std::size_t>(y * kWidth + x)] = static_cast<float>(std::clamp(
+          std::round(120 + height * std::exp(-0.2 * (dx * dx + dy * dy)) + grain(random)), 0.0, 255.0));
+    }
+  }
+  return frame;
+}
+
+LandmarkReport report(Landmarks landmarks, const std::vector<float>& grey) {
+  const std::vector<std::uint8_t> frame(grey.begin(), grey.end());
+  landmarks.begin({frame, Shape{kHeight, kWidth}});
+  landmarks.try_at({});
+  return landmarks.finish();
+}
+
+TEST(GuardBusyTest, NoiseThatHidesLandmarksIsNoCover) {
+  const Landmarks scene(spots(15, 1, 1), kWidth, kHeight, 255);
+  const LandmarkReport covered = report(scene, spots(0, 1, 2));
+  EXPECT_GT(covered.count, 40);
+  EXPECT_GT(covered.lost, 0.9);
+  const LandmarkReport night = report(scene, spots(15, 60, 3));
+  EXPECT_LT(night.count * night.lost, 0.2 * covered.count);
+}
+
+TEST(GuardBusyTest, LandmarksOfOneFrameAreSeenAgainBeforeTheyCount) {
+  Landmarks grain(spots(0, 20, 4), kWidth, kHeight, 255);
+  grain.rebase({});
+  EXPECT_EQ(report(grain, spots(0, 20, 5)).count, 0);
+}
+
+/// A person, as a panel of spots, before a wall of others; both brighter or darker by chance.
+class Person {
+ public:
+  std::vector<std::uint8_t> draw(double x, bool covered = false) {
+    std::vector<std::uint8_t> frame;
+    std::normal_distribution<double> noise(0, 1);
+    for (int row = 0; row < kHeight; ++row) {
+      for (int column = 0; column < kWidth; ++column) {
+        const double from_left = column - 80 - x;
+        const bool person = from_left >= 0 && from_left < 110;
+        const double grey = covered && column >= 60 && column < 210 ? 60
+                            : person                                ? texture(from_left, row + 500.0)
+                                                                    : texture(column, row);
+        frame.push_back(static_cast<std::uint8_t>(std::clamp(grey + noise(random_) + 0.5, 0.0, 255.0)));
+      }
+    }
+    return frame;
+  }
+
+ private:
+  /// Waves in nine directions.
+  static double texture(double x, double y) {
+    double sum = 110;
+    for (int i = 1; i <= 9; ++i) {
+      const double angle = 2.4 * i;
+      const double cycles = 0.011 * i;
+      sum += 14 * std::sin(2 * 3.14159265 * cycles * (x * std::cos(angle) + y * std::sin(angle)) + i * i);
+    }
+    return sum;
+  }
+  std::mt19937 random_{7};
+};
+
+TEST(GuardBusyTest, APersonWhoFillsThePictureAndMovesIsNoCover) {
+  Person person;
+  Guard guard({.source = "drawn"});
+  int time = 0;
+  std::set<std::string> started;
+  const auto push = [&](Guard& to, const std::vector<std::uint8_t>& frame) {
+    for (const auto& [phase, event] :
+         to.push({frame, Shape{kHeight, kWidth}}, static_cast<double>(time++) / 25).events)
+      if (phase == EventPhase::start) started.insert(to_string(event.kind));
+  };
+  for (int i = 0; i < 30; ++i) push(guard, person.draw(0));
+  for (int i = 1; i <= 24; ++i) push(guard, person.draw(i));
+  for (int i = 0; i < 40; ++i) push(guard, person.draw(24));
+  EXPECT_EQ(started, std::set<std::string>{});
+  for (int i = 0; i < 10; ++i) push(guard, person.draw(24, true));
+  EXPECT_TRUE(started.contains("covered"));
+}
+
+}  // namespace
+}  // namespace sfft::video
