@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/guard.hpp"
 #include "video/guard/guard.hpp"
 #include "video/guard/landmarks.hpp"
 #include "video/guard/registration.hpp"
@@ -20,15 +21,6 @@ constexpr int kWidth = 256, kHeight = 192;
 
 double strength(Judge& judge, const Observation& seen, EventKind kind) {
   return judge.judge(seen)[static_cast<std::size_t>(kind)].strength;
-}
-
-Judge experienced() {
-  Judge judge({}, 100);
-  Observation usual;
-  usual.registration.sure = true;
-  usual.registration.coherence = 0.8;
-  for (int i = 0; i < 2 * Judge::kWarmUp; ++i) judge.learn(usual);
-  return judge;
 }
 
 /// Largest strength of a flicker over a minute of levels.

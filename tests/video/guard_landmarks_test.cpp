@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/guard.hpp"
 #include "video/guard/judge.hpp"
 #include "video/guard/landmarks.hpp"
 
@@ -64,15 +65,6 @@ Observation soft(double crisp) {
   seen.landmarks.lost = 0.4;
   seen.landmarks.crisp = crisp;
   return seen;
-}
-
-Judge experienced() {
-  Judge judge({}, 100);
-  Observation usual;
-  usual.registration.sure = true;
-  usual.registration.coherence = 0.8;
-  for (int i = 0; i < 2 * Judge::kWarmUp; ++i) judge.learn(usual);
-  return judge;
 }
 
 TEST(GuardLandmarksTest, CrispLandmarksAreNotOutOfFocus) {
