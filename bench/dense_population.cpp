@@ -16,6 +16,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "bench/command_line.hpp"
 #include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
 #include "sfft/dense.hpp"
@@ -61,28 +62,26 @@ Row parse_row(const std::string& text) {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (++i == argc) throw std::invalid_argument(word + " wants a value");
-    const std::string value = argv[i];
-    if (word == "--row") {
-      arguments.rows.push_back(parse_row(value));
-    } else if (word == "--seed") {
-      arguments.seed = std::stoull(value);
-    } else if (word == "--count") {
-      arguments.count = std::stoi(value);
-    } else if (word == "--most-points") {
-      arguments.most_points = std::stod(value);
-    } else if (word == "--rounds") {
-      arguments.rounds = std::stoi(value);
-    } else if (word == "--fftw-seconds") {
-      arguments.fftw_seconds = std::stod(value);
-    } else if (word == "--out") {
-      arguments.out = value;
+  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
+    if (name == "--row") {
+      arguments.rows.push_back(parse_row(value()));
+    } else if (name == "--seed") {
+      arguments.seed = std::stoull(value());
+    } else if (name == "--count") {
+      arguments.count = std::stoi(value());
+    } else if (name == "--most-points") {
+      arguments.most_points = std::stod(value());
+    } else if (name == "--rounds") {
+      arguments.rounds = std::stoi(value());
+    } else if (name == "--fftw-seconds") {
+      arguments.fftw_seconds = std::stod(value());
+    } else if (name == "--out") {
+      arguments.out = value();
     } else {
-      throw std::invalid_argument("unknown option " + word);
+      return false;
     }
-  }
+    return true;
+  });
   return arguments;
 }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "bench/command_line.hpp"
 #include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
 #include "sfft/dense.hpp"
@@ -32,24 +33,22 @@ struct Arguments {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (++i == argc) throw std::invalid_argument(word + " wants a value");
-    const std::string value = argv[i];
-    if (word == "--complex" || word == "--real") {
-      arguments.problems.emplace_back(bench::parse_shape(value), word == "--real");
-    } else if (word == "--threads") {
-      arguments.threads.push_back(std::stoi(value));
-    } else if (word == "--repeat") {
-      arguments.repeat = std::stoi(value);
-    } else if (word == "--fftw-seconds") {
-      arguments.fftw_seconds = std::stod(value);
-    } else if (word == "--out") {
-      arguments.out = value;
+  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
+    if (name == "--complex" || name == "--real") {
+      arguments.problems.emplace_back(bench::parse_shape(value()), name == "--real");
+    } else if (name == "--threads") {
+      arguments.threads.push_back(std::stoi(value()));
+    } else if (name == "--repeat") {
+      arguments.repeat = std::stoi(value());
+    } else if (name == "--fftw-seconds") {
+      arguments.fftw_seconds = std::stod(value());
+    } else if (name == "--out") {
+      arguments.out = value();
     } else {
-      throw std::invalid_argument("unknown option " + word);
+      return false;
     }
-  }
+    return true;
+  });
   if (arguments.threads.empty()) arguments.threads.push_back(1);
   return arguments;
 }

@@ -15,12 +15,6 @@
 
 namespace sfft::bench {
 
-inline std::string joined(int argc, char** argv) {
-  std::string command = argv[0];
-  for (int i = 1; i < argc; ++i) command.append(" ").append(argv[i]);
-  return command;
-}
-
 /// "1024x1024x1024". Throws what Shape and std::stoll throw.
 inline Shape parse_shape(const std::string& text) {
   std::vector<std::int64_t> extents;

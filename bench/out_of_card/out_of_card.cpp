@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "bench/command_line.hpp"
 #include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/out_of_card/bus.hpp"
@@ -47,40 +48,36 @@ struct Arguments {
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
   arguments.command = bench::joined(argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&] {
-      if (++i == argc) throw std::invalid_argument(word + " wants a value");
-      return std::string(argv[i]);
-    };
-    if (word == "--shape") {
+  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
+    if (name == "--shape") {
       arguments.shapes.push_back(bench::parse_shape(value()));
-    } else if (word == "--budget") {
+    } else if (name == "--budget") {
       arguments.budgets.push_back(std::stod(value()));
-    } else if (word == "--share") {
+    } else if (name == "--share") {
       arguments.shares.push_back(std::stod(value()));
-    } else if (word == "--auto") {
+    } else if (name == "--auto") {
       arguments.automatic = true;
-    } else if (word == "--real") {
+    } else if (name == "--real") {
       arguments.real = true;
-    } else if (word == "--no-gpu") {
+    } else if (name == "--no-gpu") {
       arguments.gpu = false;
-    } else if (word == "--threads") {
+    } else if (name == "--threads") {
       arguments.threads = std::stoi(value());
-    } else if (word == "--repeat") {
+    } else if (name == "--repeat") {
       arguments.repeat = std::stoi(value());
-    } else if (word == "--fftw") {
+    } else if (name == "--fftw") {
       arguments.fftw.push_back(std::stoi(value()));
-    } else if (word == "--fftw-estimate") {
+    } else if (name == "--fftw-estimate") {
       arguments.fftw_flags = FFTW_ESTIMATE;
-    } else if (word == "--fftw-seconds") {
+    } else if (name == "--fftw-seconds") {
       arguments.fftw_seconds = std::stod(value());
-    } else if (word == "--out") {
+    } else if (name == "--out") {
       arguments.out = value();
     } else {
-      throw std::invalid_argument("unknown option " + word);
+      return false;
     }
-  }
+    return true;
+  });
   if (arguments.shapes.empty()) throw std::invalid_argument("give at least one --shape");
   if (arguments.budgets.empty()) arguments.budgets.push_back(0);
   return arguments;

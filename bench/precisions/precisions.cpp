@@ -18,6 +18,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bench/command_line.hpp"
 #include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/precisions/signals.hpp"
@@ -216,19 +217,18 @@ json measure(const Case& what, int repeat) {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string word = argv[i];
-    if (i + 1 == argc) throw std::invalid_argument(word + " wants a value");
-    if (word == "--filter") {
-      arguments.filter = argv[i + 1];
-    } else if (word == "--repeat") {
-      arguments.repeat = std::stoi(argv[i + 1]);
-    } else if (word == "--out") {
-      arguments.out = argv[i + 1];
+  for_options(argc, argv, [&](const std::string& name, const auto& value) {
+    if (name == "--filter") {
+      arguments.filter = value();
+    } else if (name == "--repeat") {
+      arguments.repeat = std::stoi(value());
+    } else if (name == "--out") {
+      arguments.out = value();
     } else {
-      throw std::invalid_argument("unknown option " + word);
+      return false;
     }
-  }
+    return true;
+  });
   if (arguments.repeat < 1) throw std::invalid_argument("--repeat wants 1 or more");
   return arguments;
 }

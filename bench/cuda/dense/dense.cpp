@@ -14,6 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "bench/command_line.hpp"
 #include "bench/cuda/dense/groups.hpp"
 #include "bench/cuda/dense/kernels.hpp"
 #include "bench/cuda/library_on_gpu.hpp"
@@ -32,32 +33,28 @@ struct Arguments {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&] {
-      if (++i == argc) throw std::invalid_argument(word + " wants a value");
-      return std::string(argv[i]);
-    };
-    if (word == "--out") {
+  for_options(argc, argv, [&](const std::string& name, const auto& value) {
+    if (name == "--out") {
       arguments.out = value();
-    } else if (word == "--group") {
+    } else if (name == "--group") {
       arguments.group = value();
-    } else if (word == "--filter") {
+    } else if (name == "--filter") {
       arguments.filter = value();
-    } else if (word == "--wisdom-in") {
+    } else if (name == "--wisdom-in") {
       arguments.wisdom_in = value();
-    } else if (word == "--wisdom-out") {
+    } else if (name == "--wisdom-out") {
       arguments.wisdom_out = value();
-    } else if (word == "--tune") {
+    } else if (name == "--tune") {
       arguments.tune = true;
-    } else if (word == "--quick") {
+    } else if (name == "--quick") {
       arguments.quick = true;
-    } else if (word == "--list") {
+    } else if (name == "--list") {
       arguments.list = true;
     } else {
-      throw std::invalid_argument("unknown option " + word);
+      return false;
     }
-  }
+    return true;
+  });
   return arguments;
 }
 
