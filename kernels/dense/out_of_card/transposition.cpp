@@ -195,6 +195,14 @@ void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matr
   finish_past();
 }
 
+/// `count` columns from `begin` on, contiguous in `to`.
+template <class Real>
+void Transposition<Real>::copy_columns(const std::complex<Real>* begin, std::int64_t count,
+                                       std::complex<Real>* to) const {
+  for (std::int64_t i = 0; i < rows_; ++i)
+    std::copy_n(begin + i * columns_ * element_, count * element_, to + i * count * element_);
+}
+
 /// Row i of column j comes from row i + j/b, b = columns/common.
 template <class Real>
 void Transposition<Real>::rotate_columns(std::int64_t first, std::complex<Real>* matrix,
@@ -202,8 +210,7 @@ void Transposition<Real>::rotate_columns(std::int64_t first, std::complex<Real>*
   const std::int64_t count = std::min(block_, columns_ - first), pitch = columns_ * element_,
                      b = columns_ / common_;
   std::complex<Real>* const begin = matrix + first * element_;
-  for (std::int64_t i = 0; i < rows_; ++i)
-    std::copy_n(begin + i * pitch, count * element_, scratch + i * count * element_);
+  copy_columns(begin, count, scratch);
   for (std::int64_t i = 0; i < rows_; ++i) {
     for (std::int64_t j = 0; j < count; ++j) {
       std::int64_t from = i + (first + j) / b;
@@ -240,8 +247,7 @@ void Transposition<Real>::shuffle_columns(std::int64_t first, std::complex<Real>
   const std::int64_t count = std::min(block_, columns_ - first), pitch = columns_ * element_,
                      a = rows_ / common_;
   std::complex<Real>* const begin = matrix + first * element_;
-  for (std::int64_t i = 0; i < rows_; ++i)
-    std::copy_n(begin + i * pitch, count * element_, scratch + i * count * element_);
+  copy_columns(begin, count, scratch);
   for (std::int64_t i = 0; i < rows_; ++i) {
     std::int64_t from = (first + i * columns_ - i / a) % rows_;
     for (std::int64_t j = 0; j < count; ++j) {

@@ -33,6 +33,7 @@ class Transposition {
   /// Of elements that are longer than a row of a tile: they change places one by one.
   void swap_elements(std::int64_t part, std::complex<Real>* matrix) const;
   void swap_tiles(std::int64_t part, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
+  void copy_columns(const std::complex<Real>* begin, std::int64_t count, std::complex<Real>* to) const;
   void rotate_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void shuffle_row(std::int64_t row, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void shuffle_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
