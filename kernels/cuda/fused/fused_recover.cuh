@@ -146,11 +146,6 @@ __device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& pa
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/// For the two warps that settle a frame: its own barrier, so that the others need not come.
-__device__ __forceinline__ void settle_barrier() {
-  asm volatile("bar.sync 1, 64;" ::: "memory");
-}
-
 /// The blocks of a cluster exchange their rows' sums, and each finishes a slice of the rows. They then
 /// exchange what their slices add to the account. Each block makes the account for its own slice's errors;
 /// the last warp settles it while the one before looks at the witness, and the first block writes it.
@@ -268,12 +263,9 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     for (int g = 0; g < cluster * a.layout.segments; ++g) prediction += predicted[g * kWitnessReals + lane];
     const double residue = witness_residue<kReal>(plan.witness.trimmed, sample, prediction, memory.keys);
     if (lane == 0) memory.seen = {residue, samples_power};
-    __syncwarp();
-    settle_barrier();
   }
-  Ratios ratios{};
+  Sums all;
   if (settles) {  // in every block, with the same result
-    Sums all;
 #pragma unroll 4
     for (int w = lane; w < cluster * senders; w += 32) {
       all.power += scratch[w].power;
@@ -282,10 +274,10 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
       all.fit += scratch[w].fit;
     }
     all.over_warp();
-    if (witness) settle_barrier();
-    ratios = settle_frame(plan, all, memory.seen, memory);
   }
   if (own < last) store_at(plan.k, a.batch, frame, own)(own_value);
+  __syncthreads();
+  const Ratios ratios = settles ? settle_frame(plan, all, memory.seen, memory) : Ratios{};
   __syncthreads();
   const Scales scales = memory.scales;
   if (settles && rank == 0) write_account(a.batch, frame, ratios);
