@@ -209,7 +209,8 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   app.footer(kExamples);
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
-  app.fallthrough();  // --config may stand behind the command
+  app.fallthrough();                                        // --config may stand behind the command
+  app.allow_config_extras(CLI::config_extras_mode::error);  // a misspelt option is not left out
   app.set_config("--config", "",
                  "Read options from a file: a section per command, a line per option, as in\n"
                  "[run]\nk = 500");
@@ -224,6 +225,11 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
       ->required();
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ConfigError& problem) {
+    error << "--config: " << problem.what()
+          << "\nA section has the name of a command, and a line that of one of its options: see --help.\n";
+    line.exit_code = kUsage;
+    return line;
   } catch (const CLI::ParseError& problem) {
     line.exit_code = app.exit(problem, out, error) == 0 ? kFine : kUsage;
     return line;

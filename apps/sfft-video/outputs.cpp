@@ -70,8 +70,9 @@ video::SpectrumSink* Outputs::spectra() noexcept {
 }
 
 void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum) {
-  if (!file) return;
-  if (!outputs_.guarded([&] { file->write(frame, spectrum); })) file.reset();
+  if (!file || outputs_.guarded([&] { file->write(frame, spectrum); })) return;
+  file.reset();
+  outputs_.spectra_file_.reset();  // what it took of a full disk is there for the others
 }
 
 void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) {
@@ -114,18 +115,20 @@ void Outputs::add(const video::FrameRecord& frame) noexcept {
 
 void Outputs::save_csv() noexcept {
   if (!csv_) return;
-  guarded([&] {
+  const bool kept = guarded([&] {
     csv_->write(csv_lines_);
     csv_->commit();
   });
+  if (!kept) csv_.reset();
 }
 
 void Outputs::save_text(Output& output, const std::function<std::string()>& text) noexcept {
   if (!output) return;
-  guarded([&] {
+  const bool kept = guarded([&] {
     output->write(text());
     output->commit();
   });
+  if (!kept) output.reset();
 }
 
 void Outputs::save(const video::RunReport& report) {

@@ -139,6 +139,70 @@ TEST(Decoder, WakesForSeveralFramesAndForTheLast) {
   EXPECT_EQ(decoder.next(1, 1, kGo, 8).size(), 1u);
 }
 
+/// Numbers the second byte of each frame when its samples are made, and says by which thread.
+class LateSource final : public FrameSource {
+ public:
+  class Unmade final : public UnmadeSamples {
+   public:
+    Unmade(LateSource& source, int number) : source_(source), number_(number) {}
+    void make(Frame& frame) override { source_.fill(frame, number_); }
+
+   private:
+    LateSource& source_;
+    int number_;
+  };
+
+  explicit LateSource(int frames) : frames_(frames) {}
+  const SourceInfo& info() const noexcept override { return info_; }
+  bool next(Frame& frame) override {
+    if (!advance(frame)) return false;
+    load(frame);
+    return true;
+  }
+  bool advance(Frame& frame) override {
+    frame.seconds = ++found_;
+    return found_ <= frames_;
+  }
+  void load(Frame& frame) override { fill(frame, found_ - 1); }
+  std::unique_ptr<UnmadeSamples> load_later() override {
+    if (found_ % 5 == 0) return nullptr;
+    return std::make_unique<Unmade>(*this, found_ - 1);
+  }
+  void fill(Frame& frame, int number) {
+    if (std::this_thread::get_id() == consumer) ++made_by_consumer;
+    frame.width = frame.height = 16;
+    frame.samples.assign(256, static_cast<std::byte>(number));
+  }
+
+  const std::thread::id consumer = std::this_thread::get_id();
+  int made_by_consumer = 0;
+
+ private:
+  int frames_, found_ = 0;
+  SourceInfo info_;
+};
+
+TEST(Decoder, TheConsumerMakesSamplesThatItWaitsFor) {
+  for (const std::size_t most : {std::size_t{1}, std::size_t{3}}) {
+    LateSource source(200);
+    Decoder decoder(source, {.slots = 12, .samples_by_consumer = true});
+    int seen = 0;
+    while (true) {
+      const auto frames = decoder.next(most, 1, kGo, 4);
+      if (frames.empty()) break;
+      for (const DecodedFrame& decoded : frames) {
+        ASSERT_EQ(decoded.frame.samples.size(), 256u);
+        EXPECT_EQ(number_of(decoded), seen % 256);
+        EXPECT_EQ(decoded.frame.seconds, ++seen);
+        EXPECT_FALSE(decoded.later);
+      }
+    }
+    EXPECT_EQ(seen, 200);
+    EXPECT_GT(source.made_by_consumer, 0);  // the first frame at least: nothing was there before it
+    EXPECT_LE(source.made_by_consumer, 160);
+  }
+}
+
 TEST(Decoder, ASlowSourceIsNotWaitedForWhereOneFrameIsEnough) {
   NumberedSource source(3, End::silent);
   Decoder decoder(source, {.slots = 16});

@@ -71,6 +71,13 @@ TEST_F(ImageList, AFileOfThatNameIsNoPatternAndNoCamera) {
   EXPECT_EQ(input_files("file:///x/y"), Names{"/x/y"});
 }
 
+TEST_F(ImageList, AFolderOfRecordingsIsNoSequence) {
+  EXPECT_NE(failure(at("")).find("neither images"), std::string::npos);
+  make("a.mp4");
+  EXPECT_NE(failure(at("")).find("holds recordings and no images"), std::string::npos);
+  EXPECT_EQ(list_recordings(at("")), std::vector<std::string>{at("a.mp4")});
+}
+
 TEST_F(ImageList, NamesThatCannotBeOpenedAreInputErrors) {
   fs::create_symlink("circle", at("circle"));
   for (const std::string& input : {at(std::string(300, 'x')), at(std::string(5000, 'x')), at("circle"),

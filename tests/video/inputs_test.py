@@ -130,6 +130,10 @@ class InputsTest(unittest.TestCase):
             report = json.loads(done.stdout)
             self.assertEqual((report["template"]["k"], report["input"]["frames_read"]), (17, 3 - len(arguments) // 2))
         self.assertEqual(run("run", "-", "--config", self.path("none.ini"), stdin=film(5)).returncode, 2)
+        for wrong, name in ((b"[run]\nvrify = 0\n", b"vrify"), (b"[ran]\nk = 17\n", b"ran"), (b"k = 17\n", b"k")):
+            done = run("run", "-", "--config", self.write("wrong.ini", wrong), stdin=film(5))
+            self.assertEqual((done.returncode, done.stdout), (2, b""), wrong)
+            self.assertIn(name, done.stderr)
 
     def test_a_stream_that_breaks_off_is_opened_again(self):
         if not HAS_LIBAV:

@@ -7,6 +7,7 @@ usage: outputs_test.py SFFT_VIDEO RECORDING [CLASS]
 import json
 import os
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -205,6 +206,21 @@ class Failures(OutputsTest):
             if limit < whole:
                 self.assertIn("spectra", lost)
             self.assertEqual(sorted(os.listdir(self.folder)), sorted(KINDS), "no litter")
+
+    def test_outputs_that_fill_a_disk_leave_room_for_reports(self):
+        if not self.has_hdf5:
+            self.skipTest("this build has no HDF5")
+        # A small file system of its own: spectra fill it while frames still come, and the reports would fit.
+        mount = f"mount -t tmpfs -o size=200k none {self.folder}"
+        if not shutil.which("unshare") or subprocess.run(["unshare", "-rm", "sh", "-c", mount], capture_output=True, check=False).returncode:
+            self.skipTest("file systems cannot be mounted here")
+        outputs = "--json r.json --csv r.csv --spectra r.h5 --k 700 --quiet"
+        script = f"{mount} && cd {self.folder} && '{os.path.abspath(PROGRAM)}' run - {outputs}; echo $?; ls -A; cat r.json"
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script], input=film(400, 48, 32), capture_output=True, timeout=100, check=False)
+        code, *listed = done.stdout.decode().split("{", 1)[0].split()
+        self.assertEqual((code, listed), ("2", ["r.csv", "r.json"]), done.stderr)
+        self.assertEqual(json.loads(done.stdout[done.stdout.index(b"{"):])["status"], "complete")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
     def test_a_crash_of_the_process_that_writes_spectra_loses_nothing_else(self):
         if not self.has_hdf5:

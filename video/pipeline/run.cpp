@@ -235,10 +235,10 @@ class Reading {
     const BatchingRequest request = run_.batching_request(false);
     const std::int64_t limit_bytes = batch_limit_bytes();
     const Batching batching = choose_batching(request, frame_bytes, limit_bytes);
-    Decoder decoder(
-        source_,
-        {.limit = std::max<std::int64_t>(0, left()),
-         .slots = batching.slots + (info.width > 0 ? frames_ahead(request, frame_bytes, limit_bytes) : 0)});
+    Decoder decoder(source_, {.limit = std::max<std::int64_t>(0, left()),
+                              .slots = batching.slots +
+                                       (info.width > 0 ? frames_ahead(request, frame_bytes, limit_bytes) : 0),
+                              .samples_by_consumer = batching.most == 1});
     read_first(decoder);
     while (!stop_ && !over_) over_ = !transform_next(decoder, batching);
   }

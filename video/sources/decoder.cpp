@@ -85,10 +85,7 @@ void Decoder::publish() {
 
 bool Decoder::read_into(std::size_t slot) {
   DecodedFrame& decoded = slots_[slot];
-  if (options_.memory.empty()) {
-    reuse_samples(decoded.frame);
-    return source_.next(decoded.frame);
-  }
+  if (options_.memory.empty()) return read_samples(decoded);
   const std::size_t offset = slot * options_.frame_bytes;
   bool there = false;
   if (!(options_.pictures != nullptr ? read_on_gpu(offset, there) : source_.next(scratch_))) return false;
@@ -109,6 +106,39 @@ bool Decoder::read_into(std::size_t slot) {
   return true;
 }
 
+bool Decoder::read_samples(DecodedFrame& decoded) {
+  /// More than this, and the consumer has enough to do.
+  constexpr std::size_t kFew = 4;
+  Frame& frame = decoded.frame;
+  reuse_samples(frame);
+  if (!options_.samples_by_consumer) return source_.next(frame);
+  if (!source_.advance(frame)) return false;
+  const auto waiting = [this] {
+    const std::lock_guard lock(mutex_);
+    return full_ < kFew;
+  };
+  if (waiting()) decoded.later = source_.load_later();
+  if (decoded.later) {
+    spare_samples(frame);
+  } else {
+    source_.load(frame);
+  }
+  return true;
+}
+
+/// Of the consumer's frames, by its thread.
+void Decoder::make_samples() {
+  for (std::size_t i = first_; i < first_ + held_; ++i) {
+    DecodedFrame& decoded = slots_[i];
+    if (!decoded.later) continue;
+    const auto begin = Clock::now();
+    reuse_samples(decoded.frame);
+    decoded.later->make(decoded.frame);
+    decoded.later.reset();
+    decoded.decode_us += std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+  }
+}
+
 /// Reads the next frame into the GPU's memory, or into scratch_ if it is not `there`.
 bool Decoder::read_on_gpu(std::size_t offset, bool& there) {
   if (!source_.advance(scratch_)) return false;
@@ -125,6 +155,11 @@ void Decoder::reuse_samples(Frame& frame) {
   if (spare_.empty()) return;
   frame.samples = std::move(spare_.back());
   spare_.pop_back();
+}
+
+void Decoder::spare_samples(Frame& frame) {
+  const std::lock_guard lock(mutex_);
+  spare_.push_back(std::move(frame.samples));
 }
 
 /// Of the consumer's frames, with the mutex held.
@@ -174,6 +209,8 @@ std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
   if (full_ == 0 && !stop && error_) std::rethrow_exception(error_);
   held_ = std::min({most, full_, slots_.size() - first_});
   full_ -= held_;
+  lock.unlock();
+  make_samples();
   return std::span(slots_).subspan(first_, held_);
 }
 

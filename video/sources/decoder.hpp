@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -19,6 +20,7 @@ namespace sfft::video {
 struct DecodedFrame {
   Frame frame;                           ///< without samples where these were put into the decoder's memory
   const std::byte* elsewhere = nullptr;  ///< then they are here
+  std::unique_ptr<UnmadeSamples> later;  ///< the decoder's: what next() makes the samples from
   double decode_us = 0;                  ///< time to read and decode, waiting for the input included
 
   SignalView view() const;
@@ -27,6 +29,9 @@ struct DecodedFrame {
 struct DecoderOptions {
   std::int64_t limit = 0;  ///< reads at most this many frames; 0: all
   std::size_t slots = 5;   ///< frames that are held at once: the consumer's and those decoded ahead
+  /// The consumer's thread makes the samples of frames that it waits for, where the source knows how: a
+  /// consumer that then reads them finds them in its core's cache.
+  bool samples_by_consumer = false;
   /// Where frames of `frame_bytes` go, side by side; room for `slots` of them. Empty: the decoder allocates.
   std::span<std::byte> memory{};
   std::size_t frame_bytes = 0;
@@ -59,8 +64,11 @@ class Decoder {
  private:
   void read_all();
   bool read_into(std::size_t slot);
+  bool read_samples(DecodedFrame& decoded);
+  void make_samples();
   bool read_on_gpu(std::size_t offset, bool& there);
   void reuse_samples(Frame& frame);
+  void spare_samples(Frame& frame);
   void release();
   bool wait_for_room();
   void publish();

@@ -98,6 +98,8 @@ std::vector<std::string> files_of_directory(const std::string& path, const Exten
 
 std::vector<std::string> images_of_directory(const std::string& path) {
   std::vector<std::string> paths = files_of_directory(path, image_extensions());
+  if (paths.empty() && !files_of_directory(path, recording_extensions()).empty())
+    throw InputError(fmt::format("directory '{}' holds recordings and no images: name one of them", path));
   if (paths.empty()) {
     throw InputError(
         fmt::format("directory '{}' holds neither images (png, jpg, tif, bmp, pgm, …) nor recordings", path));

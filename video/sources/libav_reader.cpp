@@ -5,9 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
+#include <utility>
 
 #include "video/sources/luma.hpp"
 #include "video/sources/nvdec.hpp"
@@ -47,6 +50,23 @@ int video_stream(const AVFormatContext& format) {
   }
   return cover;
 }
+
+/// FFmpeg's own choice is one more, which costs time where another thread reads the pictures. It takes no
+/// more than 16 by itself either.
+int thread_per_core() {
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+}
+
+class HeldPicture final : public UnmadeSamples {
+ public:
+  HeldPicture(libav::Picture picture, int quarter_turns)
+      : picture_(std::move(picture)), quarter_turns_(quarter_turns) {}
+  void make(Frame& frame) override { to_luma(*picture_, quarter_turns_, frame); }
+
+ private:
+  libav::Picture picture_;
+  int quarter_turns_;
+};
 
 class Dictionary {
  public:
@@ -116,7 +136,7 @@ void LibavReader::open_decoder() {
   decoder_.reset(libav::allocated(avcodec_alloc_context3(codec)));
   if (avcodec_parameters_to_context(decoder_.get(), stream_->codecpar) < 0) throw std::bad_alloc();
   decoder_->pkt_timebase = stream_->time_base;
-  decoder_->thread_count = options_.threads;
+  decoder_->thread_count = options_.threads > 0 ? options_.threads : thread_per_core();
   decoder_->thread_type = options_.live ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
   if (options_.skip_loop_filter) decoder_->skip_loop_filter = AVDISCARD_ALL;
   if (options_.on_gpu) {
@@ -197,9 +217,20 @@ bool LibavReader::next() {
   return false;
 }
 
-void LibavReader::picture(Frame& frame) const {
+void LibavReader::picture(Frame& frame) {
   if (picture_on_gpu()) return to_luma(*nvdec::download(*picture_), quarter_turns_, frame);
   to_luma(*picture_, quarter_turns_, frame);
+  width_ = picture_->width;
+  height_ = picture_->height;
+  format_of_samples_ = picture_->format;
+}
+
+std::unique_ptr<UnmadeSamples> LibavReader::take_picture() {
+  const bool alike = picture_->width == width_ && picture_->height == height_;
+  if (!alike || picture_->format != format_of_samples_) return nullptr;
+  libav::Picture next(libav::allocated(av_frame_alloc()));
+  picture_.swap(next);
+  return std::make_unique<HeldPicture>(std::move(next), quarter_turns_);
 }
 
 bool LibavReader::picture_on_gpu() const {

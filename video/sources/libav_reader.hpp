@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -35,7 +36,9 @@ class LibavReader {
   /// Decodes the next picture. False after the last one, and then end() says why.
   bool next();
   /// The picture that next() decoded, as luma, turned as the recording says.
-  void picture(Frame& frame) const;
+  void picture(Frame& frame);
+  /// The same for later. Null where the picture is unlike the one before, or in a GPU's memory.
+  std::unique_ptr<UnmadeSamples> take_picture();
   /// Whether that picture is in a GPU's memory.
   bool picture_on_gpu() const;
   /// Puts such a picture's luma, which must have this size, into memory of that GPU; false where it has
@@ -96,6 +99,7 @@ class LibavReader {
   std::optional<PacketCount> count_;
   std::string gpu_problem_;
   int quarter_turns_ = 0;
+  int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the last picture() on the host
   int end_ = 0;
   bool held_ = false;  ///< a packet waits until the decoder has given out all that came before it
   int failures_ = 0;   ///< in a row

@@ -76,6 +76,8 @@ class FileSource final : public FrameSource {
                     info_.path, frame.width, frame.height, info_.width, info_.height));
   }
 
+  std::unique_ptr<UnmadeSamples> load_later() override { return loaded_ ? reader_->take_picture() : nullptr; }
+
   bool seek(double seconds) override {
     const double start = reader_->start_seconds();
     if (!std::isfinite(start)) return false;

@@ -87,6 +87,10 @@ class SelectedSource final : public FrameSource {
     if (selection_.roi) cut(frame);
   }
 
+  std::unique_ptr<UnmadeSamples> load_later() override {
+    return selection_.roi ? nullptr : source_->load_later();
+  }
+
   bool on_gpu() const noexcept override { return source_->on_gpu() && !selection_.roi; }
   bool load_on_gpu(Frame& frame, const DevicePictures& pictures, std::size_t offset) override {
     return on_gpu() && source_->load_on_gpu(frame, pictures, offset);

@@ -73,6 +73,14 @@ struct SourceLog {
   double most_interval_seconds = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// A frame that was found, with what its samples are made from.
+class UnmadeSamples {
+ public:
+  virtual ~UnmadeSamples() = default;
+  /// Adds the frame's size and samples, on any thread.
+  virtual void make(Frame& frame) = 0;
+};
+
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
@@ -86,6 +94,9 @@ class FrameSource {
   /// load() adds its size and samples. A source that cannot tell them apart does all in the first step.
   virtual bool advance(Frame& frame) { return next(frame); }
   virtual void load(Frame& frame) { static_cast<void>(frame); }
+  /// Instead of load(): what makes the samples later, while the source reads on. Null: this frame takes
+  /// load().
+  virtual std::unique_ptr<UnmadeSamples> load_later() { return nullptr; }
   /// Whether frames are decoded into a GPU's memory.
   virtual bool on_gpu() const noexcept { return false; }
   /// Like load() for a frame of the size and depth that `frame` has, with the samples written at an offset of
