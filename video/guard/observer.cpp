@@ -167,9 +167,7 @@ Observation Observer::observe(const SignalView& region) {
     }
   }
   if (renew_landmarks_ && out.registration.sure) {
-    const auto [width, height] = std::pair(learned_->layout.region.width, learned_->layout.region.height);
-    landmarks_ = Landmarks(grey_levels(region), width, height, full_);
-    landmarks_.rebase(out.registration.pose());
+    choose_landmarks(region, out.registration.pose());
   }
   renew_landmarks_ = false;
   last_ = out.registration.sure ? out.registration : Registration{};
@@ -214,6 +212,18 @@ void Observer::follow() {
   last_ = {};
   landmarks_.follow();
   reference_ = registrar_.reference(reference_values_);
+}
+
+void Observer::choose_landmarks(const SignalView& region, const Pose& pose) {
+  const auto [width, height] = std::pair(learned_->layout.region.width, learned_->layout.region.height);
+  landmarks_ = Landmarks(grey_levels(region), width, height, full_);
+  landmarks_.rebase(pose);
+}
+
+void Observer::accept(const SignalView& region, const Pose& pose) {
+  adapt(1);
+  choose_landmarks(region, pose);
+  last_ = {};
 }
 
 void Observer::adapt(double share) {
