@@ -64,7 +64,7 @@ std::string describe(EventKind kind, const Observation& seen, const Finding& fin
     case EventKind::defocused:
       return fmt::format("{:.0f} % of the fine detail is left", 100 * std::max(0.0, seen.sharpness));
     case EventKind::frozen:
-      return "frames repeat";
+      return "the picture stands still";
     case EventKind::dark:
     case EventKind::blinded:
       return fmt::format("mean level {:.0f} %", 100 * seen.level);
@@ -218,7 +218,8 @@ void Guard::update_events() {
     const Hysteresis::Change change = condition.update(frames_, finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
       // Frames repeat since the run of repeats began.
-      const std::int64_t start = kind == EventKind::frozen ? frames_ - judge_->repeats() : condition.start();
+      const std::int64_t start =
+          kind == EventKind::frozen ? frames_ - judge_->still_frames() : condition.start();
       begin(kind, start, seconds_of(start));
     }
     if (change == Hysteresis::Change::ends) finish(kind, condition.end(), seconds_of(condition.end()));

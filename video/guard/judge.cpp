@@ -33,6 +33,17 @@ constexpr double kLostEverywhere = 0.7;
 constexpr double kSoft = 0.8;
 constexpr double kLostHalf = 0.5;
 constexpr int kRepeats = 7;
+/// The same where no noise was seen before, longer than encoders usually leave a still picture alone.
+constexpr int kRepeatsUnheard = 1000;
+/// Share of the tiles that have noise in a scene that is not to repeat.
+constexpr double kLively = 0.25;
+/// Of the full range, and of the pixels: a picture in which nothing can be seen may repeat.
+constexpr double kFlat = 0.02;
+constexpr double kAllWhite = 0.9;
+/// Gain below which noise may be gone with the light.
+constexpr double kDimmed = 0.7;
+/// Part of the threshold at which a picture no longer stands still.
+constexpr double kReleased = 0.7;
 constexpr double kLight = 0.18;
 /// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
 constexpr double kMostShift = 1.35;
@@ -250,7 +261,28 @@ double Judge::defocused(const Observation& seen) const {
 }
 
 double Judge::frozen(const Observation& seen) {
-  const double limit = std::max(kRepeats / options_.sensitivity, 3 * usual_repeats_);
+  stillness_.hold(still_frames_ > 0);
+  if (!seen.repeats) lively_ = stillness_.lively();
+  stillness_.add(seen.activity);
+  const bool plain_picture = seen.spread < kFlat || seen.bright > kAllWhite;
+  const double repeating = repeating_frames(seen);
+  // What hides the scene, dims it or takes its detail away takes noise away, too.
+  const bool visible = seen.changed < kHidden && seen.gain > kDimmed &&
+                       seen.detail > kSoft * detail_.level() && !plain_picture;
+  const double standing = visible ? options_.sensitivity * stillness_.strength() : 0;
+  const double strength = plain_picture ? 0 : std::max(repeating, standing);
+  if (strength < kReleased) {
+    still_frames_ = 0;
+  } else if (still_frames_ == 0 || repeating > 0) {
+    still_frames_ = repeating >= standing ? repeats_ : Stillness::kWindow;
+  }
+  return strength;
+}
+
+double Judge::repeating_frames(const Observation& seen) {
+  // A scene in which nothing moves and whose noise is coded away repeats by itself.
+  const double least = lively_ > kLively ? kRepeats : kRepeatsUnheard;
+  const double limit = std::max(least / options_.sensitivity, 3 * usual_repeats_);
   if (!seen.repeats) {  // a run has ended; one that was no event is usual here
     usual_repeats_ =
         std::max(usual_repeats_ * 0.9995, repeats_ <= limit ? static_cast<double>(repeats_) : 0.0);

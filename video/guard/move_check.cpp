@@ -18,11 +18,37 @@ constexpr std::int64_t kColumns = 28, kRows = 16;
 constexpr double kSamples = kPatchPixels / 6.0;
 /// Log-likelihood ratio from which a patch has something to say: one in 150 by chance.
 constexpr double kClear = 5;
+/// Part of a patch's energy that the better explanation leaves at most.
+constexpr double kExplained = 0.5;
 /// Energy of residuals that rounding and compression leave, of a patch, in squares of a 255th.
 constexpr double kFloor = 0.25 * kPatchPixels;
 /// Patches, and their share, whose word counts against a move.
-constexpr int kLeastStayed = 6;
-constexpr double kStayed = 0.3;
+constexpr int kLeastStayed = 8;
+constexpr double kStayed = 0.25;
+
+/// Takes the mean and the slope away: shades of bodies and walls look alike anywhere.
+void remove_plane(Patch& patch) {
+  remove_mean(patch);
+  constexpr float kMiddle = 0.5F * (kPatchSide - 1);
+  float across = 0;
+  float down = 0;
+  for (int row = 0; row < kPatchSide; ++row) {
+    for (int column = 0; column < kPatchSide; ++column) {
+      const float value = patch[static_cast<std::size_t>(row * kPatchSide + column)];
+      across += value * (static_cast<float>(column) - kMiddle);
+      down += value * (static_cast<float>(row) - kMiddle);
+    }
+  }
+  // Sum of the squares of a coordinate over the patch.
+  constexpr float kSpread = kPatchPixels * (kPatchSide * kPatchSide - 1) / 12.0F;
+  for (int row = 0; row < kPatchSide; ++row) {
+    for (int column = 0; column < kPatchSide; ++column) {
+      patch[static_cast<std::size_t>(row * kPatchSide + column)] -=
+          (across * (static_cast<float>(column) - kMiddle) + down * (static_cast<float>(row) - kMiddle)) /
+          kSpread;
+    }
+  }
+}
 
 /// The part of a patch's energy that another patch does not explain.
 double unexplained(const Patch& seen, const Patch& expected) {
@@ -75,7 +101,7 @@ MoveCheck::Votes MoveCheck::vote(const SignalView& frame, const Pose& pose, cons
     if (!inside(column, row)) return std::nullopt;
     Patch patch{};
     read_patch(pixels_.data(), width_, column, row, taps_near(from_x - left), taps_near(from_y - top), patch);
-    remove_mean(patch);
+    remove_plane(patch);
     return patch;
   };
   const double floor = kFloor * unit_ * unit_;
@@ -90,12 +116,14 @@ MoveCheck::Votes MoveCheck::vote(const SignalView& frame, const Pose& pose, cons
         if (!there || !here) continue;
         Patch seen{};
         read_patch(pixels, frame.stride(0), x, y, taps_near(0), taps_near(0), seen);
-        remove_mean(seen);
+        remove_plane(seen);
         const double moved = unexplained(seen, *there) + floor;
         double stayed = unexplained(seen, *here) + floor;
         // The scene may not have swayed as its landmarks have.
         if (const std::optional<Patch> same = origin(x, y, {}))
           stayed = std::min(stayed, unexplained(seen, *same) + floor);
+        // What explains neither the one way nor the other is something else.
+        if (std::min(moved, stayed) > kExplained * (product(seen, seen) + floor)) continue;
         const double ratio = 0.5 * kSamples * std::log(stayed / moved);
         if (ratio > kClear) ++votes.moved;
         if (ratio < -kClear) ++votes.stayed;

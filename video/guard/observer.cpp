@@ -61,6 +61,7 @@ Observer::Observer(std::shared_ptr<const Learned> learned, double full)
       registrar_(learned_->layout),
       grid_(registrar_.pictures()),
       reference_(registrar_.reference(reference_values_)),
+      activity_(full),
       landmarks_(learned_->mean_frame, learned_->layout.region.width, learned_->layout.region.height, full),
       noise_(kTiles, 0.0) {}
 
@@ -77,6 +78,7 @@ Observer::Observer(const Observer& other)
       reference_(other.reference_),
       reference_rows_(other.reference_rows_),
       rows_(other.rows_),
+      activity_(other.activity_),
       renew_landmarks_(other.renew_landmarks_),
       has_rows_(other.has_rows_),
       has_previous_(other.has_previous_),
@@ -175,6 +177,7 @@ Observation Observer::observe(const SignalView& region) {
   tiles_ = grid_.compare(registrar_.structure(), levels_, before_, reference_.structure, reference_.levels);
   before_ = registrar_.structure();
 
+  out.activity = activity_.next(region);
   rows_ = read_rows(region, full_);
   if (!has_rows_) reference_rows_ = rows_;
   has_rows_ = true;

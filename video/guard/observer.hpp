@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sfft/plan.hpp"
+#include "video/guard/activity.hpp"
 #include "video/guard/landmarks.hpp"
 #include "video/guard/learning.hpp"
 #include "video/guard/observation.hpp"
@@ -59,6 +60,7 @@ class Observer {
   TileGrid grid_;
   ReferencePicture reference_;
   RowStatistics reference_rows_, rows_;
+  ActivityMeter activity_;
   bool renew_landmarks_ = false;
   bool has_rows_ = false, has_previous_ = false;
   Landmarks landmarks_;
