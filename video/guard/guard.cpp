@@ -291,7 +291,7 @@ void Guard::adapt(const SignalView& region) {
       latest_.findings[static_cast<std::size_t>(EventKind::moved)].strength < kFollow) {
     check_->follow(seen.registration.pose());
     observer_->follow();
-    judge_->followed(seen.registration.x, seen.registration.y);
+    judge_->followed(seen.registration.pose());
   }
   if (anything) {
     quiet_ = 0;

@@ -18,6 +18,9 @@ constexpr std::size_t kSlowFrames = 50;
 constexpr double kCovered = 0.34;
 /// Of the picture, with what moves counted in: a crowd or a lorry may hide a good part for a while.
 constexpr double kHidden = 0.6;
+/// Frames for which it may, and what counts until then.
+constexpr int kPassing = 20;
+constexpr double kNotYet = 0.95;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
 /// Of the fine structure of landmarks, and the error with which it counts as known.
@@ -116,9 +119,8 @@ void Judge::learn(const Observation& seen) {
   detail_.add(seen.detail, share);
 }
 
-void Judge::followed(double x, double y) {
-  home_x_ += x;
-  home_y_ += y;
+void Judge::followed(const Pose& pose) {
+  home_ = home_ + pose;
 }
 
 double Judge::limit(double least, double most, const Usual& usual) const {
@@ -179,13 +181,14 @@ Finding Judge::moved(const Observation& seen) const {
     finding.shift_x = r.x;
     finding.shift_y = r.y;
     if (!places_.empty()) {
-      const double slow_x = home_x_ + r.x - places_.front()[0];
-      const double slow_y = home_y_ + r.y - places_.front()[1];
-      const double slow = std::hypot(slow_x, slow_y) / (kSlowPx / options_.sensitivity);
-      if (slow > finding.strength && slow > 1) {
-        finding.strength = slow;
-        finding.shift_x = slow_x;
-        finding.shift_y = slow_y;
+      const Pose slow = home_ + r.pose() - places_.front();
+      const double pixels =
+          std::max(std::hypot(slow.x, slow.y), half_diagonal_ * std::hypot(slow.rotation, slow.zoom));
+      const double strength = pixels / (kSlowPx / options_.sensitivity);
+      if (strength > finding.strength && strength > 1) {
+        finding.strength = strength;
+        finding.shift_x = slow.x;
+        finding.shift_y = slow.y;
       }
     }
     finding.shift_px = std::hypot(finding.shift_x, finding.shift_y);
@@ -214,13 +217,16 @@ bool Judge::plain(const Observation& seen) const {
          seen.richness < kPlain * std::min(1.0, seen.gain * seen.gain);
 }
 
-double Judge::covered(const Observation& seen) const {
+double Judge::covered(const Observation& seen) {
   // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
   // not moved.
   const bool objects = seen.rearranged && seen.landmarks.located;
   const double struck = objects ? 0 : seen.struck;
-  const double strength = std::max(struck / limit(kCovered, kMostCovered, still_),
-                                   seen.changed / limit(kHidden, kMostCovered, changed_));
+  const double passing = seen.changed / limit(kHidden, kMostCovered, changed_);
+  hidden_ = passing > 1 ? hidden_ + 1 : 0;
+  // Whoever passes close to the camera is gone in a second; a hand or a cloth before the lens is not.
+  const double moving = hidden_ > kPassing ? passing : std::min(passing, kNotYet);
+  const double strength = std::max(struck / limit(kCovered, kMostCovered, still_), moving);
   // Before a plain scene a plain cover changes little but that nothing of the scene is left.
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
@@ -320,7 +326,7 @@ Findings Judge::judge(const Observation& seen) {
   if (seen.bright > 0.6 && no_structure) at(EventKind::blinded).strength = seen.bright / 0.6;
   at(EventKind::moved) = moved(seen);
   if (believes(seen) && at(EventKind::moved).strength < 1) {
-    places_.push_back({home_x_ + seen.registration.x, home_y_ + seen.registration.y});
+    places_.push_back(home_ + seen.registration.pose());
     if (places_.size() > kSlowFrames) places_.erase(places_.begin());
   }
   at(EventKind::covered).strength = at(EventKind::blinded).strength > 1 ? 0 : covered(seen);
