@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Differences of the rows that are read anyway, summed over tiles.
 #include "video/guard/activity.hpp"
 
 #include <algorithm>

@@ -21,6 +21,8 @@ constexpr double kHidden = 0.6;
 /// Frames for which it may, and what counts until then.
 constexpr int kPassing = 20;
 constexpr double kNotYet = 0.95;
+/// Part of what covers and keeps still by which it is none that passes.
+constexpr double kHalfStill = 0.5;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
 /// Of the fine structure of landmarks, and the error with which it counts as known.
@@ -225,10 +227,12 @@ double Judge::covered(const Observation& seen) {
   const double passing = seen.changed / limit(kHidden, kMostCovered, changed_);
   hidden_ = passing > 1 ? hidden_ + 1 : 0;
   // Whoever passes close to the camera is gone in a second; a hand or a cloth before the lens is not.
-  const double moving = hidden_ > kPassing ? passing : std::min(passing, kNotYet);
+  const bool stays = hidden_ > kPassing || struck > kHalfStill * kCovered;
+  const double moving = stays ? passing : std::min(passing, kNotYet);
   const double strength = std::max(struck / limit(kCovered, kMostCovered, still_), moving);
   // Before a plain scene a plain cover changes little but that nothing of the scene is left.
-  return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
+  const bool nothing_left = (gone(seen) && (stays || passing < 1)) || plain(seen);
+  return nothing_left ? std::max(strength, 1 + seen.changed) : strength;
 }
 
 double Judge::defocused(const Observation& seen) const {

@@ -23,7 +23,7 @@ constexpr double kExplained = 0.5;
 /// Energy of residuals that rounding and compression leave, of a patch, in squares of a 255th.
 constexpr double kFloor = 0.25 * kPatchPixels;
 /// Patches, and their share, whose word counts against a move.
-constexpr int kLeastStayed = 8;
+constexpr int kLeastStayed = 10;
 constexpr double kStayed = 0.25;
 
 /// Takes the mean and the slope away: shades of bodies and walls look alike anywhere.
