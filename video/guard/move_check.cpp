@@ -24,6 +24,8 @@ constexpr double kExplained = 0.5;
 constexpr double kFloor = 0.25 * kPatchPixels;
 /// Patches, and their share, whose word counts against a move.
 constexpr int kLeastStayed = 10;
+/// So few will do where fewer have moved.
+constexpr int kAFew = 3;
 constexpr double kStayed = 0.25;
 
 /// Takes the mean and the slope away: shades of bodies and walls look alike anywhere.
@@ -62,6 +64,7 @@ double unexplained(const Patch& seen, const Patch& expected) {
 }  // namespace
 
 bool MoveCheck::Votes::deny() const noexcept {
+  if (stayed >= kAFew && stayed > moved) return true;
   return stayed >= kLeastStayed && stayed > kStayed * (moved + stayed);
 }
 
