@@ -49,7 +49,7 @@ class Texture {
 struct View {
   double x = 0, y = 0, zoom = 1;
   double objects_x = 0;  ///< where three bottles stand
-  double lorry_x = 1e6;  ///< left edge of something that hides most of the picture
+  double lorry_x = 1e6;  ///< left edge of something that hides two thirds of the picture
   double noise = 1;
 
   bool operator==(const View&) const = default;
@@ -82,7 +82,7 @@ class Room {
           const double from = x - left - view.objects_x;
           if (from >= 0 && from < 42 && y > 50 && y < 210) grey = 100 + bottle_.at(from + left, y);
         }
-        if (column >= view.lorry_x && column < view.lorry_x + 420 && row > 25)
+        if (column >= view.lorry_x && column < view.lorry_x + 420 && row > 75)
           grey = 150 + lorry_.at(column - view.lorry_x, row);
         clean_.push_back(grey);
       }

@@ -231,8 +231,7 @@ double Judge::covered(const Observation& seen) {
   const double moving = stays ? passing : std::min(passing, kNotYet);
   const double strength = std::max(struck / limit(kCovered, kMostCovered, still_), moving);
   // Before a plain scene a plain cover changes little but that nothing of the scene is left.
-  const bool nothing_left = (gone(seen) && (stays || passing < 1)) || plain(seen);
-  return nothing_left ? std::max(strength, 1 + seen.changed) : strength;
+  return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
 
 double Judge::defocused(const Observation& seen) const {
