@@ -235,7 +235,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
   // Much that moves in front of the scene has peaks of its own.
   for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i], true);
-  if (!landmarks.agreed() && without_ % kGlance == kGlance - 1) search_turns(start.pose(), landmarks);
+  if (!landmarks.agreed() && without_ % kGlance == 0) search_turns(start.pose(), landmarks);
 }
 
 void Registrar::search_turns(const Pose& from, Landmarks& landmarks) const {
