@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""guard_program_test.py SFFT_VIDEO: sfft-video guard as scripts use it, on a drawn YUV4MPEG2 stream."""
+"""guard_program_test.py SFFT_VIDEO [RECORDING]: sfft-video guard as scripts use it, on a drawn YUV4MPEG2 stream and on a recording in which nothing
+happens to the camera."""
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import tempfile
 import unittest
 
 PROGRAM = sys.argv[1]
+RECORDING = sys.argv[2] if len(sys.argv) > 2 else None
 WIDTH, HEIGHT = 128, 96
 
 
@@ -70,6 +72,13 @@ class Guard(unittest.TestCase):
         self.assertEqual(report["sources"][0]["frames"], 42)
         with open(self.path("r.html")) as file:
             self.assertNotIn("<b>", file.read())
+
+    @unittest.skipUnless(RECORDING, "needs FFmpeg's libraries")
+    def test_recording_has_no_alarm(self):
+        run = guard(RECORDING, "--fail-on", "alarms", "--json", self.path("quiet.json"), "--quiet")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        with open(self.path("quiet.json")) as file:
+            self.assertGreater(json.load(file)["sources"][0]["frames"], 50)
 
     def test_fail_on_other_kinds(self):
         self.assertEqual(guard(self.moved, "--fail-on", "covered,frozen").returncode, 0)

@@ -26,6 +26,13 @@ constexpr double kCalm = 0.12;
 constexpr double kSameScene = 0.3;
 /// Part of the threshold of a move up to which the reference follows the scene.
 constexpr double kFollow = 0.9;
+/// What is left of the strength of a move that is none: the reference does not follow it either.
+constexpr double kDenied = 0.95;
+/// Frames after which it is the scene that is different, and pixels within which it is the same move.
+constexpr int kRearranged = 50;
+constexpr double kSamePlace = 1;
+/// Frames between two that are kept to check moves by.
+constexpr int kRemember = 25;
 /// Frames with less than this part of any threshold tell what is usual.
 constexpr double kUsual = 0.6;
 /// An event goes on down to this part of the threshold that it began at.
@@ -57,7 +64,7 @@ std::string describe(EventKind kind, const Observation& seen, const Finding& fin
     case EventKind::defocused:
       return fmt::format("{:.0f} % of the fine detail is left", 100 * std::max(0.0, seen.sharpness));
     case EventKind::frozen:
-      return "frames repeat";
+      return "the picture stands still";
     case EventKind::dark:
     case EventKind::blinded:
       return fmt::format("mean level {:.0f} %", 100 * seen.level);
@@ -95,7 +102,11 @@ Guard::Guard(const Guard& other)
       open_(other.open_),
       times_(other.times_),
       latest_(other.latest_),
-      quiet_(other.quiet_) {}
+      quiet_(other.quiet_),
+      check_(other.check_),
+      unchecked_(other.unchecked_),
+      denied_(other.denied_),
+      denied_pose_(other.denied_pose_) {}
 
 void Guard::start(const SignalView& frame) {
   shape_ = frame.shape();
@@ -151,13 +162,16 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds) {
           JudgeOptions{options_.sensitivity},
           0.35 * std::hypot(static_cast<double>(region_.width), static_cast<double>(region_.height)));
       quiet_ = 0;
+      check_.emplace(full_);
+      denied_ = 0;
     }
   } else {
     latest_.seen = observer_->observe(region);
     latest_.seen->frame = frames_;
     latest_.findings = judge_->judge(*latest_.seen);
+    check_move(region);
     update_events();
-    adapt();
+    adapt(region);
   }
   ++frames_;
   return latest_;
@@ -204,7 +218,8 @@ void Guard::update_events() {
     const Hysteresis::Change change = condition.update(frames_, finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
       // Frames repeat since the run of repeats began.
-      const std::int64_t start = kind == EventKind::frozen ? frames_ - judge_->repeats() : condition.start();
+      const std::int64_t start =
+          kind == EventKind::frozen ? frames_ - judge_->still_frames() : condition.start();
       begin(kind, start, seconds_of(start));
     }
     if (change == Hysteresis::Change::ends) finish(kind, condition.end(), seconds_of(condition.end()));
@@ -222,7 +237,30 @@ void Guard::update_events() {
   }
 }
 
-void Guard::adapt() {
+void Guard::check_move(const SignalView& region) {
+  Finding& moved = latest_.findings[static_cast<std::size_t>(EventKind::moved)];
+  const bool active = conditions_[static_cast<std::size_t>(EventKind::moved)].active();
+  if (active || !(moved.strength > 1) || !std::isfinite(moved.shift_px) || !check_->ready()) {
+    if (!(moved.strength > 1)) denied_ = 0;
+    return;
+  }
+  const Pose pose = latest_.seen->registration.pose();
+  const Pose before{pose.x - moved.shift_x, pose.y - moved.shift_y};
+  if (!check_->vote(region, pose, before).deny()) {
+    denied_ = 0;
+    return;
+  }
+  moved.strength = kDenied;
+  const Pose off = pose - denied_pose_;
+  denied_ = denied_ > 0 && std::hypot(off.x, off.y) < kSamePlace ? denied_ + 1 : 1;
+  if (denied_ == 1) denied_pose_ = pose;
+  if (denied_ < kRearranged) return;
+  // Things that are elsewhere now are the scene.
+  observer_->accept(region, before);
+  denied_ = 0;
+}
+
+void Guard::adapt(const SignalView& region) {
   bool anything = false;
   for (int i = 0; i < kEventKinds; ++i) {
     const auto kind = static_cast<EventKind>(i);
@@ -251,14 +289,19 @@ void Guard::adapt() {
   // Whatever else happens, a scene that sways or drifts is followed.
   if (frames_ % kFollowEvery == 0 && judge_->believes(seen) && !moved.active() && !moved.pending() &&
       latest_.findings[static_cast<std::size_t>(EventKind::moved)].strength < kFollow) {
+    check_->follow(seen.registration.pose());
     observer_->follow();
-    judge_->followed(seen.registration.x, seen.registration.y);
+    judge_->followed(seen.registration.pose());
   }
   if (anything) {
     quiet_ = 0;
     return;
   }
   ++quiet_;
+  if (denied_ == 0 && (!check_->ready() || ++unchecked_ >= kRemember)) {
+    check_->remember(region, observer_->pose());
+    unchecked_ = 0;
+  }
   // What is half way to an event is not to become usual.
   const bool calm =
       std::ranges::all_of(latest_.findings, [](const Finding& f) { return f.strength < kUsual; });

@@ -12,6 +12,7 @@
 #include "video/events/event.hpp"
 #include "video/events/hysteresis.hpp"
 #include "video/guard/judge.hpp"
+#include "video/guard/move_check.hpp"
 #include "video/guard/observer.hpp"
 
 namespace sfft::video {
@@ -59,7 +60,9 @@ class Guard {
   void update_events();
   void begin(EventKind kind, std::int64_t frame, double seconds);
   void finish(EventKind kind, std::int64_t frame, double seconds);
-  void adapt();
+  /// Takes a move for none that most of the picture has not made.
+  void check_move(const SignalView& region);
+  void adapt(const SignalView& region);
   double seconds_of(std::int64_t frame) const;
 
   GuardOptions options_;
@@ -76,6 +79,10 @@ class Guard {
   std::vector<double> times_;  ///< of the latest frames
   GuardFrame latest_;
   int quiet_ = 0;  ///< frames in a row without anything
+  std::optional<MoveCheck> check_;
+  int unchecked_ = 0;  ///< frames since the check has taken one
+  int denied_ = 0;     ///< frames in a row with the same move that is none
+  Pose denied_pose_;
 };
 
 }  // namespace sfft::video

@@ -18,6 +18,11 @@ constexpr std::size_t kSlowFrames = 50;
 constexpr double kCovered = 0.34;
 /// Of the picture, with what moves counted in: a crowd or a lorry may hide a good part for a while.
 constexpr double kHidden = 0.6;
+/// Frames for which it may, and what counts until then.
+constexpr int kPassing = 20;
+constexpr double kNotYet = 0.95;
+/// Part of what covers and keeps still by which it is none that passes.
+constexpr double kHalfStill = 0.5;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
 /// Of the fine structure of landmarks, and the error with which it counts as known.
@@ -33,6 +38,17 @@ constexpr double kLostEverywhere = 0.7;
 constexpr double kSoft = 0.8;
 constexpr double kLostHalf = 0.5;
 constexpr int kRepeats = 7;
+/// The same where no noise was seen before, longer than encoders usually leave a still picture alone.
+constexpr int kRepeatsUnheard = 1000;
+/// Share of the tiles that have noise in a scene that is not to repeat.
+constexpr double kLively = 0.25;
+/// Of the full range, and of the pixels: a picture in which nothing can be seen may repeat.
+constexpr double kFlat = 0.02;
+constexpr double kAllWhite = 0.9;
+/// Gain below which noise may be gone with the light.
+constexpr double kDimmed = 0.7;
+/// Part of the threshold at which a picture no longer stands still.
+constexpr double kReleased = 0.7;
 constexpr double kLight = 0.18;
 /// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
 constexpr double kMostShift = 1.35;
@@ -105,9 +121,8 @@ void Judge::learn(const Observation& seen) {
   detail_.add(seen.detail, share);
 }
 
-void Judge::followed(double x, double y) {
-  home_x_ += x;
-  home_y_ += y;
+void Judge::followed(const Pose& pose) {
+  home_ = home_ + pose;
 }
 
 double Judge::limit(double least, double most, const Usual& usual) const {
@@ -168,13 +183,14 @@ Finding Judge::moved(const Observation& seen) const {
     finding.shift_x = r.x;
     finding.shift_y = r.y;
     if (!places_.empty()) {
-      const double slow_x = home_x_ + r.x - places_.front()[0];
-      const double slow_y = home_y_ + r.y - places_.front()[1];
-      const double slow = std::hypot(slow_x, slow_y) / (kSlowPx / options_.sensitivity);
-      if (slow > finding.strength && slow > 1) {
-        finding.strength = slow;
-        finding.shift_x = slow_x;
-        finding.shift_y = slow_y;
+      const Pose slow = home_ + r.pose() - places_.front();
+      const double pixels =
+          std::max(std::hypot(slow.x, slow.y), half_diagonal_ * std::hypot(slow.rotation, slow.zoom));
+      const double strength = pixels / (kSlowPx / options_.sensitivity);
+      if (strength > finding.strength && strength > 1) {
+        finding.strength = strength;
+        finding.shift_x = slow.x;
+        finding.shift_y = slow.y;
       }
     }
     finding.shift_px = std::hypot(finding.shift_x, finding.shift_y);
@@ -203,13 +219,17 @@ bool Judge::plain(const Observation& seen) const {
          seen.richness < kPlain * std::min(1.0, seen.gain * seen.gain);
 }
 
-double Judge::covered(const Observation& seen) const {
+double Judge::covered(const Observation& seen) {
   // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
   // not moved.
   const bool objects = seen.rearranged && seen.landmarks.located;
   const double struck = objects ? 0 : seen.struck;
-  const double strength = std::max(struck / limit(kCovered, kMostCovered, still_),
-                                   seen.changed / limit(kHidden, kMostCovered, changed_));
+  const double passing = seen.changed / limit(kHidden, kMostCovered, changed_);
+  hidden_ = passing > 1 ? hidden_ + 1 : 0;
+  // Whoever passes close to the camera is gone in a second; a hand or a cloth before the lens is not.
+  const bool stays = hidden_ > kPassing || struck > kHalfStill * kCovered;
+  const double moving = stays ? passing : std::min(passing, kNotYet);
+  const double strength = std::max(struck / limit(kCovered, kMostCovered, still_), moving);
   // Before a plain scene a plain cover changes little but that nothing of the scene is left.
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
@@ -250,7 +270,28 @@ double Judge::defocused(const Observation& seen) const {
 }
 
 double Judge::frozen(const Observation& seen) {
-  const double limit = std::max(kRepeats / options_.sensitivity, 3 * usual_repeats_);
+  stillness_.hold(still_frames_ > 0);
+  if (!seen.repeats) lively_ = stillness_.lively();
+  stillness_.add(seen.activity);
+  const bool plain_picture = seen.spread < kFlat || seen.bright > kAllWhite;
+  const double repeating = repeating_frames(seen);
+  // What hides the scene, dims it or takes its detail away takes noise away, too.
+  const bool visible = seen.changed < kHidden && seen.gain > kDimmed &&
+                       seen.detail > kSoft * detail_.level() && !plain_picture;
+  const double standing = visible ? options_.sensitivity * stillness_.strength() : 0;
+  const double strength = plain_picture ? 0 : std::max(repeating, standing);
+  if (strength < kReleased) {
+    still_frames_ = 0;
+  } else if (still_frames_ == 0 || repeating > 0) {
+    still_frames_ = repeating >= standing ? repeats_ : Stillness::kWindow;
+  }
+  return strength;
+}
+
+double Judge::repeating_frames(const Observation& seen) {
+  // A scene in which nothing moves and whose noise is coded away repeats by itself.
+  const double least = lively_ > kLively ? kRepeats : kRepeatsUnheard;
+  const double limit = std::max(least / options_.sensitivity, 3 * usual_repeats_);
   if (!seen.repeats) {  // a run has ended; one that was no event is usual here
     usual_repeats_ =
         std::max(usual_repeats_ * 0.9995, repeats_ <= limit ? static_cast<double>(repeats_) : 0.0);
@@ -288,7 +329,7 @@ Findings Judge::judge(const Observation& seen) {
   if (seen.bright > 0.6 && no_structure) at(EventKind::blinded).strength = seen.bright / 0.6;
   at(EventKind::moved) = moved(seen);
   if (believes(seen) && at(EventKind::moved).strength < 1) {
-    places_.push_back({home_x_ + seen.registration.x, home_y_ + seen.registration.y});
+    places_.push_back(home_ + seen.registration.pose());
     if (places_.size() > kSlowFrames) places_.erase(places_.begin());
   }
   at(EventKind::covered).strength = at(EventKind::blinded).strength > 1 ? 0 : covered(seen);

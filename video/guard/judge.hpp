@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "video/events/event.hpp"
+#include "video/guard/activity.hpp"
 #include "video/guard/observation.hpp"
 
 namespace sfft::video {
@@ -50,13 +51,13 @@ class Judge {
   /// Takes the observation for usual.
   void learn(const Observation& seen);
   /// The reference has followed the scene by this shift.
-  void followed(double x, double y);
+  void followed(const Pose& pose);
 
   /// The scene is where the observation says: the reference may follow it there.
   bool believes(const Observation& seen) const;
 
-  /// Frames in a row that repeat the one before.
-  int repeats() const noexcept { return repeats_; }
+  /// Frames since which the picture stands still, where it does.
+  int still_frames() const noexcept { return still_frames_; }
 
   /// Frames until thresholds are more than guesses.
   static constexpr int kWarmUp = 12;
@@ -75,20 +76,25 @@ class Judge {
   bool landmarks_know(const Observation& seen) const;
   bool another_scene(const Observation& seen) const;
   Finding moved(const Observation& seen) const;
-  double covered(const Observation& seen) const;
+  double covered(const Observation& seen);
   double defocused(const Observation& seen) const;
   double frozen(const Observation& seen);
+  double repeating_frames(const Observation& seen);
   double flicker(const Observation& seen);
 
   JudgeOptions options_;
   double half_diagonal_;
   int learned_ = 0;
   Usual shift_, turn_, changed_, still_, sharpness_, detail_, coherence_, clipped_;
-  int repeats_ = 0;                            ///< frames in a row that repeat the one before
-  double usual_repeats_ = 0;                   ///< longest such run that was no event, forgotten slowly
-  double home_x_ = 0, home_y_ = 0;             ///< where the reference is, from its first place
-  std::vector<std::array<double, 2>> places_;  ///< of the scene in the latest frames, from there, too
-  std::vector<double> levels_;                 ///< the latest, for flicker
+  Stillness stillness_;
+  double lively_ = 0;  ///< share of the tiles with noise before frames began to repeat
+  int still_frames_ = 0;
+  int repeats_ = 0;             ///< frames in a row that repeat the one before
+  double usual_repeats_ = 0;    ///< longest such run that was no event, forgotten slowly
+  Pose home_;                   ///< where the reference is, from its first place
+  std::vector<Pose> places_;    ///< of the scene in the latest frames, from there, too
+  int hidden_ = 0;              ///< frames in a row in which what moves hides much of the picture
+  std::vector<double> levels_;  ///< the latest, for flicker
 };
 
 /// 0.5 at the threshold, towards 1 above.

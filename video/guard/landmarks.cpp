@@ -13,6 +13,11 @@ namespace {
 constexpr int kLeastCount = 10;
 /// Usual frames after which new landmarks say what is sharp.
 constexpr int kKnown = 12;
+/// Tiles whose median is taken, the error from which they have the same say, and that of a median over that
+/// of a mean.
+constexpr std::size_t kTilesThatTell = 4;
+constexpr double kSameSay = 0.1;
+constexpr double kMedianError = 1.25;
 /// Fine detail over the coarse, by which a landmark is as sharp as it was.
 constexpr double kCrisp = 0.5;
 /// Share of a landmark's energy, of its own and the noise's, from which it can be seen.
@@ -178,6 +183,20 @@ std::optional<Landmarks::Fineness> Landmarks::Amplitudes::fineness() const noexc
   return Fineness{fine / coarse, std::sqrt(6 * residual * cc / determinant) / coarse};
 }
 
+std::optional<Landmarks::Fineness> Landmarks::usual_fineness(const std::array<Amplitudes, kTiles>& tiles) {
+  Amplitudes all;
+  std::vector<std::array<double, 2>> values;
+  for (const Amplitudes& tile : tiles) {
+    all.add(tile, 1);
+    const std::optional<Fineness> own = tile.fineness();
+    // Those that know about equally well have about the same say.
+    if (own) values.push_back({own->value, 1 / (own->error * own->error + kSameSay * kSameSay)});
+  }
+  const std::optional<Fineness> together = all.fineness();
+  if (!together || values.size() < kTilesThatTell) return together;
+  return Fineness{weighted_median(values), kMedianError * together->error};
+}
+
 void Landmarks::begin(const SignalView& frame) {
   frame_ = frame;
   located_ = false;
@@ -192,6 +211,19 @@ bool Landmarks::try_at(const Pose& guess, bool patient) {
   if (current_) best_ = found;
   return best_.converged && best_.count >= kLeastCount && best_.likeness > kClear &&
          best_.share > kNearlyAll && best_.standard_error < kExact;
+}
+
+double Landmarks::likeness_at(const Pose& guess) {
+  measure(guess);
+  current_ = false;
+  double alike = 0;
+  int count = 0;
+  for (const Landmark& landmark : landmarks_) {
+    if (!landmark.usable()) continue;
+    ++count;
+    alike += std::clamp(landmark.correlation / landmark.usual, 0.0, 1.0);
+  }
+  return count >= kLeastCount ? alike / count : 0;
 }
 
 bool Landmarks::agreed() const noexcept {
@@ -209,7 +241,7 @@ LandmarkReport Landmarks::finish() {
     located_ = true;
     at_ = best_.pose;
   }
-  Amplitudes all;
+  std::array<Amplitudes, kTiles> tiles{};
   double crisp = 0;
   double lost = 0;
   report.count = 0;
@@ -239,7 +271,8 @@ LandmarkReport Landmarks::finish() {
     }
     const double both = landmark.coarse_product - c2;
     const Amplitudes amplitudes{c2, both, f2, c, f, own, kPatchPixels};
-    all.add(amplitudes, 1 / (landmark.energy + kPatchPixels * unit_ * unit_));
+    tiles[static_cast<std::size_t>(landmark.tile)].add(amplitudes,
+                                                       1 / (landmark.energy + kPatchPixels * unit_ * unit_));
     const std::optional<Fineness> alone = amplitudes.fineness();
     if (alone && alone->value - 2 * alone->error > kCrisp) crisp += 1;
   }
@@ -247,7 +280,7 @@ LandmarkReport Landmarks::finish() {
     report.lost = lost / report.count;
     report.crisp = crisp / report.count;
   }
-  const std::optional<Fineness> fineness = report.located ? all.fineness() : std::nullopt;
+  const std::optional<Fineness> fineness = report.located ? usual_fineness(tiles) : std::nullopt;
   if (fineness) {
     fine_ = fineness->value;
     if (!renewed_ || noted_ >= kKnown) {

@@ -47,6 +47,8 @@ class Landmarks {
   /// Looks near a guess, a pose since the reference. True: the landmarks are there, and no other guess is
   /// needed. `patient`: even if nothing there looks like the scene at first.
   bool try_at(const Pose& guess, bool patient = false);
+  /// Mean correlation of landmarks there, of the usual; leaves the guesses as they are.
+  double likeness_at(const Pose& guess);
   /// Where the latest guesses have led to.
   const Pose& pose() const noexcept { return best_.pose; }
   /// Enough landmarks agree on that.
@@ -99,6 +101,8 @@ class Landmarks {
     void add(const Amplitudes& other, double weight) noexcept;
     std::optional<Fineness> fineness() const noexcept;  ///< none where they do not tell
   };
+  /// The median of the tiles: a clock in the picture stays sharp whatever the lens does.
+  static std::optional<Fineness> usual_fineness(const std::array<Amplitudes, kTiles>& tiles);
 
   Visibility visibility() const;
   void measure(const Pose& guess);

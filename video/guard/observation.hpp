@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "video/guard/activity.hpp"
 #include "video/guard/landmarks.hpp"
 #include "video/guard/layout.hpp"
 #include "video/guard/registration.hpp"
@@ -31,6 +32,7 @@ struct Observation {
   double detail = 1;    ///< differences of neighbouring pixels over the reference's, relative to the contrast
   double richness = 1;  ///< energy of coarse structure over the reference's, whatever it shows
   double change = 0;    ///< root mean square change of the coefficients since the frame before, grey levels
+  TileActivity activity{};             ///< of pixels, tile by tile
   bool repeats = false;                ///< not one value differs from the frame before
   std::array<double, kRings> rings{};  ///< amplitude of each ring over the reference's
 };

@@ -61,6 +61,7 @@ Observer::Observer(std::shared_ptr<const Learned> learned, double full)
       registrar_(learned_->layout),
       grid_(registrar_.pictures()),
       reference_(registrar_.reference(reference_values_)),
+      activity_(full),
       landmarks_(learned_->mean_frame, learned_->layout.region.width, learned_->layout.region.height, full),
       noise_(kTiles, 0.0) {}
 
@@ -77,6 +78,7 @@ Observer::Observer(const Observer& other)
       reference_(other.reference_),
       reference_rows_(other.reference_rows_),
       rows_(other.rows_),
+      activity_(other.activity_),
       renew_landmarks_(other.renew_landmarks_),
       has_rows_(other.has_rows_),
       has_previous_(other.has_previous_),
@@ -167,9 +169,7 @@ Observation Observer::observe(const SignalView& region) {
     }
   }
   if (renew_landmarks_ && out.registration.sure) {
-    const auto [width, height] = std::pair(learned_->layout.region.width, learned_->layout.region.height);
-    landmarks_ = Landmarks(grey_levels(region), width, height, full_);
-    landmarks_.rebase(out.registration.pose());
+    choose_landmarks(region, out.registration.pose());
   }
   renew_landmarks_ = false;
   last_ = out.registration.sure ? out.registration : Registration{};
@@ -177,6 +177,7 @@ Observation Observer::observe(const SignalView& region) {
   tiles_ = grid_.compare(registrar_.structure(), levels_, before_, reference_.structure, reference_.levels);
   before_ = registrar_.structure();
 
+  out.activity = activity_.next(region);
   rows_ = read_rows(region, full_);
   if (!has_rows_) reference_rows_ = rows_;
   has_rows_ = true;
@@ -214,6 +215,18 @@ void Observer::follow() {
   last_ = {};
   landmarks_.follow();
   reference_ = registrar_.reference(reference_values_);
+}
+
+void Observer::choose_landmarks(const SignalView& region, const Pose& pose) {
+  const auto [width, height] = std::pair(learned_->layout.region.width, learned_->layout.region.height);
+  landmarks_ = Landmarks(grey_levels(region), width, height, full_);
+  landmarks_.rebase(pose);
+}
+
+void Observer::accept(const SignalView& region, const Pose& pose) {
+  adapt(1);
+  choose_landmarks(region, pose);
+  last_ = {};
 }
 
 void Observer::adapt(double share) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sfft/plan.hpp"
+#include "video/guard/activity.hpp"
 #include "video/guard/landmarks.hpp"
 #include "video/guard/learning.hpp"
 #include "video/guard/observation.hpp"
@@ -30,6 +31,10 @@ class Observer {
   /// Lets the reference follow the scene to where the latest frame has it, as it does in the wind or from a
   /// mast: later shifts count from there.
   void follow();
+  /// Where the reference has the scene in the latest frame: nowhere else, once it has followed it.
+  Pose pose() const noexcept { return last_.pose(); }
+  /// The latest frame, whose scene has this pose, is the reference from now on.
+  void accept(const SignalView& region, const Pose& pose);
   /// Moves the reference towards the latest frame by a share of the difference: light and season.
   void adapt(double share);
   /// Learns how much tiles change by themselves, from the latest frame.
@@ -42,7 +47,7 @@ class Observer {
   SmallPictures& pictures() noexcept { return registrar_.pictures(); }
 
  private:
-  void redraw_reference();
+  void choose_landmarks(const SignalView& region, const Pose& pose);
   void measure_rings(Observation& out) const;
   double relative_detail(double gain) const;
 
@@ -55,6 +60,7 @@ class Observer {
   TileGrid grid_;
   ReferencePicture reference_;
   RowStatistics reference_rows_, rows_;
+  ActivityMeter activity_;
   bool renew_landmarks_ = false;
   bool has_rows_ = false, has_previous_ = false;
   Landmarks landmarks_;

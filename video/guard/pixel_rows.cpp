@@ -13,8 +13,6 @@ namespace sfft::video {
 
 namespace {
 
-constexpr std::int64_t kRowsPerTile = 10;
-
 struct Sums {
   std::int64_t difference = 0, sum = 0, squares = 0, dark = 0, bright = 0;
 };
@@ -49,35 +47,24 @@ RowStatistics read(const SignalView& region, double full) {
   RowStatistics out;
   Sums all;
   double count = 0;
-  for (std::int64_t ty = 0; ty < kTileRows; ++ty) {
-    const std::int64_t top = ty * height / kTileRows;
-    const std::int64_t rows = (ty + 1) * height / kTileRows - top;
-    const std::int64_t read_rows = std::min(rows, kRowsPerTile);
-    std::array<Sums, kTileColumns> tiles{};
-    for (std::int64_t r = 0; r < read_rows; ++r) {
-      const T* row = pixels + (top + (2 * r + 1) * rows / (2 * read_rows)) * region.stride(0);
-      for (std::int64_t tx = 0; tx < kTileColumns; ++tx) {
-        const std::int64_t left = tx * width / kTileColumns;
-        const std::int64_t run = (tx + 1) * width / kTileColumns - left - (tx == kTileColumns - 1 ? 2 : 0);
-        const Sums sums = sum_run(row + left, run, black, white);
-        Sums& tile = tiles[static_cast<std::size_t>(tx)];
-        tile.difference += sums.difference;
-        tile.sum += sums.sum;
-        all.sum += sums.sum;
-        all.squares += sums.squares;
-        all.dark += sums.dark;
-        all.bright += sums.bright;
-      }
-    }
-    for (std::int64_t tx = 0; tx < kTileColumns; ++tx) {
-      const std::int64_t left = tx * width / kTileColumns;
-      const std::int64_t run = (tx + 1) * width / kTileColumns - left - (tx == kTileColumns - 1 ? 2 : 0);
-      const double pixels_read = static_cast<double>(run * read_rows);
-      const Sums& tile = tiles[static_cast<std::size_t>(tx)];
-      out.detail.push_back(static_cast<double>(tile.difference) / pixels_read);
-      out.mean.push_back(static_cast<double>(tile.sum) / pixels_read);
-      count += pixels_read;
-    }
+  std::array<Sums, kTiles> tiles{};
+  std::array<std::int64_t, kTiles> counts{};
+  each_run(height, width, [&](std::size_t at, std::int64_t row, std::int64_t left, std::int64_t length) {
+    const Sums sums = sum_run(pixels + row * region.stride(0) + left, length, black, white);
+    Sums& tile = tiles[at];
+    tile.difference += sums.difference;
+    tile.sum += sums.sum;
+    counts[at] += length;
+    all.sum += sums.sum;
+    all.squares += sums.squares;
+    all.dark += sums.dark;
+    all.bright += sums.bright;
+  });
+  for (std::size_t at = 0; at < tiles.size(); ++at) {
+    const auto pixels_read = static_cast<double>(counts[at]);
+    out.detail.push_back(static_cast<double>(tiles[at].difference) / pixels_read);
+    out.mean.push_back(static_cast<double>(tiles[at].sum) / pixels_read);
+    count += pixels_read;
   }
   out.level = static_cast<double>(all.sum) / count;
   out.spread = std::sqrt(std::max(0.0, static_cast<double>(all.squares) / count - out.level * out.level));

@@ -2,6 +2,8 @@
 // What a few rows of a frame say about fine detail and levels, tile by tile.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "video/guard/layout.hpp"
@@ -10,6 +12,26 @@ namespace sfft::video {
 
 inline constexpr int kTileColumns = 6, kTileRows = 4;
 inline constexpr int kTiles = kTileColumns * kTileRows;
+
+/// Visits about ten rows of each row of tiles, spread evenly: visit(tile, row, left, length) for each tile's
+/// part of such a row. Two pixels to the right of it are in the picture.
+template <class Visit>
+void each_run(std::int64_t height, std::int64_t width, const Visit& visit) {
+  constexpr std::int64_t kRowsPerTile = 10;
+  for (std::int64_t ty = 0; ty < kTileRows; ++ty) {
+    const std::int64_t top = ty * height / kTileRows;
+    const std::int64_t rows = (ty + 1) * height / kTileRows - top;
+    const std::int64_t read_rows = rows < kRowsPerTile ? rows : kRowsPerTile;
+    for (std::int64_t r = 0; r < read_rows; ++r) {
+      const std::int64_t row = top + (2 * r + 1) * rows / (2 * read_rows);
+      for (std::int64_t tx = 0; tx < kTileColumns; ++tx) {
+        const std::int64_t left = tx * width / kTileColumns;
+        const std::int64_t length = (tx + 1) * width / kTileColumns - left - (tx == kTileColumns - 1 ? 2 : 0);
+        visit(static_cast<std::size_t>(ty * kTileColumns + tx), row, left, length);
+      }
+    }
+  }
+}
 
 /// Grey levels are in units of the samples.
 struct RowStatistics {

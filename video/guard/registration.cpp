@@ -36,6 +36,9 @@ constexpr int kGlance = 4;
 constexpr double kContradiction = 0.3;
 /// What they leave there, of their agreement with a scene that has not moved.
 constexpr double kDenied = 0.5;
+/// Radians, or shares, between turns that are tried, and how many either way.
+constexpr double kTurnStep = 0.015;
+constexpr int kTurnSteps = 14;
 /// Peaks of the correlation of small pictures that are looked at.
 constexpr std::size_t kPeaks = 6;
 /// Grey levels that the residuals of a small picture are taken to have at least.
@@ -232,6 +235,27 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
   // Much that moves in front of the scene has peaks of its own.
   for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i], true);
+  if (!landmarks.agreed() && without_ % kGlance == 0) search_turns(start.pose(), landmarks);
+}
+
+void Registrar::search_turns(const Pose& from, Landmarks& landmarks) const {
+  Pose best;
+  double most = 0;
+  const auto consider = [&](const Pose& turn) {
+    for (const Pose& pose : {turn, from + turn}) {
+      const double likeness = landmarks.likeness_at(pose);
+      if (likeness <= most) continue;
+      most = likeness;
+      best = pose;
+    }
+  };
+  for (int step = 1; step <= kTurnSteps; ++step) {
+    for (const double sign : {-1.0, 1.0}) {
+      consider({0, 0, sign * step * kTurnStep, 0});
+      consider({0, 0, 0, sign * step * kTurnStep});
+    }
+  }
+  landmarks.try_at(best, true);
 }
 
 bool Registrar::followed(const Landmarks& landmarks, const Registration& start) const {

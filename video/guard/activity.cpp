@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differences of the rows that are read anyway, summed over tiles.
+#include "video/guard/activity.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace sfft::video {
+
+namespace {
+
+/// Part of the least usual activity that is none. Groups of pictures make activity go up and down by less.
+constexpr float kStill = 0.25F;
+/// Per frame, by which the least is forgotten.
+constexpr float kForget = 1.001F;
+/// Activity that can be missed, and that shows that there is any.
+constexpr float kNoise = 0.03F;
+constexpr float kSome = 0.01F;
+/// Share of the tiles that have to have noise, and that of those which have to be still: the others may show
+/// a clock.
+constexpr std::size_t kNoisy = kTiles / 2;
+constexpr double kMost = 0.75;
+/// Frames of which the mean is taken: encoders spend bits on one of so many.
+constexpr std::int64_t kGroup = 4;
+constexpr std::int64_t kKept = 2 * Stillness::kWindow;
+
+struct Sums {
+  std::int64_t count = 0, sum = 0, squares = 0;
+  double variance() const noexcept {
+    const double n = std::max(1.0, static_cast<double>(count));
+    const double mean = static_cast<double>(sum) / n;
+    return std::max(0.0, static_cast<double>(squares) / n - mean * mean);
+  }
+};
+
+template <class T>
+void add_changes(const T* now, const std::uint16_t* before, std::int64_t length, Sums& sums) {
+  // Squares of 8 bits fit into 32 for a run of 66,000 pixels; vectors of those are twice as long.
+  using Wide = std::conditional_t<sizeof(T) == 1, std::int32_t, std::int64_t>;
+  std::int32_t sum = 0;
+  Wide squares = 0;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const int change = static_cast<int>(now[i]) - static_cast<int>(before[i]);
+    sum += change;
+    squares += static_cast<Wide>(change) * static_cast<Wide>(change);
+  }
+  sums.count += length;
+  sums.sum += sum;
+  sums.squares += squares;
+}
+
+}  // namespace
+
+TileActivity ActivityMeter::next(const SignalView& frame) {
+  std::array<Sums, kTiles> sums{};
+  const bool first = rows_.empty();
+  const auto look = [&](const auto* pixels) {
+    std::size_t at = 0;
+    each_run(frame.shape()[0], frame.shape()[1],
+             [&](std::size_t tile, std::int64_t row, std::int64_t left, std::int64_t length) {
+               const auto* run = pixels + row * frame.stride(0) + left;
+               if (first) {
+                 rows_.insert(rows_.end(), run, run + length);
+                 return;
+               }
+               add_changes(run, rows_.data() + at, length, sums[tile]);
+               std::copy_n(run, length, rows_.begin() + static_cast<std::ptrdiff_t>(at));
+               at += static_cast<std::size_t>(length);
+             });
+  };
+  if (frame.type() == ElementType::u16) {
+    look(static_cast<const std::uint16_t*>(frame.data()));
+  } else {
+    look(static_cast<const std::uint8_t*>(frame.data()));
+  }
+  TileActivity activity{};
+  for (std::size_t t = 0; t < activity.size(); ++t)
+    activity[t] = static_cast<float>(sums[t].variance() / (unit_ * unit_));
+  return activity;
+}
+
+float Stillness::mean(std::size_t tile, std::int64_t from, std::int64_t count) const noexcept {
+  float sum = 0;
+  for (std::int64_t i = from + 1; i <= from + count; ++i)
+    sum += latest_[static_cast<std::size_t>((frames_ - i) % kKept)][tile];
+  return sum / static_cast<float>(count);
+}
+
+void Stillness::add(const TileActivity& activity) {
+  latest_[static_cast<std::size_t>(frames_ % kKept)] = activity;
+  ++frames_;
+  if (held_ || frames_ < kWindow + kGroup) return;
+  // What happens now is compared with what was before it.
+  for (std::size_t t = 0; t < usual_.size(); ++t) {
+    const float before = mean(t, kWindow, kGroup);
+    usual_[t] = frames_ == kWindow + kGroup ? before : std::min(kForget * usual_[t], before);
+  }
+}
+
+double Stillness::strength() const noexcept {
+  if (frames_ < kKept) return 0;
+  std::array<double, kTiles> ratios{};
+  std::size_t noisy = 0;
+  for (std::size_t t = 0; t < usual_.size(); ++t) {
+    if (usual_[t] < kNoise) continue;
+    ratios[noisy++] = kStill * usual_[t] / std::max(1e-3F, mean(t, 0, kWindow));
+  }
+  if (noisy < kNoisy) return 0;
+  const auto last = ratios.begin() + static_cast<std::ptrdiff_t>(noisy);
+  const auto place = ratios.begin() + static_cast<std::ptrdiff_t>((1 - kMost) * static_cast<double>(noisy));
+  std::nth_element(ratios.begin(), place, last);
+  return *place;
+}
+
+double Stillness::lively() const noexcept {
+  const std::int64_t known = std::min<std::int64_t>(frames_, kWindow);
+  if (known < kWindow / 3) return 0;
+  double tiles = 0;
+  for (std::size_t t = 0; t < usual_.size(); ++t) {
+    if (mean(t, 0, known) > kSome) tiles += 1;
+  }
+  return tiles / kTiles;
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much each tile of a picture changes from frame to frame: noise, coding, and what moves.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sfft/types.hpp"
+#include "video/guard/pixel_rows.hpp"
+
+namespace sfft::video {
+
+/// Variance of the change of each tile's pixels since the frame before, in squares of a 255th of the full
+/// range. The change of their mean has no part in it: that is light.
+using TileActivity = std::array<float, kTiles>;
+
+/// Keeps the rows of the latest frame that it compares.
+class ActivityMeter {
+ public:
+  /// `full`: the largest value that samples take.
+  explicit ActivityMeter(double full) : unit_(full / 255) {}
+  /// All 0 for the first frame.
+  TileActivity next(const SignalView& frame);
+
+ private:
+  double unit_;
+  std::vector<std::uint16_t> rows_;
+};
+
+/// Tells a stream that has stopped from a scene in which nothing happens: a camera has noise. A recorder that
+/// encodes a stopped stream makes no frames that are equal, but ones that hardly differ, and its clock may
+/// run on in a part of the picture.
+class Stillness {
+ public:
+  void add(const TileActivity& activity);
+  /// By how many times the picture has become stiller than it ever was, of the times that noise does not
+  /// explain: above 1 it stands still. 0 where there is no noise to be missed.
+  double strength() const noexcept;
+  /// Share of the tiles that showed noise before the latest frames.
+  double lively() const noexcept;
+  /// What happens now is not to become usual. Call before add().
+  void hold(bool on) noexcept { held_ = on; }
+
+  /// Frames that have to be still.
+  static constexpr int kWindow = 24;
+
+ private:
+  float mean(std::size_t tile, std::int64_t from, std::int64_t count) const noexcept;
+
+  std::array<TileActivity, 2 * kWindow> latest_{};
+  TileActivity usual_{};  ///< the least until now, of means of some frames, forgotten slowly
+  std::int64_t frames_ = 0;
+  bool held_ = false;
+};
+
+}  // namespace sfft::video
