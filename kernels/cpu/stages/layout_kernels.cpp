@@ -4,7 +4,8 @@
 
 #include <type_traits>
 
-#include "kernels/cpu/small_fft/small_fft_narrow.hpp"
+#include "kernels/cpu/stages/layout_real.hpp"
+#include "kernels/cpu/stages/layout_transposed.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
@@ -45,12 +46,6 @@ SFFT_BUTTERFLY void prefetch_row(const Real* row, std::int64_t columns, std::int
   if (rows_left <= kAhead) return;
   for (std::int64_t at = 0; at < 2 * columns; at += kLine)
     __builtin_prefetch(row + 2 * kAhead * pitch + at, kWrite);
-}
-
-/// Every second real of a and b, from kFirst on.
-template <int W, int kFirst, class V, int... I>
-SFFT_BUTTERFLY V every_second(const V& a, const V& b, Indices<I...>) {
-  return __builtin_shufflevector(a, b, (2 * I + kFirst)...);
 }
 
 /// By vectors of W reals, or smaller ones where rows are shorter. The last vector of a row reaches back.
@@ -106,73 +101,6 @@ void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::in
   }
 }
 
-template <class Real>
-void untangle(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
-              const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict spectrum) {
-  spectrum[0] = re[0] + im[0];
-  spectrum[1] = 0;
-  spectrum[2 * half] = re[0] - im[0];
-  spectrum[2 * half + 1] = 0;
-  for (std::int64_t k = 1; k < half; ++k) {
-    const Real even_re = re[k] + re[half - k], even_im = im[k] - im[half - k];
-    const Real odd_re = im[k] + im[half - k], odd_im = re[half - k] - re[k];
-    spectrum[2 * k] = Real(0.5) * (even_re + (roots_re[k] * odd_re - roots_im[k] * odd_im));
-    spectrum[2 * k + 1] = Real(0.5) * (even_im + (roots_re[k] * odd_im + roots_im[k] * odd_re));
-  }
-}
-
-template <class Real>
-void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std::int64_t half,
-            const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict re,
-            Real* __restrict im) {
-  re[0] = xr[0] + last;
-  im[0] = xr[0] - last;
-  for (std::int64_t k = 1; k < half; ++k) {
-    const Real even_re = xr[k] + xr[half - k], even_im = xi[k] - xi[half - k];
-    const Real odd_re = xr[k] - xr[half - k], odd_im = xi[k] + xi[half - k];
-    re[k] = even_re - (roots_re[k] * odd_im - roots_im[k] * odd_re);
-    im[k] = even_im + (roots_re[k] * odd_re + roots_im[k] * odd_im);
-  }
-}
-
-template <class Real>
-void separate(const Real* __restrict re, const Real* __restrict im, std::int64_t n, std::int64_t lanes,
-              std::int64_t columns, Real* __restrict to_re, Real* __restrict to_im) {
-  constexpr Real kHalf = 0.5;
-  const std::int64_t second = columns - lanes;
-  for (std::int64_t f = 0; f <= n / 2; ++f) {
-    const std::int64_t low = f * lanes, high = (f == 0 ? 0 : n - f) * lanes, to = f * columns;
-    for (std::int64_t l = 0; l < lanes; ++l) {
-      to_re[to + l] = kHalf * (re[low + l] + re[high + l]);
-      to_im[to + l] = kHalf * (im[low + l] - im[high + l]);
-    }
-    for (std::int64_t l = 0; l < lanes; ++l) {
-      to_re[to + second + l] = kHalf * (im[low + l] + im[high + l]);
-      to_im[to + second + l] = kHalf * (re[high + l] - re[low + l]);
-    }
-  }
-}
-
-template <class Real>
-void unite(const Real* __restrict re, const Real* __restrict im, std::int64_t n, std::int64_t lanes,
-           std::int64_t columns, Real scale, Real* __restrict to_re, Real* __restrict to_im) {
-  const std::int64_t second = columns - lanes;
-  for (std::int64_t f = 0; f <= n / 2; ++f) {
-    const std::int64_t from = f * columns, low = f * lanes, high = (n - f) * lanes;
-    const bool own_mirror = f == 0 || 2 * f == n;
-    for (std::int64_t l = 0; l < lanes; ++l) {
-      const Real a_re = scale * re[from + l], b_re = scale * re[from + second + l];
-      const Real a_im = own_mirror ? 0 : scale * im[from + l];
-      const Real b_im = own_mirror ? 0 : scale * im[from + second + l];
-      to_re[low + l] = a_re - b_im;
-      to_im[low + l] = a_im + b_re;
-      if (own_mirror) continue;
-      to_re[high + l] = a_re + b_im;
-      to_im[high + l] = b_re - a_im;
-    }
-  }
-}
-
 /// In blocks whose sums fit the accumulators; several of those, so that additions need not wait for each
 /// other.
 template <class T>
@@ -214,8 +142,12 @@ constexpr LayoutKernels<Real> kTable{
     interleave<Real>,
     load_rows_by<Real, Simd<Real>::kLanes>,
     store_rows_by<Real, Simd<Real>::kLanes>,
+    load_transposed_by<Real, Simd<Real>::kLanes>,
+    store_transposed_by<Real, Simd<Real>::kLanes>,
     untangle<Real>,
     tangle<Real>,
+    untangle_lanes_by<Real, Simd<Real>::kLanes>,
+    tangle_lanes_by<Real, Simd<Real>::kLanes>,
     separate<Real>,
     unite<Real>,
     {add_moments<std::uint8_t>, add_moments<std::uint16_t>, add_moments<float>, add_moments<double>}};

@@ -78,13 +78,15 @@ cpu::SplitBuffers<Real> RowGroup<Real>::half_spectra(const void* signal, Element
   read(0, data.other_re, data.re);
   read(rows_ - lanes_, data.other_im, data.im);
   data = run(data);
-  cpu::layout_kernels<Real>().separate(data.re, data.im, n_, lanes_, rows_, data.other_re, data.other_im);
+  cpu::layout_kernels<Real>().separate(data.re, data.im, n_, lanes_, rows_, rows_ - lanes_, data.other_re,
+                                       data.other_im);
   return {data.other_re, data.other_im, data.re, data.im};
 }
 
 template <class Real>
 void RowGroup<Real>::signals(cpu::SplitBuffers<Real> data, Real scale, Real* to) const {
-  cpu::layout_kernels<Real>().unite(data.re, data.im, n_, lanes_, rows_, scale, data.other_re, data.other_im);
+  cpu::layout_kernels<Real>().unite(data.re, data.im, n_, lanes_, rows_, rows_ - lanes_, scale, data.other_re,
+                                    data.other_im);
   data = exchanged(run(exchanged<Real>({data.other_re, data.other_im, data.re, data.im})));
   kernels_->transpose(data.re, n_, lanes_, to);
   kernels_->transpose(data.im, n_, lanes_, to + (rows_ - lanes_) * n_);
