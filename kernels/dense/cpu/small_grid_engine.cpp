@@ -66,20 +66,14 @@ class SmallGridEngine final : public DenseEngine<Real> {
                const EngineScratch& scratch) const override {
     const Buffers data = buffers(scratch);
     if (real_) return join(slower(group_->half_spectra(signal, type, data)), 1, spectrum);
-    const auto* const from = static_cast<const std::byte*>(signal);
-    const auto load = [&](std::int64_t at, std::int64_t count, Real* re, Real* im) {
-      split_elements(from + static_cast<std::size_t>(at) * element_bytes(type), type, count, re, im);
-    };
-    join(transform(load, data), 1, spectrum);
+    join(transform(signal, type, false, data), 1, spectrum);
   }
 
   /// The forward transform with real and imaginary parts exchanged.
   void inverse(const Complex* spectrum, Complex* signal, Real scale,
                const EngineScratch& scratch) const override {
-    const auto load = [&](std::int64_t at, std::int64_t count, Real* re, Real* im) {
-      split_elements(spectrum + at, element_type_of<Complex>::value, count, im, re);
-    };
-    join(exchanged(transform(load, exchanged(buffers(scratch)))), scale, signal);
+    const Buffers data = transform(spectrum, element_type_of<Complex>::value, true, buffers(scratch));
+    join(exchanged(data), scale, signal);
   }
 
   void inverse(const Complex* spectrum, Real* signal, Real scale,
@@ -125,15 +119,17 @@ class SmallGridEngine final : public DenseEngine<Real> {
     cpu::layout_kernels<Real>().interleave(done.re, done.im, points(), scale, reinterpret_cast<Real*>(to));
   }
 
-  /// load(at, count, re, im) splits points at … at + count − 1. Returns where the result is.
-  template <class Load>
-  Buffers transform(const Load& load, Buffers data) const {
-    if (group_) {
-      load(0, points(), data.re, data.im);
-      return slower(group_->spectra(data));
-    }
-    data = run(*row_, grid_.rows(), grid_.row, data,
-               [&](std::int64_t at) { load(at, grid_.row, data.re + at, data.im + at); });
+  /// Returns where the result is, for the inverse with real and imaginary parts exchanged.
+  Buffers transform(const void* signal, ElementType type, bool inverse, Buffers data) const {
+    if (group_) return slower(group_->spectra(signal, type, inverse, data));
+    const std::int64_t row = grid_.row;
+    const auto row_bytes = static_cast<std::size_t>(row) * element_bytes(type);
+    const auto* from = static_cast<const std::byte*>(signal);
+    data = run(*row_, grid_.rows(), row, data, [&](std::int64_t at) {
+      split_elements(from, type, row, (inverse ? data.im : data.re) + at,
+                     (inverse ? data.re : data.im) + at);
+      from += row_bytes;
+    });
     return columns(middle(data));
   }
   /// The slower dimensions, of transposed rows.
