@@ -121,6 +121,12 @@ bool SmallFft<Real>::execute(Real* re, Real* im, Real* scratch_re, Real* scratch
   return columns(re, im, scratch_re, scratch_im);
 }
 
+template <class Real>
+bool SmallFft<Real>::execute(const ComplexEnds<Real>& ends, Real* re, Real* im, Real* scratch_re,
+                             Real* scratch_im) const {
+  return impl_->slab_lines.empty() && impl_->first.execute(ends, {re, im, scratch_re, scratch_im});
+}
+
 template class SmallFft<float>;
 template class SmallFft<double>;
 

@@ -57,11 +57,21 @@ void append_narrow_roots(const PassChoice& pass, std::int64_t group, std::int64_
   }
 }
 
+/// How far a pass that reads `radix` rows at a time is ahead of itself in an array of so many complex values:
+/// the processor does not foresee rows that are far apart.
+template <class Real>
+std::int64_t rows_ahead(std::int64_t values, std::int64_t radix) {
+  constexpr std::int64_t kCacheBytes = 1 << 20, kRows = 16;
+  if (values * 2 * static_cast<std::int64_t>(sizeof(Real)) <= kCacheBytes) return 0;
+  return std::max<std::int64_t>(1, kRows / radix);
+}
+
 }  // namespace
 
 template <class Real>
-LineFft<Real>::LineFft(std::int64_t n, std::int64_t inner, Isa isa) {
-  const SmallFftKernels<Real>& kernels = small_fft_kernels<Real>(isa);
+LineFft<Real>::LineFft(std::int64_t n, std::int64_t inner, Isa isa)
+    : n_(n), inner_(inner), kernels_(&small_fft_kernels<Real>(isa)) {
+  const SmallFftKernels<Real>& kernels = *kernels_;
   const RadixPlan plan = choose_radices(n, inner, kernels);
   if (!plan.possible) {
     bluestein_ = std::make_unique<const Bluestein>(n, inner, isa);
@@ -69,6 +79,8 @@ LineFft<Real>::LineFft(std::int64_t n, std::int64_t inner, Isa isa) {
     return;
   }
   for (const PassChoice& pass : plan.passes) add_step(pass, kernels);
+  complex_ends_ = !steps_.empty() && inner >= kernels.level_reals[0] && steps_.front().radix <= kMaxRadix &&
+                  steps_.back().radix <= kMaxRadix;
 }
 
 template <class Real>
@@ -125,17 +137,45 @@ bool LineFft<Real>::execute(const SplitBuffers<Real>& data, const SplitBuffers<R
     bluestein_->execute(data, work);
     return true;
   }
-  bool in_other = false;
+  SplitBuffers<Real> now = data;
   for (const Step& step : steps_) {
-    const Real* roots = roots_.data() + step.first_root;
-    if (in_other) {
-      step.run(data.other_re, data.other_im, data.re, data.im, step.m, step.s, step.radix, roots);
-    } else {
-      step.run(data.re, data.im, data.other_re, data.other_im, step.m, step.s, step.radix, roots);
-    }
-    in_other = !in_other;
+    run(step, roots_.data() + step.first_root, now);
+    now = {now.other_re, now.other_im, now.re, now.im};
   }
-  return in_other;
+  return toggles();
+}
+
+template <class Real>
+bool LineFft<Real>::execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const {
+  const bool both = ends.from != nullptr && steps_.size() == 1;
+  // In place, a vector that reaches back would read results.
+  if (!complex_ends_ || (both && ends.from == ends.to && inner_ % kernels_->level_reals[0] != 0))
+    return false;
+  for (std::size_t i = 0; i + 1 < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    const Real* roots = roots_.data() + step.first_root;
+    if (i == 0 && ends.from != nullptr) {
+      kernels_->from_complex[step.radix]({ends.from, nullptr, ends.from_pitch, step.m * ends.from_pitch,
+                                          data.other_re, data.other_im, data.other_re, step.radix * inner_,
+                                          inner_, step.m, inner_, roots, 1,
+                                          rows_ahead<Real>(n_ * ends.from_pitch, step.radix)});
+    } else {
+      run(step, roots, data);
+    }
+    data = {data.other_re, data.other_im, data.re, data.im};
+  }
+  // The last pass leaves row p + m j as output j of row p. An inverse transform has row n - i in place of i.
+  const std::int64_t radix = steps_.back().radix, m = n_ / radix, pitch = ends.to_pitch;
+  const std::int64_t row = ends.inverse ? -pitch : pitch;
+  Real* const to = ends.to + (ends.inverse ? 2 * n_ * pitch : 0);
+  if (both) {
+    kernels_->all_complex[radix]({ends.from, nullptr, ends.from_pitch, ends.from_pitch, to, nullptr, ends.to,
+                                  row, row, 1, inner_, nullptr, ends.scale, 0});
+  } else {
+    kernels_->to_complex[radix]({data.re, data.im, inner_, m * inner_, to, nullptr, ends.to, row, m * row, m,
+                                 inner_, nullptr, ends.scale, rows_ahead<Real>(n_ * pitch, radix)});
+  }
+  return true;
 }
 
 template class LineFft<float>;

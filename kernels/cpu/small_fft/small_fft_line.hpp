@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 
@@ -31,6 +32,9 @@ class LineFft {
   /// Reals behind each of the four pointers of `work`, which execute() needs for lengths with large primes.
   std::int64_t work_reals() const noexcept;
   bool execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const;
+  /// From complex values, or data.re and data.im, to complex values. False, and nothing done, where it
+  /// cannot.
+  bool execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const;
   double flops() const noexcept;
 
  private:
@@ -40,8 +44,14 @@ class LineFft {
     std::int64_t m, s, radix;
     std::size_t first_root;
   };
+  static void run(const Step& step, const Real* roots, const SplitBuffers<Real>& data) {
+    step.run(data.re, data.im, data.other_re, data.other_im, step.m, step.s, step.radix, roots);
+  }
   void add_step(const PassChoice& pass, const SmallFftKernels<Real>& kernels);
 
+  std::int64_t n_, inner_;
+  const SmallFftKernels<Real>* kernels_;
+  bool complex_ends_ = false;  ///< there are kernels for the first and the last pass
   std::vector<Step> steps_;
   std::vector<Real> roots_;
   double flops_ = 0;

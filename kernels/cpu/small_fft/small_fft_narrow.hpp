@@ -24,6 +24,12 @@ SFFT_BUTTERFLY V interleave(const V& a, const V& b, Indices<I...>) {
   return __builtin_shufflevector(a, b, ((I / S % 2) * W + kHigh * (W / 2) + I / (2 * S) * S + I % S)...);
 }
 
+/// Every second real of a and b, from kFirst on.
+template <int W, int kFirst, class V, int... I>
+SFFT_BUTTERFLY V every_second(const V& a, const V& b, Indices<I...>) {
+  return __builtin_shufflevector(a, b, (2 * I + kFirst)...);
+}
+
 /// The reals of a from kFirst on, as many as there are indices; wraps around.
 template <int W, int kFirst, class V, int... I>
 SFFT_BUTTERFLY auto window(const V& a, Indices<I...>) {

@@ -9,12 +9,6 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// Every second real of a and b, from kFirst on.
-template <int W, int kFirst, class V, int... I>
-SFFT_BUTTERFLY V every_second(const V& a, const V& b, Indices<I...>) {
-  return __builtin_shufflevector(a, b, (2 * I + kFirst)...);
-}
-
 /// By tiles of W rows and W/2 columns, or smaller ones. The last tiles reach back.
 template <class Real, int W>
 void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows,

@@ -117,23 +117,33 @@ void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real
 template <class Real>
 ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_t pitch)
     : n_(n), columns_(columns), pitch_(pitch), block_(columns_in_cache<Real>(n, columns)) {
-  const std::int64_t rest = columns % block_;
+  // A few columns that remain would fill no vector: they go with the block before.
+  const std::int64_t whole = columns / block_, rest = columns % block_;
+  blocks_ = whole + (4 * rest >= block_ ? 1 : 0);
+  const std::int64_t last = columns - (blocks_ - 1) * block_;
   full_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), block_);
-  if (rest > 0) rest_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), rest);
-  buffer_reals_ = std::max(full_->buffer_reals(), rest_ ? rest_->buffer_reals() : 0);
+  if (last != block_) last_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), last);
+  buffer_reals_ = std::max(full_->buffer_reals(), last_ ? last_->buffer_reals() : 0);
 }
 
 template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                               bool inverse, std::byte* workspace, const Finish& finish) const {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
-  const std::int64_t column = block * block_, columns = std::min(block_, columns_ - column);
+  const std::int64_t column = block * block_;
+  const std::int64_t columns = block + 1 < blocks_ ? block_ : columns_ - column;
   SplitWorkspace<Real> split(workspace, buffer_reals_);
-  layout.load_rows(reinterpret_cast<const Real*>(from + column), pitch_, n_, columns, split.re, split.im);
-  split.transform(columns == block_ ? *full_ : *rest_, inverse);
+  const cpu::SmallFft<Real>& fft = columns == block_ ? *full_ : *last_;
+  const auto* const x = reinterpret_cast<const Real*>(from + column);
+  auto* const y = reinterpret_cast<Real*>(to + column);
+  if (!finish &&
+      fft.execute({x, pitch_, y, pitch_, 1, inverse}, split.re, split.im, split.other_re, split.other_im))
+    return;
+  layout.load_rows(x, pitch_, n_, columns, split.re, split.im);
+  split.transform(fft, inverse);
   for (std::int64_t m = 0; finish && m < n_; ++m)
     finish(m, column, columns, split.re + m * columns, split.im + m * columns);
-  layout.store_rows(split.re, split.im, n_, columns, pitch_, reinterpret_cast<Real*>(to + column));
+  layout.store_rows(split.re, split.im, n_, columns, pitch_, y);
 }
 
 template <class Real>

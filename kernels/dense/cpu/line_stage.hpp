@@ -75,8 +75,7 @@ class ColumnStage {
   ColumnStage(std::int64_t n, std::int64_t columns, std::int64_t pitch);
 
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
-  std::int64_t blocks() const noexcept { return (columns_ + block_ - 1) / block_; }
-  std::int64_t block_columns() const noexcept { return block_; }
+  std::int64_t blocks() const noexcept { return blocks_; }
   /// What happens to the results of a row while they are in cache: re, im of columns first … first + count −
   /// 1.
   using Finish =
@@ -91,7 +90,8 @@ class ColumnStage {
 
  private:
   std::int64_t n_, columns_, pitch_, block_;
-  std::unique_ptr<const cpu::SmallFft<Real>> full_, rest_;  ///< of block_ columns and of what remains
+  std::int64_t blocks_;
+  std::unique_ptr<const cpu::SmallFft<Real>> full_, last_;  ///< of block_ columns and of the last block
   std::size_t buffer_reals_ = 0;
 };
 
