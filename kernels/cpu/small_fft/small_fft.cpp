@@ -122,9 +122,8 @@ bool SmallFft<Real>::execute(Real* re, Real* im, Real* scratch_re, Real* scratch
 }
 
 template <class Real>
-bool SmallFft<Real>::execute(const ComplexEnds<Real>& ends, Real* re, Real* im, Real* scratch_re,
-                             Real* scratch_im) const {
-  return impl_->slab_lines.empty() && impl_->first.execute(ends, {re, im, scratch_re, scratch_im});
+const LineFft<Real>& SmallFft<Real>::line() const noexcept {
+  return impl_->first;
 }
 
 template class SmallFft<float>;

@@ -11,16 +11,8 @@
 
 namespace sfft::detail::cpu {
 
-/// Complex values that a line of FFTs reads and writes: rows, the first `pitch` values before the second.
 template <class Real>
-struct ComplexEnds {
-  const Real* from;  ///< null: split buffers
-  std::int64_t from_pitch;
-  Real* to;
-  std::int64_t to_pitch;
-  Real scale;    ///< of the result
-  bool inverse;  ///< exp(+2 pi i)
-};
+class LineFft;
 
 /// Forward FFTs of `grid` (1 to 3 extents, slowest first) for `lanes` interleaved transforms: re and im hold
 /// ∏grid × lanes reals each, lane fastest: element m of transform l at [m*lanes + l]. Unnormalised, exp(-2 pi
@@ -43,9 +35,8 @@ class SmallFft {
   /// for one object, and result_in_scratch() tells it beforehand.
   bool execute(Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
   bool result_in_scratch() const noexcept;
-  /// The same from and to complex values, for a grid of one dimension. False, and nothing done, where it
-  /// cannot: lengths with large primes, fewer lanes than a vector has.
-  bool execute(const ComplexEnds<Real>& ends, Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
+  /// The FFT along the slowest dimension.
+  const LineFft<Real>& line() const noexcept;
 
   /// Two halves of execute(), so that a row can be transformed while it is in cache: first every slab m1 of
   /// the slowest dimension (all dimensions but the first), then columns() over the first dimension. For one

@@ -44,10 +44,7 @@ void complex_pass(const ComplexPass<Real>& pass) {
       Butterfly<R>::template stream<Real, V>(
           [&](int k, V& re, V& im) SFFT_ALWAYS_INLINE {
             if constexpr (kFrom) {
-              const Real* const from = xr + 2 * q + k * x_step;
-              const V a = load_vector<V>(from), b = load_vector<V>(from + W);
-              re = every_second<W, 0>(a, b, Lanes());
-              im = every_second<W, 1>(a, b, Lanes());
+              load_split<W>(xr + 2 * q + k * x_step, re, im);
             } else {
               re = load_vector<V>(xr + q + k * x_step);
               im = load_vector<V>(xi + q + k * x_step);

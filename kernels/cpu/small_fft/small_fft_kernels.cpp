@@ -35,7 +35,8 @@ constexpr void add_wide(SmallFftKernels<Real>& table) {
 template <class Real, int R, int S>
 constexpr void add_narrow(SmallFftKernels<Real>& table) {
   if constexpr (2 * S <= Simd<Real>::kLanes) {
-    table.narrow[S][R] = narrow_pass<Real, R, S>;
+    table.narrow[S][R] = narrow_pass<Real, R, S, false>;
+    if constexpr (S == 1) table.narrow_from_complex[R] = narrow_pass<Real, R, S, true>;
     table.narrow_group[S] = Simd<Real>::kLanes / S;
   }
 }

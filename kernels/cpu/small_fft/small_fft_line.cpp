@@ -79,8 +79,6 @@ LineFft<Real>::LineFft(std::int64_t n, std::int64_t inner, Isa isa)
     return;
   }
   for (const PassChoice& pass : plan.passes) add_step(pass, kernels);
-  complex_ends_ = !steps_.empty() && inner >= kernels.level_reals[0] && steps_.front().radix <= kMaxRadix &&
-                  steps_.back().radix <= kMaxRadix;
 }
 
 template <class Real>
@@ -92,7 +90,7 @@ LineFft<Real>& LineFft<Real>::operator=(LineFft&&) noexcept = default;
 
 template <class Real>
 void LineFft<Real>::add_step(const PassChoice& pass, const SmallFftKernels<Real>& kernels) {
-  Step step{nullptr, pass.m, pass.s, pass.radix, roots_.size()};
+  Step step{nullptr, pass.m, pass.s, pass.radix, roots_.size(), pass.kind};
   switch (pass.kind) {
     case PassKind::wide:
       step.run = kernels.wide[pass.level][pass.radix];
@@ -146,36 +144,57 @@ bool LineFft<Real>::execute(const SplitBuffers<Real>& data, const SplitBuffers<R
 }
 
 template <class Real>
-bool LineFft<Real>::execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const {
-  const bool both = ends.from != nullptr && steps_.size() == 1;
+bool LineFft<Real>::can(const ComplexEnds<Real>& ends) const noexcept {
+  if (steps_.empty()) return false;
+  const Step &first = steps_.front(), &last = steps_.back();
+  const std::int64_t vector = kernels_->level_reals[0];
+  const bool both = ends.from != nullptr && ends.to != nullptr && steps_.size() == 1;
   // In place, a vector that reaches back would read results.
-  if (!complex_ends_ || (both && ends.from == ends.to && inner_ % kernels_->level_reals[0] != 0))
-    return false;
-  for (std::size_t i = 0; i + 1 < steps_.size(); ++i) {
+  if (both && ends.from == ends.to && inner_ % vector != 0) return false;
+  if (ends.from != nullptr) {
+    const bool narrow = first.kind == PassKind::narrow && inner_ == 1 && ends.from_pitch == 1;
+    const bool wide = (first.kind == PassKind::wide || both) && inner_ >= vector;
+    if (first.radix > kMaxRadix || !(narrow || wide)) return false;
+  }
+  if (ends.to == nullptr) return true;
+  const std::int64_t run = whole(ends) ? n_ / last.radix * inner_ : inner_;
+  return last.radix <= kMaxRadix && (!both || inner_ >= vector) && run >= vector;
+}
+
+template <class Real>
+SplitBuffers<Real> LineFft<Real>::execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const {
+  const std::size_t split = steps_.size() - (ends.to != nullptr ? 1 : 0);
+  for (std::size_t i = 0; i < split; ++i) {
     const Step& step = steps_[i];
     const Real* roots = roots_.data() + step.first_root;
-    if (i == 0 && ends.from != nullptr) {
+    if (i > 0 || ends.from == nullptr) {
+      run(step, roots, data);
+    } else if (inner_ == 1) {
+      kernels_->narrow_from_complex[step.radix](ends.from, nullptr, data.other_re, data.other_im, step.m,
+                                                step.s, step.radix, roots);
+    } else {
       kernels_->from_complex[step.radix]({ends.from, nullptr, ends.from_pitch, step.m * ends.from_pitch,
                                           data.other_re, data.other_im, data.other_re, step.radix * inner_,
                                           inner_, step.m, inner_, roots, 1,
                                           rows_ahead<Real>(n_ * ends.from_pitch, step.radix)});
-    } else {
-      run(step, roots, data);
     }
     data = {data.other_re, data.other_im, data.re, data.im};
   }
+  if (ends.to == nullptr) return data;
   // The last pass leaves row p + m j as output j of row p. An inverse transform has row n - i in place of i.
   const std::int64_t radix = steps_.back().radix, m = n_ / radix, pitch = ends.to_pitch;
   const std::int64_t row = ends.inverse ? -pitch : pitch;
   Real* const to = ends.to + (ends.inverse ? 2 * n_ * pitch : 0);
-  if (both) {
+  if (split == 0 && ends.from != nullptr) {
     kernels_->all_complex[radix]({ends.from, nullptr, ends.from_pitch, ends.from_pitch, to, nullptr, ends.to,
                                   row, row, 1, inner_, nullptr, ends.scale, 0});
   } else {
-    kernels_->to_complex[radix]({data.re, data.im, inner_, m * inner_, to, nullptr, ends.to, row, m * row, m,
-                                 inner_, nullptr, ends.scale, rows_ahead<Real>(n_ * pitch, radix)});
+    const std::int64_t joined = whole(ends) ? m : 1;  // rows that one run goes over
+    kernels_->to_complex[radix]({data.re, data.im, inner_, m * inner_, to, nullptr, ends.to, row, m * row,
+                                 m / joined, joined * inner_, nullptr, ends.scale,
+                                 rows_ahead<Real>(n_ * pitch, radix)});
   }
-  return true;
+  return data;
 }
 
 template class LineFft<float>;

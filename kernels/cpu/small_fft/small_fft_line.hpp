@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 
@@ -16,6 +15,17 @@ namespace sfft::detail::cpu {
 template <class Real>
 struct SplitBuffers {
   Real *re, *im, *other_re, *other_im;
+};
+
+/// Complex values that an FFT reads and writes: rows of `inner` values that begin `pitch` values apart.
+template <class Real>
+struct ComplexEnds {
+  const Real* from;  ///< null: from split buffers
+  std::int64_t from_pitch;
+  Real* to;  ///< null: to split buffers, and neither `scale` nor `inverse`
+  std::int64_t to_pitch;
+  Real scale;    ///< of the result
+  bool inverse;  ///< exp(+2 pi i)
 };
 
 /// FFTs of length n of `inner` interleaved columns: element m of column q at [m*inner + q].
@@ -32,9 +42,11 @@ class LineFft {
   /// Reals behind each of the four pointers of `work`, which execute() needs for lengths with large primes.
   std::int64_t work_reals() const noexcept;
   bool execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const;
-  /// From complex values, or data.re and data.im, to complex values. False, and nothing done, where it
-  /// cannot.
-  bool execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const;
+  /// Whether the first pass can read and the last one write the complex values. In general, they can where
+  /// rows are as long as vectors.
+  bool can(const ComplexEnds<Real>& ends) const noexcept;
+  /// From complex values, or data.re and data.im, to complex values, or the buffers that it returns.
+  SplitBuffers<Real> execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const;
   double flops() const noexcept;
 
  private:
@@ -43,7 +55,12 @@ class LineFft {
     Pass<Real> run;
     std::int64_t m, s, radix;
     std::size_t first_root;
+    PassKind kind;
   };
+  /// Whether rows are written without gaps, in ascending order.
+  bool whole(const ComplexEnds<Real>& ends) const noexcept {
+    return ends.to_pitch == inner_ && !ends.inverse;
+  }
   static void run(const Step& step, const Real* roots, const SplitBuffers<Real>& data) {
     step.run(data.re, data.im, data.other_re, data.other_im, step.m, step.s, step.radix, roots);
   }
@@ -51,7 +68,6 @@ class LineFft {
 
   std::int64_t n_, inner_;
   const SmallFftKernels<Real>* kernels_;
-  bool complex_ends_ = false;  ///< there are kernels for the first and the last pass
   std::vector<Step> steps_;
   std::vector<Real> roots_;
   double flops_ = 0;

@@ -87,8 +87,17 @@ SFFT_BUTTERFLY void scatter_chunks(const V* v, Real* y) {
   }
 }
 
-/// Transforms one vector of (p, q) pairs that starts at xr, xi; takes its roots and the place of its first p.
-template <class Real, int R, int S, bool kFinal>
+/// W complex values in split form.
+template <int W, class V, class Real>
+SFFT_BUTTERFLY void load_split(const Real* from, V& re, V& im) {
+  const V a = load_vector<V>(from), b = load_vector<V>(from + W);
+  re = every_second<W, 0>(a, b, typename CountTo<W>::Type());
+  im = every_second<W, 1>(a, b, typename CountTo<W>::Type());
+}
+
+/// Transforms one vector of (p, q) pairs that starts at xr, xi, or with kComplex at complex values xr; takes
+/// its roots and the place of its first p.
+template <class Real, int R, int S, bool kFinal, bool kComplex>
 SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t step,
                                  const Real* roots) {
   constexpr int W = Simd<Real>::kLanes;
@@ -96,8 +105,12 @@ SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real*
   V re[R], im[R];
   Butterfly<R>::template stream<Real, V>(
       [&](int k, V& x, V& y) SFFT_ALWAYS_INLINE {
-        x = load_vector<V>(xr + k * step);
-        y = load_vector<V>(xi + k * step);
+        if constexpr (kComplex) {
+          load_split<W>(xr + 2 * k * step, x, y);
+        } else {
+          x = load_vector<V>(xr + k * step);
+          y = load_vector<V>(xi + k * step);
+        }
       },
       [&](int j, V& x, V& y) SFFT_ALWAYS_INLINE {
         if (j > 0)
@@ -115,20 +128,21 @@ SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real*
   }
 }
 
-template <class Real, int R, int S>
+template <class Real, int R, int S, bool kComplex>
 void narrow_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __restrict yr,
                  Real* __restrict yi, std::int64_t m, std::int64_t s, std::int64_t,
                  const Real* __restrict roots) {
-  constexpr int W = Simd<Real>::kLanes, P = W / S;
+  constexpr int W = Simd<Real>::kLanes, P = W / S, kX = kComplex ? 2 : 1;
   const std::int64_t step = m * s;
   std::int64_t p = 0;
   for (; p + P < m; p += P) {
-    narrow_group<Real, R, S, false>(xr + p * S, xi + p * S, yr + p * R * S, yi + p * R * S, step, roots);
+    narrow_group<Real, R, S, false, kComplex>(xr + kX * p * S, xi + p * S, yr + p * R * S, yi + p * R * S,
+                                              step, roots);
     roots += 2 * (R - 1) * W;
   }
   // The final vector ends with the arrays: it repeats some of the group before, and chunks end where it ends.
   const std::int64_t x = step - W, y = (m - P) * R * S;
-  narrow_group<Real, R, S, true>(xr + x, xi + x, yr + y, yi + y, step, roots);
+  narrow_group<Real, R, S, true, kComplex>(xr + kX * x, xi + x, yr + y, yi + y, step, roots);
 }
 
 }  // namespace sfft::detail::cpu::SFFT_ISA

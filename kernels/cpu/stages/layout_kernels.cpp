@@ -59,12 +59,12 @@ void load_rows_by(const Real* __restrict from, std::int64_t pitch, std::int64_t 
     prefetch_row<0>(from, columns, pitch, rows - r);
     if constexpr (W >= 4) {
       using V = typename VectorOf<Real, W>::Type;
-      using Lanes = typename CountTo<W>::Type;
       for (std::int64_t run = 0; run < columns; run += W) {
         const std::int64_t c = run + W <= columns ? run : columns - W;
-        const V a = load_vector<V>(from + 2 * c), b = load_vector<V>(from + 2 * c + W);
-        store_vector(re + c, every_second<W, 0>(a, b, Lanes()));
-        store_vector(im + c, every_second<W, 1>(a, b, Lanes()));
+        V x, y;
+        load_split<W>(from + 2 * c, x, y);
+        store_vector(re + c, x);
+        store_vector(im + c, y);
       }
     } else {
       for (std::int64_t c = 0; c < columns; ++c) {
@@ -144,7 +144,7 @@ constexpr LayoutKernels<Real> kTable{
     store_rows_by<Real, Simd<Real>::kLanes>,
     load_transposed_by<Real, Simd<Real>::kLanes>,
     store_transposed_by<Real, Simd<Real>::kLanes>,
-    untangle<Real>,
+    untangle_by<Real, Simd<Real>::kLanes>,
     tangle<Real>,
     untangle_lanes_by<Real, Simd<Real>::kLanes>,
     tangle_lanes_by<Real, Simd<Real>::kLanes>,

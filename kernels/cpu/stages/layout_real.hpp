@@ -5,22 +5,59 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/small_fft/small_fft_pass.hpp"
+#include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-template <class Real>
-void untangle(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
-              const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict spectrum) {
+/// The reals of a backwards.
+template <int W, class V, int... I>
+SFFT_BUTTERFLY V backwards(const V& a, Indices<I...>) {
+  return __builtin_shufflevector(a, a, (W - 1 - I)...);
+}
+
+/// W complex values, backwards or not.
+template <int W, bool kBackwards, class V, class Real>
+SFFT_BUTTERFLY void store_joined(const V& re, const V& im, Real* to) {
+  if constexpr (W == 1) {
+    to[0] = re;
+    to[1] = im;
+  } else if constexpr (kBackwards) {
+    store_joined<W, false>(backwards<W>(re, typename CountTo<W>::Type()),
+                           backwards<W>(im, typename CountTo<W>::Type()), to);
+  } else {
+    store_vector(to, interleave<W, 1, 0>(re, im, typename CountTo<W>::Type()));
+    store_vector(to + W, interleave<W, 1, 1>(re, im, typename CountTo<W>::Type()));
+  }
+}
+
+/// Values k and half - k have their sums and products in common. By vectors of W reals, or smaller ones where
+/// rows are shorter; the last vector reaches back.
+template <class Real, int W>
+void untangle_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
+                 const Real* __restrict roots_re, const Real* __restrict roots_im,
+                 Real* __restrict spectrum) {
+  if constexpr (W > 1) {
+    if (half / 2 < W) return untangle_by<Real, W / 2>(re, im, half, roots_re, roots_im, spectrum);
+  }
   spectrum[0] = re[0] + im[0];
   spectrum[1] = 0;
   spectrum[2 * half] = re[0] - im[0];
   spectrum[2 * half + 1] = 0;
-  for (std::int64_t k = 1; k < half; ++k) {
-    const Real even_re = re[k] + re[half - k], even_im = im[k] - im[half - k];
-    const Real odd_re = im[k] + im[half - k], odd_im = re[half - k] - re[k];
-    spectrum[2 * k] = Real(0.5) * (even_re + (roots_re[k] * odd_re - roots_im[k] * odd_im));
-    spectrum[2 * k + 1] = Real(0.5) * (even_im + (roots_re[k] * odd_im + roots_im[k] * odd_re));
+  using V = typename VectorOf<Real, W>::Type;
+  for (std::int64_t run = 1; run <= half / 2; run += W) {
+    const std::int64_t k = run + W - 1 <= half / 2 ? run : half / 2 - W + 1, mirror = half - k - W + 1;
+    const V low_re = load_vector<V>(re + k), low_im = load_vector<V>(im + k);
+    V high_re = load_vector<V>(re + mirror), high_im = load_vector<V>(im + mirror);
+    if constexpr (W > 1) {
+      high_re = backwards<W>(high_re, typename CountTo<W>::Type());
+      high_im = backwards<W>(high_im, typename CountTo<W>::Type());
+    }
+    const V even_re = low_re + high_re, even_im = low_im - high_im;
+    V odd_re = low_im + high_im, odd_im = high_re - low_re;
+    multiply(odd_re, odd_im, load_vector<V>(roots_re + k), load_vector<V>(roots_im + k));
+    store_joined<W, true>(Real(0.5) * (even_re - odd_re), Real(0.5) * (odd_im - even_im),
+                          spectrum + 2 * mirror);
+    store_joined<W, false>(Real(0.5) * (even_re + odd_re), Real(0.5) * (even_im + odd_im), spectrum + 2 * k);
   }
 }
 
@@ -38,8 +75,7 @@ void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std
   }
 }
 
-/// By vectors of W reals, or smaller ones where there are fewer lanes. The last vector reaches back. Values k
-/// and half - k have their sums and products in common.
+/// By vectors of W reals, or smaller ones where there are fewer lanes. The last vector reaches back.
 template <class Real, int W>
 void untangle_lanes_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
                        std::int64_t lanes, const Real* __restrict roots_re, const Real* __restrict roots_im,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/base/index.hpp"
+#include "kernels/cpu/small_fft/small_fft_line.hpp"
 
 namespace sfft::detail {
 
@@ -69,15 +70,29 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   auto* out = reinterpret_cast<Real*>(spectrum);
-  if (paired()) {
+  const cpu::LineFft<Real>& line = fft_.line();
+  const bool own =
+      type == (paired() ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value);
+  cpu::ComplexEnds<Real> ends{own ? static_cast<const Real*>(row) : nullptr, 1, nullptr, 1, 1, false};
+  if (own && !line.can(ends)) ends.from = nullptr;
+  if (!real_ && line.can({nullptr, 1, out, 1, 1, false})) ends.to = out;
+  if (ends.from == nullptr && paired()) {
     layout.deinterleave[static_cast<std::size_t>(type)](row, n_ / 2, split.re, split.im);
-    split.transform(fft_, false);
-    layout.untangle(split.re, split.im, n_ / 2, roots_re_.data(), roots_im_.data(), out);
-    return;
+  } else if (ends.from == nullptr) {
+    split_elements(row, type, n_, split.re, split.im);
   }
-  split_elements(row, type, n_, split.re, split.im);
-  split.transform(fft_, false);
-  layout.interleave(split.re, split.im, spectrum_points(), 1, out);
+  if (ends.from == nullptr && ends.to == nullptr) {
+    split.transform(fft_, false);
+  } else {
+    const auto done = line.execute(ends, {split.re, split.im, split.other_re, split.other_im});
+    split.re = done.re;
+    split.im = done.im;
+  }
+  if (paired()) {
+    layout.untangle(split.re, split.im, n_ / 2, roots_re_.data(), roots_im_.data(), out);
+  } else if (ends.to == nullptr) {
+    layout.interleave(split.re, split.im, spectrum_points(), 1, out);
+  }
 }
 
 template <class Real>
@@ -136,9 +151,11 @@ void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from
   const cpu::SmallFft<Real>& fft = columns == block_ ? *full_ : *last_;
   const auto* const x = reinterpret_cast<const Real*>(from + column);
   auto* const y = reinterpret_cast<Real*>(to + column);
-  if (!finish &&
-      fft.execute({x, pitch_, y, pitch_, 1, inverse}, split.re, split.im, split.other_re, split.other_im))
+  const cpu::ComplexEnds<Real> ends{x, pitch_, y, pitch_, 1, inverse};
+  if (!finish && fft.line().can(ends)) {
+    fft.line().execute(ends, {split.re, split.im, split.other_re, split.other_im});
     return;
+  }
   layout.load_rows(x, pitch_, n_, columns, split.re, split.im);
   split.transform(fft, inverse);
   for (std::int64_t m = 0; finish && m < n_; ++m)

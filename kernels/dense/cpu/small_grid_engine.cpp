@@ -118,8 +118,11 @@ class SmallGridEngine final : public DenseEngine<Real> {
   void finish(const Buffers& data, bool inverse, Real scale, Complex* to) const {
     auto* const values = reinterpret_cast<Real*>(to);
     const std::int64_t pitch = points() / grid_.slow;
-    if (columns_.execute({nullptr, 0, values, pitch, scale, inverse}, inverse ? exchanged(data) : data))
+    const cpu::ComplexEnds<Real> ends{nullptr, 0, values, pitch, scale, inverse};
+    if (columns_.can(ends)) {
+      columns_.execute(ends, inverse ? exchanged(data) : data);
       return;
+    }
     const Buffers done = inverse ? exchanged(columns(data)) : columns(data);
     cpu::layout_kernels<Real>().interleave(done.re, done.im, points(), scale, values);
   }
