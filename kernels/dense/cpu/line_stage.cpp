@@ -30,6 +30,12 @@ void split_elements(const void* from, ElementType type, std::int64_t count, Real
 }
 
 template <class Real>
+void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(std::complex<Real>)), kMost = 1024;
+  for (std::int64_t at = 0; at < std::min(count, kMost); at += kLine) __builtin_prefetch(values + at, 1);
+}
+
+template <class Real>
 std::int64_t columns_in_cache(std::int64_t n, std::int64_t inner) {
   constexpr std::int64_t kCacheBytes = 32 << 10;
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
@@ -70,6 +76,7 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   auto* out = reinterpret_cast<Real*>(spectrum);
+  prefetch_for_writing(spectrum, spectrum_points());
   const cpu::LineFft<Real>& line = fft_.line();
   const bool own =
       type == (paired() ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value);
@@ -171,6 +178,8 @@ void ColumnStage<Real>::transform(const std::complex<Real>* from, std::complex<R
 
 template void split_elements(const void*, ElementType, std::int64_t, float*, float*);
 template void split_elements(const void*, ElementType, std::int64_t, double*, double*);
+template void prefetch_for_writing(const std::complex<float>*, std::int64_t);
+template void prefetch_for_writing(const std::complex<double>*, std::int64_t);
 template std::int64_t columns_in_cache<float>(std::int64_t, std::int64_t);
 template std::int64_t columns_in_cache<double>(std::int64_t, std::int64_t);
 template class SplitWorkspace<float>;

@@ -38,6 +38,11 @@ class SplitWorkspace {
 template <class Real>
 void split_elements(const void* from, ElementType type, std::int64_t count, Real* re, Real* im);
 
+/// For values that will be written in no particular order, before they are computed: the processor foresees
+/// consecutive lines alone.
+template <class Real>
+void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count);
+
 /// As many columns as keep the four buffers of n × columns in a first-level cache, in whole cache lines, but
 /// two of them at least: then the buffers stay in the second-level cache.
 template <class Real>
@@ -97,6 +102,8 @@ class ColumnStage {
 
 extern template void split_elements(const void*, ElementType, std::int64_t, float*, float*);
 extern template void split_elements(const void*, ElementType, std::int64_t, double*, double*);
+extern template void prefetch_for_writing(const std::complex<float>*, std::int64_t);
+extern template void prefetch_for_writing(const std::complex<double>*, std::int64_t);
 extern template std::int64_t columns_in_cache<float>(std::int64_t, std::int64_t);
 extern template std::int64_t columns_in_cache<double>(std::int64_t, std::int64_t);
 extern template class SplitWorkspace<float>;

@@ -110,6 +110,7 @@ cpu::SplitBuffers<Real> RowGroup<Real>::buffers(std::byte* workspace) const {
 template <class Real>
 void RowGroup<Real>::forward(const void* signal, ElementType type, std::complex<Real>* spectra,
                              std::byte* workspace) const {
+  prefetch_for_writing(spectra, rows_ * spectrum_points());
   const cpu::SplitBuffers<Real> own = buffers(workspace);
   const auto data = real_ ? half_spectra(signal, type, own) : this->spectra(signal, type, false, own);
   cpu::layout_kernels<Real>().store_transposed(data.re, data.im, rows_, spectrum_points(), 1,
@@ -119,6 +120,7 @@ void RowGroup<Real>::forward(const void* signal, ElementType type, std::complex<
 template <class Real>
 void RowGroup<Real>::inverse(const std::complex<Real>* spectra, std::complex<Real>* signal, Real scale,
                              std::byte* workspace) const {
+  prefetch_for_writing(signal, rows_ * n_);
   const auto data =
       this->spectra(spectra, element_type_of<std::complex<Real>>::value, true, buffers(workspace));
   cpu::layout_kernels<Real>().store_transposed(data.im, data.re, rows_, n_, scale, n_,
