@@ -61,13 +61,17 @@ SignalGroup<Real>::SignalGroup(const Shape& shape, bool real, std::int64_t signa
 template <class Real>
 std::int64_t SignalGroup<Real>::best_size(const Shape& shape, bool real, std::int64_t batch) {
   constexpr std::int64_t kCacheBytes = 32 << 10, kMostVectors = 4;
+  constexpr std::int64_t kMostForHalf = 255, kMostForQuarter = 64;
   const std::int64_t values = real ? (shape.points() + 1) / 2 : shape.points();
   const std::int64_t fitting = kCacheBytes / (4 * static_cast<std::int64_t>(sizeof(Real)) * values);
   const std::int64_t vector = cpu::small_fft_kernels<Real>(cpu::best_isa()).level_reals[0];
-  const std::int64_t half = std::max<std::int64_t>(2, vector / 2);
-  if (std::min(fitting, batch) < half) return 1;
-  const std::int64_t together = fitting < vector ? half : std::min(fitting / vector, kMostVectors) * vector;
-  return std::min(batch, together);
+  const std::int64_t lanes =
+      std::min(batch, std::clamp(fitting / vector, std::int64_t{1}, kMostVectors) * vector);
+  if (lanes <= fitting && lanes >= vector) return lanes;
+  // Vectors that are not full pay for short signals alone.
+  const std::int64_t part = values <= kMostForQuarter ? vector / 4 : vector / 2;
+  const std::int64_t few = std::min(batch, std::min(fitting, vector));
+  return values <= kMostForHalf && few >= std::max<std::int64_t>(2, part) ? few : 1;
 }
 
 template <class Real>

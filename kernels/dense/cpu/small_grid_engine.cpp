@@ -131,6 +131,13 @@ class SmallGridEngine final : public DenseEngine<Real> {
   Buffers slabs(const void* signal, ElementType type, bool inverse, Buffers data) const {
     if (group_) return slower(group_->spectra(signal, type, inverse, data));
     const std::int64_t row = grid_.row;
+    const bool own = type == element_type_of<Complex>::value && !inverse;
+    cpu::ComplexEnds<Real> ends{static_cast<const Real*>(signal), 1, nullptr, 1, 1, false};
+    if (own && row_->can(ends)) {
+      for (std::int64_t at = 0; at < points(); at += row, ends.from += 2 * row)
+        row_->execute(ends, {data.re + at, data.im + at, data.other_re + at, data.other_im + at});
+      return middle(row_->toggles() ? other(data) : data);
+    }
     const auto row_bytes = static_cast<std::size_t>(row) * element_bytes(type);
     const auto* from = static_cast<const std::byte*>(signal);
     data = run(*row_, grid_.rows(), row, data, [&](std::int64_t at) {
