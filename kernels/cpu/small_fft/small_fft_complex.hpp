@@ -27,7 +27,6 @@ void complex_pass(const ComplexPass<Real>& pass) {
   constexpr bool kTurned = kFrom && !kTo;
   constexpr int kX = kFrom ? 2 : 1, kY = kTo ? 2 : 1;  // reals per value
   using V = typename Simd<Real>::Vector;
-  using Lanes = typename CountTo<W>::Type;
   const Real* roots = pass.roots;
   const std::int64_t x_step = kX * pass.x_step, y_step = kY * pass.y_step;
   for (std::int64_t p = 0; p < pass.m; ++p) {
@@ -56,10 +55,7 @@ void complex_pass(const ComplexPass<Real>& pass) {
             }
             if constexpr (kTo) {
               Real* const to = (j == 0 ? first : yr + j * y_step) + 2 * q;
-              re = re * pass.scale;
-              im = im * pass.scale;
-              store_vector(to, interleave<W, 1, 0>(re, im, Lanes()));
-              store_vector(to + W, interleave<W, 1, 1>(re, im, Lanes()));
+              store_joined<W>(V(re * pass.scale), V(im * pass.scale), to);
             } else {
               store_vector(yr + q + j * y_step, re);
               store_vector(yi + q + j * y_step, im);

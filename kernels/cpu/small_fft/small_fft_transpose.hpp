@@ -17,10 +17,7 @@ SFFT_BUTTERFLY void transpose_chunks(V* v) {
   SFFT_UNROLL
   for (int stage = 1; stage < P; stage *= 2) {
     SFFT_UNROLL
-    for (int i = 0; i < P / 2; ++i) {
-      b[2 * i] = interleave<W, S, 0>(v[i], v[i + P / 2], typename CountTo<W>::Type());
-      b[2 * i + 1] = interleave<W, S, 1>(v[i], v[i + P / 2], typename CountTo<W>::Type());
-    }
+    for (int i = 0; i < P / 2; ++i) interleave_both<W, S>(v[i], v[i + P / 2], b[2 * i], b[2 * i + 1]);
     SFFT_UNROLL
     for (int i = 0; i < P; ++i) v[i] = b[i];
   }

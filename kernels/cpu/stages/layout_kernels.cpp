@@ -85,12 +85,9 @@ void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::in
     prefetch_row<1>(to, columns, pitch, rows - r);
     if constexpr (W >= 4) {
       using V = typename VectorOf<Real, W>::Type;
-      using Lanes = typename CountTo<W>::Type;
       for (std::int64_t run = 0; run < columns; run += W) {
         const std::int64_t c = run + W <= columns ? run : columns - W;
-        const V x = load_vector<V>(re + c), y = load_vector<V>(im + c);
-        store_vector(to + 2 * c, interleave<W, 1, 0>(x, y, Lanes()));
-        store_vector(to + 2 * c + W, interleave<W, 1, 1>(x, y, Lanes()));
+        store_joined<W>(load_vector<V>(re + c), load_vector<V>(im + c), to + 2 * c);
       }
     } else {
       for (std::int64_t c = 0; c < columns; ++c) {

@@ -15,21 +15,6 @@ SFFT_BUTTERFLY V backwards(const V& a, Indices<I...>) {
   return __builtin_shufflevector(a, a, (W - 1 - I)...);
 }
 
-/// W complex values, backwards or not.
-template <int W, bool kBackwards, class V, class Real>
-SFFT_BUTTERFLY void store_joined(const V& re, const V& im, Real* to) {
-  if constexpr (W == 1) {
-    to[0] = re;
-    to[1] = im;
-  } else if constexpr (kBackwards) {
-    store_joined<W, false>(backwards<W>(re, typename CountTo<W>::Type()),
-                           backwards<W>(im, typename CountTo<W>::Type()), to);
-  } else {
-    store_vector(to, interleave<W, 1, 0>(re, im, typename CountTo<W>::Type()));
-    store_vector(to + W, interleave<W, 1, 1>(re, im, typename CountTo<W>::Type()));
-  }
-}
-
 /// Values k and half - k have their sums and products in common. By vectors of W reals, or smaller ones where
 /// rows are shorter; the last vector reaches back.
 template <class Real, int W>
@@ -55,9 +40,19 @@ void untangle_by(const Real* __restrict re, const Real* __restrict im, std::int6
     const V even_re = low_re + high_re, even_im = low_im - high_im;
     V odd_re = low_im + high_im, odd_im = high_re - low_re;
     multiply(odd_re, odd_im, load_vector<V>(roots_re + k), load_vector<V>(roots_im + k));
-    store_joined<W, true>(Real(0.5) * (even_re - odd_re), Real(0.5) * (odd_im - even_im),
-                          spectrum + 2 * mirror);
-    store_joined<W, false>(Real(0.5) * (even_re + odd_re), Real(0.5) * (even_im + odd_im), spectrum + 2 * k);
+    V mirror_re = Real(0.5) * (even_re - odd_re), mirror_im = Real(0.5) * (odd_im - even_im);
+    const V here_re = Real(0.5) * (even_re + odd_re), here_im = Real(0.5) * (even_im + odd_im);
+    if constexpr (W == 1) {
+      spectrum[2 * mirror] = mirror_re;
+      spectrum[2 * mirror + 1] = mirror_im;
+      spectrum[2 * k] = here_re;
+      spectrum[2 * k + 1] = here_im;
+    } else {
+      mirror_re = backwards<W>(mirror_re, typename CountTo<W>::Type());
+      mirror_im = backwards<W>(mirror_im, typename CountTo<W>::Type());
+      store_joined<W>(mirror_re, mirror_im, spectrum + 2 * mirror);
+      store_joined<W>(here_re, here_im, spectrum + 2 * k);
+    }
   }
 }
 

@@ -24,7 +24,6 @@ void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::in
     constexpr int H = W / 2;
     if (rows < W || columns < H) return load_transposed_by<Real, H>(from, pitch, rows, columns, re, im);
     using V = typename VectorOf<Real, W>::Type;
-    using Lanes = typename CountTo<W>::Type;
     for (std::int64_t down = 0; down < rows; down += W) {
       const std::int64_t r = down + W <= rows ? down : rows - W;
       for (std::int64_t across = 0; across < columns; across += H) {
@@ -39,8 +38,10 @@ void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::in
         transpose_chunks<W, 2>(high);
         SFFT_UNROLL
         for (int i = 0; i < H; ++i) {
-          store_vector(re + (c + i) * rows + r, every_second<W, 0>(low[i], high[i], Lanes()));
-          store_vector(im + (c + i) * rows + r, every_second<W, 1>(low[i], high[i], Lanes()));
+          V x, y;
+          split_both<W>(low[i], high[i], x, y);
+          store_vector(re + (c + i) * rows + r, x);
+          store_vector(im + (c + i) * rows + r, y);
         }
       }
     }
@@ -61,7 +62,6 @@ void store_transposed_by(const Real* __restrict re, const Real* __restrict im, s
     constexpr int H = W / 2;
     if (rows < W || columns < H) return store_transposed_by<Real, H>(re, im, rows, columns, scale, pitch, to);
     using V = typename VectorOf<Real, W>::Type;
-    using Lanes = typename CountTo<W>::Type;
     for (std::int64_t down = 0; down < rows; down += W) {
       const std::int64_t r = down + W <= rows ? down : rows - W;
       for (std::int64_t across = 0; across < columns; across += H) {
@@ -71,8 +71,7 @@ void store_transposed_by(const Real* __restrict re, const Real* __restrict im, s
         for (int i = 0; i < H; ++i) {
           const V x = scale * load_vector<V>(re + (c + i) * rows + r);
           const V y = scale * load_vector<V>(im + (c + i) * rows + r);
-          low[i] = interleave<W, 1, 0>(x, y, Lanes());
-          high[i] = interleave<W, 1, 1>(x, y, Lanes());
+          interleave_both<W, 1>(x, y, low[i], high[i]);
         }
         transpose_chunks<W, 2>(low);
         transpose_chunks<W, 2>(high);
