@@ -36,7 +36,9 @@ template <class Real, int R, int S>
 constexpr void add_narrow(SmallFftKernels<Real>& table) {
   if constexpr (2 * S <= Simd<Real>::kLanes) {
     table.narrow[S][R] = narrow_pass<Real, R, S, false>;
-    if constexpr (S == 1) table.narrow_from_complex[R] = narrow_pass<Real, R, S, true>;
+    // Splitting what is read takes registers that narrower vectors' sets do not have.
+    if constexpr (S == 1 && SFFT_VECTOR_BYTES == 64)
+      table.narrow_from_complex[R] = narrow_pass<Real, R, S, true>;
     table.narrow_group[S] = Simd<Real>::kLanes / S;
   }
 }

@@ -54,7 +54,8 @@ struct SmallFftKernels {
   /// group g starts at element min(g narrow_group[s] s, m s - level_reals[0]) of the m s.
   Pass<Real> narrow[kMaxNarrow + 1][kMaxRadix + 1];
   std::int64_t narrow_group[kMaxNarrow + 1];
-  /// As narrow[1][R], of complex values: xr is where they are, xi is not used.
+  /// As narrow[1][R], of complex values: xr is where they are, xi is not used. Null
+  /// where it would be slower than two steps.
   Pass<Real> narrow_from_complex[kMaxRadix + 1];
   /// y[r*y_stride + l] = factor[r] x[r*x_stride + l] for r < rows, l < columns; x = y is allowed.
   void (*modulate)(const Real* xr, const Real* xi, std::int64_t x_stride, Real* yr, Real* yi,

@@ -152,7 +152,8 @@ bool LineFft<Real>::can(const ComplexEnds<Real>& ends) const noexcept {
   // In place, a vector that reaches back would read results.
   if (both && ends.from == ends.to && inner_ % vector != 0) return false;
   if (ends.from != nullptr) {
-    const bool narrow = first.kind == PassKind::narrow && inner_ == 1 && ends.from_pitch == 1;
+    const bool narrow = first.kind == PassKind::narrow && inner_ == 1 && ends.from_pitch == 1 &&
+                        kernels_->narrow_from_complex[first.radix] != nullptr;
     const bool wide = (first.kind == PassKind::wide || both) && inner_ >= vector;
     if (first.radix > kMaxRadix || !(narrow || wide)) return false;
   }
