@@ -63,6 +63,9 @@ void SplitWorkspace<Real>::transform(const cpu::SmallFft<Real>& fft, bool invers
 template <class Real>
 RowStage<Real>::RowStage(std::int64_t n, bool real)
     : n_(n), real_(real), fft_(row_fft<Real>(real && n % 2 == 0 ? n / 2 : n)) {
+  Real place = 0;
+  reads_ = fft_.line().can({&place, 1, nullptr, 1, 1, false});
+  writes_ = !real && fft_.line().can({nullptr, 1, &place, 1, 1, false});
   if (!paired()) return;
   for (std::int64_t k = 0; k < n / 2; ++k) {
     roots_re_.push_back(static_cast<Real>(unit_root(k, n).real()));
@@ -80,9 +83,8 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
   const cpu::LineFft<Real>& line = fft_.line();
   const bool own =
       type == (paired() ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value);
-  cpu::ComplexEnds<Real> ends{own ? static_cast<const Real*>(row) : nullptr, 1, nullptr, 1, 1, false};
-  if (own && !line.can(ends)) ends.from = nullptr;
-  if (!real_ && line.can({nullptr, 1, out, 1, 1, false})) ends.to = out;
+  const cpu::ComplexEnds<Real> ends{
+      own && reads_ ? static_cast<const Real*>(row) : nullptr, 1, writes_ ? out : nullptr, 1, 1, false};
   if (ends.from == nullptr && paired()) {
     layout.deinterleave[static_cast<std::size_t>(type)](row, n_ / 2, split.re, split.im);
   } else if (ends.from == nullptr) {

@@ -68,6 +68,7 @@ class RowStage {
   std::int64_t n_;
   bool real_;
   cpu::SmallFft<Real> fft_;
+  bool reads_ = false, writes_ = false;    ///< complex values in its first and last pass
   std::vector<Real> roots_re_, roots_im_;  ///< for untangling
 };
 

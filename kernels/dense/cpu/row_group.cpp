@@ -61,7 +61,8 @@ template <class Real>
 cpu::SplitBuffers<Real> RowGroup<Real>::spectra(const void* signal, ElementType type, bool inverse,
                                                 cpu::SplitBuffers<Real> data) const {
   if (inverse) data = exchanged(data);
-  if (type == element_type_of<std::complex<Real>>::value) {
+  // The transposition of rows up to kMaxNarrow has kernels of its own.
+  if (type == element_type_of<std::complex<Real>>::value && n_ > cpu::kMaxNarrow) {
     cpu::layout_kernels<Real>().load_transposed(static_cast<const Real*>(signal), n_, rows_, n_, data.re,
                                                 data.im);
   } else {

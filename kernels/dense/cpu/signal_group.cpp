@@ -64,13 +64,17 @@ std::int64_t SignalGroup<Real>::best_size(const Shape& shape, bool real, std::in
   constexpr std::int64_t kMostForHalf = 255, kMostForQuarter = 64;
   const std::int64_t values = real ? (shape.points() + 1) / 2 : shape.points();
   const std::int64_t fitting = kCacheBytes / (4 * static_cast<std::int64_t>(sizeof(Real)) * values);
-  const std::int64_t vector = cpu::small_fft_kernels<Real>(cpu::best_isa()).level_reals[0];
+  const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
+  const auto possible = [&](std::int64_t n) { return cpu::choose_radices(n, 1, kernels).possible; };
+  if (const auto extents = shape.extents(); !std::all_of(extents.begin(), extents.end(), possible)) return 1;
+  const std::int64_t vector = kernels.level_reals[0];
   const std::int64_t lanes =
       std::min(batch, std::clamp(fitting / vector, std::int64_t{1}, kMostVectors) * vector);
   if (lanes <= fitting && lanes >= vector) return lanes;
   // Vectors that are not full pay for short signals alone.
-  const std::int64_t part = values <= kMostForQuarter ? vector / 4 : vector / 2;
-  const std::int64_t few = std::min(batch, std::min(fitting, vector));
+  const std::int64_t part = std::max<std::int64_t>(1, values <= kMostForQuarter ? vector / 4 : vector / 2);
+  const std::int64_t room = std::min(fitting, vector);
+  const std::int64_t few = batch <= room ? batch : room / part * part;
   return values <= kMostForHalf && few >= std::max<std::int64_t>(2, part) ? few : 1;
 }
 
