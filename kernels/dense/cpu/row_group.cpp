@@ -61,8 +61,9 @@ template <class Real>
 cpu::SplitBuffers<Real> RowGroup<Real>::spectra(const void* signal, ElementType type, bool inverse,
                                                 cpu::SplitBuffers<Real> data) const {
   if (inverse) data = exchanged(data);
-  // The transposition of rows up to kMaxNarrow has kernels of its own.
-  if (type == element_type_of<std::complex<Real>>::value && n_ > cpu::kMaxNarrow) {
+  // The transposition of many narrow rows has kernels of its own.
+  const bool narrow = n_ <= cpu::kMaxNarrow && rows_ >= kernels_->level_reals[0];
+  if (type == element_type_of<std::complex<Real>>::value && !narrow) {
     cpu::layout_kernels<Real>().load_transposed(static_cast<const Real*>(signal), n_, rows_, n_, data.re,
                                                 data.im);
   } else {
