@@ -121,6 +121,11 @@ bool SmallFft<Real>::execute(Real* re, Real* im, Real* scratch_re, Real* scratch
   return columns(re, im, scratch_re, scratch_im);
 }
 
+template <class Real>
+const LineFft<Real>& SmallFft<Real>::line() const noexcept {
+  return impl_->first;
+}
+
 template class SmallFft<float>;
 template class SmallFft<double>;
 

@@ -11,6 +11,9 @@
 
 namespace sfft::detail::cpu {
 
+template <class Real>
+class LineFft;
+
 /// Forward FFTs of `grid` (1 to 3 extents, slowest first) for `lanes` interleaved transforms: re and im hold
 /// ∏grid × lanes reals each, lane fastest: element m of transform l at [m*lanes + l]. Unnormalised, exp(-2 pi
 /// i). Any extents >= 1: Stockham passes of radices up to 16 and odd ones up to 61, Bluestein for lengths
@@ -32,6 +35,8 @@ class SmallFft {
   /// for one object, and result_in_scratch() tells it beforehand.
   bool execute(Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
   bool result_in_scratch() const noexcept;
+  /// The FFT along the slowest dimension.
+  const LineFft<Real>& line() const noexcept;
 
   /// Two halves of execute(), so that a row can be transformed while it is in cache: first every slab m1 of
   /// the slowest dimension (all dimensions but the first), then columns() over the first dimension. For one

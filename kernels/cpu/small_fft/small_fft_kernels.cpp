@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/base/radices.hpp"
+#include "kernels/cpu/small_fft/small_fft_complex.hpp"
 #include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 #include "kernels/cpu/small_fft/small_fft_pass.hpp"
 #include "kernels/cpu/small_fft/small_fft_transpose.hpp"
@@ -24,12 +25,20 @@ template <class Real, int kLevel, int R>
 constexpr void add_wide(SmallFftKernels<Real>& table) {
   table.wide[kLevel][R] = wide_pass<Real, level_reals<Real>(kLevel), R, true>;
   table.last[kLevel][R] = wide_pass<Real, level_reals<Real>(kLevel), R, false>;
+  if constexpr (kLevel == 0) {
+    table.from_complex[R] = complex_pass<Real, R, true, false>;
+    table.to_complex[R] = complex_pass<Real, R, false, true>;
+    table.all_complex[R] = complex_pass<Real, R, true, true>;
+  }
 }
 
 template <class Real, int R, int S>
 constexpr void add_narrow(SmallFftKernels<Real>& table) {
   if constexpr (2 * S <= Simd<Real>::kLanes) {
-    table.narrow[S][R] = narrow_pass<Real, R, S>;
+    table.narrow[S][R] = narrow_pass<Real, R, S, false>;
+    // Splitting what is read takes registers that narrower vectors' sets do not have.
+    if constexpr (S == 1 && SFFT_VECTOR_BYTES == 64)
+      table.narrow_from_complex[R] = narrow_pass<Real, R, S, true>;
     table.narrow_group[S] = Simd<Real>::kLanes / S;
   }
 }

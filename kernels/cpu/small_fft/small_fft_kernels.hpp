@@ -15,6 +15,21 @@ template <class Real>
 using Pass = void (*)(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t m, std::int64_t s,
                       std::int64_t radix, const Real* roots);
 
+/// A pass of level 0 that reads or writes rows of interleaved complex values: value q of row p + m k of the
+/// input at x + p x_row + k x_step + q (two reals each where it is complex), output j of row p at y + p y_row
+/// + j y_step + q. Complex output is multiplied by `scale`; its very first row begins at y_first.
+template <class Real>
+struct ComplexPass {
+  const Real *xr, *xi;
+  std::int64_t x_row, x_step;
+  Real *yr, *yi, *y_first;
+  std::int64_t y_row, y_step;
+  std::int64_t m, s;
+  const Real* roots;  ///< as for `wide`
+  Real scale;
+  std::int64_t ahead;  ///< rows p that are prefetched in advance
+};
+
 constexpr int kMaxRadix = 16;     ///< largest radix with a kernel of its own
 constexpr int kMaxOddRadix = 61;  ///< largest prime that the generic odd pass takes
 constexpr int kLevels = 4;        ///< vector widths: full, half, quarter, scalar
@@ -28,6 +43,10 @@ struct SmallFftKernels {
   Pass<Real> wide[kLevels][kMaxRadix + 1];
   /// The same for m = 1; no roots.
   Pass<Real> last[kLevels][kMaxRadix + 1];
+  /// A first pass with roots that reads complex values, a last one that writes them, and one that is both.
+  void (*from_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
+  void (*to_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
+  void (*all_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
   /// Any odd radix. Roots: cosines, then sines of 2 pi k/R for k = 0 … (R-1)/2, then as for `wide`.
   Pass<Real> odd[kLevels];
   /// Short runs: narrow[s][R] takes narrow_group[s] values of p at a time; needs m s >= level_reals[0].
@@ -35,6 +54,9 @@ struct SmallFftKernels {
   /// group g starts at element min(g narrow_group[s] s, m s - level_reals[0]) of the m s.
   Pass<Real> narrow[kMaxNarrow + 1][kMaxRadix + 1];
   std::int64_t narrow_group[kMaxNarrow + 1];
+  /// As narrow[1][R], of complex values: xr is where they are, xi is not used. Null
+  /// where it would be slower than two steps.
+  Pass<Real> narrow_from_complex[kMaxRadix + 1];
   /// y[r*y_stride + l] = factor[r] x[r*x_stride + l] for r < rows, l < columns; x = y is allowed.
   void (*modulate)(const Real* xr, const Real* xi, std::int64_t x_stride, Real* yr, Real* yi,
                    std::int64_t y_stride, std::int64_t rows, std::int64_t columns, const Real* factor_re,

@@ -57,11 +57,21 @@ void append_narrow_roots(const PassChoice& pass, std::int64_t group, std::int64_
   }
 }
 
+/// How far a pass that reads `radix` rows at a time is ahead of itself in an array of so many complex values:
+/// the processor does not foresee rows that are far apart.
+template <class Real>
+std::int64_t rows_ahead(std::int64_t values, std::int64_t radix) {
+  constexpr std::int64_t kCacheBytes = 1 << 20, kRows = 16;
+  if (values * 2 * static_cast<std::int64_t>(sizeof(Real)) <= kCacheBytes) return 0;
+  return std::max<std::int64_t>(1, kRows / radix);
+}
+
 }  // namespace
 
 template <class Real>
-LineFft<Real>::LineFft(std::int64_t n, std::int64_t inner, Isa isa) {
-  const SmallFftKernels<Real>& kernels = small_fft_kernels<Real>(isa);
+LineFft<Real>::LineFft(std::int64_t n, std::int64_t inner, Isa isa)
+    : n_(n), inner_(inner), kernels_(&small_fft_kernels<Real>(isa)) {
+  const SmallFftKernels<Real>& kernels = *kernels_;
   const RadixPlan plan = choose_radices(n, inner, kernels);
   if (!plan.possible) {
     bluestein_ = std::make_unique<const Bluestein>(n, inner, isa);
@@ -80,7 +90,7 @@ LineFft<Real>& LineFft<Real>::operator=(LineFft&&) noexcept = default;
 
 template <class Real>
 void LineFft<Real>::add_step(const PassChoice& pass, const SmallFftKernels<Real>& kernels) {
-  Step step{nullptr, pass.m, pass.s, pass.radix, roots_.size()};
+  Step step{nullptr, pass.m, pass.s, pass.radix, roots_.size(), pass.kind};
   switch (pass.kind) {
     case PassKind::wide:
       step.run = kernels.wide[pass.level][pass.radix];
@@ -125,17 +135,67 @@ bool LineFft<Real>::execute(const SplitBuffers<Real>& data, const SplitBuffers<R
     bluestein_->execute(data, work);
     return true;
   }
-  bool in_other = false;
+  SplitBuffers<Real> now = data;
   for (const Step& step : steps_) {
-    const Real* roots = roots_.data() + step.first_root;
-    if (in_other) {
-      step.run(data.other_re, data.other_im, data.re, data.im, step.m, step.s, step.radix, roots);
-    } else {
-      step.run(data.re, data.im, data.other_re, data.other_im, step.m, step.s, step.radix, roots);
-    }
-    in_other = !in_other;
+    run(step, roots_.data() + step.first_root, now);
+    now = {now.other_re, now.other_im, now.re, now.im};
   }
-  return in_other;
+  return toggles();
+}
+
+template <class Real>
+bool LineFft<Real>::can(const ComplexEnds<Real>& ends) const noexcept {
+  if (steps_.empty()) return false;
+  const Step &first = steps_.front(), &last = steps_.back();
+  const std::int64_t vector = kernels_->level_reals[0];
+  const bool both = ends.from != nullptr && ends.to != nullptr && steps_.size() == 1;
+  // In place, a vector that reaches back would read results.
+  if (both && ends.from == ends.to && inner_ % vector != 0) return false;
+  if (ends.from != nullptr) {
+    const bool narrow = first.kind == PassKind::narrow && inner_ == 1 && ends.from_pitch == 1 &&
+                        kernels_->narrow_from_complex[first.radix] != nullptr;
+    const bool wide = (first.kind == PassKind::wide || both) && inner_ >= vector;
+    if (first.radix > kMaxRadix || !(narrow || wide)) return false;
+  }
+  if (ends.to == nullptr) return true;
+  const std::int64_t run = whole(ends) ? n_ / last.radix * inner_ : inner_;
+  return last.radix <= kMaxRadix && (!both || inner_ >= vector) && run >= vector;
+}
+
+template <class Real>
+SplitBuffers<Real> LineFft<Real>::execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const {
+  const std::size_t split = steps_.size() - (ends.to != nullptr ? 1 : 0);
+  for (std::size_t i = 0; i < split; ++i) {
+    const Step& step = steps_[i];
+    const Real* roots = roots_.data() + step.first_root;
+    if (i > 0 || ends.from == nullptr) {
+      run(step, roots, data);
+    } else if (inner_ == 1) {
+      kernels_->narrow_from_complex[step.radix](ends.from, nullptr, data.other_re, data.other_im, step.m,
+                                                step.s, step.radix, roots);
+    } else {
+      kernels_->from_complex[step.radix]({ends.from, nullptr, ends.from_pitch, step.m * ends.from_pitch,
+                                          data.other_re, data.other_im, data.other_re, step.radix * inner_,
+                                          inner_, step.m, inner_, roots, 1,
+                                          rows_ahead<Real>(n_ * ends.from_pitch, step.radix)});
+    }
+    data = {data.other_re, data.other_im, data.re, data.im};
+  }
+  if (ends.to == nullptr) return data;
+  // The last pass leaves row p + m j as output j of row p. An inverse transform has row n - i in place of i.
+  const std::int64_t radix = steps_.back().radix, m = n_ / radix, pitch = ends.to_pitch;
+  const std::int64_t row = ends.inverse ? -pitch : pitch;
+  Real* const to = ends.to + (ends.inverse ? 2 * n_ * pitch : 0);
+  if (split == 0 && ends.from != nullptr) {
+    kernels_->all_complex[radix]({ends.from, nullptr, ends.from_pitch, ends.from_pitch, to, nullptr, ends.to,
+                                  row, row, 1, inner_, nullptr, ends.scale, 0});
+  } else {
+    const std::int64_t joined = whole(ends) ? m : 1;  // rows that one run goes over
+    kernels_->to_complex[radix]({data.re, data.im, inner_, m * inner_, to, nullptr, ends.to, row, m * row,
+                                 m / joined, joined * inner_, nullptr, ends.scale,
+                                 rows_ahead<Real>(n_ * pitch, radix)});
+  }
+  return data;
 }
 
 template class LineFft<float>;

@@ -17,6 +17,17 @@ struct SplitBuffers {
   Real *re, *im, *other_re, *other_im;
 };
 
+/// Complex values that an FFT reads and writes: rows of `inner` values that begin `pitch` values apart.
+template <class Real>
+struct ComplexEnds {
+  const Real* from;  ///< null: from split buffers
+  std::int64_t from_pitch;
+  Real* to;  ///< null: to split buffers, and neither `scale` nor `inverse`
+  std::int64_t to_pitch;
+  Real scale;    ///< of the result
+  bool inverse;  ///< exp(+2 pi i)
+};
+
 /// FFTs of length n of `inner` interleaved columns: element m of column q at [m*inner + q].
 template <class Real>
 class LineFft {
@@ -31,6 +42,11 @@ class LineFft {
   /// Reals behind each of the four pointers of `work`, which execute() needs for lengths with large primes.
   std::int64_t work_reals() const noexcept;
   bool execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const;
+  /// Whether the first pass can read and the last one write the complex values. In general, they can where
+  /// rows are as long as vectors.
+  bool can(const ComplexEnds<Real>& ends) const noexcept;
+  /// From complex values, or data.re and data.im, to complex values, or the buffers that it returns.
+  SplitBuffers<Real> execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const;
   double flops() const noexcept;
 
  private:
@@ -39,9 +55,19 @@ class LineFft {
     Pass<Real> run;
     std::int64_t m, s, radix;
     std::size_t first_root;
+    PassKind kind;
   };
+  /// Whether rows are written without gaps, in ascending order.
+  bool whole(const ComplexEnds<Real>& ends) const noexcept {
+    return ends.to_pitch == inner_ && !ends.inverse;
+  }
+  static void run(const Step& step, const Real* roots, const SplitBuffers<Real>& data) {
+    step.run(data.re, data.im, data.other_re, data.other_im, step.m, step.s, step.radix, roots);
+  }
   void add_step(const PassChoice& pass, const SmallFftKernels<Real>& kernels);
 
+  std::int64_t n_, inner_;
+  const SmallFftKernels<Real>* kernels_;
   std::vector<Step> steps_;
   std::vector<Real> roots_;
   double flops_ = 0;

@@ -24,6 +24,77 @@ SFFT_BUTTERFLY V interleave(const V& a, const V& b, Indices<I...>) {
   return __builtin_shufflevector(a, b, ((I / S % 2) * W + kHigh * (W / 2) + I / (2 * S) * S + I % S)...);
 }
 
+/// Every second real of a and b, from kFirst on.
+template <int W, int kFirst, class V, int... I>
+SFFT_BUTTERFLY V every_second(const V& a, const V& b, Indices<I...>) {
+  return __builtin_shufflevector(a, b, (2 * I + kFirst)...);
+}
+
+/// The lower (kHigh = 0) or upper halves of a and b.
+template <int W, int kHigh, class V, int... I>
+SFFT_BUTTERFLY V halves(const V& a, const V& b, Indices<I...>) {
+  return __builtin_shufflevector(a, b, (I / (W / 2) * W + kHigh * (W / 2) + I % (W / 2))...);
+}
+
+/// As interleave() and every_second(), within each half of the vectors.
+template <int W, int S, int kHigh, class V, int... I>
+SFFT_BUTTERFLY V interleave_halves(const V& a, const V& b, Indices<I...>) {
+  constexpr int H = W / 2;
+  return __builtin_shufflevector(
+      a, b, (I % H / S % 2 * W + I / H * H + kHigh * (H / 2) + I % H / (2 * S) * S + I % S)...);
+}
+template <int W, int kFirst, class V, int... I>
+SFFT_BUTTERFLY V every_second_of_halves(const V& a, const V& b, Indices<I...>) {
+  constexpr int H = W / 2;
+  return __builtin_shufflevector(a, b, (I % H / (H / 2) * W + I / H * H + 2 * (I % (H / 2)) + kFirst)...);
+}
+
+/// With AVX2, a shuffle across the halves of a vector can do little else.
+template <class V>
+constexpr bool kInHalves = sizeof(V) == 32 && SFFT_VECTOR_BYTES == 32;
+
+/// (low, high): a and b interleaved by chunks of S reals.
+template <int W, int S, class V>
+SFFT_BUTTERFLY void interleave_both(const V& a, const V& b, V& low, V& high) {
+  using Lanes = typename CountTo<W>::Type;
+  if constexpr (kInHalves<V> && 2 * S < W) {
+    const V x = interleave_halves<W, S, 0>(a, b, Lanes()), y = interleave_halves<W, S, 1>(a, b, Lanes());
+    low = halves<W, 0>(x, y, Lanes());
+    high = halves<W, 1>(x, y, Lanes());
+  } else {
+    const V x = interleave<W, S, 0>(a, b, Lanes());
+    high = interleave<W, S, 1>(a, b, Lanes());
+    low = x;
+  }
+}
+
+/// The complex values of (a, b) in split form.
+template <int W, class V>
+SFFT_BUTTERFLY void split_both(const V& a, const V& b, V& re, V& im) {
+  using Lanes = typename CountTo<W>::Type;
+  if constexpr (kInHalves<V>) {
+    const V x = halves<W, 0>(a, b, Lanes()), y = halves<W, 1>(a, b, Lanes());
+    re = every_second_of_halves<W, 0>(x, y, Lanes());
+    im = every_second_of_halves<W, 1>(x, y, Lanes());
+  } else {
+    re = every_second<W, 0>(a, b, Lanes());
+    im = every_second<W, 1>(a, b, Lanes());
+  }
+}
+
+/// W complex values at `from` in split form, and at `to` from split form.
+template <int W, class V, class Real>
+SFFT_BUTTERFLY void load_split(const Real* from, V& re, V& im) {
+  split_both<W>(load_vector<V>(from), load_vector<V>(from + W), re, im);
+}
+template <int W, class V, class Real>
+SFFT_BUTTERFLY void store_joined(const V& re, const V& im, Real* to) {
+  V low, high;
+  interleave_both<W, 1>(re, im, low, high);
+  store_vector(to, low);
+  store_vector(to + W, high);
+}
+
 /// The reals of a from kFirst on, as many as there are indices; wraps around.
 template <int W, int kFirst, class V, int... I>
 SFFT_BUTTERFLY auto window(const V& a, Indices<I...>) {
@@ -46,10 +117,7 @@ SFFT_BUTTERFLY void scatter_shuffled(V* v, Real* y) {
     SFFT_UNROLL
     for (int stage = 1; stage < K; stage *= 2) {
       SFFT_UNROLL
-      for (int i = 0; i < K / 2; ++i) {
-        b[2 * i] = interleave<W, S, 0>(a[i], a[i + K / 2], typename CountTo<W>::Type());
-        b[2 * i + 1] = interleave<W, S, 1>(a[i], a[i + K / 2], typename CountTo<W>::Type());
-      }
+      for (int i = 0; i < K / 2; ++i) interleave_both<W, S>(a[i], a[i + K / 2], b[2 * i], b[2 * i + 1]);
       SFFT_UNROLL
       for (int i = 0; i < K; ++i) a[i] = b[i];
     }
@@ -81,8 +149,9 @@ SFFT_BUTTERFLY void scatter_chunks(const V* v, Real* y) {
   }
 }
 
-/// Transforms one vector of (p, q) pairs that starts at xr, xi; takes its roots and the place of its first p.
-template <class Real, int R, int S, bool kFinal>
+/// Transforms one vector of (p, q) pairs that starts at xr, xi, or with kComplex at complex values xr; takes
+/// its roots and the place of its first p.
+template <class Real, int R, int S, bool kFinal, bool kComplex>
 SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t step,
                                  const Real* roots) {
   constexpr int W = Simd<Real>::kLanes;
@@ -90,8 +159,12 @@ SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real*
   V re[R], im[R];
   Butterfly<R>::template stream<Real, V>(
       [&](int k, V& x, V& y) SFFT_ALWAYS_INLINE {
-        x = load_vector<V>(xr + k * step);
-        y = load_vector<V>(xi + k * step);
+        if constexpr (kComplex) {
+          load_split<W>(xr + 2 * k * step, x, y);
+        } else {
+          x = load_vector<V>(xr + k * step);
+          y = load_vector<V>(xi + k * step);
+        }
       },
       [&](int j, V& x, V& y) SFFT_ALWAYS_INLINE {
         if (j > 0)
@@ -109,20 +182,21 @@ SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real*
   }
 }
 
-template <class Real, int R, int S>
+template <class Real, int R, int S, bool kComplex>
 void narrow_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __restrict yr,
                  Real* __restrict yi, std::int64_t m, std::int64_t s, std::int64_t,
                  const Real* __restrict roots) {
-  constexpr int W = Simd<Real>::kLanes, P = W / S;
+  constexpr int W = Simd<Real>::kLanes, P = W / S, kX = kComplex ? 2 : 1;
   const std::int64_t step = m * s;
   std::int64_t p = 0;
   for (; p + P < m; p += P) {
-    narrow_group<Real, R, S, false>(xr + p * S, xi + p * S, yr + p * R * S, yi + p * R * S, step, roots);
+    narrow_group<Real, R, S, false, kComplex>(xr + kX * p * S, xi + p * S, yr + p * R * S, yi + p * R * S,
+                                              step, roots);
     roots += 2 * (R - 1) * W;
   }
   // The final vector ends with the arrays: it repeats some of the group before, and chunks end where it ends.
   const std::int64_t x = step - W, y = (m - P) * R * S;
-  narrow_group<Real, R, S, true>(xr + x, xi + x, yr + y, yi + y, step, roots);
+  narrow_group<Real, R, S, true, kComplex>(xr + kX * x, xi + x, yr + y, yi + y, step, roots);
 }
 
 }  // namespace sfft::detail::cpu::SFFT_ISA

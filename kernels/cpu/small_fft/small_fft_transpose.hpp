@@ -4,26 +4,23 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 #include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// Stores v[j][p] at y + p pitch + j, for W vectors of W reals.
-template <class Real, int W, class V>
-SFFT_BUTTERFLY void store_transposed(V* v, Real* y, std::int64_t pitch) {
-  V b[W];
+/// Exchanges chunk p of vector j and chunk j of vector p, for W/S vectors of W/S chunks of S reals.
+template <int W, int S, class V>
+SFFT_BUTTERFLY void transpose_chunks(V* v) {
+  constexpr int P = W / S;
+  V b[P];
   SFFT_UNROLL
-  for (int stage = 1; stage < W; stage *= 2) {
+  for (int stage = 1; stage < P; stage *= 2) {
     SFFT_UNROLL
-    for (int i = 0; i < W / 2; ++i) {
-      b[2 * i] = interleave<W, 1, 0>(v[i], v[i + W / 2], typename CountTo<W>::Type());
-      b[2 * i + 1] = interleave<W, 1, 1>(v[i], v[i + W / 2], typename CountTo<W>::Type());
-    }
+    for (int i = 0; i < P / 2; ++i) interleave_both<W, S>(v[i], v[i + P / 2], b[2 * i], b[2 * i + 1]);
     SFFT_UNROLL
-    for (int i = 0; i < W; ++i) v[i] = b[i];
+    for (int i = 0; i < P; ++i) v[i] = b[i];
   }
-  SFFT_UNROLL
-  for (int p = 0; p < W; ++p) store_vector(y + p * pitch, v[p]);
 }
 
 /// Where lane i of result `out` comes from in a group of W rows of B reals: vector and lane. kDown: results
@@ -110,7 +107,9 @@ void transpose_tiles(const Real* __restrict x, std::int64_t rows, std::int64_t c
         V v[W];
         SFFT_UNROLL
         for (int i = 0; i < W; ++i) v[i] = load_vector<V>(x + (r + i) * columns + c);
-        store_transposed<Real, W>(v, y + c * rows + r, rows);
+        transpose_chunks<W, 1>(v);
+        SFFT_UNROLL
+        for (int i = 0; i < W; ++i) store_vector(y + (c + i) * rows + r, v[i]);
       }
     }
   }

@@ -22,6 +22,11 @@ struct LayoutKernels {
                     Real* im);
   void (*store_rows)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
                      std::int64_t pitch, Real* to);
+  /// The same, transposed: value c of row r at [c rows + r] of re and im; stored times `scale`.
+  void (*load_transposed)(const Real* from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
+                          Real* re, Real* im);
+  void (*store_transposed)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
+                           Real scale, std::int64_t pitch, Real* to);
   /// The half spectrum X[0 … h], interleaved, of a real signal of 2h points, from Z, the FFT of h pairs
   /// x[2t] + i x[2t + 1]: X[k] = (Z[k] + conj Z[h−k])/2 + w^k (Z[k] − conj Z[h−k])/2i, w = exp(−πi/h).
   /// roots_re, roots_im: w^k for k < h.
@@ -31,13 +36,18 @@ struct LayoutKernels {
   /// h−1] and `last`, the real part of X[h]. The imaginary parts of X[0] and X[h] are ignored.
   void (*tangle)(const Real* spectrum_re, const Real* spectrum_im, Real last, std::int64_t half,
                  const Real* roots_re, const Real* roots_im, Real* re, Real* im);
+  /// The same for `lanes` spectra side by side, in split layout: value k of spectrum l at [k lanes + l].
+  void (*untangle_lanes)(const Real* re, const Real* im, std::int64_t half, std::int64_t lanes,
+                         const Real* roots_re, const Real* roots_im, Real* to_re, Real* to_im);
+  void (*tangle_lanes)(const Real* spectra_re, const Real* spectra_im, std::int64_t half, std::int64_t lanes,
+                       const Real* roots_re, const Real* roots_im, Real* re, Real* im);
   /// Spectra of pairs of real columns of n points: column l of the `lanes` complex ones is column l plus i
-  /// times column l + columns − lanes of the real ones. Half spectra: value f of column q at [f columns + q].
-  void (*separate)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t columns,
-                   Real* to_re, Real* to_im);
+  /// times column l + second of the real ones. Half spectra: value f of column q at [f pitch + q].
+  void (*separate)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t pitch,
+                   std::int64_t second, Real* to_re, Real* to_im);
   /// The reverse, times `scale`. The imaginary parts of X[0] and X[n/2] are ignored.
-  void (*unite)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t columns,
-                Real scale, Real* to_re, Real* to_im);
+  void (*unite)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t pitch,
+                std::int64_t second, Real scale, Real* to_re, Real* to_im);
   /// Adds Σ from[t] and Σ from[t]² to *sum and *squares: of integers up to 16 bits without any rounding as
   /// long as the squares are below 2^53. Indexed like `deinterleave`.
   void (*add_moments[4])(const void* from, std::int64_t count, double* sum, double* squares);

@@ -4,7 +4,8 @@
 
 #include <type_traits>
 
-#include "kernels/cpu/small_fft/small_fft_narrow.hpp"
+#include "kernels/cpu/stages/layout_real.hpp"
+#include "kernels/cpu/stages/layout_transposed.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
@@ -47,12 +48,6 @@ SFFT_BUTTERFLY void prefetch_row(const Real* row, std::int64_t columns, std::int
     __builtin_prefetch(row + 2 * kAhead * pitch + at, kWrite);
 }
 
-/// Every second real of a and b, from kFirst on.
-template <int W, int kFirst, class V, int... I>
-SFFT_BUTTERFLY V every_second(const V& a, const V& b, Indices<I...>) {
-  return __builtin_shufflevector(a, b, (2 * I + kFirst)...);
-}
-
 /// By vectors of W reals, or smaller ones where rows are shorter. The last vector of a row reaches back.
 template <class Real, int W>
 void load_rows_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
@@ -64,12 +59,12 @@ void load_rows_by(const Real* __restrict from, std::int64_t pitch, std::int64_t 
     prefetch_row<0>(from, columns, pitch, rows - r);
     if constexpr (W >= 4) {
       using V = typename VectorOf<Real, W>::Type;
-      using Lanes = typename CountTo<W>::Type;
       for (std::int64_t run = 0; run < columns; run += W) {
         const std::int64_t c = run + W <= columns ? run : columns - W;
-        const V a = load_vector<V>(from + 2 * c), b = load_vector<V>(from + 2 * c + W);
-        store_vector(re + c, every_second<W, 0>(a, b, Lanes()));
-        store_vector(im + c, every_second<W, 1>(a, b, Lanes()));
+        V x, y;
+        load_split<W>(from + 2 * c, x, y);
+        store_vector(re + c, x);
+        store_vector(im + c, y);
       }
     } else {
       for (std::int64_t c = 0; c < columns; ++c) {
@@ -90,85 +85,15 @@ void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::in
     prefetch_row<1>(to, columns, pitch, rows - r);
     if constexpr (W >= 4) {
       using V = typename VectorOf<Real, W>::Type;
-      using Lanes = typename CountTo<W>::Type;
       for (std::int64_t run = 0; run < columns; run += W) {
         const std::int64_t c = run + W <= columns ? run : columns - W;
-        const V x = load_vector<V>(re + c), y = load_vector<V>(im + c);
-        store_vector(to + 2 * c, interleave<W, 1, 0>(x, y, Lanes()));
-        store_vector(to + 2 * c + W, interleave<W, 1, 1>(x, y, Lanes()));
+        store_joined<W>(load_vector<V>(re + c), load_vector<V>(im + c), to + 2 * c);
       }
     } else {
       for (std::int64_t c = 0; c < columns; ++c) {
         to[2 * c] = re[c];
         to[2 * c + 1] = im[c];
       }
-    }
-  }
-}
-
-template <class Real>
-void untangle(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
-              const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict spectrum) {
-  spectrum[0] = re[0] + im[0];
-  spectrum[1] = 0;
-  spectrum[2 * half] = re[0] - im[0];
-  spectrum[2 * half + 1] = 0;
-  for (std::int64_t k = 1; k < half; ++k) {
-    const Real even_re = re[k] + re[half - k], even_im = im[k] - im[half - k];
-    const Real odd_re = im[k] + im[half - k], odd_im = re[half - k] - re[k];
-    spectrum[2 * k] = Real(0.5) * (even_re + (roots_re[k] * odd_re - roots_im[k] * odd_im));
-    spectrum[2 * k + 1] = Real(0.5) * (even_im + (roots_re[k] * odd_im + roots_im[k] * odd_re));
-  }
-}
-
-template <class Real>
-void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std::int64_t half,
-            const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict re,
-            Real* __restrict im) {
-  re[0] = xr[0] + last;
-  im[0] = xr[0] - last;
-  for (std::int64_t k = 1; k < half; ++k) {
-    const Real even_re = xr[k] + xr[half - k], even_im = xi[k] - xi[half - k];
-    const Real odd_re = xr[k] - xr[half - k], odd_im = xi[k] + xi[half - k];
-    re[k] = even_re - (roots_re[k] * odd_im - roots_im[k] * odd_re);
-    im[k] = even_im + (roots_re[k] * odd_re + roots_im[k] * odd_im);
-  }
-}
-
-template <class Real>
-void separate(const Real* __restrict re, const Real* __restrict im, std::int64_t n, std::int64_t lanes,
-              std::int64_t columns, Real* __restrict to_re, Real* __restrict to_im) {
-  constexpr Real kHalf = 0.5;
-  const std::int64_t second = columns - lanes;
-  for (std::int64_t f = 0; f <= n / 2; ++f) {
-    const std::int64_t low = f * lanes, high = (f == 0 ? 0 : n - f) * lanes, to = f * columns;
-    for (std::int64_t l = 0; l < lanes; ++l) {
-      to_re[to + l] = kHalf * (re[low + l] + re[high + l]);
-      to_im[to + l] = kHalf * (im[low + l] - im[high + l]);
-    }
-    for (std::int64_t l = 0; l < lanes; ++l) {
-      to_re[to + second + l] = kHalf * (im[low + l] + im[high + l]);
-      to_im[to + second + l] = kHalf * (re[high + l] - re[low + l]);
-    }
-  }
-}
-
-template <class Real>
-void unite(const Real* __restrict re, const Real* __restrict im, std::int64_t n, std::int64_t lanes,
-           std::int64_t columns, Real scale, Real* __restrict to_re, Real* __restrict to_im) {
-  const std::int64_t second = columns - lanes;
-  for (std::int64_t f = 0; f <= n / 2; ++f) {
-    const std::int64_t from = f * columns, low = f * lanes, high = (n - f) * lanes;
-    const bool own_mirror = f == 0 || 2 * f == n;
-    for (std::int64_t l = 0; l < lanes; ++l) {
-      const Real a_re = scale * re[from + l], b_re = scale * re[from + second + l];
-      const Real a_im = own_mirror ? 0 : scale * im[from + l];
-      const Real b_im = own_mirror ? 0 : scale * im[from + second + l];
-      to_re[low + l] = a_re - b_im;
-      to_im[low + l] = a_im + b_re;
-      if (own_mirror) continue;
-      to_re[high + l] = a_re + b_im;
-      to_im[high + l] = b_re - a_im;
     }
   }
 }
@@ -230,8 +155,12 @@ constexpr LayoutKernels<Real> kTable{
     interleave<Real>,
     load_rows_by<Real, Simd<Real>::kLanes>,
     store_rows_by<Real, Simd<Real>::kLanes>,
-    untangle<Real>,
+    load_transposed_by<Real, Simd<Real>::kLanes>,
+    store_transposed_by<Real, Simd<Real>::kLanes>,
+    untangle_by<Real, Simd<Real>::kLanes>,
     tangle<Real>,
+    untangle_lanes_by<Real, Simd<Real>::kLanes>,
+    tangle_lanes_by<Real, Simd<Real>::kLanes>,
     separate<Real>,
     unite<Real>,
     {add_moments<std::uint8_t>, add_moments<std::uint16_t>, add_moments<float>, add_moments<double>}};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/base/index.hpp"
+#include "kernels/cpu/small_fft/small_fft_line.hpp"
 
 namespace sfft::detail {
 
@@ -26,6 +27,12 @@ void split_elements(const void* from, ElementType type, std::int64_t count, Real
   if (is_complex(type))
     part -= static_cast<std::size_t>(ElementType::c64) - static_cast<std::size_t>(ElementType::f32);
   (is_complex(type) ? layout.deinterleave : layout.widen)[part](from, count, re, im);
+}
+
+template <class Real>
+void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(std::complex<Real>)), kMost = 1024;
+  for (std::int64_t at = 0; at < std::min(count, kMost); at += kLine) __builtin_prefetch(values + at, 1);
 }
 
 template <class Real>
@@ -56,6 +63,9 @@ void SplitWorkspace<Real>::transform(const cpu::SmallFft<Real>& fft, bool invers
 template <class Real>
 RowStage<Real>::RowStage(std::int64_t n, bool real)
     : n_(n), real_(real), fft_(row_fft<Real>(real && n % 2 == 0 ? n / 2 : n)) {
+  Real place = 0;
+  reads_ = fft_.line().can({&place, 1, nullptr, 1, 1, false});
+  writes_ = !real && fft_.line().can({nullptr, 1, &place, 1, 1, false});
   if (!paired()) return;
   for (std::int64_t k = 0; k < n / 2; ++k) {
     roots_re_.push_back(static_cast<Real>(unit_root(k, n).real()));
@@ -69,15 +79,29 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   auto* out = reinterpret_cast<Real*>(spectrum);
-  if (paired()) {
+  prefetch_for_writing(spectrum, spectrum_points());
+  const cpu::LineFft<Real>& line = fft_.line();
+  const bool own =
+      type == (paired() ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value);
+  const cpu::ComplexEnds<Real> ends{
+      own && reads_ ? static_cast<const Real*>(row) : nullptr, 1, writes_ ? out : nullptr, 1, 1, false};
+  if (ends.from == nullptr && paired()) {
     layout.deinterleave[static_cast<std::size_t>(type)](row, n_ / 2, split.re, split.im);
-    split.transform(fft_, false);
-    layout.untangle(split.re, split.im, n_ / 2, roots_re_.data(), roots_im_.data(), out);
-    return;
+  } else if (ends.from == nullptr) {
+    split_elements(row, type, n_, split.re, split.im);
   }
-  split_elements(row, type, n_, split.re, split.im);
-  split.transform(fft_, false);
-  layout.interleave(split.re, split.im, spectrum_points(), 1, out);
+  if (ends.from == nullptr && ends.to == nullptr) {
+    split.transform(fft_, false);
+  } else {
+    const auto done = line.execute(ends, {split.re, split.im, split.other_re, split.other_im});
+    split.re = done.re;
+    split.im = done.im;
+  }
+  if (paired()) {
+    layout.untangle(split.re, split.im, n_ / 2, roots_re_.data(), roots_im_.data(), out);
+  } else if (ends.to == nullptr) {
+    layout.interleave(split.re, split.im, spectrum_points(), 1, out);
+  }
 }
 
 template <class Real>
@@ -117,23 +141,35 @@ void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real
 template <class Real>
 ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_t pitch)
     : n_(n), columns_(columns), pitch_(pitch), block_(columns_in_cache<Real>(n, columns)) {
-  const std::int64_t rest = columns % block_;
+  // A few columns that remain would fill no vector: they go with the block before.
+  const std::int64_t whole = columns / block_, rest = columns % block_;
+  blocks_ = whole + (4 * rest >= block_ ? 1 : 0);
+  const std::int64_t last = columns - (blocks_ - 1) * block_;
   full_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), block_);
-  if (rest > 0) rest_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), rest);
-  buffer_reals_ = std::max(full_->buffer_reals(), rest_ ? rest_->buffer_reals() : 0);
+  if (last != block_) last_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), last);
+  buffer_reals_ = std::max(full_->buffer_reals(), last_ ? last_->buffer_reals() : 0);
 }
 
 template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                               bool inverse, std::byte* workspace, const Finish& finish) const {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
-  const std::int64_t column = block * block_, columns = std::min(block_, columns_ - column);
+  const std::int64_t column = block * block_;
+  const std::int64_t columns = block + 1 < blocks_ ? block_ : columns_ - column;
   SplitWorkspace<Real> split(workspace, buffer_reals_);
-  layout.load_rows(reinterpret_cast<const Real*>(from + column), pitch_, n_, columns, split.re, split.im);
-  split.transform(columns == block_ ? *full_ : *rest_, inverse);
+  const cpu::SmallFft<Real>& fft = columns == block_ ? *full_ : *last_;
+  const auto* const x = reinterpret_cast<const Real*>(from + column);
+  auto* const y = reinterpret_cast<Real*>(to + column);
+  const cpu::ComplexEnds<Real> ends{x, pitch_, y, pitch_, 1, inverse};
+  if (!finish && fft.line().can(ends)) {
+    fft.line().execute(ends, {split.re, split.im, split.other_re, split.other_im});
+    return;
+  }
+  layout.load_rows(x, pitch_, n_, columns, split.re, split.im);
+  split.transform(fft, inverse);
   for (std::int64_t m = 0; finish && m < n_; ++m)
     finish(m, column, columns, split.re + m * columns, split.im + m * columns);
-  layout.store_rows(split.re, split.im, n_, columns, pitch_, reinterpret_cast<Real*>(to + column));
+  layout.store_rows(split.re, split.im, n_, columns, pitch_, y);
 }
 
 template <class Real>
@@ -144,6 +180,8 @@ void ColumnStage<Real>::transform(const std::complex<Real>* from, std::complex<R
 
 template void split_elements(const void*, ElementType, std::int64_t, float*, float*);
 template void split_elements(const void*, ElementType, std::int64_t, double*, double*);
+template void prefetch_for_writing(const std::complex<float>*, std::int64_t);
+template void prefetch_for_writing(const std::complex<double>*, std::int64_t);
 template std::int64_t columns_in_cache<float>(std::int64_t, std::int64_t);
 template std::int64_t columns_in_cache<double>(std::int64_t, std::int64_t);
 template class SplitWorkspace<float>;

@@ -38,6 +38,11 @@ class SplitWorkspace {
 template <class Real>
 void split_elements(const void* from, ElementType type, std::int64_t count, Real* re, Real* im);
 
+/// For values that will be written in no particular order, before they are computed: the processor foresees
+/// consecutive lines alone.
+template <class Real>
+void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count);
+
 /// As many columns as keep the four buffers of n × columns in a first-level cache, in whole cache lines, but
 /// two of them at least: then the buffers stay in the second-level cache.
 template <class Real>
@@ -63,6 +68,7 @@ class RowStage {
   std::int64_t n_;
   bool real_;
   cpu::SmallFft<Real> fft_;
+  bool reads_ = false, writes_ = false;    ///< complex values in its first and last pass
   std::vector<Real> roots_re_, roots_im_;  ///< for untangling
 };
 
@@ -75,8 +81,7 @@ class ColumnStage {
   ColumnStage(std::int64_t n, std::int64_t columns, std::int64_t pitch);
 
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
-  std::int64_t blocks() const noexcept { return (columns_ + block_ - 1) / block_; }
-  std::int64_t block_columns() const noexcept { return block_; }
+  std::int64_t blocks() const noexcept { return blocks_; }
   /// What happens to the results of a row while they are in cache: re, im of columns first … first + count −
   /// 1.
   using Finish =
@@ -91,12 +96,15 @@ class ColumnStage {
 
  private:
   std::int64_t n_, columns_, pitch_, block_;
-  std::unique_ptr<const cpu::SmallFft<Real>> full_, rest_;  ///< of block_ columns and of what remains
+  std::int64_t blocks_;
+  std::unique_ptr<const cpu::SmallFft<Real>> full_, last_;  ///< of block_ columns and of the last block
   std::size_t buffer_reals_ = 0;
 };
 
 extern template void split_elements(const void*, ElementType, std::int64_t, float*, float*);
 extern template void split_elements(const void*, ElementType, std::int64_t, double*, double*);
+extern template void prefetch_for_writing(const std::complex<float>*, std::int64_t);
+extern template void prefetch_for_writing(const std::complex<double>*, std::int64_t);
 extern template std::int64_t columns_in_cache<float>(std::int64_t, std::int64_t);
 extern template std::int64_t columns_in_cache<double>(std::int64_t, std::int64_t);
 extern template class SplitWorkspace<float>;

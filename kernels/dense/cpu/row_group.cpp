@@ -58,8 +58,19 @@ cpu::SplitBuffers<Real> RowGroup<Real>::run(cpu::SplitBuffers<Real> data) const 
 }
 
 template <class Real>
-cpu::SplitBuffers<Real> RowGroup<Real>::spectra(cpu::SplitBuffers<Real> data) const {
-  return run(transposed(*kernels_, rows_, n_, data));
+cpu::SplitBuffers<Real> RowGroup<Real>::spectra(const void* signal, ElementType type, bool inverse,
+                                                cpu::SplitBuffers<Real> data) const {
+  if (inverse) data = exchanged(data);
+  // The transposition of many narrow rows has kernels of its own.
+  const bool narrow = n_ <= cpu::kMaxNarrow && rows_ >= kernels_->level_reals[0];
+  if (type == element_type_of<std::complex<Real>>::value && !narrow) {
+    cpu::layout_kernels<Real>().load_transposed(static_cast<const Real*>(signal), n_, rows_, n_, data.re,
+                                                data.im);
+  } else {
+    split_elements(signal, type, rows_ * n_, data.re, data.im);
+    data = transposed(*kernels_, rows_, n_, data);
+  }
+  return run(inverse ? exchanged(data) : data);
 }
 
 template <class Real>
@@ -78,13 +89,15 @@ cpu::SplitBuffers<Real> RowGroup<Real>::half_spectra(const void* signal, Element
   read(0, data.other_re, data.re);
   read(rows_ - lanes_, data.other_im, data.im);
   data = run(data);
-  cpu::layout_kernels<Real>().separate(data.re, data.im, n_, lanes_, rows_, data.other_re, data.other_im);
+  cpu::layout_kernels<Real>().separate(data.re, data.im, n_, lanes_, rows_, rows_ - lanes_, data.other_re,
+                                       data.other_im);
   return {data.other_re, data.other_im, data.re, data.im};
 }
 
 template <class Real>
 void RowGroup<Real>::signals(cpu::SplitBuffers<Real> data, Real scale, Real* to) const {
-  cpu::layout_kernels<Real>().unite(data.re, data.im, n_, lanes_, rows_, scale, data.other_re, data.other_im);
+  cpu::layout_kernels<Real>().unite(data.re, data.im, n_, lanes_, rows_, rows_ - lanes_, scale, data.other_re,
+                                    data.other_im);
   data = exchanged(run(exchanged<Real>({data.other_re, data.other_im, data.re, data.im})));
   kernels_->transpose(data.re, n_, lanes_, to);
   kernels_->transpose(data.im, n_, lanes_, to + (rows_ - lanes_) * n_);
@@ -99,35 +112,30 @@ cpu::SplitBuffers<Real> RowGroup<Real>::buffers(std::byte* workspace) const {
 template <class Real>
 void RowGroup<Real>::forward(const void* signal, ElementType type, std::complex<Real>* spectra,
                              std::byte* workspace) const {
-  cpu::SplitBuffers<Real> data = buffers(workspace);
-  if (real_) {
-    data = half_spectra(signal, type, data);
-  } else {
-    split_elements(signal, type, rows_ * n_, data.re, data.im);
-    data = this->spectra(data);
-  }
-  data = transposed(*kernels_, spectrum_points(), rows_, data);
-  cpu::layout_kernels<Real>().interleave(data.re, data.im, rows_ * spectrum_points(), 1,
-                                         reinterpret_cast<Real*>(spectra));
+  prefetch_for_writing(spectra, rows_ * spectrum_points());
+  const cpu::SplitBuffers<Real> own = buffers(workspace);
+  const auto data = real_ ? half_spectra(signal, type, own) : this->spectra(signal, type, false, own);
+  cpu::layout_kernels<Real>().store_transposed(data.re, data.im, rows_, spectrum_points(), 1,
+                                               spectrum_points(), reinterpret_cast<Real*>(spectra));
 }
 
 template <class Real>
 void RowGroup<Real>::inverse(const std::complex<Real>* spectra, std::complex<Real>* signal, Real scale,
                              std::byte* workspace) const {
-  cpu::SplitBuffers<Real> data = buffers(workspace);
-  split_elements(spectra, element_type_of<std::complex<Real>>::value, rows_ * n_, data.re, data.im);
-  data = exchanged(transposed(*kernels_, n_, rows_, this->spectra(exchanged(data))));
-  cpu::layout_kernels<Real>().interleave(data.re, data.im, rows_ * n_, scale,
-                                         reinterpret_cast<Real*>(signal));
+  prefetch_for_writing(signal, rows_ * n_);
+  const auto data =
+      this->spectra(spectra, element_type_of<std::complex<Real>>::value, true, buffers(workspace));
+  cpu::layout_kernels<Real>().store_transposed(data.im, data.re, rows_, n_, scale, n_,
+                                               reinterpret_cast<Real*>(signal));
 }
 
 template <class Real>
 void RowGroup<Real>::inverse(const std::complex<Real>* spectra, Real* signal, Real scale,
                              std::byte* workspace) const {
   const cpu::SplitBuffers<Real> data = buffers(workspace);
-  split_elements(spectra, element_type_of<std::complex<Real>>::value, rows_ * spectrum_points(), data.re,
-                 data.im);
-  signals(transposed(*kernels_, rows_, spectrum_points(), data), scale, signal);
+  cpu::layout_kernels<Real>().load_transposed(reinterpret_cast<const Real*>(spectra), spectrum_points(),
+                                              rows_, spectrum_points(), data.re, data.im);
+  signals(data, scale, signal);
 }
 
 template class RowGroup<float>;

@@ -28,10 +28,11 @@ class RowGroup {
   /// Reals of each of the four buffers.
   std::size_t buffer_reals() const noexcept;
 
-  /// Both leave value f of row r at [f rows + r] of what they return.
-  /// Complex: data.re, data.im hold the rows.
-  cpu::SplitBuffers<Real> spectra(cpu::SplitBuffers<Real> data) const;
-  /// Real: elements of `type`.
+  /// Both take elements of `type` and leave value f of row r at [f rows + r] of what they return.
+  /// Complex; the inverse transform has real and imaginary parts exchanged.
+  cpu::SplitBuffers<Real> spectra(const void* signal, ElementType type, bool inverse,
+                                  cpu::SplitBuffers<Real> data) const;
+  /// Real.
   cpu::SplitBuffers<Real> half_spectra(const void* signal, ElementType type,
                                        cpu::SplitBuffers<Real> data) const;
   /// The inverse of half_spectra, from [f rows + r] of data.re, data.im; times n and `scale`.

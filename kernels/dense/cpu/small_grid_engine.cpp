@@ -65,21 +65,14 @@ class SmallGridEngine final : public DenseEngine<Real> {
   void forward(const void* signal, ElementType type, Complex* spectrum,
                const EngineScratch& scratch) const override {
     const Buffers data = buffers(scratch);
-    if (real_) return join(slower(group_->half_spectra(signal, type, data)), 1, spectrum);
-    const auto* const from = static_cast<const std::byte*>(signal);
-    const auto load = [&](std::int64_t at, std::int64_t count, Real* re, Real* im) {
-      split_elements(from + static_cast<std::size_t>(at) * element_bytes(type), type, count, re, im);
-    };
-    join(transform(load, data), 1, spectrum);
+    if (real_) return finish(slower(group_->half_spectra(signal, type, data)), false, 1, spectrum);
+    finish(slabs(signal, type, false, data), false, 1, spectrum);
   }
 
   /// The forward transform with real and imaginary parts exchanged.
   void inverse(const Complex* spectrum, Complex* signal, Real scale,
                const EngineScratch& scratch) const override {
-    const auto load = [&](std::int64_t at, std::int64_t count, Real* re, Real* im) {
-      split_elements(spectrum + at, element_type_of<Complex>::value, count, im, re);
-    };
-    join(exchanged(transform(load, exchanged(buffers(scratch)))), scale, signal);
+    finish(slabs(spectrum, element_type_of<Complex>::value, true, buffers(scratch)), true, scale, signal);
   }
 
   void inverse(const Complex* spectrum, Real* signal, Real scale,
@@ -121,26 +114,43 @@ class SmallGridEngine final : public DenseEngine<Real> {
   }
   static Buffers other(const Buffers& data) { return {data.other_re, data.other_im, data.re, data.im}; }
 
-  void join(const Buffers& done, Real scale, Complex* to) const {
-    cpu::layout_kernels<Real>().interleave(done.re, done.im, points(), scale, reinterpret_cast<Real*>(to));
+  /// The slowest dimension, from data that an inverse has with real and imaginary parts exchanged.
+  void finish(const Buffers& data, bool inverse, Real scale, Complex* to) const {
+    auto* const values = reinterpret_cast<Real*>(to);
+    const std::int64_t pitch = points() / grid_.slow;
+    const cpu::ComplexEnds<Real> ends{nullptr, 0, values, pitch, scale, inverse};
+    if (columns_.can(ends)) {
+      columns_.execute(ends, inverse ? exchanged(data) : data);
+      return;
+    }
+    const Buffers done = inverse ? exchanged(columns(data)) : columns(data);
+    cpu::layout_kernels<Real>().interleave(done.re, done.im, points(), scale, values);
   }
 
-  /// load(at, count, re, im) splits points at … at + count − 1. Returns where the result is.
-  template <class Load>
-  Buffers transform(const Load& load, Buffers data) const {
-    if (group_) {
-      load(0, points(), data.re, data.im);
-      return slower(group_->spectra(data));
+  /// All other dimensions. Returns where the result is.
+  Buffers slabs(const void* signal, ElementType type, bool inverse, Buffers data) const {
+    if (group_) return slower(group_->spectra(signal, type, inverse, data));
+    const std::int64_t row = grid_.row;
+    const bool own = type == element_type_of<Complex>::value && !inverse;
+    cpu::ComplexEnds<Real> ends{static_cast<const Real*>(signal), 1, nullptr, 1, 1, false};
+    if (own && row_->can(ends)) {
+      for (std::int64_t at = 0; at < points(); at += row, ends.from += 2 * row)
+        row_->execute(ends, {data.re + at, data.im + at, data.other_re + at, data.other_im + at});
+      return middle(row_->toggles() ? other(data) : data);
     }
-    data = run(*row_, grid_.rows(), grid_.row, data,
-               [&](std::int64_t at) { load(at, grid_.row, data.re + at, data.im + at); });
-    return columns(middle(data));
+    const auto row_bytes = static_cast<std::size_t>(row) * element_bytes(type);
+    const auto* from = static_cast<const std::byte*>(signal);
+    data = run(*row_, grid_.rows(), row, data, [&](std::int64_t at) {
+      split_elements(from, type, row, (inverse ? data.im : data.re) + at, (inverse ? data.re : data.im) + at);
+      from += row_bytes;
+    });
+    return middle(data);
   }
-  /// The slower dimensions, of transposed rows.
+  /// All but the slowest dimension, of transposed rows.
   Buffers slower(const Buffers& data) const {
-    if (!rotated_) return columns(middle(transposed(*kernels_, kept_, grid_.rows(), data)));
+    if (!rotated_) return middle(transposed(*kernels_, kept_, grid_.rows(), data));
     const Buffers turned = middle(transposed(*kernels_, kept_ * grid_.slow, grid_.middle, data));
-    return columns(transposed(*kernels_, grid_.middle * kept_, grid_.slow, turned));
+    return transposed(*kernels_, grid_.middle * kept_, grid_.slow, turned);
   }
   Buffers middle(const Buffers& data) const {
     if (!middle_) return data;

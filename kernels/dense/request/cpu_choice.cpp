@@ -23,10 +23,15 @@ std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, co
   const DenseProblem& problem = request.problem;
   // A batch of as many signals is spread over the threads.
   const int threads = problem.batch < thread_count(request.options) ? thread_count(request.options) : 1;
-  auto library = engine == Engine::fftw ? make_fftw_engine<Real>(problem.shape, problem.real, planning,
-                                                                 problem.batch == 1 ? threads : 1)
-                                        : make_built_in_engine<Real>(problem.shape, problem.real, threads);
-  return std::make_unique<const CpuRunner<Real>>(std::move(library), request);
+  if (engine == Engine::fftw) {
+    auto fftw =
+        make_fftw_engine<Real>(problem.shape, problem.real, planning, problem.batch == 1 ? threads : 1);
+    return std::make_unique<const CpuRunner<Real>>(std::move(fftw), request);
+  }
+  const bool packed = DenseProblem{problem.shape, problem.real, 1, problem.strides, 0}.contiguous();
+  return std::make_unique<const CpuRunner<Real>>(
+      make_built_in_engine<Real>(problem.shape, problem.real, threads), request,
+      packed ? SignalGroup<Real>::best_size(problem.shape, problem.real, problem.batch) : 1);
 }
 
 /// Microseconds of a forward transform of the batch.

@@ -22,9 +22,11 @@ std::size_t aligned(std::size_t bytes) {
 }
 
 template <class Real>
-BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& engine) {
+BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& engine, std::int64_t together) {
   const int threads = thread_count(request.options);
-  const int across = static_cast<int>(std::min<std::int64_t>(threads, request.problem.batch));
+  const std::int64_t parts = (request.problem.batch + together - 1) / together;
+  const int across = static_cast<int>(std::min<std::int64_t>(threads, parts));
+  if (together > 1) return BatchThreads(across);
   const int within = std::min(threads, engine.most_threads());
   return across < within ? BatchThreads(1, within) : BatchThreads(across, 1);
 }
@@ -32,34 +34,54 @@ BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& en
 }  // namespace
 
 template <class Real>
-CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request)
+CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request,
+                           std::int64_t together)
     : engine_(std::move(engine)),
       problem_(request.problem),
       scales_(request.scales),
       packed_(DenseProblem{problem_.shape, problem_.real, 1, problem_.strides, 0}.contiguous()),
-      threads_(threads_of(request, *engine_)) {
+      threads_(threads_of(request, *engine_, together)) {
   engine_bytes_ = aligned(engine_->workspace_bytes(threads_.within()));
+  if (together > 1) {
+    group_.emplace(problem_.shape, problem_.real, together);
+    const std::int64_t rest = problem_.batch % together;
+    if (rest > 1) rest_.emplace(problem_.shape, problem_.real, rest);
+    for (const auto* group : {&group_, &rest_})
+      if (*group) engine_bytes_ = std::max(engine_bytes_, (*group)->workspace_bytes());
+  }
   slot_bytes_ = engine_bytes_;
   const std::size_t largest = problem_.real ? sizeof(double) : sizeof(std::complex<double>);
   if (!packed_) slot_bytes_ += aligned(static_cast<std::size_t>(problem_.shape.points()) * largest);
 }
 
 template <class Real>
-template <class Transform>
-void CpuRunner<Real>::over_batch(std::byte* workspace, const Transform& transform) const {
-  threads_.run(problem_.batch, [&](std::int64_t b, int slot, cpu::ThreadPool* pool) {
-    transform(b, EngineScratch{workspace + static_cast<std::size_t>(slot) * slot_bytes_, pool});
+template <class Grouped, class Transform>
+void CpuRunner<Real>::over_batch(std::byte* workspace, const Grouped& grouped,
+                                 const Transform& transform) const {
+  const std::int64_t together = group_ ? group_->signals() : 1;
+  threads_.run((problem_.batch + together - 1) / together, [&](std::int64_t part, int slot, auto* pool) {
+    const EngineScratch scratch{workspace + static_cast<std::size_t>(slot) * slot_bytes_, pool};
+    const std::int64_t first = part * together;
+    const auto& group = first + together <= problem_.batch ? group_ : rest_;
+    if (group) return grouped(*group, first, scratch.workspace);
+    transform(first, scratch);
   });
 }
 
 template <class Real>
 void CpuRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                               std::byte* workspace) const {
-  const std::int64_t points = problem_.spectrum_points();
+  const std::int64_t points = problem_.spectrum_points(), stride = problem_.strides.batch;
   const auto scale = static_cast<Real>(scales_.forward);
-  over_batch(workspace, [&](std::int64_t b, const EngineScratch& scratch) {
-    const auto start = static_cast<std::size_t>(b * problem_.strides.batch) * element_bytes(type);
-    const void* signal = static_cast<const std::byte*>(signals) + start;
+  const auto signal_at = [&](std::int64_t b) {
+    return static_cast<const std::byte*>(signals) +
+           static_cast<std::size_t>(b * stride) * element_bytes(type);
+  };
+  const auto grouped = [&](const SignalGroup<Real>& group, std::int64_t first, std::byte* scratch) {
+    group.forward(signal_at(first), type, stride, spectra + first * points, scale, scratch);
+  };
+  over_batch(workspace, grouped, [&](std::int64_t b, const EngineScratch& scratch) {
+    const void* signal = signal_at(b);
     if (!packed_) {
       gather_signal(problem_, b, signals, type, scratch.workspace + engine_bytes_);
       signal = scratch.workspace + engine_bytes_;
@@ -75,11 +97,15 @@ void CpuRunner<Real>::forward(const void* signals, ElementType type, std::comple
 
 template <class Real>
 void CpuRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const {
+  const std::int64_t points = problem_.spectrum_points(), stride = problem_.strides.batch;
   const auto scale = static_cast<Real>(scales_.inverse);
   const auto run = [&]<class T>(T* all) {
-    over_batch(workspace, [&](std::int64_t b, const EngineScratch& scratch) {
-      const std::complex<Real>* spectrum = spectra + b * problem_.spectrum_points();
-      if (packed_) return engine_->inverse(spectrum, all + b * problem_.strides.batch, scale, scratch);
+    const auto grouped = [&](const SignalGroup<Real>& group, std::int64_t first, std::byte* scratch) {
+      group.inverse(spectra + first * points, all + first * stride, stride, scale, scratch);
+    };
+    over_batch(workspace, grouped, [&](std::int64_t b, const EngineScratch& scratch) {
+      const std::complex<Real>* spectrum = spectra + b * points;
+      if (packed_) return engine_->inverse(spectrum, all + b * stride, scale, scratch);
       engine_->inverse(spectrum, reinterpret_cast<T*>(scratch.workspace + engine_bytes_), scale, scratch);
       scatter_signal(problem_, b, scratch.workspace + engine_bytes_, element_type_of<T>::value, signals);
     });

@@ -3,6 +3,9 @@
 // another.
 #pragma once
 
+#include <optional>
+
+#include "kernels/dense/cpu/signal_group.hpp"
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/batch_threads.hpp"
 #include "kernels/dense/request/runner.hpp"
@@ -12,7 +15,9 @@ namespace sfft::detail {
 template <class Real>
 class CpuRunner final : public DenseRunner<Real> {
  public:
-  CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request);
+  /// `together`: signals of the batch that a SignalGroup takes at a time; 1: the engine takes each.
+  CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request,
+            std::int64_t together = 1);
 
   std::size_t workspace_bytes() const noexcept override {
     return slot_bytes_ * static_cast<std::size_t>(threads_.slots());
@@ -28,12 +33,14 @@ class CpuRunner final : public DenseRunner<Real> {
   std::string name() const override { return engine_->name(); }
 
  private:
-  /// Calls transform(signal, scratch) for the whole batch; rethrows the first exception.
-  template <class Transform>
-  void over_batch(std::byte* workspace, const Transform& transform) const;
+  /// Calls grouped(group, first signal, workspace) for the signals that go together, transform(signal,
+  /// scratch) for others; rethrows the first exception.
+  template <class Grouped, class Transform>
+  void over_batch(std::byte* workspace, const Grouped& grouped, const Transform& transform) const;
 
   std::unique_ptr<const DenseEngine<Real>> engine_;
   DenseProblem problem_;
+  std::optional<SignalGroup<Real>> group_, rest_;  ///< `together` signals, and what remains of the batch
   DenseScales scales_;
   bool packed_;  ///< a signal's own elements are contiguous, whatever lies between signals
   BatchThreads threads_;

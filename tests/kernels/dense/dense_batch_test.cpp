@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+#include <string>
 
 #include "sfft/dense.hpp"
 #include "sfft/error.hpp"
@@ -48,7 +50,11 @@ TYPED_TEST_SUITE(DenseBatchTest, Reals);
 template <class Real, class T>
 void check(const Shape& shape, bool real, const Options& options, const dense::Strides& layout) {
   const auto points = static_cast<std::size_t>(shape.points() * options.batch);
-  const auto packed = as_samples<T>(random_signal(points, 11));
+  ComplexSignal drawn = random_signal(points, 11);
+  if (std::is_integral_v<T>) {
+    for (auto& value : drawn) value = 100.0 + 10.0 * value;
+  }
+  const auto packed = as_samples<T>(drawn);
   const auto signals = test::spread(packed, shape, layout, options.batch, T(-77));
   const Plan<Real> plan(shape, real, options);
   EXPECT_EQ(plan.signal_points(), points);
@@ -82,6 +88,49 @@ TYPED_TEST(DenseBatchTest, BatchesEqualSums) {
         check<TypeParam, std::complex<TypeParam>>(shape, false, options, layout);
         check<TypeParam, TypeParam>(shape, false, options, layout);
       }
+    }
+  }
+}
+
+/// Drawn shapes, small enough for signals to be taken together, with and without gaps between signals: whole
+/// groups and what remains of the batch.
+TYPED_TEST(DenseBatchTest, DrawnBatchesEqualSums) {
+  std::mt19937_64 random(14);
+  const auto drawn = [&](std::int64_t from, std::int64_t to) {
+    return from + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(to - from + 1));
+  };
+  for (int i = 0; i < 120; ++i) {
+    const std::int64_t a = drawn(1, 6), b = drawn(1, 7), c = drawn(1, 12), n = drawn(1, 140);
+    const Shape shape = i % 3 == 0 ? Shape(n) : i % 3 == 1 ? Shape({a * b, c}) : Shape({a, b, c});
+    const Options options{.engine = Engine::built_in,
+                          .threads = static_cast<int>(drawn(1, 3)),
+                          .batch = i % 2 == 0 ? drawn(2, 20) : drawn(20, 70)};
+    dense::Strides layout = test::strided_cases(shape, 1)[1].strides;  // one channel
+    layout.batch = shape.points() + (i % 4 == 0 ? drawn(1, 3) : 0);
+    Options apart = options;
+    if (layout.batch != shape.points()) apart.signal = layout;
+    SCOPED_TRACE(shape.to_string() + " x " + std::to_string(options.batch));
+    check<TypeParam, TypeParam>(shape, true, apart, layout);
+    check<TypeParam, std::uint8_t>(shape, true, apart, layout);
+    check<TypeParam, std::complex<TypeParam>>(shape, false, apart, layout);
+    check<TypeParam, TypeParam>(shape, false, apart, layout);
+  }
+}
+
+TYPED_TEST(DenseBatchTest, ASignalThatIsNotFiniteSpoilsNoOther) {
+  for (const Shape& shape : {Shape(24), Shape(25), Shape({3, 4}), Shape({4, 5}), Shape({3, 2, 5})}) {
+    SCOPED_TRACE(shape.to_string());
+    constexpr std::size_t kBatch = 19, kBad = 7;
+    const auto points = static_cast<std::size_t>(shape.points());
+    auto signals = as_samples<TypeParam>(random_signal(points * kBatch, 15));
+    signals[kBad * points] = std::numeric_limits<TypeParam>::quiet_NaN();
+    for (const bool real : {false, true}) {
+      const Plan<TypeParam> plan(shape, real, {.engine = Engine::built_in, .batch = kBatch});
+      std::vector<std::complex<TypeParam>> spectra(plan.spectrum_points());
+      plan.forward(signals.data(), element_type_of<TypeParam>::value, spectra);
+      const std::size_t each = spectra.size() / kBatch;
+      for (std::size_t i = 0; i < spectra.size(); ++i)
+        EXPECT_EQ(std::isfinite(spectra[i].real()), i / each != kBad) << "value " << i;
     }
   }
 }
@@ -127,18 +176,21 @@ TYPED_TEST(DenseBatchTest, NormalizationsMultiplyBothWays) {
 }
 
 TYPED_TEST(DenseBatchTest, InPlaceAndGivenWorkspace) {
-  const Shape shape({9, 14});
-  const auto signals = as_samples<std::complex<TypeParam>>(random_signal(126 * 4, 13));
-  for (const Engine engine : engines()) {
-    const Plan<TypeParam> plan(shape, false, {.engine = engine, .threads = 2, .batch = 4});
-    std::vector<std::byte> memory(plan.workspace_bytes() + 64);
-    const std::size_t skip = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
-    const std::span workspace(memory.data() + skip, plan.workspace_bytes());
-    auto values = signals;
-    plan.forward(values.data(), element_type_of<std::complex<TypeParam>>::value, values, workspace);
-    EXPECT_LE(relative_l2(values, expected_spectra(signals, shape, false)), fft_bound<TypeParam>(126));
-    plan.inverse(values, std::span(values), workspace);
-    EXPECT_LE(relative_l2(values, signals), 2 * fft_bound<TypeParam>(126));
+  for (const auto& [shape, batch] : {std::pair(Shape({9, 14}), 4), std::pair(Shape({3, 5}), 37)}) {
+    const auto points = static_cast<double>(shape.points());
+    const auto count = static_cast<std::size_t>(shape.points() * batch);
+    const auto signals = as_samples<std::complex<TypeParam>>(random_signal(count, 13));
+    for (const Engine engine : engines()) {
+      const Plan<TypeParam> plan(shape, false, {.engine = engine, .threads = 2, .batch = batch});
+      std::vector<std::byte> memory(plan.workspace_bytes() + 64);
+      const std::size_t skip = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
+      const std::span workspace(memory.data() + skip, plan.workspace_bytes());
+      auto values = signals;
+      plan.forward(values.data(), element_type_of<std::complex<TypeParam>>::value, values, workspace);
+      EXPECT_LE(relative_l2(values, expected_spectra(signals, shape, false)), fft_bound<TypeParam>(points));
+      plan.inverse(values, std::span(values), workspace);
+      EXPECT_LE(relative_l2(values, signals), 2 * fft_bound<TypeParam>(points));
+    }
   }
 }
 

@@ -92,8 +92,13 @@ TYPED_TEST(LineStageTest, RealRowsOfEveryElementType) {
 /// Shapes n × inner such that blocks of columns are narrower than the array, as wide, or followed by a
 /// remainder.
 TYPED_TEST(LineStageTest, ColumnsInPlaceAndBesides) {
-  for (const std::int64_t n : {2, 3, 16, 31, 100, 257}) {
-    for (const std::int64_t inner : {1, 2, 7, 16, 64, 65, 130, 200}) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> sizes{{256, 600}};  // beyond a second-level cache
+  for (const std::int64_t n : {2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13,  14,  15, 16,
+                               17, 20, 31, 34, 48, 55, 61, 64, 67, 72, 91, 100, 150, 257}) {
+    for (const std::int64_t inner : {1, 2, 7, 16, 17, 33, 65, 71, 200}) sizes.emplace_back(n, inner);
+  }
+  {
+    for (const auto& [n, inner] : sizes) {
       const auto size = static_cast<std::size_t>(n * inner);
       const Signal x = test::random_signal(size, static_cast<unsigned>(size));
       const Signal expected = test::direct_dft_axis(x, 1, n, inner);

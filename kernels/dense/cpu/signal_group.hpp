@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small transforms of a batch, side by side: the signals are transposed, so that vectors go across them.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
+#include "kernels/cpu/small_fft/small_fft_line.hpp"
+
+namespace sfft::detail {
+
+/// Transforms of `signals` signals of one shape, in the layouts of DenseEngine. A value of signal l is lane l
+/// of a vector throughout, so values that are not finite stay within their signal. Immutable, thread-safe.
+template <class Real>
+class SignalGroup {
+  using Complex = std::complex<Real>;
+  using Buffers = cpu::SplitBuffers<Real>;
+
+ public:
+  SignalGroup(const Shape& shape, bool real, std::int64_t signals);
+
+  /// How many signals of a batch to take together; 1 where they are expected to be as fast one by one.
+  static std::int64_t best_size(const Shape& shape, bool real, std::int64_t batch);
+
+  std::int64_t signals() const noexcept { return signals_; }
+  /// 64-byte aligned.
+  std::size_t workspace_bytes() const noexcept;
+
+  /// Signals begin `stride` elements apart, spectra follow each other. Results are multiplied by `scale`. The
+  /// arrays may be the same memory if they have the same layout.
+  void forward(const void* signals, ElementType type, std::int64_t stride, Complex* spectra, Real scale,
+               std::byte* workspace) const;
+  void inverse(const Complex* spectra, Complex* signals, std::int64_t stride, Real scale,
+               std::byte* workspace) const;
+  void inverse(const Complex* spectra, Real* signals, std::int64_t stride, Real scale,
+               std::byte* workspace) const;
+
+ private:
+  /// What a row of values is transformed as.
+  enum class Rows {
+    complex,  ///< as it is
+    halved,   ///< real, of even length: as half as many pairs of neighbours
+    paired,   ///< real, of odd length: two rows of a signal as real and imaginary parts
+  };
+
+  Buffers buffers(std::byte* workspace) const;
+  Buffers over_rows(const Buffers& data, std::int64_t count) const;
+  Buffers over_slower(const Buffers& data) const;
+  Buffers half_spectra(Buffers data) const;
+  Buffers from_half_spectra(Buffers data) const;
+
+  std::int64_t row_, rows_;  ///< extents of a signal
+  std::int64_t signals_;
+  Rows kind_;
+  std::int64_t kept_;         ///< values of a row's spectrum
+  std::int64_t transformed_;  ///< complex values that a row is transformed as
+  std::int64_t pairs_;        ///< complex rows of a signal
+  const cpu::SmallFftKernels<Real>* kernels_;
+  cpu::LineFft<Real> line_;
+  std::optional<cpu::SmallFft<Real>> slower_;  ///< the other dimensions
+  std::vector<Real> roots_re_, roots_im_;      ///< for untangling
+  std::int64_t reals_;                         ///< in each buffer, before the space that lines work in
+  std::size_t buffer_reals_;
+};
+
+extern template class SignalGroup<float>;
+extern template class SignalGroup<double>;
+
+}  // namespace sfft::detail
