@@ -10,10 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace sfft::detail {
+#include "kernels/base/witness_reals.hpp"
 
-/// Real numbers that a witness compares: the parts of 16 complex samples, or 32 real samples. A warp's worth.
-constexpr int kWitnessReals = 32;
+namespace sfft::detail {
 
 struct WitnessData {
   std::vector<std::int64_t> samples;  ///< flat row-major indices; 32 for a real signal, 16 for a complex one

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 
-namespace sfft::detail {
+#include "kernels/base/witness_reals.hpp"
 
-/// Mean of the smallest three quarters of |e|² divided by the mean of all, for Gaussian e: (3/4 +
-/// ln(1/4)/4)/(3/4) if e is complex, (3/4 − 2zφ(z))/(3/4) with z = Φ⁻¹(7/8) if it is real.
-constexpr double kTrimmedComplex = 0.5379019;
-constexpr double kTrimmedReal = 0.3686;
+namespace sfft::detail {
 
 /// Reorders `squares`.
 inline double witness_mean(double* squares, int count, bool complex, bool trimmed) noexcept {

@@ -11,7 +11,7 @@ namespace sfft::detail {
 
 namespace {
 
-void check(const PlanOptions& options) {
+void check(const Template& tmpl, const PlanOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
   if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy)) {
     invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
@@ -21,6 +21,10 @@ void check(const PlanOptions& options) {
                         options.max_samples));
   }
   if (options.batch < 1) invalid(fmt::format("batch = {} must be at least 1", options.batch));
+  if (options.compiled_for && is_complex(*options.compiled_for) == tmpl.is_real()) {
+    invalid(fmt::format("compiled_for = {}, but the template is for {} signals",
+                        to_string(*options.compiled_for), tmpl.is_real() ? "real" : "complex"));
+  }
   if (options.backend == Backend::cuda) static_cast<void>(device_traits(options.device));
 }
 
@@ -64,7 +68,7 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
 
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options) {
-  check(options);
+  check(tmpl, options);
   if (options.backend == Backend::automatic) return choose_backend<Real>(tmpl, options);
   return Designer<Real>(tmpl, options).design();
 }

@@ -186,6 +186,9 @@ std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> ta
                                                     const TemplateData& data, const PlanOptions& options) {
   auto executor = std::make_unique<cuda::SparseExecutor<Real>>(
       std::move(tables), cuda::device_info(options.device), options.batch);
+  if (options.compiled_for)
+    executor->compile_for(static_cast<cuda::Element>(*options.compiled_for),
+                          cuda::device_info(options.device));
   return std::make_unique<OwnPlan<Real>>(std::move(executor), data, options);
 }
 

@@ -36,7 +36,7 @@ double predict_dense_us(const Shape& shape, bool real) noexcept {
   return 1e-3 * (100 + flops / flops_per_ns);
 }
 
-double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept {
+double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch, bool compiled) noexcept {
   const double points = static_cast<double>(cost.buckets);
   const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
   const double k = static_cast<double>(cost.k);
@@ -66,6 +66,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
       // than this for 256 x 5.
       const bool halves = cost.real && cost.buckets % 2 == 0 && cost.delays <= 16;
       all_us = 0.8 + (halves ? latency_us(1, points / 2) : latency_us(std::ceil(lanes / 16), points));
+      if (compiled) all_us *= 0.77;
     }
     return std::max(all_us / batch, block_us(lanes) / multiprocessors);
   }

@@ -25,8 +25,9 @@ double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcep
 double predict_dense_us(const Shape& shape, bool real) noexcept;
 
 /// The same per frame on a GPU like the H200, in batches of `batch` with data in device memory
-/// (docs/tuning.md).
-double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch) noexcept;
+/// (docs/tuning.md). `compiled`: by kernels that are compiled for the plan where a cluster shares a frame.
+double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch,
+                              bool compiled = false) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
 /// With cuFFT, or with kernels that were tuned for the shape; picking the support included.

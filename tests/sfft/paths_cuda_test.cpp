@@ -223,6 +223,36 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
   }
 }
 
+/// The kernel compiled for the plan that one frame gets, and the others for frames of another type.
+template <class Real, class T>
+void check_compiled(const Shape& shape, std::int64_t k) {
+  const DeviceInfo& info = device_info(0);
+  const bool real = !is_complex(element_type_of<T>::value);
+  const auto signal = test::SparseSignal::random(shape, real, k, 21);
+  const Template tmpl = Template::from_support(shape, real, signal.support);
+  const SupportSet support(*tmpl.data());
+  const CombData data = comb_plan<Real>(tmpl, support);
+  const cpu::CombExecutor<Real> host(data, 1);
+  const auto points = static_cast<std::size_t>(shape.points());
+  const auto frames = random_frames<T>(3 * points, 9);
+  const auto reference = random_frames<T>(points, 10);
+  const int side = dimension_to_halve(data, info, 1);
+  const HalvedComb half = side < 0 ? HalvedComb{data, {}} : halved(data, side);
+  for (const Variant& variant : kVariants) {
+    const Accounting accounting =
+        make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
+    const auto expected =
+        expect<Real, T>(host, support, accounting, frames, variant.reference ? reference : std::vector<T>{});
+    SparseExecutor<Real> device(BinningTables<Real>(half.data, signal.support, flags_of(support),
+                                                    accounting.errors, accounting.witness, half.tail),
+                                info, 1);
+    device.compile_for(static_cast<Element>(element_type_of<T>::value), info);
+    const std::string what = shape.to_string() + " " + device.describe() + variant.name;
+    EXPECT_EQ(what.find(", compiled for this plan") != std::string::npos, info.largest_cluster > 1) << what;
+    compare<Real, T>(device, expected, what);
+  }
+}
+
 template <class Real, class T>
 void check_flat(const Shape& shape, std::int64_t k, int count) {
   const bool real = !is_complex(element_type_of<T>::value);
@@ -310,6 +340,30 @@ TEST_F(PathsCuda, CombsOfManyShapes) {
   check_comb<float, std::complex<float>>(Shape{32, 27, 25}, 12, 3);
   check_comb<double, float>(Shape{1, 4096}, 10, 1);
   check_comb<float, float>(Shape{4096, 1}, 10, 1);
+}
+
+TEST_F(PathsCuda, CompiledForAPlan) {
+  check_compiled<float, std::uint8_t>(Shape{432, 768}, 1000);
+  check_compiled<float, std::uint16_t>(Shape{1080, 1920}, 1000);
+  check_compiled<float, float>(Shape{40, 96, 50}, 1000);
+  check_compiled<float, std::complex<float>>(Shape{1 << 16}, 1000);
+  check_compiled<float, std::complex<double>>(Shape{3 * 5 * 7 * 11, 96}, 700);
+  check_compiled<double, double>(Shape{1 << 17}, 500);
+  check_compiled<double, std::complex<float>>(Shape{270, 500}, 500);
+}
+
+TEST_F(PathsCuda, NotCompiledWhereNoClusterSharesAFrame) {
+  const Shape shape{4096};
+  const auto signal = test::SparseSignal::random(shape, false, 8, 3);
+  const SupportSet support(*Template::from_support(shape, false, signal.support).data());
+  const CombData data = comb_plan<float>(Template::from_support(shape, false, signal.support), support);
+  const Accounting accounting =
+      make_accounting<float>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, kVariants[0]);
+  SparseExecutor<float> device(
+      BinningTables<float>(data, signal.support, flags_of(support), accounting.errors, accounting.witness),
+      device_info(0), 1);
+  device.compile_for(Element::c64, device_info(0));
+  EXPECT_NE(device.describe().find("not compiled for this plan: "), std::string::npos) << device.describe();
 }
 
 TEST_F(PathsCuda, FlatWindows) {

@@ -88,6 +88,33 @@ TEST_F(PlanCuda, EnqueuesOnStreamsAndIntoGraphs) {
   }
 }
 
+TEST_F(PlanCuda, CompiledPlansTakeFramesOfEveryType) {
+  const Shape shape{432, 768};
+  const auto signal = SparseSignal::random(shape, true, 200, 8);
+  const Template tmpl = Template::from_support(shape, true, signal.support);
+  const Plan<float> plan(tmpl, {.backend = Backend::cuda, .compiled_for = ElementType::f32});
+  EXPECT_EQ(plan.info().engine.find(", compiled for this plan") != std::string::npos,
+            detail::cuda::device_info(0).largest_cluster > 1)
+      << plan.info().engine;
+  auto workspace = plan.make_workspace();
+  const OnDevice<float> floats(signal.as<float>());
+  const OnDevice<double> doubles(signal.as<double>());
+  const std::pair<const void*, ElementType> frames[] = {{floats.get(), ElementType::f32},
+                                                        {doubles.get(), ElementType::f64}};
+  for (const auto& [data, type] : frames) {
+    const Results<float> results(200, 1);
+    plan.enqueue({data, type, 1, 0}, results.view(), workspace, nullptr);
+    plan.enqueue({data, type, 0, 0}, results.view(), workspace, nullptr);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_LE(relative_l2(results.values.read(), signal.values), plan_bound<float>(shape)) << to_string(type);
+    EXPECT_LE(results.accounts.read()[0].relative_error, 100 * plan_bound<float>(shape));
+  }
+  Spectrum<float> spectrum = plan.make_spectrum();
+  const auto frame = signal.as<float>();
+  plan.execute(SignalView(frame, shape), spectrum, workspace);
+  EXPECT_LE(relative_l2(spectrum.values, signal.values), plan_bound<float>(shape));
+}
+
 TEST_F(PlanCuda, ReadsPastTwoToThe31) {
   const std::int64_t n = (std::int64_t{1} << 31) + (std::int64_t{1} << 29);
   if (detail::cuda::device_info(0).memory_bytes < (std::size_t{30} << 30))

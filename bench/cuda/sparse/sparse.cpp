@@ -80,6 +80,7 @@ class Bench {
     json row{{"group", group}, {"n", n}, {"k", k}, {"plan", describe(plan)}};
     row["warm_us"] = timer_.warm(work, kRepetitions).us;
     row["cold_us"] = timer_.cold(work, kRepetitions).us;
+    add_compiled(row, tmpl, {.backend = Backend::cuda}, frames, out);
     row["relative_l2"] = truth.relative_error(out.values(0));
     row["reported_l2"] = out.account(0).relative_error;
     PeerProblem problem{{n}, false, 1};
@@ -99,8 +100,9 @@ class Bench {
     const Shape& shape = recording.shape;
     const std::int64_t points = shape.points();
     const Template tmpl = learn(recording.frame(0), {.k = k, .reference = true});
-    const Plan<float> plan(
-        tmpl, {.backend = Backend::cuda, .batch = static_cast<int>(batch), .max_samples = max_samples});
+    const PlanOptions options{
+        .backend = Backend::cuda, .batch = static_cast<int>(batch), .max_samples = max_samples};
+    const Plan<float> plan(tmpl, options);
     auto workspace = plan.make_workspace();
     // Frames after the first, starting over if the recording is shorter than the batch.
     const DeviceBuffer frames(static_cast<std::size_t>(batch * points));
@@ -116,6 +118,7 @@ class Bench {
     json row{{"group", group}, {"name", name}, {"batch", batch}, {"k", k}, {"plan", describe(plan)}};
     row["warm_us"] = timer_.warm(work, batch > 8 ? 4 : kRepetitions).us / static_cast<double>(batch);
     row["cold_us"] = timer_.cold(work, batch > 8 ? 4 : kRepetitions).us / static_cast<double>(batch);
+    if (batch == 1) add_compiled(row, tmpl, options, view, out);
     std::vector<double> errors, reported;
     const Plan<double> exact(tmpl, {.path = Path::dense});
     for (std::int64_t i = 0; i < batch; i += std::max<std::int64_t>(1, batch / 16)) {
@@ -162,6 +165,20 @@ class Bench {
     double warm = 0, cold = 0, error = 0;
   };
 
+  /// The same frame by a kernel that is compiled for the plan, if the plan has one; its results are those in
+  /// `out` then.
+  void add_compiled(json& row, const Template& tmpl, PlanOptions options, const DeviceFrames& frames,
+                    const SpectrumBuffers& out) {
+    options.compiled_for = frames.type;
+    const Plan<float> plan(tmpl, options);
+    if (plan.info().engine.find(", compiled") == std::string::npos) return;
+    auto workspace = plan.make_workspace();
+    const Work work = [&](cudaStream_t s) { plan.enqueue(frames, out.view(), workspace, s); };
+    row["compiled"] = {{"plan", describe(plan)},
+                       {"warm_us", timer_.warm(work, kRepetitions).us},
+                       {"cold_us", timer_.cold(work, kRepetitions).us}};
+  }
+
   template <class Error>
   std::vector<PeerTime> time_peers(const PeerProblem& problem, const void* input, const Error& error) {
     std::vector<PeerTime> times;
@@ -199,6 +216,11 @@ class Bench {
     }
     row["ratio_warm"] = best_warm / row["warm_us"].get<double>();
     row["ratio_cold"] = best_cold / row["cold_us"].get<double>();
+    if (row.contains("compiled")) {
+      json& compiled = row["compiled"];
+      compiled["ratio_warm"] = best_warm / compiled["warm_us"].get<double>();
+      compiled["ratio_cold"] = best_cold / compiled["cold_us"].get<double>();
+    }
   }
 
   static void print(const json& row, const std::string& name) {
@@ -210,6 +232,13 @@ class Bench {
         row["plan"]["path"].get<std::string>(), row["plan"]["buckets"].get<int>(),
         row["plan"]["delays"].get<int>(), 100 * row["plan"]["samples_fraction"].get<double>(),
         row["plan"]["engine"].get<std::string>());
+    if (row.contains("compiled")) {
+      const json& compiled = row["compiled"];
+      fmt::print("{:42} {:9.3f} us warm {:9.3f} cold, {:8.2f}x {:8.2f}x, planned in {:.0f} ms\n",
+                 "  compiled for the plan", compiled["warm_us"].get<double>(),
+                 compiled["cold_us"].get<double>(), compiled["ratio_warm"].get<double>(),
+                 compiled["ratio_cold"].get<double>(), compiled["plan"]["plan_ms"].get<double>());
+    }
     std::fflush(stdout);
   }
 

@@ -63,8 +63,30 @@ std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
 }
 
 template <class Real>
+void SparseExecutor<Real>::compile_for(Element type, const DeviceInfo& device) {
+  Batch<Real> batch;
+  batch.type = type;
+  if (policy_) {
+    const FusedArguments<Real> arguments = fused_arguments(tables_.view(), *policy_, batch);
+    if (is_spread(arguments)) {
+      try {
+        generated_ = std::make_unique<const GeneratedKernel<Real>>(arguments, type, device);
+        generation_ = ", compiled for this plan";
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::backend_unavailable) throw;
+        const std::string why = error.what();
+        generation_ = ", not compiled for this plan: " + why.substr(0, why.find('\n'));
+      }
+      return;
+    }
+  }
+  generation_ = ", not compiled for this plan: a frame is not spread over a cluster with one lane a block";
+}
+
+template <class Real>
 void SparseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream stream) const {
-  launch(tables_.view(), batch, state, stream);
+  if (!generated_ || generated_->type() != batch.type) return launch(tables_.view(), batch, state, stream);
+  if (batch.count > 0) generated_->launch(fused_arguments(tables_.view(), *policy_, batch), stream);
 }
 
 template <class Real>
@@ -81,7 +103,7 @@ template <class Real>
 void SparseExecutor<Real>::launch(const Binning<Real>& plan, const Batch<Real>& batch, State& state,
                                   Stream stream) const {
   if (batch.count == 0) return;
-  if (policy_) return launch_fused(plan, *policy_, batch, stream);
+  if (policy_) return launch_fused(fused_arguments(plan, *policy_, batch), stream);
   for (int first = 0; first < batch.count; first += state.frames) {
     const Batch<Real> part = part_of(batch, first, state.frames, plan.k);
     launch_staged(plan, part, state, stream);
@@ -110,11 +132,11 @@ void SparseExecutor<Real>::launch_staged(const Binning<Real>& plan, const Batch<
 
 template <class Real>
 std::string SparseExecutor<Real>::describe() const {
-  if (!policy_) return "staged kernels";
+  if (!policy_) return "staged kernels" + generation_;
   if (policy_->cluster > 1)
-    return fmt::format("fused kernel, clusters of {} blocks of {} threads", policy_->cluster,
-                       policy_->threads);
-  return fmt::format("fused kernel, a block of {} threads per frame", policy_->threads);
+    return fmt::format("fused kernel, clusters of {} blocks of {} threads{}", policy_->cluster,
+                       policy_->threads, generation_);
+  return fmt::format("fused kernel, a block of {} threads per frame{}", policy_->threads, generation_);
 }
 
 int dimension_to_halve(const CombData& data, const DeviceInfo& device, int frames) {

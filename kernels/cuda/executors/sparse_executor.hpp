@@ -9,6 +9,7 @@
 #include "kernels/base/comb_data.hpp"
 #include "kernels/cuda/executors/executor.hpp"
 #include "kernels/cuda/fused/fused.hpp"
+#include "kernels/cuda/fused/generated_kernel.hpp"
 #include "kernels/cuda/small_fft/small_fft.hpp"
 #include "kernels/cuda/stages/binning_tables.hpp"
 #include "kernels/cuda/stages/recover.hpp"
@@ -32,6 +33,9 @@ class SparseExecutor final : public Executor<Real> {
 
   SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                  Kernels kernels = Kernels::automatic);
+  /// Compiles a kernel for frames of `type`, which enqueue() then runs. What it cannot do it leaves to the
+  /// library's kernels, and describe() says why.
+  void compile_for(Element type, const DeviceInfo& device);
 
   std::unique_ptr<State> make_state(int frames) const override;
   void enqueue(const Batch<Real>& batch, State& state, Stream stream) const override;
@@ -55,6 +59,8 @@ class SparseExecutor final : public Executor<Real> {
   mutable std::vector<std::int64_t> indices_;  ///< made for the first frame in host memory or reference
   std::optional<FusedPolicy> policy_;          ///< nothing: staged
   std::optional<SmallFft<Real>> fft_;          ///< of the staged kernels
+  std::unique_ptr<const GeneratedKernel<Real>> generated_;
+  std::string generation_;  ///< what came of compile_for()
 };
 
 }  // namespace sfft::detail::cuda

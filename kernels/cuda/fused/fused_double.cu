@@ -5,6 +5,8 @@
 namespace sfft::detail::cuda {
 
 template std::size_t fused_shared_bytes<double>(const Binning<double>&, const FusedPolicy&);
-template void launch_fused<double>(const Binning<double>&, const FusedPolicy&, const Batch<double>&, Stream);
+template FusedArguments<double> fused_arguments<double>(const Binning<double>&, const FusedPolicy&,
+                                                        const Batch<double>&);
+template void launch_fused<double>(const FusedArguments<double>&, Stream);
 
 }  // namespace sfft::detail::cuda

@@ -5,6 +5,8 @@
 namespace sfft::detail::cuda {
 
 template std::size_t fused_shared_bytes<float>(const Binning<float>&, const FusedPolicy&);
-template void launch_fused<float>(const Binning<float>&, const FusedPolicy&, const Batch<float>&, Stream);
+template FusedArguments<float> fused_arguments<float>(const Binning<float>&, const FusedPolicy&,
+                                                      const Batch<float>&);
+template void launch_fused<float>(const FusedArguments<float>&, Stream);
 
 }  // namespace sfft::detail::cuda

@@ -2,8 +2,9 @@
 // The fused kernel's gather, which is also the first pass of its FFT.
 #pragma once
 
-#include "kernels/cuda/fused/fused_arguments.cuh"
-#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/fused/fused_arguments.hpp"
+#include "kernels/cuda/runtime/entry.cuh"
+#include "kernels/cuda/small_fft/block_fft.cuh"
 #include "kernels/cuda/stages/gather.cuh"
 
 namespace sfft::detail::cuda {

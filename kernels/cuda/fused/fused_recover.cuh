@@ -2,12 +2,24 @@
 // The fused kernel after its FFT: sums rows over the lanes, and finishes a frame in a cluster of blocks.
 #pragma once
 
-#include <cooperative_groups.h>
-
-#include "kernels/cuda/fused/fused_arguments.cuh"
+#include "kernels/cuda/fused/fused_arguments.hpp"
+#include "kernels/cuda/runtime/cluster.cuh"
+#include "kernels/cuda/runtime/copy_async.cuh"
 #include "kernels/cuda/runtime/probe.hpp"
+#include "kernels/cuda/small_fft/block_fft.cuh"
+#include "kernels/cuda/stages/finish.cuh"
 
 namespace sfft::detail::cuda {
+
+/// Complex numbers in 16 bytes, the most that a thread copies at once.
+template <class Real>
+constexpr int kPiece = 16 / static_cast<int>(sizeof(Complex<Real>));
+
+/// Copies global to shared memory, 16 bytes per thread, without waiting.
+__device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {
+  for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
+    copy_async<16>(shared_bytes + to + i, from + i);
+}
 
 /// The plan's tables where this block reads them: in shared memory as far as they were copied. kSpread: all
 /// were, which the compiler then knows.
@@ -126,8 +138,8 @@ __device__ __forceinline__ void copy_witness(const FusedArguments<Real>& a, int 
   for (int t = threadIdx.x; t < plan.witness.count * pieces; t += blockDim.x) {
     const int s = static_cast<int>(a.by_pieces.divide(t)), i = (t - s * pieces) * kPiece<Real>;
     if (i < columns)
-      __pipeline_memcpy_async(shared_at<Complex<Real>>(a.layout.witness) + t * kPiece<Real>,
-                              plan.witness.rows + s * plan.witness.pitch + first + i, 16);
+      copy_async<16>(shared_at<Complex<Real>>(a.layout.witness) + t * kPiece<Real>,
+                     plan.witness.rows + s * plan.witness.pitch + first + i);
   }
 }
 
@@ -156,7 +168,6 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   const Binning<Real>& plan = a.plan;
   const int cluster = a.policy.cluster;
   const int slice = a.layout.slice;
-  const auto whole = cooperative_groups::this_cluster();
   Sums* scratch = shared_at<Sums>(a.layout.sums);
   Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -167,7 +178,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   const int own = first + static_cast<int>(threadIdx.x);
   const Complex<Real> known = known_value(own < last ? plan.k : 0, a.batch, own);
   // Every block has started: its memory may be written.
-  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  await_blocks();
   const auto send_rows = [&](const auto& sum) {
     constexpr int kAhead = 2;  // rows before the first store: a load after it would wait
     for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
@@ -179,7 +190,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
       for (int j = 0; j < kAhead; ++j) {
         const int i = start + j * static_cast<int>(blockDim.x);
         const int to = static_cast<int>(a.by_slice.divide(i));
-        if (i < plan.rows) whole.map_shared_rank(parts, to)[rank * slice + i - to * slice] = z[j];
+        if (i < plan.rows) in_block(parts, to)[rank * slice + i - to * slice] = z[j];
       }
     }
   };
@@ -197,8 +208,8 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   } else {
     send_rows([&](int i) { return row_sum<kReal>(a, tables, lanes, i); });
   }
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  release_written();
+  await_written();
   const bool large = cluster > kPortableCluster;
   const auto over_blocks = [&](auto sum, const auto& part) {
     return large ? sum_over_blocks<kMaxCluster>(cluster, sum, part)
@@ -233,7 +244,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   if (warp < senders) {
     const double sum = sums.member_over_warp();
     for (int c = lane % 8; c < cluster; c += 8)
-      Sums::set_member(whole.map_shared_rank(scratch, c) + rank * senders + warp, sum);
+      Sums::set_member(in_block(scratch, c) + rank * senders + warp, sum);
   }
   Real* predicted = shared_at<Real>(a.layout.predicted);
   const bool witness = plan.witness.count > 0;
@@ -242,12 +253,11 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     predict<kReal>(witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments,
                    [&](int segment, int s, Real sum) {
                      for (int c = lane % 8; c < cluster; c += 8)
-                       whole.map_shared_rank(
-                           predicted, c)[(rank * a.layout.segments + segment) * kWitnessReals + s] = sum;
+                       in_block(predicted, c)[(rank * a.layout.segments + segment) * kWitnessReals + s] = sum;
                    });
   }
   // From here on no block writes to another's memory, so that each may end when it is done.
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  release_written();
   FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
   const bool settles = warp == warps - 1, looks = witness && warp == warps - 2;
   Real sample = 0;
@@ -256,7 +266,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     sample = witness_sample(a.batch, memory);
     samples_power = witness_power<kReal>(sample);
   }
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  await_written();
   if (looks) {
     Real prediction = 0;
 #pragma unroll 8

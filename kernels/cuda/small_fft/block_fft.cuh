@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The FFT that one block computes: passes over lanes of a small grid in shared memory
-// (kernels/cuda/small_fft/fft_schedule.hpp).
+// (kernels/cuda/small_fft/fft_pass.hpp).
 #pragma once
 
 #include "kernels/base/butterfly.hpp"
-#include "kernels/base/radices.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"
-#include "kernels/cuda/small_fft/fft_schedule.hpp"
+#include "kernels/cuda/small_fft/fft_pass.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -152,17 +151,8 @@ __device__ __forceinline__ void summed_pass(const FftPass& pass, int points, con
   }
 }
 
-/// The switch below has a case for every row of the list of radices that says so.
+/// Radices that the switch below has a case for: those of kRadices that say so, which small_fft.cu checks.
 constexpr int kSwitchedRadices[] = {2, 3, 4, 5, 6, 7, 8, 9};
-constexpr bool every_block_radix_is_switched() {
-  for (const RadixRow& row : kRadices) {
-    bool found = false;
-    for (const int radix : kSwitchedRadices) found = found || radix == row.radix;
-    if (found != row.block) return false;
-  }
-  return true;
-}
-static_assert(every_block_radix_is_switched(), "a row of kRadices and the cases of SFFT_RADIX_SWITCH differ");
 
 #define SFFT_RADIX_SWITCH(radix, CALL, OTHERWISE) \
   switch (radix) {                                \
@@ -186,7 +176,18 @@ static_assert(every_block_radix_is_switched(), "a row of kRadices and the cases 
       OTHERWISE                                   \
   }
 
-/// later_passes(), inlined. kOne: there is one lane.
+/// Pass i > 0, after a barrier. kOne: there is one lane.
+template <bool kOne, class Real>
+__device__ __forceinline__ void run_pass(const FftPass& pass, int i, int points, const Complex<Real>* table,
+                                         int buffer0, int buffer1, int lanes, int pitch) {
+  const int from = i % 2 == 1 ? buffer0 : buffer1;
+  const int to = i % 2 == 1 ? buffer1 : buffer0;
+#define SFFT_PASS(R) butterfly_pass<R, kOne>(pass, points, table, from, to, lanes, pitch);
+  SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS, (summed_pass(pass, points, table, from, to, lanes, pitch));)
+#undef SFFT_PASS
+}
+
+/// later_passes(), inlined.
 template <bool kOne, class Real>
 __device__ __forceinline__ void run_later_passes(const FftPass* passes, int count, int points,
                                                  const Complex<Real>* table, int buffer0, int buffer1,
@@ -194,11 +195,22 @@ __device__ __forceinline__ void run_later_passes(const FftPass* passes, int coun
   for (int i = 1; i < count; ++i) {
     __syncthreads();
     const FftPass pass = passes[i];
-    const int from = i % 2 == 1 ? buffer0 : buffer1;
-    const int to = i % 2 == 1 ? buffer1 : buffer0;
-#define SFFT_PASS(R) butterfly_pass<R, kOne>(pass, points, table, from, to, lanes, pitch);
-    SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS, (summed_pass(pass, points, table, from, to, lanes, pitch));)
-#undef SFFT_PASS
+    run_pass<kOne>(pass, i, points, table, buffer0, buffer1, lanes, pitch);
+  }
+  __syncthreads();
+}
+
+/// The same for one lane of a schedule that the compiler knows, from pass kFirst on: no index is a variable,
+/// so that the schedule needs no memory.
+template <int kFirst, class Real>
+__device__ __forceinline__ void run_known_passes(const FftSchedule& fft, const Complex<Real>* table,
+                                                 int buffer0, int buffer1, int pitch) {
+  if constexpr (kFirst < kMaxPasses) {
+    if (kFirst < fft.passes) {
+      __syncthreads();
+      run_pass<true>(fft.pass[kFirst], kFirst, fft.points, table, buffer0, buffer1, 1, pitch);
+      return run_known_passes<kFirst + 1>(fft, table, buffer0, buffer1, pitch);
+    }
   }
   __syncthreads();
 }

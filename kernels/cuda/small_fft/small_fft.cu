@@ -3,11 +3,22 @@
 // stores the lines so that neighbouring threads write neighbouring elements.
 #include "kernels/cuda/small_fft/small_fft.hpp"
 
+#include "kernels/base/radices.hpp"
 #include "kernels/cuda/small_fft/block_fft.cuh"
 
 namespace sfft::detail::cuda {
 
 namespace {
+
+constexpr bool every_block_radix_is_switched() {
+  for (const RadixRow& row : kRadices) {
+    bool found = false;
+    for (const int radix : kSwitchedRadices) found = found || radix == row.radix;
+    if (found != row.block) return false;
+  }
+  return true;
+}
+static_assert(every_block_radix_is_switched(), "a row of kRadices and the cases of SFFT_RADIX_SWITCH differ");
 
 constexpr int kMaxThreads = 512;
 

@@ -7,9 +7,10 @@
 #include <cstdint>
 
 #include "kernels/base/account.hpp"
-#include "kernels/base/witness_data.hpp"
+#include "kernels/base/fast_divisor.hpp"
+#include "kernels/base/witness_reals.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"
-#include "kernels/cuda/small_fft/fft_schedule.hpp"
+#include "kernels/cuda/small_fft/fft_pass.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -9,6 +9,7 @@
 #include "kernels/base/lane_weights.hpp"
 #include "kernels/base/lattice_line.hpp"
 #include "kernels/cuda/runtime/convert.hpp"
+#include "kernels/cuda/small_fft/fft_schedule.hpp"
 #include "kernels/cuda/stages/hash.hpp"
 
 namespace sfft::detail::cuda {

@@ -11,6 +11,7 @@
 #include "kernels/base/error_table.hpp"
 #include "kernels/base/flat_data.hpp"
 #include "kernels/base/halved_comb.hpp"
+#include "kernels/base/witness_data.hpp"
 #include "kernels/cuda/runtime/staged_tables.hpp"
 #include "kernels/cuda/stages/binning.hpp"
 #include "kernels/cuda/stages/row_set.hpp"

@@ -36,6 +36,7 @@ struct CombSource {
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;
+  const std::int64_t* offsets;  ///< the plan's
 
   struct Row {
     const T* frame;
@@ -46,8 +47,8 @@ struct CombSource {
     const int slab = static_cast<int>(plan.by_rows.divide(outer));
     const std::int64_t start = slab * plan.strides[0] + (outer - slab * plan.rows_per_slab) * plan.strides[1];
     const bool real = !IsComplex<T>::value;
-    const std::int64_t first = plan.offsets[real ? 2 * lane : lane];
-    const std::int64_t second = real ? plan.offsets[2 * lane + 1] - first : 0;
+    const std::int64_t first = offsets[real ? 2 * lane : lane];
+    const std::int64_t second = real ? offsets[2 * lane + 1] - first : 0;
     return {frame + start + first, second,
             reference == nullptr
                 ? nullptr
@@ -72,6 +73,7 @@ struct FlatSource {
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;
+  const std::int64_t* offsets;  ///< not read
 
   struct Row {
     const std::int64_t *first, *second;

@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fused kernel is called with: the plan, and where its parts lie in a block's shared memory.
+// Lays out a block's shared memory.
 #pragma once
-
-#include <cuda_pipeline.h>
 
 #include <algorithm>
 
-#include "kernels/cuda/fused/fused.hpp"
+#include "kernels/cuda/fused/fused_arguments.hpp"
 #include "kernels/cuda/runtime/probe.hpp"
 #include "kernels/cuda/small_fft/block_fft.cuh"
 #include "kernels/cuda/stages/finish.cuh"
 
 namespace sfft::detail::cuda {
-
-/// Offsets in a block's shared memory, in bytes.
-struct FusedLayout {
-  int pitch;        ///< elements from lane to lane
-  int sums;         ///< of each warp of the cluster
-  int parts;        ///< cluster: sums of this block's rows from every block; groups: sums of every row
-  int finish;       ///< FinishMemory
-  int differences;  ///< the block's own coefficients, for the witness
-  int predicted;    ///< for each block of a cluster and each segment: its prediction of the witness
-  int segments;     ///< parts of a block's coefficients, which its warps take side by side
-  int buffer0, buffer1;
-  int head, head_bytes;    ///< the blob's first sections, as far as they are copied
-  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, if they are copied
-  int witness,
-      witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, likewise
-  int slice;          ///< rows that one block of a cluster finishes; even, so that they begin at 16 bytes
-  int total;
-};
 
 /// Coefficients that keep a warp busy.
 constexpr int kWorthSegment = 32;
@@ -80,25 +60,6 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
   }
   layout.total = static_cast<int>(std::min<std::int64_t>(at, std::int64_t{1} << 30));
   return layout;
-}
-
-template <class Real>
-struct FusedArguments {
-  Batch<Real> batch;
-  FusedPolicy policy;
-  FusedLayout layout;
-  FastDivisor by_lanes, by_slice, by_pieces;  ///< the last: by the 16-byte pieces of a slice
-  Binning<Real> plan;
-};
-
-/// Complex numbers in 16 bytes, the most that a thread copies at once.
-template <class Real>
-constexpr int kPiece = 16 / static_cast<int>(sizeof(Complex<Real>));
-
-/// Copies global to shared memory, 16 bytes per thread, without waiting.
-__device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {
-  for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
-    __pipeline_memcpy_async(shared_bytes + to + i, from + i, 16);
 }
 
 }  // namespace sfft::detail::cuda

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of a witness that host code and kernels share.
+#pragma once
+
+namespace sfft::detail {
+
+/// Real numbers that a witness compares: the parts of 16 complex samples, or 32 real samples. A warp's worth.
+constexpr int kWitnessReals = 32;
+
+/// Mean of the smallest three quarters of |e|² divided by the mean of all, for Gaussian e: (3/4 +
+/// ln(1/4)/4)/(3/4) if e is complex, (3/4 − 2zφ(z))/(3/4) with z = Φ⁻¹(7/8) if it is real.
+constexpr double kTrimmedComplex = 0.5379019;
+constexpr double kTrimmedReal = 0.3686;
+
+}  // namespace sfft::detail

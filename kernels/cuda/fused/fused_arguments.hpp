@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fused kernel is called with: the plan, how blocks share its work, and where its parts lie in a
+// block's shared memory. Plain data that host code, kernels and generated kernels (generated_kernel.hpp)
+// read.
+#pragma once
+
+#include "kernels/cuda/stages/binning.hpp"
+
+namespace sfft::detail::cuda {
+
+/// What can be tuned about the fused kernel.
+struct FusedPolicy {
+  int cluster = 1;          ///< blocks per frame; more than one only for combs, with one group each
+  int groups = 1;           ///< rounds of a block, one after the other
+  int lanes_per_group = 1;  ///< transformed side by side; cluster · groups · lanes_per_group >= lanes
+  int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>; in a cluster at least 64
+  bool overlap = false;     ///< begin beside the stream's previous kernel; compute capability 9.0
+  /// Bytes of tables that a block copies to shared memory before it needs them, at most, and of the witness's
+  /// rows among them. Copies hide latency, and take room from other blocks. If the tables are larger, only
+  /// what every pass needs is copied.
+  int copied = 48 << 10;
+  int copied_witness = 16 << 10;
+};
+/// The most threads per block that registers allow.
+template <class Real>
+constexpr int kMaxFusedThreads = sizeof(Real) == 4 ? 1024 : 512;
+/// The same for frames that is_spread() names.
+template <class Real>
+constexpr int kSpreadThreads = kMaxFusedThreads<Real> / 2;
+
+/// Offsets in a block's shared memory, in bytes.
+struct FusedLayout {
+  int pitch;        ///< elements from lane to lane
+  int sums;         ///< of each warp of the cluster
+  int parts;        ///< cluster: sums of this block's rows from every block; groups: sums of every row
+  int finish;       ///< FinishMemory
+  int differences;  ///< the block's own coefficients, for the witness
+  int predicted;    ///< for each block of a cluster and each segment: its prediction of the witness
+  int segments;     ///< parts of a block's coefficients, which its warps take side by side
+  int buffer0, buffer1;
+  int head, head_bytes;    ///< the blob's first sections, as far as they are copied
+  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, if they are copied
+  int witness,
+      witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, likewise
+  int slice;          ///< rows that one block of a cluster finishes; even, so that they begin at 16 bytes
+  int total;
+};
+
+template <class Real>
+struct FusedArguments {
+  Batch<Real> batch;
+  FusedPolicy policy;
+  FusedLayout layout;
+  FastDivisor by_lanes, by_slice, by_pieces;  ///< the last: by the 16-byte pieces of a slice
+  Binning<Real> plan;
+};
+
+/// Whether every block of a cluster has one lane of a comb, and copies all tables.
+template <class Real>
+bool is_spread(const FusedArguments<Real>& a) {
+  return a.policy.cluster > 1 && a.policy.lanes_per_group == 1 && a.plan.row_buckets == 1 && !a.plan.flat() &&
+         a.policy.threads <= kSpreadThreads<Real> && a.layout.lanes_bytes > 0 &&
+         (a.layout.witness_bytes > 0 || a.plan.witness.count == 0);
+}
+
+}  // namespace sfft::detail::cuda

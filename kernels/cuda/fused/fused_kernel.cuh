@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused kernel, which does every stage of a sparse plan, as the build and run-time compilation take it.
+#pragma once
+
+#include "kernels/cuda/fused/fused_gather.cuh"
+#include "kernels/cuda/fused/fused_recover.cuh"
+
+namespace sfft::detail::cuda {
+
+/// The fused kernel. kSpread: see is_spread(). kKnown: the compiler knows the members of `a` that are the
+/// plan's; `given` are then the arguments as they were passed, and else the same as `a`.
+template <class Real, class T, template <class, class> class Source, bool kSpread, bool kKnown>
+__device__ __forceinline__ void transform_frame(const FusedArguments<Real>& a,
+                                                const FusedArguments<Real>& given) {
+  constexpr bool kReal = !IsComplex<T>::value;
+  allow_next_kernel();
+  touch_parameters(given);
+  const Binning<Real>& plan = a.plan;
+  const int cluster = a.policy.cluster;
+  const int rank = cluster == 1 ? 0 : static_cast<int>(blockIdx.x) % cluster;
+  const std::int64_t frame = cluster == 1 ? blockIdx.x : blockIdx.x / cluster;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if (cluster > 1) announce_block();
+#endif
+  const int own_lane = rank * a.policy.lanes_per_group;
+  copy_ahead(a.layout.head, plan.blob, a.layout.head_bytes);
+  if (a.layout.lanes_bytes > 0) {
+    const int bytes = min(a.policy.lanes_per_group, plan.lanes - own_lane) * plan.lane_bytes;
+    copy_ahead(a.layout.lanes, plan.blob + plan.lanes_at + own_lane * plan.lane_bytes, bytes);
+  }
+  copy_witness(a, rank * a.layout.slice, plan.k - rank * a.layout.slice);
+
+  const Source<Real, T> source{plan, static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch,
+                               a.batch.reference_samples, given.plan.offsets};
+  WitnessReader<Real, T> reader(plan);
+  FinishMemory<Real>* memory = shared_at<FinishMemory<Real>>(a.layout.finish);
+  const auto begin = [&](int group) {
+    if (group > 0) return;
+    reader.load(plan, source.frame);
+    if (a.batch.reference_witness != nullptr && reader.reads(plan))
+      copy_async<sizeof(Real)>(memory->reference + threadIdx.x, a.batch.reference_witness + threadIdx.x);
+  };
+  Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
+  Real power = 0;
+  for (int g = 0; g < a.policy.groups; ++g) {
+    const int first_lane = own_lane + g * a.policy.lanes_per_group;
+    const int lanes = min(a.policy.lanes_per_group, plan.lanes - first_lane);
+    const FusedTables<Real, kSpread> tables(a, first_lane);
+    if (!kSpread && g > 0) __syncthreads();
+    if constexpr (Source<Real, T>::kLoadFirst) {
+      gather_copy<Real>(a, source, first_lane, lanes, [&] { begin(g); });
+    } else {
+#define SFFT_GATHER(R) gather_pass<R, kSpread, Real>(a, source, first_lane, lanes, [&] { begin(g); });
+      SFFT_RADIX_SWITCH(plan.fft.pass[0].radix, SFFT_GATHER,
+                        (gather_copy<Real>(a, source, first_lane, lanes, [&] { begin(g); }));)
+#undef SFFT_GATHER
+    }
+    if (g == 0) reader.store(plan, memory->samples);
+    await_copies();
+    const Complex<Real>* later = tables.later - plan.fft.first_twiddles;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if constexpr (kSpread) {
+      if constexpr (kKnown) {
+        run_known_passes<1>(plan.fft, later, a.layout.buffer0, a.layout.buffer1, a.layout.pitch);
+      } else {
+        run_later_passes<true>(tables.passes, plan.fft.passes, plan.fft.points, later, a.layout.buffer0,
+                               a.layout.buffer1, 1, a.layout.pitch);
+      }
+      return finish_cluster<kReal, true>(a, rank, frame, 1);
+    }
+#endif
+    later_passes(tables.passes, plan.fft.passes, plan.fft.points, later, a.layout.buffer0, a.layout.buffer1,
+                 lanes, a.layout.pitch);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (cluster > 1) return finish_cluster<kReal, false>(a, rank, frame, lanes);
+#endif
+    power += tail_power(a, tables, lanes, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
+    if (g + 1 == a.policy.groups) {
+      finish_frame<kReal, Real>(
+          plan, tables.errors, a.batch, frame, power,
+          [&](int i) {
+            Complex<Real> z = row_sum<kReal>(a, tables, lanes, i);
+            if (g > 0) {
+              z.re += parts[i].re;
+              z.im += parts[i].im;
+            }
+            return z;
+          },
+          {shared_at<Sums>(a.layout.sums), memory, shared_at<Complex<Real>>(a.layout.differences),
+           shared_at<Real>(a.layout.predicted), a.layout.segments, witness_rows<false>(a, 0)});
+      return;
+    }
+    // A thread has the same rows in every round, so no barrier is needed.
+    for (int i = threadIdx.x; i < plan.rows; i += blockDim.x) {
+      Complex<Real> z = row_sum<kReal>(a, tables, lanes, i);
+      if (g > 0) {
+        z.re += parts[i].re;
+        z.im += parts[i].im;
+      }
+      parts[i] = z;
+    }
+  }
+}
+
+}  // namespace sfft::detail::cuda

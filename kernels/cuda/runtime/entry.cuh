@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels do first: they let the stream's next kernel begin beside them, fetch their parameters, and
+// wait for the previous kernel (programmatic dependent launch; compute capability 9.0).
+#pragma once
+
+namespace sfft::detail::cuda {
+
+/// Lets the stream's next kernel be set up beside this one, if it was launched to `overlap`.
+__device__ __forceinline__ void allow_next_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Waits for what the stream did before. Until then a kernel that overlaps may touch nothing but its plan.
+__device__ __forceinline__ void await_previous_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Fetches a kernel's parameters into the constant cache at once, instead of line by line as they are used.
+template <class Arguments>
+__device__ __forceinline__ void touch_parameters(const Arguments& arguments) {
+  constexpr int kLine = 64 / sizeof(int);
+  const int* words = reinterpret_cast<const int*>(&arguments);
+  int all = 0;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(Arguments) / sizeof(int)); i += kLine) all |= words[i];
+  asm volatile("" ::"r"(all));
+}
+
+}  // namespace sfft::detail::cuda
