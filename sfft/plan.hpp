@@ -67,11 +67,12 @@ struct PlanOptions {
   PlanEffort effort = PlanEffort::normal;  ///< of the search for comb plans of templates with a known tail
   int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
-  /// GPU plans for few frames at a time (`batch`): compile the kernel for this plan and for frames of this
-  /// element type that enqueue() finds in device memory. Planning then takes a second or two longer, and a
-  /// frame that several multiprocessors share about a quarter less time (docs/benchmarks.md). Needs NVRTC
-  /// (CUDA 12 or 13); PlanInfo::engine says whether it was done, or why not. Frames of other types and in
-  /// host memory, and plans that use one multiprocessor for a frame, run the kernels that the library has.
+  /// GPU plans of float for few frames at a time (`batch`): compile the kernel for this plan and for frames
+  /// of this element type that enqueue() finds in device memory. Planning then takes about two seconds
+  /// longer, and a frame that several multiprocessors share about a quarter less time (docs/benchmarks.md).
+  /// Needs NVRTC (CUDA 12 or 13); PlanInfo::engine says whether it was done, or why not. Frames of other
+  /// types and in host memory, and plans that use one multiprocessor for a frame, run the kernels that the
+  /// library has.
   std::optional<ElementType> compiled_for = std::nullopt;
   std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
   /// Start from the plan that the template keeps for these options, without a search (Plan::keep_in). It is

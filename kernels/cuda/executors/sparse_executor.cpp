@@ -64,23 +64,24 @@ std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
 
 template <class Real>
 void SparseExecutor<Real>::compile_for(Element type, const DeviceInfo& device) {
+  generation_ = ", not compiled for this plan: ";
   Batch<Real> batch;
   batch.type = type;
-  if (policy_) {
-    const FusedArguments<Real> arguments = fused_arguments(tables_.view(), *policy_, batch);
-    if (is_spread(arguments)) {
-      try {
-        generated_ = std::make_unique<const GeneratedKernel<Real>>(arguments, type, device);
-        generation_ = ", compiled for this plan";
-      } catch (const Error& error) {
-        if (error.code() != ErrorCode::backend_unavailable) throw;
-        const std::string why = error.what();
-        generation_ = ", not compiled for this plan: " + why.substr(0, why.find('\n'));
-      }
-      return;
+  if constexpr (sizeof(Real) == sizeof(double)) {
+    generation_ += "it is of double";
+  } else if (!policy_ || !is_spread(fused_arguments(tables_.view(), *policy_, batch))) {
+    generation_ += "no cluster of blocks shares a frame, one lane a block";
+  } else {
+    try {
+      generated_ = std::make_unique<const GeneratedKernel<Real>>(
+          fused_arguments(tables_.view(), *policy_, batch), type, device);
+      generation_ = ", compiled for this plan";
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable) throw;
+      const std::string why = error.what();
+      generation_ += why.substr(0, why.find('\n'));
     }
   }
-  generation_ = ", not compiled for this plan: a frame is not spread over a cluster with one lane a block";
 }
 
 template <class Real>
