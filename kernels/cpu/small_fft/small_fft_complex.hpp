@@ -30,8 +30,11 @@ void complex_pass(const ComplexPass<Real>& pass) {
   const Real* roots = pass.roots;
   const std::int64_t x_step = kX * pass.x_step, y_step = kY * pass.y_step;
   for (std::int64_t p = 0; p < pass.m; ++p) {
-    const Real *const xr = pass.xr + kX * p * pass.x_row, *const xi = pass.xi + p * pass.x_row;
-    Real *const yr = pass.yr + kY * p * pass.y_row, *const yi = pass.yi + p * pass.y_row;
+    // Interleaved values have no array of imaginary parts.
+    const Real* const xr = pass.xr + kX * p * pass.x_row;
+    const Real* const xi = kFrom ? nullptr : pass.xi + p * pass.x_row;
+    Real* const yr = pass.yr + kY * p * pass.y_row;
+    Real* const yi = kTo ? nullptr : pass.yi + p * pass.y_row;
     Real* const first = p == 0 ? pass.y_first : yr;
     const std::int64_t ahead = p + pass.ahead < pass.m ? 2 * pass.ahead : 0;
     for (std::int64_t run = 0; run < pass.s; run += W) {
