@@ -238,8 +238,8 @@ class Designer {
     request.effort = options_.effort;
     if (on_device_) {
       const int multiprocessors = device_traits(options_.device).multiprocessors;
-      request.cost = [multiprocessors, batch = options_.batch,
-                      compiled = options_.compiled_for.has_value()](const CombCost& cost) {
+      const bool compiled = options_.compiled_for.has_value() && sizeof(Real) == sizeof(float);
+      request.cost = [multiprocessors, batch = options_.batch, compiled](const CombCost& cost) {
         return predict_comb_device_us(cost, multiprocessors, batch, compiled);
       };
     }

@@ -5,7 +5,7 @@
 namespace sfft::detail::cuda {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/// Says that the block has started; await_cluster() then knows that all have.
+/// Says that the block has started; await_blocks() then knows that all have.
 __device__ __forceinline__ void announce_block() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
