@@ -20,22 +20,39 @@ constexpr double kSmallestPower = 1e-240;
 /// Parts of the second pass that share a level. The first ones are fewer, because they set the level.
 constexpr std::int64_t kMostTogether = 32;
 
+/// The first part suggests a level for all others where parts are alike (`suggest`). It is then one a third
+/// of the way, because the first ones hold the harmonics of periods that divide the length.
 LargestElements select_largest(PassRunner& runner, const Shape& shape, std::int64_t k, const void* samples,
-                               ElementType type) {
+                               ElementType type, bool suggest) {
   runner.first(samples, type);
   LargestElements largest(CellGrid(shape).cells(), k);
   const std::int64_t parts = runner.second_parts();
+  const std::int64_t sampled = suggest ? parts / 3 : 0;
   for (std::int64_t done = 0, together = 1; done < parts; done += together) {
     if (done > 0) together = std::min({done, kMostTogether, parts - done});
     std::vector<PartialSelection> partial(static_cast<std::size_t>(together), largest.begin_part());
-    runner.select(done, together, [&](std::int64_t part) -> PartialSelection& {
-      return partial[static_cast<std::size_t>(part)];
-    });
+    runner.select(
+        together,
+        [&](std::int64_t i) {
+          const std::int64_t turn = done + i;
+          return turn == 0 ? sampled : turn - (turn <= sampled ? 1 : 0);
+        },
+        [&](std::int64_t i) -> PartialSelection& { return partial[static_cast<std::size_t>(i)]; });
     for (PartialSelection& part : partial) largest.take(std::move(part));
-    largest.raise_level();
+    if (done == 0 && suggest) {
+      largest.suggest_level(1 / static_cast<double>(parts));
+    } else {
+      largest.raise_level();
+    }
   }
   largest.finish();
   return largest;
+}
+
+LargestElements select_largest(PassRunner& runner, const Shape& shape, std::int64_t k, const void* samples,
+                               ElementType type) {
+  LargestElements largest = select_largest(runner, shape, k, samples, type, runner.parts_are_alike());
+  return largest.level_was_too_high() ? select_largest(runner, shape, k, samples, type, false) : largest;
 }
 
 /// Whether no power or sum of powers has left the range of double precision.

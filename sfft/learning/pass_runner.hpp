@@ -27,11 +27,12 @@ class PassRunner {
       passes_->first(part, samples, type, between_.get(), scratch);
     });
   }
-  /// Parts begin … begin + count − 1 of the second pass, each into selection(part).
-  template <class SelectionOf>
-  void select(std::int64_t begin, std::int64_t count, const SelectionOf& selection) {
-    run(count, [&](std::int64_t part, std::byte* scratch) {
-      passes_->second(begin + part, between_.get(), scratch, selection(part));
+  bool parts_are_alike() const noexcept { return passes_->parts_are_alike(); }
+  /// Parts part_of(0) … part_of(count − 1) of the second pass, the i-th into selection(i).
+  template <class PartOf, class SelectionOf>
+  void select(std::int64_t count, const PartOf& part_of, const SelectionOf& selection) {
+    run(count, [&](std::int64_t i, std::byte* scratch) {
+      passes_->second(part_of(i), between_.get(), scratch, selection(i));
     });
   }
   /// The whole second pass, into a spectrum as SpectrumLayout stores it.

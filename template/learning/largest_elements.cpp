@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -64,14 +65,25 @@ void PartialSelection::drop(const Unwanted& unwanted) {
   elements_.erase(std::remove_if(elements_.begin(), elements_.end(), rejected), elements_.end());
 }
 
-void PartialSelection::keep_largest() {
-  const auto k = static_cast<std::ptrdiff_t>(k_);
-  if (static_cast<std::ptrdiff_t>(elements_.size()) <= k) return;
+std::vector<double> PartialSelection::powers_around(std::size_t rank) const {
   std::vector<double> powers;
   powers.reserve(elements_.size());
   for (const SpectrumElement& element : elements_) powers.push_back(element.power);
+  std::nth_element(powers.begin(), powers.begin() + static_cast<std::ptrdiff_t>(rank), powers.end(),
+                   std::greater<>());
+  return powers;
+}
+
+void PartialSelection::raise_level_to(std::size_t rank) {
+  level_ = powers_around(rank)[rank];
+  drop([this](const SpectrumElement& element) { return element.power < level_; });
+}
+
+void PartialSelection::keep_largest() {
+  const auto k = static_cast<std::ptrdiff_t>(k_);
+  if (static_cast<std::ptrdiff_t>(elements_.size()) <= k) return;
+  const std::vector<double> powers = powers_around(static_cast<std::size_t>(k - 1));
   const auto least = powers.begin() + (k - 1);
-  std::nth_element(powers.begin(), least, powers.end(), std::greater<>());
   level_ = *least;
   // The largest k powers end with `least`, but elements of that very power may be on both sides of it.
   const auto tied = std::count(powers.begin(), least + 1, level_);
@@ -101,6 +113,15 @@ void LargestElements::take(PartialSelection&& part) {
 
 void LargestElements::raise_level() {
   all_.make_room(all_.k_ / 4);
+}
+
+void LargestElements::suggest_level(double share) {
+  constexpr double kDeviations = 4;  // a count of Poisson's
+  const double expected = share * static_cast<double>(all_.k_);
+  const auto rank = static_cast<std::size_t>(expected + kDeviations * (std::sqrt(expected) + 1));
+  if (rank >= all_.elements_.size()) return;
+  suggested_ = true;
+  all_.raise_level_to(rank);
 }
 
 void LargestElements::finish() {

@@ -60,6 +60,10 @@ class PartialSelection {
   void make_room(std::int64_t spare);
   /// Guesses a level from a sample, and checks it. False if none is of use.
   bool raise_level();
+  /// All powers, the one of this rank in its place and the larger ones before it.
+  std::vector<double> powers_around(std::size_t rank) const;
+  /// Drops what is smaller than the element of this rank, the largest having rank 0.
+  void raise_level_to(std::size_t rank);
   /// Keeps the k largest; of equal powers, those of smaller index.
   void keep_largest();
   template <class Unwanted>
@@ -83,8 +87,14 @@ class LargestElements {
   void take(PartialSelection&& part);
   /// Makes later parts begin with a level that the parts so far have shown.
   void raise_level();
+  /// Makes later parts begin with a level that somewhat more than k elements will reach if the parts so far,
+  /// `share` of all, are a fair sample. If they were not, level_was_too_high() says so after finish().
+  void suggest_level(double share);
   /// Ends the selection: sorts the largest by index.
   void finish();
+  bool level_was_too_high() const noexcept {
+    return suggested_ && static_cast<std::int64_t>(all_.elements_.size()) < all_.k_;
+  }
 
   const std::vector<SpectrumElement>& largest() const noexcept { return all_.elements_; }
   /// Σ multiplicity × power over each cell, without the largest.
@@ -95,6 +105,7 @@ class LargestElements {
  private:
   static constexpr double kNothing = -1;  ///< below every power
   PartialSelection all_;
+  bool suggested_ = false;
 };
 
 }  // namespace sfft::detail

@@ -15,6 +15,7 @@ class LinePasses final : public SpectrumPasses {
 
   std::int64_t first_parts() const noexcept override { return fft_.parts(); }
   std::int64_t second_parts() const noexcept override { return fft_.groups(); }
+  bool parts_are_alike() const noexcept override { return true; }
   std::size_t between_bytes() const noexcept override { return fft_.intermediate_reals() * sizeof(double); }
   std::size_t scratch_bytes() const noexcept override { return offsets_bytes() + fft_scratch_bytes(); }
   void first(std::int64_t part, const void* signal, ElementType type, std::byte* between,

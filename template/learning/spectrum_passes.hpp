@@ -19,6 +19,8 @@ class SpectrumPasses {
 
   virtual std::int64_t first_parts() const noexcept = 0;
   virtual std::int64_t second_parts() const noexcept = 0;
+  /// Whether each part of the second pass has frequencies from everywhere, a fair sample of them.
+  virtual bool parts_are_alike() const noexcept { return false; }
   /// Memory between the passes and scratch of one call, both 64-byte aligned.
   virtual std::size_t between_bytes() const noexcept = 0;
   virtual std::size_t scratch_bytes() const noexcept = 0;

@@ -144,6 +144,31 @@ TEST(LearnProperty, LeavesNoMoreThanRoundingOutsideASparseSpectrum) {
   }
 }
 
+/// A part of a long line, eight of its rows, suggests which coefficients are worth keeping. Tones may lie in
+/// that part alone, or in every part but that one.
+TEST(LearnProperty, FindsTonesWhereverTheyAreInALongLine) {
+  constexpr std::int64_t kSide = 128, kTones = 300;  // rows and columns: f = row + kSide · column
+  struct Rows {
+    std::int64_t first, count, step;
+  };
+  for (const Rows& rows : {Rows{40, 8, 1}, Rows{16, 8, 1}, Rows{0, 3, 1}, Rows{43, 3, 1}, Rows{48, 16, 1},
+                           Rows{1, 5, 8}, Rows{0, 8, 16}, Rows{0, 64, 1}}) {
+    for (const bool real : {false, true}) {
+      std::vector<std::int64_t> support;
+      for (std::int64_t i = 0; i < kTones; ++i)
+        support.push_back(rows.first + i % rows.count * rows.step + kSide * (i / rows.count));
+      if (real && support.back() >= kSide * kSide / 2) continue;
+      const auto signal = test::SparseSignal::with_support(Shape{kSide * kSide}, real, support, 9);
+      const Frame frame =
+          make_frame(real ? ElementType::f64 : ElementType::c128, signal.shape, signal.samples());
+      const Template tmpl = learn(frame.view(), {.k = kTones});
+      const std::vector<std::int64_t> found(tmpl.support().begin(), tmpl.support().end());
+      EXPECT_EQ(found, signal.support)
+          << "real " << real << ", rows from " << rows.first << " by " << rows.step;
+    }
+  }
+}
+
 TEST(LearnProperty, ScalesWithTheSamples) {
   for (const Shape& shape : {Shape{4096}, Shape{2401}, Shape{509}, Shape{30, 64}}) {
     for (const ElementType type : {ElementType::f64, ElementType::c128}) {
