@@ -70,6 +70,7 @@ class Streams(unittest.TestCase):
         events = report["events"]
         self.assertEqual([event["kind"] for event in events], ["offline"])
         self.assertEqual((events[0]["start_s"], events[0]["start_frame"]), (0, 0))
+        self.assertIn("cannot be opened", events[0]["detail"])
         source = report["sources"][0]
         gap = source["gaps"][0]
         self.assertGreater(gap["seconds"], 1)

@@ -363,13 +363,14 @@ void Guard::follow_missed() {
   moved = {};
 }
 
-const GuardFrame& Guard::offline(double silent_since) {
+const GuardFrame& Guard::offline(double silent_since, const std::string& why) {
   latest_ = {};
   Hysteresis& condition = conditions_[static_cast<std::size_t>(EventKind::offline)];
   if (condition.active()) return latest_;
   condition = Hysteresis({1, 1, 1});
   condition.update(frames_, true);
   begin(EventKind::offline, frames_, silent_since);
+  open_.back().detail = latest_.events.back().second.detail = why;
   return latest_;
 }
 

@@ -47,7 +47,7 @@ class Guard {
   /// followed through frames that the decoder has `made_up` in parts, but for a while they bring no events.
   const GuardFrame& push(const SignalView& frame, double seconds, bool made_up = false);
   /// No frames have come since `silent_since`; the event ends with the next frame.
-  const GuardFrame& offline(double silent_since);
+  const GuardFrame& offline(double silent_since, const std::string& why = {});
   /// The events that last. Those of a stream that ends have no end.
   const std::vector<Event>& open_events() const noexcept { return open_; }
 

@@ -121,7 +121,7 @@ class Watch {
       ++absent.attempts;
       for (const double until = waited() + pause; !stop_ && waited() < until;) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (waited() >= options_.silence_s) go_offline(0);
+        if (waited() >= options_.silence_s) go_offline(0, absent.reason);
       }
     }
     return nullptr;
@@ -200,7 +200,7 @@ class Watch {
     if (silent >= options_.silence_s) go_offline(report_.seconds);
   }
 
-  void go_offline(double since) { tell(guard_->offline(since)); }
+  void go_offline(double since, const std::string& why = {}) { tell(guard_->offline(since, why)); }
 
   void tell(const GuardFrame& result) {
     for (const auto& [phase, event] : result.events) {
