@@ -5,6 +5,7 @@ late or lose packets, and hooks of guard that are slow. Standard library only.""
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -120,6 +121,16 @@ class Streams(unittest.TestCase):
             time.sleep(0.7)
             run.send_signal(signal.SIGINT)
             self.assertEqual(run.wait(20), 130)
+
+    def test_a_server_that_never_answers_can_be_left(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"rtsp://127.0.0.1:{server.getsockname()[1]}/silent"
+            for command in (["run"], ["guard"], ["triage"], ["vibration"], ["learn", "-o", self.path("t")]):
+                with self.subTest(command[0]), subprocess.Popen([PROGRAM, command[0], address, *command[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+                    connection = server.accept()[0]
+                    run.send_signal(signal.SIGINT)
+                    self.assertEqual(run.wait(60), 130)
+                    connection.close()
 
     def test_a_slow_hook_holds_up_no_other(self):
         camera = self.camera(HttpCamera, [("play", 0, 60)], AWAY, [("play", 0, 60)], AWAY, [("play", 0, 60), ("bye",)], AWAY)

@@ -99,13 +99,12 @@ LibavReader::LibavReader(const std::string& url, const Options& options, const s
   open_input(url);
   open_decoder();
   find_turns();
-  opened_ = true;
 }
 
 int LibavReader::asked_to_stop(void* reader) {
   auto* const self = static_cast<LibavReader*>(reader);
   if (self->interrupted_) return 1;
-  if (!self->opened_ && self->options_.stop != nullptr && *self->options_.stop) return 1;
+  if (self->options_.stop != nullptr && *self->options_.stop) return 1;
   if (self->options_.timeout_seconds <= 0 || Clock::now() < self->deadline_) return 0;
   self->timed_out_ = true;
   return 1;

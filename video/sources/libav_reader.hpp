@@ -23,7 +23,7 @@ class LibavReader {
     /// comes before is predicted from frames that were never received.
     bool live = false;
     int timeout_seconds = 0;                  ///< for opening, and for each frame; 0: none
-    const std::atomic<bool>* stop = nullptr;  ///< once set, opening ends soon
+    const std::atomic<bool>* stop = nullptr;  ///< once set, opening and reading end soon, too
     int threads = 0;                          ///< of the decoder; 0: one per core
     bool skip_loop_filter = false;
     bool on_gpu = false;  ///< decodes there where it can
@@ -96,7 +96,7 @@ class LibavReader {
   Options options_;
   const std::atomic<bool>& interrupted_;
   Clock::time_point deadline_;
-  bool timed_out_ = false, opened_ = false;
+  bool timed_out_ = false;
   libav::Format format_;
   int stream_number_ = -1;
   const AVStream* stream_ = nullptr;

@@ -149,7 +149,7 @@ struct Selection {
 struct SourceOptions {
   int timeout_seconds = 8;                  ///< for opening and reading network streams
   double reconnect_seconds = 60;            ///< how long to try to get a lost stream back; 0: not at all
-  const std::atomic<bool>* stop = nullptr;  ///< once set, opening a stream ends soon with an InputError
+  const std::atomic<bool>* stop = nullptr;  ///< once set, opening and reading a stream end soon
   int decode_threads = 0;                   ///< 0: one per core
   bool skip_loop_filter = false;            ///< decode faster and slightly wrong: see docs/sfft-video.md
   DecodeOn decode_on = DecodeOn::automatic;

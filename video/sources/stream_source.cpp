@@ -58,14 +58,16 @@ class StreamSource final : public FrameSource {
 
   bool next(Frame& frame) override {
     asked_ = Clock::now();
-    while (!interrupted_) {
+    while (!stopped()) {
       if (reader_ && reader_->next()) return take(frame), true;
-      if (interrupted_ || is_over() || !reconnect()) break;
+      if (stopped() || is_over() || !reconnect()) break;
     }
     return false;
   }
 
  private:
+  bool stopped() const { return interrupted_ || (options_.stop != nullptr && *options_.stop); }
+
   void open() {
     reader_.emplace(info_.path,
                     LibavReader::Options{.live = true,
@@ -141,12 +143,12 @@ class StreamSource final : public FrameSource {
     }
     if (reader_) add_reader(log_);
     reader_.reset();
-    while (!interrupted_) {
+    while (!stopped()) {
       const double left = options_.reconnect_seconds - Seconds(Clock::now() - last_arrival_).count();
       if (!(left > 0)) return give_up();
       wait(std::min(pause_, left));
       pause_ = std::min(2 * pause_, kLongestPause);
-      if (interrupted_) break;
+      if (stopped()) break;
       ++lost_->attempts;
       try {
         open();
@@ -173,7 +175,7 @@ class StreamSource final : public FrameSource {
 
   void wait(double seconds) const {
     const auto until = Clock::now() + Seconds(seconds);
-    while (!interrupted_ && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (!stopped() && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 
   SourceOptions options_;
