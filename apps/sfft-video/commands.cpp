@@ -58,6 +58,7 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   try {
     video::SourceOptions reading = command.source;
     reading.device = command.device;
+    reading.stop = &stop;
     const auto source = video::open_source(command.input, reading);
     const std::int64_t limit = video::held_frames_limit_bytes();
     const std::int64_t expected = source->info().frames_expected;
@@ -69,6 +70,7 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
       frames.push_back(frame);
     }
   } catch (const video::InputError& error) {
+    if (stop) return kInterrupted;
     complain(error.what());
     return kInput;
   }

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "streams.hpp"
 
@@ -22,7 +22,7 @@ namespace sfft::apps {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMostDue = 256;
+constexpr std::size_t kMostDue = 256, kMostAtOnce = 16;
 
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "";
@@ -87,6 +87,7 @@ Hook::Hook(std::string command, std::chrono::seconds limit) : command_(std::move
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  running_.reserve(kMostAtOnce);
   thread_ = std::thread([this] { work(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -115,27 +116,50 @@ void Hook::run(const video::Event& event, video::EventPhase phase) {
 }
 
 void Hook::work() {
+  constexpr auto kGlance = std::chrono::milliseconds(20);  // at commands that run
   while (true) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return closing_ || !due_.empty(); });
-    if (due_.empty()) return;
-    if (closing_ && Clock::now() > deadline_) {
-      complain(fmt::format("the command of --on-event did not run for the last {} events: it is too slow",
-                           due_.size()));
-      return;
+    {
+      std::unique_lock lock(mutex_);
+      const auto something = [this] { return closing_ || !due_.empty(); };
+      if (running_.empty()) {
+        changed_.wait(lock, something);
+      } else {
+        changed_.wait_for(lock, kGlance);
+      }
+      if (due_.empty() && running_.empty()) return;
+      if (closing_ && Clock::now() > deadline_ && !due_.empty()) {
+        complain(fmt::format("the command of --on-event did not run for the last {} events: it is too slow",
+                             due_.size()));
+        due_.clear();
+      }
     }
-    const Due due = due_.front();
-    due_.pop_front();
-    lock.unlock();
-    try {
-      execute(due);
-    } catch (const std::exception& error) {
-      complain(error.what());
+    std::erase_if(running_, [this](const Running& one) { return ended(one); });
+    while (const std::optional<Due> due = take_next()) {
+      try {
+        start(*due);
+      } catch (const std::exception& error) {
+        complain(error.what());
+      }
     }
   }
 }
 
-void Hook::execute(const Due& due) {
+/// The first of those due for whose event no command runs.
+std::optional<Hook::Due> Hook::take_next() {
+  if (running_.size() >= kMostAtOnce) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const auto next = std::ranges::find_if(due_, [this](const Due& due) {
+    return std::ranges::none_of(running_, [&due](const Running& one) {
+      return one.id == due.event.id && one.source == due.event.source;
+    });
+  });
+  if (next == due_.end()) return std::nullopt;
+  std::optional<Due> taken(std::move(*next));
+  due_.erase(next);
+  return taken;
+}
+
+void Hook::start(const Due& due) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     complain("the command of --on-event cannot be run: no pipe can be made");
@@ -149,27 +173,31 @@ void Hook::execute(const Due& due) {
   if (child > 0 && ::write(ends[1], line.data(), line.size()) < 0) {  // it does not read: its own choice
   }
   ::close(ends[1]);
-  if (child <= 0) {
+  if (child > 0) {
+    running_.push_back({due.event.id, due.event.source, child, Clock::now()});
+  } else {
     complain("the command of --on-event cannot be run: /bin/sh does not start");
-    return;
   }
-  const auto start = Clock::now();
+}
+
+/// Whether a command has ended, or was ended because it is late.
+bool Hook::ended(const Running& one) {
   int status = 0;
-  while (::waitpid(child, &status, WNOHANG) == 0) {
-    bool late = Clock::now() - start > limit_;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, std::chrono::milliseconds(20), [] { return false; });
-      late = late || (closing_ && Clock::now() > deadline_);
-    }
-    if (!late) continue;
-    ::kill(-child, SIGKILL);
-    ::waitpid(child, &status, 0);
-    complain(fmt::format("the command of --on-event took more than {} s and was ended", limit_.count()));
-    return;
+  if (::waitpid(one.child, &status, WNOHANG) != 0) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+      complain(fmt::format("the command of --on-event ended with code {}", WEXITSTATUS(status)));
+    return true;
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-    complain(fmt::format("the command of --on-event ended with code {}", WEXITSTATUS(status)));
+  bool late = Clock::now() - one.start > limit_;
+  {
+    const std::lock_guard lock(mutex_);
+    late = late || (closing_ && Clock::now() > deadline_);
+  }
+  if (!late) return false;
+  ::kill(-one.child, SIGKILL);
+  ::waitpid(one.child, &status, 0);
+  complain(fmt::format("the command of --on-event took more than {} s and was ended", limit_.count()));
+  return true;
 }
 
 }  // namespace sfft::apps

@@ -2,12 +2,17 @@
 // Runs a command of the user's for every event, beside the work.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "video/events/event.hpp"
 
@@ -15,8 +20,9 @@ namespace sfft::apps {
 
 /// `command` runs under /bin/sh with the event as a line of JSON on standard input and in environment
 /// variables (SFFT_EVENT, SFFT_EVENT_ID, SFFT_KIND, SFFT_SOURCE, SFFT_START_S, SFFT_END_S, SFFT_START_FRAME,
-/// SFFT_CONFIDENCE, SFFT_SHIFT_PX): nothing of the event becomes part of the command. Commands run one after
-/// another on a thread of their own; one that takes longer than the limit is killed with all its children.
+/// SFFT_CONFIDENCE, SFFT_SHIFT_PX): nothing of the event becomes part of the command. Several commands run at
+/// once, so that a slow one holds up no other, but that for an event's end waits for that for its start. One
+/// that takes longer than the limit is killed with all its children.
 class Hook {
  public:
   explicit Hook(std::string command, std::chrono::seconds limit = std::chrono::seconds(30));
@@ -33,14 +39,23 @@ class Hook {
     video::Event event;
     video::EventPhase phase;
   };
+  struct Running {
+    std::int64_t id;  ///< of the event, and its source
+    std::string source;
+    pid_t child;
+    std::chrono::steady_clock::time_point start;
+  };
   void work();
-  void execute(const Due& due);
+  std::optional<Due> take_next();
+  void start(const Due& due);
+  bool ended(const Running& one);
 
   std::string command_;
   std::chrono::seconds limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Due> due_;
+  std::vector<Running> running_;  ///< of the thread
   bool closing_ = false, said_ = false;
   std::chrono::steady_clock::time_point deadline_{};  ///< when closing
   std::thread thread_;

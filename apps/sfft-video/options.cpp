@@ -118,8 +118,10 @@ void add_source(CLI::App* command, video::SourceOptions& source) {
   command->add_option("--every", selection.every, "Read every N-th frame only")
       ->check(number_check("a number of at least 1", [](double value) { return value >= 1; }));
   command
-      ->add_option("--reconnect", source.reconnect_seconds,
-                   "How many seconds to try to get back a network stream that broke off, 0 for not at all")
+      ->add_option(
+          "--reconnect", source.reconnect_seconds,
+          "How many seconds to try to get back a network stream that broke off (guard: or that is not there "
+          "yet), 0 for not at all")
       ->check(not_negative())
       ->capture_default_str();
   command->add_option("--decode-threads", source.decode_threads, "Threads that decode, 0 for one per core")

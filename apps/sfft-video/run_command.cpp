@@ -31,6 +31,7 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
   const std::string& input = command.inputs.front();
   Outputs outputs(command);
   command.source.device = command.options.device;
+  command.source.stop = &stop;
   command.options.reference = !command.no_reference;
   command.options.keep_template = !command.save_template.empty();
   if (!command.template_path.empty()) command.options.tmpl = Template::load(command.template_path);
@@ -46,7 +47,7 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
         [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
   } catch (const video::InputError& error) {  // it never opened: there is still a report to write
     report.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
-    report.message = error.what();
+    report.message = stop ? "interrupted before the first frame" : error.what();
     report.input.path = input;
   }
   outputs.save(report);

@@ -35,14 +35,16 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
   options.fps /= static_cast<double>(command.source.selection.every);  // of the frames that are read
   video::VibrationSeries series;
   try {
-    const auto source = video::open_source(command.input, command.source);
+    video::SourceOptions reading = command.source;
+    reading.stop = &stop;
+    const auto source = video::open_source(command.input, reading);
     Progress progress(command.quiet);
     series = video::follow(
         *source, options, [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); },
         stop);
   } catch (const video::InputError& error) {  // it never opened: there is still a report to write
     series.status = stop ? video::VibrationStatus::interrupted : video::VibrationStatus::input_damaged;
-    series.message = error.what();
+    series.message = stop ? "interrupted before the first frame" : error.what();
     series.input.path = command.input;
   }
   const video::VibrationReport report = video::analyse(series, options);

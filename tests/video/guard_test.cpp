@@ -85,8 +85,8 @@ class GuardTest : public testing::Test {
     for (int i = 0; i < frames; ++i) push(scene_.draw(0, 0));
     EXPECT_TRUE(started_.empty()) << to_string(*started_.begin());
   }
-  const GuardFrame& push(const std::vector<std::uint8_t>& frame) {
-    const GuardFrame& result = guard_.push(view(frame), static_cast<double>(time_++) / 25);
+  const GuardFrame& push(const std::vector<std::uint8_t>& frame, bool made_up = false) {
+    const GuardFrame& result = guard_.push(view(frame), static_cast<double>(time_++) / 25, made_up);
     for (const auto& [phase, event] : result.events) {
       if (phase == EventPhase::start) {
         started_.insert(event.kind);
@@ -202,6 +202,42 @@ TEST_F(GuardTest, TellsThatAStreamIsGoneAndBack) {
   EXPECT_TRUE(guard_.offline(1.2).events.empty());
   push(scene_.draw(0, 0));
   EXPECT_EQ(ended_, std::set{EventKind::offline});
+}
+
+TEST_F(GuardTest, WhatASceneDriftsWhileAStreamIsGoneIsNoMove) {
+  learn();
+  guard_.offline(1.2);
+  time_ += 100;
+  for (int i = 0; i < 30; ++i) push(scene_.draw(4 + 0.05 * i, -3));
+  EXPECT_TRUE(started_.empty());
+  for (int i = 0; i < 10; ++i) push(scene_.draw(9, -3));
+  EXPECT_EQ(started_, std::set{EventKind::moved});
+}
+
+TEST_F(GuardTest, TellsACameraThatWasMovedWhileItsStreamWasGone) {
+  learn();
+  guard_.offline(1.2);
+  time_ += 100;
+  for (int i = 0; i < 10; ++i) push(scene_.draw(14, -3));
+  EXPECT_EQ(started_, std::set{EventKind::moved});
+}
+
+TEST_F(GuardTest, WhatTheDecoderMadeUpBringsNoEventForAWhile) {
+  learn();
+  const std::vector<std::uint8_t> smeared = scene_.draw(0, 0, 5);
+  for (int i = 0; i < 50; ++i) push(smeared, true);
+  for (int i = 0; i < 20; ++i) push(scene_.draw(0, 0));
+  EXPECT_TRUE(started_.empty());
+  // A stream that is never whole is judged as it is.
+  for (int i = 0; i < 110; ++i) push(smeared, true);
+  EXPECT_EQ(started_.count(EventKind::defocused), 1U);
+}
+
+TEST_F(GuardTest, IsFollowedThroughFramesThatTheDecoderMadeUp) {
+  learn();
+  for (int i = 0; i < 90; ++i) push(scene_.draw(0.1 * i, 0), true);
+  for (int i = 90; i < 120; ++i) push(scene_.draw(0.1 * i, 0));
+  EXPECT_TRUE(started_.empty());
 }
 
 TEST_F(GuardTest, RefusesFramesOfAnotherSize) {

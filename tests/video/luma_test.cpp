@@ -119,6 +119,26 @@ INSTANTIATE_TEST_SUITE_P(
       return tested.param.name + std::string(tested.param.marked_full ? "_full" : "");
     });
 
+/// Whole vectors and what is left of a row.
+TEST(LumaOf, EveryByteIsStretchedAsItsDefinitionSays) {
+  constexpr int kWide = 256 + 37;
+  const libav::Picture drawn(av_frame_alloc());
+  drawn->format = AV_PIX_FMT_YUV420P;
+  drawn->width = kWide;
+  drawn->height = 256;
+  ASSERT_GE(av_frame_get_buffer(drawn.get(), 0), 0);
+  for (int y = 0; y < 256; ++y) {
+    for (int x = 0; x < kWide; ++x)
+      drawn->data[0][y * drawn->linesize[0] + x] = static_cast<std::uint8_t>(x + y);
+  }
+  Frame frame;
+  to_luma(*drawn, 0, frame);
+  for (int y = 0; y < 256; ++y) {
+    for (int x = 0; x < kWide; ++x)
+      ASSERT_EQ(value_of(frame, x, y), std::round(std::clamp(((x + y) % 256 - 16) / 219.0, 0.0, 1.0) * 255));
+  }
+}
+
 TEST(LumaOf, PalettesAreLookedUp) {
   libav::Picture drawn(av_frame_alloc());
   drawn->format = AV_PIX_FMT_PAL8;

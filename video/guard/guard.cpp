@@ -38,6 +38,8 @@ constexpr double kUsual = 0.6;
 /// An event goes on down to this part of the threshold that it began at.
 constexpr double kRelease = 0.7;
 constexpr std::size_t kTimes = 64;
+/// Frames in a row with parts that the decoder made up which bring no events.
+constexpr int kDoubt = 100;
 /// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
 constexpr double kSamples = 64e3;
 
@@ -103,6 +105,8 @@ Guard::Guard(const Guard& other)
       times_(other.times_),
       latest_(other.latest_),
       quiet_(other.quiet_),
+      made_up_(other.made_up_),
+      missed_(other.missed_),
       check_(other.check_),
       unchecked_(other.unchecked_),
       denied_(other.denied_),
@@ -134,7 +138,7 @@ SignalView Guard::region_of(const SignalView& frame) const {
   return SignalView::rows(static_cast<const std::uint8_t*>(frame.data()) + first, shape, frame.stride(0));
 }
 
-const GuardFrame& Guard::push(const SignalView& frame, double seconds) {
+const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made_up) {
   if (!shape_) start(frame);
   if (frame.shape() != *shape_ || frame.type() != type_) {
     throw Error(ErrorCode::shape_mismatch,
@@ -147,7 +151,11 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds) {
   if (conditions_[static_cast<std::size_t>(EventKind::offline)].stop(frames_) == Hysteresis::Change::ends)
     finish(EventKind::offline, frames_, seconds);
   const SignalView region = region_of(frame);
-  if (!observer_) {
+  made_up_ = made_up ? made_up_ + 1 : 0;
+  const bool doubtful = made_up_ > 0 && made_up_ <= kDoubt;
+  missed_ = std::max(missed_, missed_frames());
+  if (!observer_ && doubtful) {  // not to be learned from
+  } else if (!observer_) {
     if (!learning_) {
       const double points = static_cast<double>(region.shape().points());
       const double share =
@@ -169,9 +177,14 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds) {
     latest_.seen = observer_->observe(region);
     latest_.seen->frame = frames_;
     latest_.findings = judge_->judge(*latest_.seen);
-    check_move(region);
-    update_events();
-    adapt(region);
+    if (missed_ > 0) follow_missed();
+    if (doubtful) {
+      follow();
+    } else {
+      check_move(region);
+      update_events();
+      adapt(region);
+    }
   }
   ++frames_;
   return latest_;
@@ -286,13 +299,7 @@ void Guard::adapt(const SignalView& region) {
     }
   }
   const Observation& seen = *latest_.seen;
-  // Whatever else happens, a scene that sways or drifts is followed.
-  if (frames_ % kFollowEvery == 0 && judge_->believes(seen) && !moved.active() && !moved.pending() &&
-      latest_.findings[static_cast<std::size_t>(EventKind::moved)].strength < kFollow) {
-    check_->follow(seen.registration.pose());
-    observer_->follow();
-    judge_->followed(seen.registration.pose());
-  }
+  follow();
   if (anything) {
     quiet_ = 0;
     return;
@@ -319,13 +326,51 @@ void Guard::adapt(const SignalView& region) {
   if (quiet_ % kAdaptEvery == 0 && calm_picture) observer_->adapt(light ? kLightShare : kAdaptShare);
 }
 
-const GuardFrame& Guard::offline(double silent_since) {
+/// Whatever else happens, a scene that sways or drifts is followed.
+void Guard::follow() {
+  const Observation& seen = *latest_.seen;
+  const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
+  if (frames_ % kFollowEvery != 0 || !judge_->believes(seen) || moved.active() || moved.pending() ||
+      latest_.findings[static_cast<std::size_t>(EventKind::moved)].strength >= kFollow)
+    return;
+  check_->follow(seen.registration.pose());
+  observer_->follow();
+  judge_->followed(seen.registration.pose());
+}
+
+/// Between the last two frames, by the pace of those before.
+double Guard::missed_frames() const {
+  constexpr double kMany = 12;
+  const std::size_t count = times_.size();
+  if (count < 3) return 0;
+  const double usual = (times_[count - 2] - times_.front()) / static_cast<double>(count - 2);
+  const double missed = usual > 0 ? (times_[count - 1] - times_[count - 2]) / usual - 1 : 0;
+  return missed > kMany ? missed : 0;
+}
+
+void Guard::follow_missed() {
+  const Observation& seen = *latest_.seen;
+  Finding& moved = latest_.findings[static_cast<std::size_t>(EventKind::moved)];
+  if (!judge_->believes(seen)) return;
+  const Pose pose = seen.registration.pose();
+  const double drift = Judge::kSlowPx / options_.sensitivity *
+                       std::min(1.0, missed_ / static_cast<double>(Judge::kSlowFrames));
+  missed_ = 0;
+  if (conditions_[static_cast<std::size_t>(EventKind::moved)].active() || !(moved.shift_px < drift)) return;
+  check_->follow(pose);
+  observer_->follow();
+  judge_->resume(pose);
+  moved = {};
+}
+
+const GuardFrame& Guard::offline(double silent_since, const std::string& why) {
   latest_ = {};
   Hysteresis& condition = conditions_[static_cast<std::size_t>(EventKind::offline)];
   if (condition.active()) return latest_;
   condition = Hysteresis({1, 1, 1});
   condition.update(frames_, true);
   begin(EventKind::offline, frames_, silent_since);
+  open_.back().detail = latest_.events.back().second.detail = why;
   return latest_;
 }
 

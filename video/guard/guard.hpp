@@ -43,10 +43,11 @@ class Guard {
   Guard& operator=(const Guard&) = delete;
   ~Guard();
 
-  /// Takes the next frame, shown `seconds` after the first one. Valid until the next call.
-  const GuardFrame& push(const SignalView& frame, double seconds);
+  /// Takes the next frame, shown `seconds` after the first one. Valid until the next call. The scene is
+  /// followed through frames that the decoder has `made_up` in parts, but for a while they bring no events.
+  const GuardFrame& push(const SignalView& frame, double seconds, bool made_up = false);
   /// No frames have come since `silent_since`; the event ends with the next frame.
-  const GuardFrame& offline(double silent_since);
+  const GuardFrame& offline(double silent_since, const std::string& why = {});
   /// The events that last. Those of a stream that ends have no end.
   const std::vector<Event>& open_events() const noexcept { return open_; }
 
@@ -63,6 +64,10 @@ class Guard {
   /// Takes a move for none that most of the picture has not made.
   void check_move(const SignalView& region);
   void adapt(const SignalView& region);
+  void follow();
+  double missed_frames() const;
+  /// Takes what a scene has drifted while no frames came for no move.
+  void follow_missed();
   double seconds_of(std::int64_t frame) const;
 
   GuardOptions options_;
@@ -78,7 +83,9 @@ class Guard {
   std::vector<Event> open_;
   std::vector<double> times_;  ///< of the latest frames
   GuardFrame latest_;
-  int quiet_ = 0;  ///< frames in a row without anything
+  int quiet_ = 0;      ///< frames in a row without anything
+  int made_up_ = 0;    ///< frames in a row that the decoder has made up in parts
+  double missed_ = 0;  ///< frames that were missed since the scene was last seen
   std::optional<MoveCheck> check_;
   int unchecked_ = 0;  ///< frames since the check has taken one
   int denied_ = 0;     ///< frames in a row with the same move that is none

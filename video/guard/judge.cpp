@@ -12,9 +12,6 @@ namespace sfft::video {
 namespace {
 
 constexpr double kShiftPx = 1.7;
-/// Pixels within the last frames that are a move, however slow.
-constexpr double kSlowPx = 9;
-constexpr std::size_t kSlowFrames = 50;
 constexpr double kCovered = 0.34;
 /// Of the picture, with what moves counted in: a crowd or a lorry may hide a good part for a while.
 constexpr double kHidden = 0.6;
@@ -123,6 +120,11 @@ void Judge::learn(const Observation& seen) {
 
 void Judge::followed(const Pose& pose) {
   home_ = home_ + pose;
+}
+
+void Judge::resume(const Pose& pose) {
+  followed(pose);
+  places_.clear();
 }
 
 double Judge::limit(double least, double most, const Usual& usual) const {

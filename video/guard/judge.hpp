@@ -52,6 +52,8 @@ class Judge {
   void learn(const Observation& seen);
   /// The reference has followed the scene by this shift.
   void followed(const Pose& pose);
+  /// The same after frames were missed: where the scene was before says nothing of how fast it drifts.
+  void resume(const Pose& pose);
 
   /// The scene is where the observation says: the reference may follow it there.
   bool believes(const Observation& seen) const;
@@ -61,6 +63,9 @@ class Judge {
 
   /// Frames until thresholds are more than guesses.
   static constexpr int kWarmUp = 12;
+  /// A scene that drifts by so many pixels within so many frames was moved.
+  static constexpr double kSlowPx = 9;
+  static constexpr std::size_t kSlowFrames = 50;
 
  private:
   /// What is usual and several times its spread, between `least` and `most` times that.

@@ -66,18 +66,19 @@ class Watch {
 
   void run() {
     report_.input.path = input_;
-    const auto source = open_source(input_, options_.source);
-    report_.input = source->info();
     GuardOptions guard_options = options_.guard;
     guard_options.source = input_;
     guard_.emplace(guard_options);
+    const auto source = open();
+    if (!source) return;
+    report_.input = source->info();
     try {
       read(*source);
     } catch (...) {
-      report_.warnings = source->warnings();
+      take_notes(*source);
       throw;
     }
-    report_.warnings = source->warnings();
+    take_notes(*source);
     if (report_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", input_));
     // Cameras and streams do not end by themselves.
     if (source->live() && input_ != "-" && !stop_ && !done()) go_offline(report_.seconds);
@@ -93,6 +94,52 @@ class Watch {
   }
 
  private:
+  /// Opens the source, and waits for one that may come later. Null: the run is to stop.
+  std::unique_ptr<FrameSource> open() {
+    constexpr double kFirstPause = 0.25, kLongestPause = 15;  // seconds
+    SourceOptions source = options_.source;
+    source.stop = &stop_;
+    const auto begin = Clock::now();
+    const auto waited = [begin] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+    Gap absent;
+    for (double pause = kFirstPause; !stop_; pause = std::min(2 * pause, kLongestPause)) {
+      try {
+        auto opened = open_source(input_, source);
+        absent.seconds = waited();
+        if (absent.attempts > 0) absent_ = absent;
+        return opened;
+      } catch (const InputError& error) {
+        const double left = options_.source.reconnect_seconds - waited();
+        if (!may_come_later(input_) || !(left > 0)) {
+          if (absent.attempts == 0 || stop_) throw;
+          throw InputError(
+              fmt::format("{} ({} attempts in {:.0f} s)", error.what(), absent.attempts + 1, waited()));
+        }
+        pause = std::min(pause, left);
+        absent.reason = error.what();
+      }
+      ++absent.attempts;
+      for (const double until = waited() + pause; !stop_ && waited() < until;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        if (waited() >= options_.silence_s) go_offline(0, absent.reason);
+      }
+    }
+    return nullptr;
+  }
+
+  void take_notes(const FrameSource& source) {
+    report_.warnings = source.warnings();
+    report_.input_log = source.log();
+    if (absent_) report_.input_log.gaps.insert(report_.input_log.gaps.begin(), *absent_);
+    if (report_.made_up > 0) {
+      report_.warnings.push_back(
+          fmt::format("The decoder made up parts of {} frames, or of those that they were predicted from: no "
+                      "event begins "
+                      "in the first 100 of a row.",
+                      report_.made_up));
+    }
+  }
+
   bool done() const { return options_.frames > 0 && report_.frames >= options_.frames; }
 
   void read(FrameSource& source) {
@@ -113,11 +160,13 @@ class Watch {
     }
   }
 
-  /// Time of a frame: the source's, else by number and rate.
+  /// Time of a frame: the source's, else by number and rate. It begins with the first frame, or before with
+  /// the silence that was an event.
   double seconds_of(const Frame& frame) const {
-    if (std::isfinite(frame.seconds)) return frame.seconds;
+    const double begin = absent_ && absent_->seconds >= options_.silence_s ? absent_->seconds : 0;
+    if (std::isfinite(frame.seconds)) return begin + frame.seconds;
     const double fps = report_.input.fps > 0 ? report_.input.fps : 25;
-    return static_cast<double>(report_.frames) / fps;
+    return begin + static_cast<double>(report_.frames) / fps;
   }
 
   void take(const Frame& frame) {
@@ -129,9 +178,10 @@ class Watch {
     }
     if (frame.gap_seconds >= options_.silence_s) go_offline(seconds - frame.gap_seconds);
     const auto start = Clock::now();
-    const GuardFrame& result = guard_->push(frame.view(), seconds);
+    const GuardFrame& result = guard_->push(frame.view(), seconds, frame.made_up);
     busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
     ++report_.frames;
+    if (frame.made_up) ++report_.made_up;
     report_.seconds = std::max(report_.seconds, seconds);
     last_arrival_ = Clock::now();
     if (result.seen) {
@@ -150,7 +200,7 @@ class Watch {
     if (silent >= options_.silence_s) go_offline(report_.seconds);
   }
 
-  void go_offline(double since) { tell(guard_->offline(since)); }
+  void go_offline(double since, const std::string& why = {}) { tell(guard_->offline(since, why)); }
 
   void tell(const GuardFrame& result) {
     for (const auto& [phase, event] : result.events) {
@@ -186,6 +236,7 @@ class Watch {
   std::optional<Guard> guard_;
   bool live_ = false;
   double busy_us_ = 0;
+  std::optional<Gap> absent_;  ///< before the first frame
   Clock::time_point last_arrival_;
 };
 

@@ -23,8 +23,10 @@ struct WatchReport {
   WatchStatus status = WatchStatus::complete;
   std::string message;  ///< why, when not complete
   std::vector<std::string> warnings;
+  SourceLog input_log;
   std::int64_t frames = 0;
-  double seconds = 0;  ///< time of the last frame
+  std::int64_t made_up = 0;  ///< of them: Frame::made_up
+  double seconds = 0;        ///< time of the last frame
   double us_per_frame = 0;
   std::vector<Event> events;  ///< in the order of their starts
   std::int64_t events_left_out = 0;
@@ -43,8 +45,9 @@ struct WatchOptions {
 /// Called for every event that begins or ends, from the thread that watches.
 using EventCallback = std::function<void(const Event& event, EventPhase phase)>;
 
-/// Opens and guards the input until it ends, breaks, or `stop` is set. Never throws: what was seen until a
-/// failure is in the report.
+/// Opens and guards the input until it ends, breaks, or `stop` is set. A stream or camera that is not there
+/// is opened again and again like one that was lost. Never throws: what was seen until a failure is in the
+/// report.
 WatchReport watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
                   const std::atomic<bool>& stop) noexcept;
 

@@ -47,8 +47,8 @@ Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes
 
 std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept {
-  constexpr std::int64_t kMostAheadBytes = std::int64_t{24} << 20;
-  constexpr std::size_t kMostAhead = 64;
+  constexpr std::int64_t kMostAheadBytes = std::int64_t{12} << 20;
+  constexpr std::size_t kMostAhead = 32;
   if (request.live) return 0;
   const auto room = static_cast<std::size_t>(std::clamp<std::int64_t>(limit_bytes / 2, 0, kMostAheadBytes));
   return std::min(kMostAhead, room / std::max<std::size_t>(1, frame_bytes));

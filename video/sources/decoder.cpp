@@ -102,6 +102,7 @@ bool Decoder::read_into(std::size_t slot) {
   decoded.frame.bit_depth16 = scratch_.bit_depth16;
   decoded.frame.seconds = scratch_.seconds;
   decoded.frame.gap_seconds = scratch_.gap_seconds;
+  decoded.frame.made_up = scratch_.made_up;
   decoded.elsewhere = place;
   return true;
 }

@@ -57,6 +57,14 @@ int thread_per_core() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
 }
 
+bool is_key(const AVFrame& picture) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+  return (picture.flags & AV_FRAME_FLAG_KEY) != 0;
+#else
+  return picture.key_frame != 0;
+#endif
+}
+
 class HeldPicture final : public UnmadeSamples {
  public:
   HeldPicture(libav::Picture picture, int quarter_turns)
@@ -84,7 +92,7 @@ class Dictionary {
 }  // namespace
 
 LibavReader::LibavReader(const std::string& url, const Options& options, const std::atomic<bool>& interrupted)
-    : options_(options), interrupted_(interrupted) {
+    : options_(options), interrupted_(interrupted), before_key_(options.live ? 0 : -1) {
   av_log_set_level(AV_LOG_QUIET);  // it writes to standard error unless told otherwise
   packet_.reset(libav::allocated(av_packet_alloc()));
   picture_.reset(libav::allocated(av_frame_alloc()));
@@ -96,6 +104,7 @@ LibavReader::LibavReader(const std::string& url, const Options& options, const s
 int LibavReader::asked_to_stop(void* reader) {
   auto* const self = static_cast<LibavReader*>(reader);
   if (self->interrupted_) return 1;
+  if (self->options_.stop != nullptr && *self->options_.stop) return 1;
   if (self->options_.timeout_seconds <= 0 || Clock::now() < self->deadline_) return 0;
   self->timed_out_ = true;
   return 1;
@@ -168,17 +177,45 @@ bool LibavReader::feed() {
     av_packet_unref(packet_.get());
     return true;
   }
+  if (precedes_key_frame()) {
+    av_packet_unref(packet_.get());
+    return true;
+  }
   held_ = count_->add(*packet_);
   if (held_) return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
   send();
   return true;
 }
 
+/// Streams that refresh their picture bit by bit have no key frames.
+bool LibavReader::precedes_key_frame() {
+  constexpr int kPatience = 300;
+  if (before_key_ < 0) return false;
+  const bool key = (packet_->flags & AV_PKT_FLAG_KEY) != 0;
+  if (!key && ++before_key_ <= kPatience) return true;
+  before_key_ = -1;
+  return false;
+}
+
 void LibavReader::send() {
   const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
   if (sent == AVERROR(ENOMEM)) throw std::bad_alloc();
-  if (sent < 0 || (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) ++damaged_packets_;
+  if (sent < 0 || (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) {
+    ++damaged_packets_;
+    since_damage_ = 0;
+  }
   av_packet_unref(packet_.get());
+}
+
+/// Of the picture that was decoded just now.
+void LibavReader::note_damage() {
+  constexpr int kLongest = 100;  // pictures, where no key frame comes
+  if ((picture_->flags & AV_FRAME_FLAG_CORRUPT) != 0 || picture_->decode_error_flags != 0) {
+    ++damaged_pictures_;
+    since_damage_ = 0;
+  } else if (since_damage_ >= 0 && (is_key(*picture_) || ++since_damage_ > kLongest)) {
+    since_damage_ = -1;
+  }
 }
 
 /// False if no packet waits.
@@ -195,8 +232,7 @@ bool LibavReader::next() {
   while (!interrupted_) {
     const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
     if (got >= 0) {
-      const bool corrupt = (picture_->flags & AV_FRAME_FLAG_CORRUPT) != 0;
-      if (corrupt || picture_->decode_error_flags != 0) ++damaged_pictures_;
+      note_damage();
       failures_ = 0;
       return true;
     }
@@ -207,6 +243,7 @@ bool LibavReader::next() {
     }
     if (got != AVERROR(EAGAIN)) {  // such an error stands for one packet
       ++damaged_packets_;
+      since_damage_ = 0;
       if (++failures_ < kMostFailures) continue;
       end_ = got;
       return false;

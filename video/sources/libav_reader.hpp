@@ -19,9 +19,12 @@ namespace sfft::video {
 class LibavReader {
  public:
   struct Options {
-    bool live = false;        ///< frames are wanted as they come: no threads that hold some back
-    int timeout_seconds = 0;  ///< for opening, and for each frame; 0: none
-    int threads = 0;          ///< of the decoder; 0: one per core
+    /// Frames are wanted as they come, without threads that hold some back, and from a key frame on: what
+    /// comes before is predicted from frames that were never received.
+    bool live = false;
+    int timeout_seconds = 0;                  ///< for opening, and for each frame; 0: none
+    const std::atomic<bool>* stop = nullptr;  ///< once set, opening and reading end soon, too
+    int threads = 0;                          ///< of the decoder; 0: one per core
     bool skip_loop_filter = false;
     bool on_gpu = false;  ///< decodes there where it can
     int device = 0;
@@ -46,6 +49,8 @@ class LibavReader {
   bool store_picture(const DevicePictures& pictures, std::size_t offset, Frame& frame) const;
   /// Why pictures are not decoded on a GPU though this was asked for; empty: they are, as far as is known.
   const std::string& gpu_problem() const noexcept { return gpu_problem_; }
+  /// Whether the decoder made up parts of it, or of one since the last key frame, from which it is predicted.
+  bool picture_made_up() const noexcept { return since_damage_ >= 0; }
   /// Its time stamp in seconds, on the recording's own clock; NaN: it has none.
   double picture_seconds() const;
 
@@ -84,6 +89,8 @@ class LibavReader {
   bool feed();
   void send();
   bool send_held();
+  bool precedes_key_frame();
+  void note_damage();
   void start_clock();
 
   Options options_;
@@ -101,8 +108,10 @@ class LibavReader {
   int quarter_turns_ = 0;
   int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the last picture() on the host
   int end_ = 0;
-  bool held_ = false;  ///< a packet waits until the decoder has given out all that came before it
-  int failures_ = 0;   ///< in a row
+  bool held_ = false;      ///< a packet waits until the decoder has given out all that came before it
+  int failures_ = 0;       ///< in a row
+  int before_key_ = 0;     ///< packets left out since the stream was opened; -1: a key frame has come
+  int since_damage_ = -1;  ///< pictures since the last damage; -1: a key frame has come since
   std::int64_t damaged_packets_ = 0, damaged_pictures_ = 0;
 };
 

@@ -59,6 +59,7 @@ class FileSource final : public FrameSource {
     }
     found_ = false;
     frame.seconds = times_->next(reader_->picture_seconds());
+    frame.made_up = reader_->picture_made_up();
     ++count_;
     return true;
   }

@@ -113,6 +113,10 @@ std::unique_ptr<FrameSource> open_video(const std::string& input, bool url, cons
 
 }  // namespace
 
+bool may_come_later(const std::string& input) {
+  return is_url(input) ? !input.starts_with(kFile) : is_camera(input);
+}
+
 std::vector<std::string> input_files(const std::string& input) {
   if (input == "-" || is_camera(input)) return {};
   if (is_url(input)) {

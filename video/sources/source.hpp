@@ -2,6 +2,7 @@
 // Sources of frames: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@ struct Frame {
   /// none, or by its arrival from a camera. NaN: unknown.
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double gap_seconds = 0;  ///< how long a stream was lost before this frame came; 0: it was not
+  bool made_up = false;    ///< the decoder made up parts of it, or of what it was predicted from
   std::vector<std::byte> samples;
 
   SignalView view() const;
@@ -43,12 +45,12 @@ struct SourceInfo {
   std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); some containers only guess
 };
 
-/// A stretch of time in which a stream was lost.
+/// A stretch of time in which a stream was lost, or gave no frames.
 struct Gap {
   std::int64_t frame = 0;    ///< the first frame after it
   double start_seconds = 0;  ///< time of the last frame before it (Frame::seconds)
   double seconds = 0;        ///< how long no frame came
-  int attempts = 0;          ///< to get it back
+  int attempts = 0;          ///< to get it back; 0: it came back by itself
   std::string reason;        ///< how it was lost
 };
 
@@ -145,10 +147,11 @@ struct Selection {
 };
 
 struct SourceOptions {
-  int timeout_seconds = 8;        ///< for opening and reading network streams
-  double reconnect_seconds = 60;  ///< how long to try to get a lost stream back; 0: not at all
-  int decode_threads = 0;         ///< 0: one per core
-  bool skip_loop_filter = false;  ///< decode faster and slightly wrong: see docs/sfft-video.md
+  int timeout_seconds = 8;                  ///< for opening and reading network streams
+  double reconnect_seconds = 60;            ///< how long to try to get a lost stream back; 0: not at all
+  const std::atomic<bool>* stop = nullptr;  ///< once set, opening and reading a stream end soon
+  int decode_threads = 0;                   ///< 0: one per core
+  bool skip_loop_filter = false;            ///< decode faster and slightly wrong: see docs/sfft-video.md
   DecodeOn decode_on = DecodeOn::automatic;
   int device = 0;  ///< the GPU that decodes
   Selection selection{};
@@ -162,6 +165,9 @@ std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceO
 /// The files that open_source() would read; empty for cameras, streams and standard input. Does not throw
 /// InputError.
 std::vector<std::string> input_files(const std::string& input);
+
+/// Whether the input is a network stream or a camera: what is not there now may come later.
+bool may_come_later(const std::string& input);
 
 /// Whether this build reads cameras and image sequences.
 bool has_opencv() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network stream. When it breaks off it is opened again, after pauses that double, and the time without
-// frames is noted.
+// A network stream. When it breaks off it is opened again, after pauses that double. Time without frames is
+// noted, whether it broke off or not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include <optional>
 #include <thread>
 
-#include "video/sources/frame_times.hpp"
 #include "video/sources/libav_reader.hpp"
 #include "video/sources/libav_source.hpp"
+#include "video/sources/stream_clock.hpp"
 
 namespace sfft::video {
 
@@ -57,18 +57,22 @@ class StreamSource final : public FrameSource {
   }
 
   bool next(Frame& frame) override {
-    while (!interrupted_) {
+    asked_ = Clock::now();
+    while (!stopped()) {
       if (reader_ && reader_->next()) return take(frame), true;
-      if (interrupted_ || is_over() || !reconnect()) break;
+      if (stopped() || is_over() || !reconnect()) break;
     }
     return false;
   }
 
  private:
+  bool stopped() const { return interrupted_ || (options_.stop != nullptr && *options_.stop); }
+
   void open() {
     reader_.emplace(info_.path,
                     LibavReader::Options{.live = true,
                                          .timeout_seconds = options_.timeout_seconds,
+                                         .stop = options_.stop,
                                          .threads = options_.decode_threads,
                                          .skip_loop_filter = options_.skip_loop_filter},
                     interrupted_);
@@ -83,18 +87,32 @@ class StreamSource final : public FrameSource {
     }
     const auto now = Clock::now();
     frame.gap_seconds = 0;
+    frame.made_up = reader_->picture_made_up();
     if (lost_) {
       frame.gap_seconds = lost_->seconds = Seconds(now - last_arrival_).count();
       lost_->frame = count_;
-      log_.gaps.push_back(*lost_);
+      note(*lost_);
       lost_.reset();
       times_->jump(frame.gap_seconds);
     }
-    frame.seconds = times_->next(reader_->picture_seconds());
+    const double before = times_->last();
+    // A recording on a server is not late.
+    const double waited = finite_ ? 0 : Seconds(now - asked_).count();
+    frame.seconds = times_->next(reader_->picture_seconds(), {Seconds(now - opened_).count(), waited});
+    if (times_->stalled_seconds() > 0) {
+      frame.gap_seconds = times_->stalled_seconds();
+      note({count_, before, frame.gap_seconds, 0, "no frames came"});
+    }
     info_.width = frame.width;
     info_.height = frame.height;
     last_arrival_ = now;
     ++count_;
+  }
+
+  void note(Gap gap) {
+    constexpr std::size_t kMost = 10000;
+    if (log_.gaps.size() == kMost) log_.gaps.erase(log_.gaps.begin());
+    log_.gaps.push_back(std::move(gap));
   }
 
   /// Whether this was the end. A recording on a server has one, and begins anew when it is opened again; what
@@ -125,12 +143,12 @@ class StreamSource final : public FrameSource {
     }
     if (reader_) add_reader(log_);
     reader_.reset();
-    while (!interrupted_) {
+    while (!stopped()) {
       const double left = options_.reconnect_seconds - Seconds(Clock::now() - last_arrival_).count();
       if (!(left > 0)) return give_up();
       wait(std::min(pause_, left));
       pause_ = std::min(2 * pause_, kLongestPause);
-      if (interrupted_) break;
+      if (stopped()) break;
       ++lost_->attempts;
       try {
         open();
@@ -144,7 +162,7 @@ class StreamSource final : public FrameSource {
   bool give_up() {
     lost_->seconds = Seconds(Clock::now() - last_arrival_).count();
     lost_->frame = count_;
-    log_.gaps.push_back(*lost_);
+    note(*lost_);
     if (count_ == 0)
       throw InputError(fmt::format("'{}' opened but not a single frame can be decoded", info_.path));
     std::string text = fmt::format("'{}' was lost after frame {} ({})", info_.path, count_, lost_->reason);
@@ -157,17 +175,17 @@ class StreamSource final : public FrameSource {
 
   void wait(double seconds) const {
     const auto until = Clock::now() + Seconds(seconds);
-    while (!interrupted_ && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (!stopped() && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 
   SourceOptions options_;
   SourceInfo info_;
   std::atomic<bool> interrupted_{false};
   std::optional<LibavReader> reader_;  ///< none between two connections
-  std::optional<FrameTimes> times_;
+  std::optional<StreamClock> times_;
   bool finite_ = false;
   std::int64_t count_ = 0;
-  Clock::time_point last_arrival_ = Clock::now();
+  Clock::time_point opened_ = Clock::now(), last_arrival_ = opened_, asked_ = opened_;
   std::optional<Gap> lost_;  ///< the stream, at the moment
   bool ended_ = false;       ///< it was lost by an end in good order
   double pause_ = kFirstPause;

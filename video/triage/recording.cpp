@@ -74,7 +74,9 @@ class Reading {
     std::unique_ptr<FrameSource> source;
     if (part != nullptr) source = open_at(*part);
     if (!source) {
-      source = open_source(file_.path, options_.source);
+      SourceOptions reading = options_.source;
+      reading.stop = &stop_;
+      source = open_source(file_.path, reading);
       file_.fps = source->frame_rate();
       meter_.emplace(options_.change, file_.fps);
       events_.emplace(options_.event, file_.fps);

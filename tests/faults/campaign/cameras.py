@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""RTSP and HTTP cameras that break off, refuse, stand still and lose packets, in one guard: no event but offline, and memory, threads and
+descriptors do not grow after the first tenth of the connections, and not less than six.
+
+  cameras.py build/bin/sfft-video --recording data/tuning-fork-64hz-250fps.mp4 --runs 200     (connections per camera)
+
+The recording is H.264 in MP4, and nothing happens in it to the camera.
+"""
+import collections
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from common import Summary, arguments
+from stream import resident_kilobytes
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../video"))
+from camera_server import HttpCamera, Recording, RtspCamera  # noqa: E402
+
+
+def scripts(drawn, recording, count):
+    for _ in range(count):
+        if drawn.random() < 0.2:
+            yield [("refuse",)]
+            continue
+        first = drawn.randrange(len(recording.units))
+        middle, last = first + drawn.randrange(100, 700), first + drawn.randrange(700, 1500)
+        disturbance = drawn.choice([[], [], [("lose", 0.01)], [("stall", 2.5)]])
+        yield [("play", first, middle), *disturbance, ("play", middle, last), *([("bye",)] if drawn.random() < 0.5 else [])]
+
+
+def held(process):
+    """Threads and descriptors."""
+    return len(os.listdir(f"/proc/{process.pid}/task")), len(os.listdir(f"/proc/{process.pid}/fd"))
+
+
+def main():
+    parser = arguments(__doc__, 200)
+    parser.add_argument("--recording", required=True)
+    parser.add_argument("--pace", type=float, default=16, help="seconds of the recording per second (default: %(default)s)")
+    parser.add_argument("--allowed", type=int, default=2048, help="growth in kilobytes (default: %(default)s)")
+    options = parser.parse_args()
+    drawn = random.Random(options.seed)
+    recording = Recording(options.recording)
+    cameras = [kind(recording, list(scripts(drawn, recording, options.runs)), options.pace, options.seed).begin()
+               for kind in (RtspCamera, HttpCamera)]
+    summary = Summary("cameras", options)
+    with tempfile.TemporaryDirectory() as folder:
+        report_name = os.path.join(folder, "report.json")
+        with subprocess.Popen([options.program, "guard", *(camera.url for camera in cameras), "--silence", "1", "--reconnect", "60",
+                               "--quiet", "--json", report_name, "--on-event", "sleep 0.2"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            first = most = (0, 0, 0)
+            while process.poll() is None and min(camera.connections for camera in cameras) < options.runs:
+                time.sleep(0.2)
+                if min(camera.connections for camera in cameras) >= max(6, options.runs // 10):
+                    now = (resident_kilobytes(process), *held(process))
+                    first = first if any(first) else now
+                    most = tuple(map(max, most, now))
+            process.send_signal(signal.SIGINT)
+            code = process.wait()
+        for camera in cameras:
+            threading.Thread(target=camera.close, daemon=True).start()
+        with open(report_name, encoding="utf-8") as file:
+            report = json.load(file)
+    events = collections.Counter(event["kind"] for event in report["events"])
+    sources = report["sources"]
+    summary.count("runs", sum(camera.connections for camera in cameras))
+    summary.numbers |= {"frames": sum(source["frames"] for source in sources), "gaps": sum(len(source["gaps"]) for source in sources),
+                        "kilobytes_at_first": first[0], "kilobytes_at_most": most[0]}
+    if code != 130 or set(events) - {"offline"}:
+        summary.bad(f"exit code {code}, events {dict(events)}")
+    # Commands of --on-event and connections come and go.
+    if most[0] - first[0] > options.allowed or most[1] - first[1] > 8 or most[2] - first[2] > 40:
+        summary.bad(f"memory in kilobytes, threads and descriptors went from {first} to {most}")
+    summary.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds to stamps what a stream was late at its last stall, and takes it back as they catch up.
+#include "video/sources/stream_clock.hpp"
+
+#include <algorithm>
+
+namespace sfft::video {
+
+void StreamClock::jump(double seconds) noexcept {
+  times_.jump(seconds + behind_);
+  behind_ = 0;
+  begun_ = false;
+}
+
+double StreamClock::next(double stamp, const Arrival& arrival) {
+  constexpr double kStall = 2;  // seconds; networks hold frames back for less
+  const double stamped = times_.next(stamp);
+  stalled_ = 0;
+  const double ahead = stamped - arrival.seconds;
+  if (!begun_) lead_ = ahead;
+  const double missed = begun_ ? arrival.waited - (stamped - stamped_) : 0;
+  if (missed > kStall) {
+    stalled_ = arrival.waited;
+    behind_ += missed;
+  }
+  begun_ = true;
+  lead_ = std::max(lead_, ahead);
+  // Stamps that catch up with the clock were right.
+  behind_ = std::min(behind_, lead_ - ahead);
+  stamped_ = stamped;
+  last_ = std::max(last_, stamped + behind_);
+  return last_;
+}
+
+}  // namespace sfft::video
