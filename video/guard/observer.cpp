@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "video/motion/phase_ramp.hpp"
 
@@ -26,6 +27,19 @@ std::vector<float> grey_levels_of(const SignalView& region) {
 std::vector<float> grey_levels(const SignalView& region) {
   return region.type() == ElementType::u16 ? grey_levels_of<std::uint16_t>(region)
                                            : grey_levels_of<std::uint8_t>(region);
+}
+
+/// Median over tiles of the logarithm of the factor on their levels.
+double brightening(std::span<const double> before, std::span<const double> now, double full) {
+  std::vector<double> changes;
+  for (std::size_t t = 0; t < now.size(); ++t) {
+    const double least = 0.02 * full;
+    if (before[t] > least && now[t] > least) changes.push_back(std::log(now[t] / before[t]));
+  }
+  if (changes.empty()) return 0;
+  const auto middle = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 2);
+  std::ranges::nth_element(changes, middle);
+  return *middle;
 }
 
 /// Takes a shift out of coefficients.
@@ -88,6 +102,18 @@ Observer::Observer(const Observer& other)
       before_(other.before_),
       tiles_(other.tiles_),
       noise_(other.noise_) {}
+
+void Observer::mark_outside(double x, double y) {
+  // Two thirds of a tile have to be in the picture.
+  const auto out = [](int place, int count, double shift) {
+    const double from = place + count * shift;
+    return from < -1.0 / 3 || from > count - 2.0 / 3;
+  };
+  for (int t = 0; t < kTiles; ++t) {
+    tiles_[static_cast<std::size_t>(t)].outside =
+        out(t % kTileColumns, kTileColumns, x) || out(t / kTileColumns, kTileRows, y);
+  }
+}
 
 void Observer::measure_rings(Observation& out) const {
   const Layout& layout = learned_->layout;
@@ -176,9 +202,12 @@ Observation Observer::observe(const SignalView& region) {
   registrar_.pictures().draw(registrar_.low(), out.registration.x, out.registration.y, false, levels_);
   tiles_ = grid_.compare(registrar_.structure(), levels_, before_, reference_.structure, reference_.levels);
   before_ = registrar_.structure();
+  mark_outside(out.registration.x / static_cast<double>(region.shape()[1]),
+               out.registration.y / static_cast<double>(region.shape()[0]));
 
   out.activity = activity_.next(region);
-  rows_ = read_rows(region, full_);
+  const RowStatistics last_rows = std::exchange(rows_, read_rows(region, full_));
+  if (has_rows_) out.brightening = brightening(last_rows.mean, rows_.mean, full_);
   if (!has_rows_) reference_rows_ = rows_;
   has_rows_ = true;
   const SceneComparison scene =
