@@ -93,6 +93,8 @@ constexpr double kCalmPicture = 0.25;
 constexpr double kScenery = 0.4;
 constexpr double kSharpScenery = 0.6;
 constexpr double kBlurredScenery = 0.25;
+/// Of the full range: differences of neighbouring pixels that are no noise.
+constexpr double kSharpTexture = 4 / 255.0;
 /// Share of the landmarks without which nobody knows what light it is.
 constexpr double kHiddenLandmarks = 0.5;
 /// More clipped pixels than usual hide detail.
@@ -179,7 +181,8 @@ void Judge::look_for_leaving(const Observation& seen) {
   }
   if (!lost || !scenery) return;
   seen_leaving_ = displaced_ >= kOnItsWay && seen.changed > kLeft && seen.detail > kBlurredScenery;
-  const bool at_once = since_calm_ <= kAtOnce && seen.changed > kLeftAtOnce && seen.detail > kSharpScenery;
+  const bool at_once = since_calm_ <= kAtOnce && seen.changed > kLeftAtOnce && seen.detail > kSharpScenery &&
+                       seen.texture > kSharpTexture;
   if (seen_leaving_ || at_once) elsewhere_ = 1;
 }
 

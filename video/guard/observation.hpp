@@ -31,6 +31,7 @@ struct Observation {
   double sharpness = 1;     ///< amplitude of the finest rings over the reference's and over the gain
   double sharpness_error = 0;
   double detail = 1;    ///< differences of neighbouring pixels over the reference's, relative to the contrast
+  double texture = 0;   ///< the same differences in half of the picture at least, unit of `level`
   double richness = 1;  ///< energy of coarse structure over the reference's, whatever it shows
   double change = 0;    ///< root mean square change of the coefficients since the frame before, grey levels
   TileActivity activity{};             ///< of pixels, tile by tile

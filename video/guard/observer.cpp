@@ -29,6 +29,12 @@ std::vector<float> grey_levels(const SignalView& region) {
                                            : grey_levels_of<std::uint8_t>(region);
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 /// Median over tiles of the logarithm of the factor on their levels.
 double brightening(std::span<const double> before, std::span<const double> now, double full) {
   std::vector<double> changes;
@@ -36,10 +42,7 @@ double brightening(std::span<const double> before, std::span<const double> now, 
     const double least = 0.02 * full;
     if (before[t] > least && now[t] > least) changes.push_back(std::log(now[t] / before[t]));
   }
-  if (changes.empty()) return 0;
-  const auto middle = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 2);
-  std::ranges::nth_element(changes, middle);
-  return *middle;
+  return changes.empty() ? 0 : median(std::move(changes));
 }
 
 /// Takes a shift out of coefficients.
@@ -161,8 +164,7 @@ double Observer::relative_detail(double gain) const {
       ratios.push_back(rows_.detail[t] / reference_rows_.detail[t]);
   }
   if (ratios.size() < 3) return 1;
-  std::ranges::nth_element(ratios, ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2));
-  return ratios[ratios.size() / 2] / std::clamp(gain, 0.1, 4.0);
+  return median(std::move(ratios)) / std::clamp(gain, 0.1, 4.0);
 }
 
 Observation Observer::observe(const SignalView& region) {
@@ -233,6 +235,7 @@ Observation Observer::observe(const SignalView& region) {
   out.dark = rows_.dark;
   out.bright = rows_.bright;
   out.detail = relative_detail(out.gain);
+  out.texture = median(rows_.detail) / full_;
   return out;
 }
 
