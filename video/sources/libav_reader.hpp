@@ -48,6 +48,8 @@ class LibavReader {
   const std::string& gpu_problem() const noexcept { return gpu_problem_; }
   /// Its time stamp in seconds, on the recording's own clock; NaN: it has none.
   double picture_seconds() const;
+  /// Whether it is coded without other pictures.
+  bool picture_is_key() const noexcept;
 
   /// Moves to a key frame near `seconds` after start_seconds(), before it if the container has an index;
   /// false where it cannot. Then packet_frames() is no longer a count of the whole recording.

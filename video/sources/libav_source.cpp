@@ -59,6 +59,7 @@ class FileSource final : public FrameSource {
     }
     found_ = false;
     frame.seconds = times_->next(reader_->picture_seconds());
+    frame.key = reader_->picture_is_key();
     ++count_;
     return true;
   }
