@@ -31,6 +31,7 @@ double flicker(const Level& level) {
   for (int frame = 0; frame < 60; ++frame) {
     Observation seen;
     seen.level = level(frame);
+    seen.brightening = std::log(level(frame) / level(std::max(0, frame - 1)));
     most = std::max(most, strength(judge, seen, EventKind::flicker));
   }
   return most;
@@ -45,6 +46,8 @@ TEST(GuardBusyTest, AnExposureThatFollowsTheSceneIsNoFlicker) {
             1);
   EXPECT_GT(flicker([](int frame) { return 0.5 * (frame % 2 == 0 ? 1.03 : 0.97); }), 1);
   EXPECT_GT(flicker([](int frame) { return 0.5 + 0.05 * std::sin(2.1 * frame); }), 1);
+  EXPECT_GT(flicker([](int frame) { return 0.5 * (frame % 4 < 2 ? 1.03 : 0.97); }), 1);
+  EXPECT_LT(flicker([](int frame) { return 0.5 * (frame % 12 < 6 ? 1.1 : 0.9); }), 1);
 }
 
 TEST(GuardBusyTest, PhasesThatAgreeWithNothingContradictNothing) {

@@ -175,6 +175,8 @@ TEST(StillnessTest, IsWhatFallsFarBelowTheLeast) {
   TileActivity noise;
   noise.fill(1);
   for (int i = 0; i < 60; ++i) stillness.add(noise);
+  EXPECT_EQ(stillness.strength(), 0);  // too early to say
+  for (int i = 0; i < 60; ++i) stillness.add(noise);
   // The window's mean over the least: 1, of a quarter.
   EXPECT_NEAR(stillness.strength(), 0.25, 1e-6);
   EXPECT_EQ(stillness.lively(), 1);
@@ -182,6 +184,27 @@ TEST(StillnessTest, IsWhatFallsFarBelowTheLeast) {
   still.fill(0.05F);
   for (int i = 0; i < Stillness::kWindow; ++i) stillness.add(still);
   EXPECT_NEAR(stillness.strength(), 5, 0.2);
+}
+
+TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {
+  Stillness stillness;
+  // An encoder skips most of a quiet picture, but not always and everywhere.
+  for (int i = 0; i < 150; ++i) {
+    TileActivity activity{};
+    for (std::size_t t = 0; t < activity.size(); ++t)
+      activity[t] = (i + 3 * static_cast<int>(t)) % 7 == 0 ? 0.8F : 0.0F;
+    stillness.add(activity);
+    EXPECT_LT(stillness.strength(), 1);
+  }
+  // Once it stands still there are key frames, and the clock runs on in a corner.
+  for (int i = 0; i < 40; ++i) {
+    TileActivity activity{};
+    if (i % 25 == 10) activity.fill(30);
+    activity[0] = activity[1] = 5;
+    stillness.hold(stillness.strength() > 1);
+    stillness.add(activity);
+  }
+  EXPECT_GT(stillness.strength(), 1);
 }
 
 TEST(StillnessTest, ActivityIsTheVarianceOfChangesWithoutTheirMean) {

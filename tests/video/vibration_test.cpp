@@ -5,9 +5,11 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <random>
 
 #include "video/vibration/aliases.hpp"
+#include "video/vibration/coding_lines.hpp"
 #include "video/vibration/detrend.hpp"
 #include "video/vibration/frame_clock.hpp"
 #include "video/vibration/significance.hpp"
@@ -215,4 +217,39 @@ TEST(Vibration, ClocksAreBelievedInTurn) {
 }
 
 }  // namespace
+TEST(CodingLinesTest, KeyFramesThatComeRegularlyHaveAPeriod) {
+  std::vector<std::int64_t> keys;
+  for (std::int64_t i = 0; i < 240; i += 12) keys.push_back(i);
+  EXPECT_EQ(coding_period(keys, 240), 12);
+  keys[3] += 5;  // one that a cut has moved
+  EXPECT_EQ(coding_period(keys, 240), 12);
+  EXPECT_EQ(coding_period(keys, 90), 0);  // too few cycles
+  EXPECT_EQ(coding_period(std::vector<std::int64_t>{0, 10, 31, 45, 82, 90}, 900), 0);
+  std::vector<std::int64_t> all(240);  // every frame is one: intra coding
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(coding_period(all, 240), 0);
+}
+
+TEST(CodingLinesTest, MultiplesOfTheirRateAreMarkedUnlessOneStandsOut) {
+  const auto peak = [](double hz, double amplitude) {
+    VibrationPeak result;
+    result.frequency_hz = hz;
+    result.standard_error_hz = 0.01;
+    result.amplitude = amplitude;
+    return result;
+  };
+  std::vector<VibrationPeak> peaks{peak(20.83, 0.007), peak(41.67, 0.004), peak(62.5, 0.003),
+                                   peak(64.03, 0.002)};
+  mark_coding(peaks, 250 / 12.0, 0.1, 0.001);
+  EXPECT_TRUE(peaks[0].coding && peaks[1].coding && peaks[2].coding);
+  EXPECT_FALSE(peaks[3].coding);
+  // A machine may well run at a multiple.
+  peaks[2].amplitude = 0.05;
+  mark_coding(peaks, 250 / 12.0, 0.1, 0.001);
+  EXPECT_FALSE(peaks[2].coding);
+  std::vector<VibrationPeak> alone{peak(62.5, 0.05)};
+  mark_coding(alone, 250 / 12.0, 0.1, 0.001);
+  EXPECT_FALSE(alone[0].coding);
+}
+
 }  // namespace sfft::video

@@ -4,25 +4,28 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 namespace sfft::video {
 
 namespace {
 
-/// Part of the least usual activity that is none. Groups of pictures make activity go up and down by less.
+/// Part of the least usual activity that is none.
 constexpr float kStill = 0.25F;
 /// Per frame, by which the least is forgotten.
 constexpr float kForget = 1.001F;
 /// Activity that can be missed, and that shows that there is any.
-constexpr float kNoise = 0.03F;
+constexpr float kNoise = 0.01F;
 constexpr float kSome = 0.01F;
 /// Share of the tiles that have to have noise, and that of those which have to be still: the others may show
 /// a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
 constexpr double kMost = 0.75;
-/// Frames of which the mean is taken: encoders spend bits on one of so many.
-constexpr std::int64_t kGroup = 4;
+/// Frames of a window that do not count, those with the most activity: key frames make a still picture anew.
+constexpr std::size_t kKeyFrames = 2;
 constexpr std::int64_t kKept = 2 * Stillness::kWindow;
+/// Frames until the least that was seen means something.
+constexpr std::int64_t kKnown = 4 * Stillness::kWindow;
 
 struct Sums {
   std::int64_t count = 0, sum = 0, squares = 0;
@@ -81,24 +84,32 @@ TileActivity ActivityMeter::next(const SignalView& frame) {
 
 float Stillness::mean(std::size_t tile, std::int64_t from, std::int64_t count) const noexcept {
   float sum = 0;
-  for (std::int64_t i = from + 1; i <= from + count; ++i)
-    sum += latest_[static_cast<std::size_t>((frames_ - i) % kKept)][tile];
-  return sum / static_cast<float>(count);
+  std::array<float, kKeyFrames> most{};
+  for (std::int64_t i = from + 1; i <= from + count; ++i) {
+    float value = latest_[static_cast<std::size_t>((frames_ - i) % kKept)][tile];
+    sum += value;
+    for (float& large : most) {
+      if (value > large) std::swap(value, large);
+    }
+  }
+  const std::size_t left_out = count > kWindow / 2 ? kKeyFrames : 0;
+  for (std::size_t i = 0; i < left_out; ++i) sum -= most[i];
+  return std::max(0.0F, sum) / static_cast<float>(count - static_cast<std::int64_t>(left_out));
 }
 
 void Stillness::add(const TileActivity& activity) {
   latest_[static_cast<std::size_t>(frames_ % kKept)] = activity;
   ++frames_;
-  if (held_ || frames_ < kWindow + kGroup) return;
+  if (held_ || frames_ < kKept) return;
   // What happens now is compared with what was before it.
   for (std::size_t t = 0; t < usual_.size(); ++t) {
-    const float before = mean(t, kWindow, kGroup);
-    usual_[t] = frames_ == kWindow + kGroup ? before : std::min(kForget * usual_[t], before);
+    const float before = mean(t, kWindow, kWindow);
+    usual_[t] = frames_ == kKept ? before : std::min(kForget * usual_[t], before);
   }
 }
 
 double Stillness::strength() const noexcept {
-  if (frames_ < kKept) return 0;
+  if (frames_ < kKnown) return 0;
   std::array<double, kTiles> ratios{};
   std::size_t noisy = 0;
   for (std::size_t t = 0; t < usual_.size(); ++t) {

@@ -46,10 +46,11 @@ class Stillness {
   static constexpr int kWindow = 24;
 
  private:
+  /// Of so many frames before the latest `from`, without the key frames of a long run.
   float mean(std::size_t tile, std::int64_t from, std::int64_t count) const noexcept;
 
   std::array<TileActivity, 2 * kWindow> latest_{};
-  TileActivity usual_{};  ///< the least until now, of means of some frames, forgotten slowly
+  TileActivity usual_{};  ///< the least until now, of means of windows, forgotten slowly
   std::int64_t frames_ = 0;
   bool held_ = false;
 };

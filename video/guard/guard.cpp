@@ -264,6 +264,7 @@ void Guard::check_move(const SignalView& region) {
     return;
   }
   moved.strength = kDenied;
+  judge_->deny();
   const Pose off = pose - denied_pose_;
   denied_ = denied_ > 0 && std::hypot(off.x, off.y) < kSamePlace ? denied_ + 1 : 1;
   if (denied_ == 1) denied_pose_ = pose;

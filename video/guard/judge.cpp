@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace sfft::video {
 
@@ -24,6 +23,7 @@ constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
 /// Of the fine structure of landmarks, and the error with which it counts as known.
 constexpr double kLostFine = 0.75;
+constexpr double kLostBoth = 0.65;
 constexpr double kFineKnown = 0.1;
 /// Share of landmarks that are as sharp as they were, with which nothing is out of focus.
 constexpr double kCrisp = 0.2;
@@ -44,9 +44,13 @@ constexpr double kFlat = 0.02;
 constexpr double kAllWhite = 0.9;
 /// Gain below which noise may be gone with the light.
 constexpr double kDimmed = 0.7;
+/// Logarithm of the factor on the light from one frame to the next, from which noise has to be learned anew.
+constexpr double kOtherLight = 0.15;
 /// Part of the threshold at which a picture no longer stands still.
 constexpr double kReleased = 0.7;
 constexpr double kLight = 0.18;
+/// Up and down, as logarithms of factors on the light.
+constexpr double kFlicker = 0.02;
 /// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
 constexpr double kMostShift = 1.35;
 constexpr double kMostCovered = 1.0;
@@ -69,14 +73,31 @@ constexpr double kNoSharpness = 0.3;
 constexpr int kFewLandmarks = 6;
 constexpr double kMostLandmarks = 0.6;
 constexpr double kPlain = 0.15;
+/// Pixels from its place, and frames of the last few with which a scene is seen on its way out of the
+/// picture.
+constexpr double kAway = 5;
+constexpr int kOnItsWay = 2;
+constexpr int kRecently = 25;
+/// Share of the picture that has changed when it has left, without that, and for how many frames; what was
+/// calm so many frames before has changed at once.
+constexpr double kLeft = 0.5;
+constexpr double kLeftAtOnce = 0.6;
+constexpr int kAtOnce = 2;
+constexpr int kNotPassing = 12;
+constexpr double kCalmPicture = 0.25;
+/// Structure and detail that another scene has, and that what is close to a lens has not; a camera that turns
+/// blurs what it sees.
+constexpr double kScenery = 0.4;
+constexpr double kSharpScenery = 0.6;
+constexpr double kBlurredScenery = 0.25;
+/// Of the full range: differences of neighbouring pixels that are no noise.
+constexpr double kSharpTexture = 4 / 255.0;
 /// Share of the landmarks without which nobody knows what light it is.
 constexpr double kHiddenLandmarks = 0.5;
 /// More clipped pixels than usual hide detail.
 constexpr double kClipped = 0.2;
 /// Spreads beyond the usual that are still usual.
 constexpr double kFar = 6;
-constexpr std::size_t kFlickerFrames = 24;
-
 }  // namespace
 
 double confidence(double strength) noexcept {
@@ -141,6 +162,32 @@ bool Judge::another_scene(const Observation& seen) const {
   return gone(seen) && seen.richness > 0.4 && seen.detail > 0.5 && seen.changed > 0.85;
 }
 
+void Judge::look_for_leaving(const Observation& seen) {
+  const Registration& r = seen.registration;
+  const LandmarkReport& landmarks = seen.landmarks;
+  const bool found = landmarks_know(seen) || phases_agree(seen);
+  const double shift = std::hypot(r.x, r.y);
+  ++since_displaced_;
+  if (found && shift > kAway) {
+    ++displaced_;
+    since_displaced_ = 0;
+  } else if (since_displaced_ > kRecently || (landmarks.located && shift < kShiftPx)) {
+    displaced_ = 0;
+  }
+  since_calm_ = seen.changed < kCalmPicture ? 0 : since_calm_ + 1;
+  const bool lost = !landmarks.located && landmarks.count >= kFewLandmarks && landmarks.lost > kMostLandmarks;
+  const bool scenery = seen.richness > kScenery && !plain(seen);
+  if (elsewhere_ > 0) {
+    elsewhere_ = lost || (!r.sure && scenery) ? elsewhere_ + 1 : 0;
+    return;
+  }
+  if (!lost || !scenery) return;
+  seen_leaving_ = displaced_ >= kOnItsWay && seen.changed > kLeft && seen.detail > kBlurredScenery;
+  const bool at_once = since_calm_ <= kAtOnce && seen.changed > kLeftAtOnce && seen.detail > kSharpScenery &&
+                       seen.texture > kSharpTexture;
+  if (seen_leaving_ || at_once) elsewhere_ = 1;
+}
+
 bool Judge::blurred(const Observation& seen) const {
   const LandmarkReport& landmarks = seen.landmarks;
   return landmarks.located && landmarks.fine_error < kFineKnown &&
@@ -173,8 +220,9 @@ bool Judge::believes(const Observation& seen) const {
 Finding Judge::moved(const Observation& seen) const {
   Finding finding;
   const Registration& r = seen.registration;
-  if (another_scene(seen)) {
-    finding.strength = 1 + seen.changed;
+  if (another_scene(seen) || elsewhere_ > 0) {
+    const bool yet = elsewhere_ == 0 || seen_leaving_ || elsewhere_ > kNotPassing;
+    finding.strength = yet ? 1 + seen.changed : kNotYet;
     return finding;
   }
   const double shift = std::hypot(r.x, r.y);
@@ -222,6 +270,7 @@ bool Judge::plain(const Observation& seen) const {
 }
 
 double Judge::covered(const Observation& seen) {
+  if (elsewhere_ > 0) return 0;
   // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
   // not moved.
   const bool objects = seen.rearranged && seen.landmarks.located;
@@ -240,7 +289,10 @@ double Judge::defocused(const Observation& seen) const {
   const LandmarkReport& landmarks = seen.landmarks;
   if (landmarks.located && landmarks.fine_error < kFineKnown) {
     const double lost = 1 - (landmarks.fine + 2 * landmarks.fine_error);
-    return std::max(0.0, lost / (kLostFine / options_.sensitivity));
+    // The finest coefficients may bear them out.
+    const bool both = seen.sharpness + 2 * seen.sharpness_error < kNoSharpness * sharpness_.level() &&
+                      seen.registration.coherence > kMostly * coherence_.level();
+    return std::max(0.0, lost / ((both ? kLostBoth : kLostFine) / options_.sensitivity));
   }
   // Objects that were taken away leave the others as sharp as they were.
   if (landmarks.crisp > kCrisp) return 0;
@@ -272,6 +324,11 @@ double Judge::defocused(const Observation& seen) const {
 }
 
 double Judge::frozen(const Observation& seen) {
+  // Another light has another noise.
+  if (std::abs(seen.brightening) > kOtherLight) {
+    stillness_ = {};
+    lively_ = 0;
+  }
   stillness_.hold(still_frames_ > 0);
   if (!seen.repeats) lively_ = stillness_.lively();
   stillness_.add(seen.activity);
@@ -304,31 +361,16 @@ double Judge::repeating_frames(const Observation& seen) {
   return repeats_ / limit;
 }
 
-double Judge::flicker(const Observation& seen) {
-  levels_.push_back(seen.level);
-  if (levels_.size() > kFlickerFrames) levels_.erase(levels_.begin());
-  if (levels_.size() < kFlickerFrames) return 0;
-  // At a turn the level goes as far one way as it comes from the other: in a third of the frames at least.
-  // What rises or falls on the whole, as an exposure does, has few turns of that size.
-  std::vector<double> turns(kFlickerFrames, 0.0);
-  for (std::size_t i = 2; i < levels_.size(); ++i) {
-    const double before = levels_[i - 1] - levels_[i - 2];
-    const double after = levels_[i] - levels_[i - 1];
-    if (before * after < 0) turns[i] = std::min(std::abs(before), std::abs(after));
-  }
-  std::ranges::sort(turns, std::greater{});
-  return turns[kFlickerFrames / 3] / std::max(0.02, seen.level) / (0.02 / options_.sensitivity);
-}
-
 Findings Judge::judge(const Observation& seen) {
   Findings findings;
   const auto at = [&](EventKind kind) -> Finding& { return findings[static_cast<std::size_t>(kind)]; };
   at(EventKind::frozen).strength = frozen(seen);
-  at(EventKind::flicker).strength = flicker(seen);
+  at(EventKind::flicker).strength = flicker_.add(seen.brightening) / (kFlicker / options_.sensitivity);
   const bool no_structure = seen.changed > 0.5 || seen.gain < 0.12;
   if (seen.level < 0.08 && seen.dark > 0.9 && no_structure)
     at(EventKind::dark).strength = std::min(3.0, seen.dark / 0.9 * 0.08 / std::max(0.01, seen.level));
   if (seen.bright > 0.6 && no_structure) at(EventKind::blinded).strength = seen.bright / 0.6;
+  look_for_leaving(seen);
   at(EventKind::moved) = moved(seen);
   if (believes(seen) && at(EventKind::moved).strength < 1) {
     places_.push_back(home_ + seen.registration.pose());

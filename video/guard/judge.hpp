@@ -10,6 +10,7 @@
 
 #include "video/events/event.hpp"
 #include "video/guard/activity.hpp"
+#include "video/guard/flicker.hpp"
 #include "video/guard/observation.hpp"
 
 namespace sfft::video {
@@ -55,6 +56,9 @@ class Judge {
   /// The same after frames were missed: where the scene was before says nothing of how fast it drifts.
   void resume(const Pose& pose);
 
+  /// What looked like a move was none.
+  void deny() noexcept { displaced_ = 0; }
+
   /// The scene is where the observation says: the reference may follow it there.
   bool believes(const Observation& seen) const;
 
@@ -80,12 +84,14 @@ class Judge {
   bool phases_agree(const Observation& seen) const;
   bool landmarks_know(const Observation& seen) const;
   bool another_scene(const Observation& seen) const;
+  /// Learns whether the scene has left the picture, be it as it was seen to leave or from one frame to the
+  /// next.
+  void look_for_leaving(const Observation& seen);
   Finding moved(const Observation& seen) const;
   double covered(const Observation& seen);
   double defocused(const Observation& seen) const;
   double frozen(const Observation& seen);
   double repeating_frames(const Observation& seen);
-  double flicker(const Observation& seen);
 
   JudgeOptions options_;
   double half_diagonal_;
@@ -94,12 +100,17 @@ class Judge {
   Stillness stillness_;
   double lively_ = 0;  ///< share of the tiles with noise before frames began to repeat
   int still_frames_ = 0;
-  int repeats_ = 0;             ///< frames in a row that repeat the one before
-  double usual_repeats_ = 0;    ///< longest such run that was no event, forgotten slowly
-  Pose home_;                   ///< where the reference is, from its first place
-  std::vector<Pose> places_;    ///< of the scene in the latest frames, from there, too
-  int hidden_ = 0;              ///< frames in a row in which what moves hides much of the picture
-  std::vector<double> levels_;  ///< the latest, for flicker
+  int repeats_ = 0;            ///< frames in a row that repeat the one before
+  double usual_repeats_ = 0;   ///< longest such run that was no event, forgotten slowly
+  Pose home_;                  ///< where the reference is, from its first place
+  std::vector<Pose> places_;   ///< of the scene in the latest frames, from there, too
+  int displaced_ = 0;          ///< latest frames that showed the scene far from where it was
+  int since_displaced_ = 0;    ///< frames since the last of them
+  int since_calm_ = 0;         ///< frames since most of the scene was seen in its place
+  int elsewhere_ = 0;          ///< frames in a row without the scene, since it has left
+  bool seen_leaving_ = false;  ///< it was seen on its way
+  int hidden_ = 0;             ///< frames in a row in which what moves hides much of the picture
+  Flicker flicker_;
 };
 
 /// 0.5 at the threshold, towards 1 above.

@@ -242,6 +242,7 @@ LandmarkReport Landmarks::finish() {
     at_ = best_.pose;
   }
   std::array<Amplitudes, kTiles> tiles{};
+  std::array<double, kTiles> energies{};
   double crisp = 0;
   double lost = 0;
   report.count = 0;
@@ -269,12 +270,17 @@ LandmarkReport Landmarks::finish() {
       ++report.gone[static_cast<std::size_t>(landmark.tile)];
       continue;
     }
+    report.contrast[static_cast<std::size_t>(landmark.tile)] += same;
+    energies[static_cast<std::size_t>(landmark.tile)] += landmark.energy;
     const double both = landmark.coarse_product - c2;
     const Amplitudes amplitudes{c2, both, f2, c, f, own, kPatchPixels};
     tiles[static_cast<std::size_t>(landmark.tile)].add(amplitudes,
                                                        1 / (landmark.energy + kPatchPixels * unit_ * unit_));
     const std::optional<Fineness> alone = amplitudes.fineness();
     if (alone && alone->value - 2 * alone->error > kCrisp) crisp += 1;
+  }
+  for (std::size_t t = 0; t < energies.size(); ++t) {
+    if (energies[t] > 0) report.contrast[t] /= energies[t];
   }
   if (report.count > 0) {
     report.lost = lost / report.count;

@@ -25,7 +25,8 @@ struct LandmarkReport {
   double standard_error = 0;  ///< of the larger of x and y
   int count = 0;              ///< usable landmarks inside the frame
   std::array<int, kTiles> usable{}, gone{};  ///< of each tile: usable landmarks, and those that are not there
-  double lost = 0;                           ///< share of all that are not there, 0 to 1
+  std::array<double, kTiles> contrast{};  ///< of those that are there, over the reference's; 0 where none is
+  double lost = 0;                        ///< share of all that are not there, 0 to 1
   /// Amplitude of their fine detail over the reference's, relative to that of their coarse structure and to
   /// what is usual; noise has no part in it. 1 where it is not known.
   double fine = 1;

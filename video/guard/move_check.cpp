@@ -14,6 +14,8 @@ namespace sfft::video {
 namespace {
 
 constexpr std::int64_t kColumns = 28, kRows = 16;
+/// Rows at the top and at the bottom that are left out: recorders write the time there, and it stays.
+constexpr std::int64_t kWritten = 2;
 /// Neighbouring pixels are smoothed: some six to an independent sample.
 constexpr double kSamples = kPatchPixels / 6.0;
 /// Log-likelihood ratio from which a patch has something to say: one in 150 by chance.
@@ -109,7 +111,7 @@ MoveCheck::Votes MoveCheck::vote(const SignalView& frame, const Pose& pose, cons
   };
   const double floor = kFloor * unit_ * unit_;
   const auto look = [&](const auto* pixels) {
-    for (std::int64_t i = 0; i < kRows; ++i) {
+    for (std::int64_t i = kWritten; i < kRows - kWritten; ++i) {
       for (std::int64_t j = 0; j < kColumns; ++j) {
         const std::int64_t x = (2 * j + 1) * width_ / (2 * kColumns) - kPatchSide / 2;
         const std::int64_t y = (2 * i + 1) * height_ / (2 * kRows) - kPatchSide / 2;

@@ -22,6 +22,7 @@ struct Observation {
   double struck = 0;   ///< the same without what moves from frame to frame
   bool rearranged = false;  ///< what has struck is as bright, structured and detailed as what was there
   double level = 0;         ///< mean grey level, 0 to 1 of what the samples can hold
+  double brightening = 0;   ///< since the frame before: logarithm of the factor on most tiles' levels
   double spread = 0;        ///< standard deviation of grey levels, the same unit
   double dark = 0;          ///< share of sampled pixels near black
   double bright = 0;        ///< share of sampled pixels near white
@@ -30,6 +31,7 @@ struct Observation {
   double sharpness = 1;     ///< amplitude of the finest rings over the reference's and over the gain
   double sharpness_error = 0;
   double detail = 1;    ///< differences of neighbouring pixels over the reference's, relative to the contrast
+  double texture = 0;   ///< the same differences in half of the picture at least, unit of `level`
   double richness = 1;  ///< energy of coarse structure over the reference's, whatever it shows
   double change = 0;    ///< root mean square change of the coefficients since the frame before, grey levels
   TileActivity activity{};             ///< of pixels, tile by tile

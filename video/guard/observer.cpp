@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "video/motion/phase_ramp.hpp"
 
@@ -26,6 +27,22 @@ std::vector<float> grey_levels_of(const SignalView& region) {
 std::vector<float> grey_levels(const SignalView& region) {
   return region.type() == ElementType::u16 ? grey_levels_of<std::uint16_t>(region)
                                            : grey_levels_of<std::uint8_t>(region);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Median over tiles of the logarithm of the factor on their levels.
+double brightening(std::span<const double> before, std::span<const double> now, double full) {
+  std::vector<double> changes;
+  for (std::size_t t = 0; t < now.size(); ++t) {
+    const double least = 0.02 * full;
+    if (before[t] > least && now[t] > least) changes.push_back(std::log(now[t] / before[t]));
+  }
+  return changes.empty() ? 0 : median(std::move(changes));
 }
 
 /// Takes a shift out of coefficients.
@@ -89,6 +106,18 @@ Observer::Observer(const Observer& other)
       tiles_(other.tiles_),
       noise_(other.noise_) {}
 
+void Observer::mark_outside(double x, double y) {
+  // Two thirds of a tile have to be in the picture.
+  const auto out = [](int place, int count, double shift) {
+    const double from = place + count * shift;
+    return from < -1.0 / 3 || from > count - 2.0 / 3;
+  };
+  for (int t = 0; t < kTiles; ++t) {
+    tiles_[static_cast<std::size_t>(t)].outside =
+        out(t % kTileColumns, kTileColumns, x) || out(t / kTileColumns, kTileRows, y);
+  }
+}
+
 void Observer::measure_rings(Observation& out) const {
   const Layout& layout = learned_->layout;
   const PhaseShift back(layout, out.registration.x, out.registration.y);
@@ -135,8 +164,7 @@ double Observer::relative_detail(double gain) const {
       ratios.push_back(rows_.detail[t] / reference_rows_.detail[t]);
   }
   if (ratios.size() < 3) return 1;
-  std::ranges::nth_element(ratios, ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2));
-  return ratios[ratios.size() / 2] / std::clamp(gain, 0.1, 4.0);
+  return median(std::move(ratios)) / std::clamp(gain, 0.1, 4.0);
 }
 
 Observation Observer::observe(const SignalView& region) {
@@ -176,9 +204,12 @@ Observation Observer::observe(const SignalView& region) {
   registrar_.pictures().draw(registrar_.low(), out.registration.x, out.registration.y, false, levels_);
   tiles_ = grid_.compare(registrar_.structure(), levels_, before_, reference_.structure, reference_.levels);
   before_ = registrar_.structure();
+  mark_outside(out.registration.x / static_cast<double>(region.shape()[1]),
+               out.registration.y / static_cast<double>(region.shape()[0]));
 
   out.activity = activity_.next(region);
-  rows_ = read_rows(region, full_);
+  const RowStatistics last_rows = std::exchange(rows_, read_rows(region, full_));
+  if (has_rows_) out.brightening = brightening(last_rows.mean, rows_.mean, full_);
   if (!has_rows_) reference_rows_ = rows_;
   has_rows_ = true;
   const SceneComparison scene =
@@ -204,6 +235,7 @@ Observation Observer::observe(const SignalView& region) {
   out.dark = rows_.dark;
   out.bright = rows_.bright;
   out.detail = relative_detail(out.gain);
+  out.texture = median(rows_.detail) / full_;
   return out;
 }
 

@@ -48,6 +48,8 @@ class Observer {
 
  private:
   void choose_landmarks(const SignalView& region, const Pose& pose);
+  /// `x`, `y`: where the scene is now, in widths and heights of the picture.
+  void mark_outside(double x, double y);
   void measure_rings(Observation& out) const;
   double relative_detail(double gain) const;
 

@@ -32,6 +32,9 @@ constexpr double kLessAlike = 0.06;
 /// Frames in which landmarks that are nowhere are looked for, and every how many afterwards.
 constexpr int kPatience = 25;
 constexpr int kGlance = 4;
+/// Later a longer part of that time, and at most so many: searching costs as much as twenty frames.
+constexpr int kRarely = 16;
+constexpr int kLongestGlance = 32;
 /// By how much better phases agree with a scene that has not moved than with a place that is none.
 constexpr double kContradiction = 0.3;
 /// What they leave there, of their agreement with a scene that has not moved.
@@ -235,7 +238,8 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
   // Much that moves in front of the scene has peaks of its own.
   for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i], true);
-  if (!landmarks.agreed() && without_ % kGlance == 0) search_turns(start.pose(), landmarks);
+  if (!landmarks.agreed() && (without_ >= kPatience || without_ % kGlance == 0))
+    search_turns(start.pose(), landmarks);
 }
 
 void Registrar::search_turns(const Pose& from, Landmarks& landmarks) const {
@@ -281,7 +285,10 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
     best = without_ == 0 ? phases_.at(start.x, start.y) : phases_.climb(start.x, start.y);
   }
   ++trust_.age;
-  if (!clear && !followed(landmarks, start) && (without_ < kPatience || without_ % kGlance == 0)) {
+  const int glance = std::clamp(without_ / kRarely, kGlance, kLongestGlance);
+  const bool look = without_ < kPatience || ++unsearched_ >= glance;
+  if (!clear && !followed(landmarks, start) && look) {
+    unsearched_ = 0;
     search(reference, best, start, found.still_coherence, landmarks);
     trust_ = {landmarks.likeness(), landmarks.share(), 0};
     if (landmarks.agreed()) best = phases_.at(landmarks.pose().x, landmarks.pose().y);

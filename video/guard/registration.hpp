@@ -97,6 +97,7 @@ class Registrar {
     int age = 0;  ///< frames since
   };
   Trust trust_;
+  int unsearched_ = 0;              ///< frames since the scene was looked for, while it is lost
   int without_ = 0;                 ///< frames in a row without landmarks
   std::vector<int> points_;         ///< inside the rim, every other one
   std::vector<float> at_x_, at_y_;  ///< of these points, pixels from the centre

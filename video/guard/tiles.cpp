@@ -27,6 +27,10 @@ constexpr double kAsBright = 1.25;
 /// Grey levels of structure, in units of the faint, without which there are no objects.
 constexpr double kObjects = 4;
 
+/// Contrast over level, of what they were: light leaves more, a veil of paint, dirt or plastic leaves less.
+constexpr double kVeiled = 0.25;
+constexpr double kClearEnough = 0.45;
+
 /// 0 at `none` and beyond, 1 at `all` and beyond.
 double ramp(double value, double none, double all) {
   return std::clamp((value - none) / (all - none), 0.0, 1.0);
@@ -99,6 +103,16 @@ void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks,
 /// How much of its fine detail a tile has beside the others, 0 to 1: 1 is all lost.
 double lost_detail(double ratio, double usual) {
   return usual > 0 ? ramp(-ratio / usual, -0.5, -0.25) : 0;
+}
+
+/// How sure it is, 0 to 1, that something lies over a tile through which the scene can be seen: paint, dirt
+/// or plastic. Its shapes are there, and its landmarks, with less contrast than the light leaves them.
+double veil(const TileComparison& tile, double landmarks_contrast, double full) {
+  const bool clipped = tile.level > 0.9 * full || tile.level < 0.06 * full;
+  if (clipped || !(landmarks_contrast > 0)) return 0;
+  const double light = std::min(1.0, tile.level / std::max(0.02 * full, tile.expected_level));
+  const double contrast = std::max(tile.contrast, landmarks_contrast) / light;
+  return ramp(tile.correlation, 0.4, 0.7) * ramp(-contrast, -kClearEnough, -kVeiled);
 }
 
 bool within(double a, double b, double factor) {
@@ -201,6 +215,7 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
     const TileComparison& tile = tiles[t];
     const double expected_level = std::clamp(gain * tile.expected_level + scene.offset, 0.0, full);
     const double there = share_there(landmarks, t);
+    if (tile.outside) continue;
     // Where the light drives samples to their limit there is nothing to see but landmarks.
     if (there < 0 && scene.light_known &&
         ((expected_level > 0.95 * full && tile.level > 0.92 * full) ||
@@ -223,9 +238,11 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
                                     0.3 * allowance(expected_level, full), allowance(expected_level, full));
     // A blur takes landmarks away and leaves coarse structure.
     const double blurred = ramp(tile.correlation, 0.6, 0.9);
-    const double changed = there < 0
-                               ? std::max(coarse, 0.8 * fine) * (kTakenOut + (1 - kTakenOut) * level_moved)
-                               : (1 - there) * (1 - blurred);
+    const double veiled = structured * veil(tile, landmarks.contrast[t], full);
+    const double hidden = there < 0
+                              ? std::max(coarse, 0.8 * fine) * (kTakenOut + (1 - kTakenOut) * level_moved)
+                              : (1 - there) * (1 - blurred);
+    const double changed = std::max(hidden, veiled);
     votes += 1;
     scene.changed += changed;
     const double still = 1 - ramp(tile.moving, 0.05 * energy + 2 * noise[t], 0.25 * energy + 4 * noise[t]);

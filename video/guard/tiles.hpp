@@ -18,7 +18,8 @@ struct TileComparison {
   double correlation = 0;        ///< of both, -1 to 1
   double contrast = 1;           ///< factor on the reference's structure
   double level = 0, expected_level = 0;
-  double moving = 0;  ///< energy of the change since the frame before
+  double moving = 0;     ///< energy of the change since the frame before
+  bool outside = false;  ///< this part of the scene is beyond the picture's rim
 };
 
 using TileComparisons = std::array<TileComparison, kTiles>;

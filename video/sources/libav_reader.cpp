@@ -288,6 +288,10 @@ double LibavReader::picture_seconds() const {
   return time == AV_NOPTS_VALUE ? kNever : static_cast<double>(time) * av_q2d(stream_->time_base);
 }
 
+bool LibavReader::picture_is_key() const noexcept {
+  return picture_->pict_type == AV_PICTURE_TYPE_I;
+}
+
 bool LibavReader::seek(double seconds) {
   const double start = std::isfinite(start_seconds()) ? start_seconds() : 0;
   const auto time = static_cast<std::int64_t>(std::floor((start + seconds) / av_q2d(stream_->time_base)));

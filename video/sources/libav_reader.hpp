@@ -53,6 +53,8 @@ class LibavReader {
   bool picture_made_up() const noexcept { return since_damage_ >= 0; }
   /// Its time stamp in seconds, on the recording's own clock; NaN: it has none.
   double picture_seconds() const;
+  /// Whether it is coded without other pictures.
+  bool picture_is_key() const noexcept;
 
   /// Moves to a key frame near `seconds` after start_seconds(), before it if the container has an index;
   /// false where it cannot. Then packet_frames() is no longer a count of the whole recording.

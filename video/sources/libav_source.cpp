@@ -60,6 +60,7 @@ class FileSource final : public FrameSource {
     found_ = false;
     frame.seconds = times_->next(reader_->picture_seconds());
     frame.made_up = reader_->picture_made_up();
+    frame.key = reader_->picture_is_key();
     ++count_;
     return true;
   }

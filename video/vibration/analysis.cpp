@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "video/vibration/coding_lines.hpp"
 #include "video/vibration/detrend.hpp"
 
 namespace sfft::video {
@@ -66,10 +67,10 @@ VibrationPeak describe(const Peak& line, double duration) {
   return peak;
 }
 
-void order(std::vector<VibrationPeak>& peaks) {
-  std::ranges::stable_sort(peaks, [](const VibrationPeak& a, const VibrationPeak& b) {
-    return a.slow != b.slow ? b.slow : a.amplitude > b.amplitude;
-  });
+/// Strongest first, what is hardly vibration behind the others.
+bool before(const VibrationPeak& a, const VibrationPeak& b) {
+  const auto doubt = [](const VibrationPeak& peak) { return peak.slow ? 2 : peak.coding ? 1 : 0; };
+  return doubt(a) != doubt(b) ? doubt(a) < doubt(b) : a.amplitude > b.amplitude;
 }
 
 /// Lamps on mains of 50 and 60 Hz, which stray by a few tenths of a hertz at their harmonics.
@@ -89,6 +90,8 @@ class Analysis {
       : series_(series), options_(options), report_(report) {
     for (const double hz : options.expect_hz)
       expected_.push_back({hz, 0, fmt::format("the expected {:.6g} Hz", hz)});
+    const std::int64_t period = coding_period(series.key_frames, series.frames);
+    if (period > 0) coding_hz_ = report.clock.rate_hz / static_cast<double>(period);
   }
 
   Signal signal(std::vector<std::vector<double>> channels, double probability, double least_noise) const {
@@ -108,7 +111,8 @@ class Analysis {
     search.least_noise = least_noise;
     result.search = find_peaks(result.rest, search);
     for (const Peak& line : result.search.peaks) result.peaks.push_back(describe(line, report_.duration_s));
-    order(result.peaks);
+    if (coding_hz_ > 0) mark_coding(result.peaks, coding_hz_, tolerance(), result.search.detectable);
+    std::ranges::stable_sort(result.peaks, before);
     return result;
   }
 
@@ -119,10 +123,9 @@ class Analysis {
       known.insert(known.end(), mains.begin(), mains.end());
     }
     std::vector<KnownFrequency> stronger;
-    const double tolerance = report_.duration_s > 0 ? 0.3 / report_.duration_s : 0;
     for (VibrationPeak& peak : peaks) {
       peak.alias_candidates_hz = alias_candidates(peak.frequency_hz, report_.clock.rate_hz);
-      peak.alias = likely_alias(peak.frequency_hz, peak.standard_error_hz, tolerance, report_.clock.rate_hz,
+      peak.alias = likely_alias(peak.frequency_hz, peak.standard_error_hz, tolerance(), report_.clock.rate_hz,
                                 known, stronger);
       if (stronger.empty())
         stronger.push_back({peak.frequency_hz, peak.standard_error_hz, "the strongest peak"});
@@ -234,6 +237,9 @@ class Analysis {
   }
 
  private:
+  /// Frequencies that are so close are one.
+  double tolerance() const { return report_.duration_s > 0 ? 0.3 / report_.duration_s : 0; }
+
   bool close(double a, double b) const { return std::abs(a - b) * report_.duration_s <= 2; }
 
   /// Peaks of tiles that the first region has not, each once.
@@ -257,9 +263,8 @@ class Analysis {
         }
       }
     }
-    std::ranges::stable_sort(report_.elsewhere, [](const auto& a, const auto& b) {
-      return a.peak.slow != b.peak.slow ? b.peak.slow : a.peak.amplitude > b.peak.amplitude;
-    });
+    std::ranges::stable_sort(report_.elsewhere,
+                             [](const auto& a, const auto& b) { return before(a.peak, b.peak); });
   }
 
   void draw_map(const std::vector<Signal>& signals) {
@@ -287,6 +292,7 @@ class Analysis {
   const VibrationOptions& options_;
   VibrationReport& report_;
   std::vector<KnownFrequency> expected_;
+  double coding_hz_ = 0;  ///< of key frames; 0: it is not known
 };
 
 void warn(VibrationReport& report) {
@@ -368,7 +374,9 @@ std::string verdict(const VibrationReport& report) {
   const VibrationPeak& first = region.motion.peaks[0];
   return fmt::format("It vibrates at {:.4f} ± {:.4f} Hz with an amplitude of {:.4f} ± {:.4f} px{}.",
                      first.frequency_hz, first.standard_error_hz, first.amplitude, first.amplitude_error,
-                     first.slow ? ", slowly, as if swaying" : "");
+                     first.slow     ? ", slowly, as if swaying"
+                     : first.coding ? ", perhaps by its coding alone"
+                                    : "");
 }
 
 }  // namespace sfft::video

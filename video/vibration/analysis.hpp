@@ -25,6 +25,8 @@ struct VibrationPeak {
   double false_alarm_probability = 0;
   /// Fewer than ten periods were seen, where the noise rises towards drift: rather sway than vibration.
   bool slow = false;
+  /// A harmonic of the rate of key frames that does not stand out among them: rather coding than vibration.
+  bool coding = false;
   std::optional<Alias> alias;
   std::vector<double> alias_candidates_hz;
   /// Amplitude of the other kind at the same frequency: relative brightness for a motion, pixels for a
@@ -39,7 +41,7 @@ struct Signal {
   std::size_t outliers = 0;
   std::vector<std::vector<double>> drift, rest;  ///< per channel, at even times
   PeakSearch search;
-  std::vector<VibrationPeak> peaks;  ///< strongest first, slow ones behind the others
+  std::vector<VibrationPeak> peaks;  ///< strongest first, coding and slow ones behind the others
   /// Brightness only: peaks that a motion makes at its frequency, because light enters and leaves at the
   /// edges.
   std::vector<VibrationPeak> by_motion;

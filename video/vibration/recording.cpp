@@ -172,6 +172,7 @@ void read(FrameSource& source, const VibrationOptions& options, const VibrationP
           frame.width, frame.height, series.first_frame.width, series.first_frame.height));
     }
     series.seconds.push_back(frame.seconds);
+    if (frame.key) series.key_frames.push_back(series.frames);
     following.push(frame.view());
     progress(series.frames, options.frames > 0 ? options.frames : series.input.frames_expected);
   }

@@ -48,7 +48,8 @@ struct VibrationSeries {
   std::string message;
   SourceInfo input;
   std::int64_t frames = 0;
-  std::vector<double> seconds;  ///< of every frame; NaN where it has no time
+  std::vector<double> seconds;           ///< of every frame; NaN where it has no time
+  std::vector<std::int64_t> key_frames;  ///< numbers of frames that are coded without others
   std::vector<RegionSeries> regions;
   int tile_columns = 0, tile_rows = 0;
   std::vector<RegionSeries> tiles;  ///< row by row

@@ -94,6 +94,7 @@ std::string peak_table(const std::vector<VibrationPeak>& peaks, bool light) {
       if (!peak.alias) may_be += fmt::format("{}{:.2f}", may_be.empty() ? "" : ", ", candidate);
     }
     if (peak.slow) may_be += " · slow: sway or drift";
+    if (peak.coding) may_be += " · perhaps coding";
     if (peak.perhaps_brightness) may_be += " · perhaps uneven light";
     text += fmt::format(
         "<tr><td>{:.4f} Hz</td><td>{:.4f}</td><td>{:.4f} {}</td><td>{:.4f}</td>{}<td>{:.1f} "
