@@ -188,20 +188,29 @@ class EmulatedCard final : public detail::Card<Real> {
   void multiply(std::complex<Real>* piece, const detail::PieceFactors& by,
                 detail::CardStream& stream) const override {
     static_cast<EmulatedStream&>(stream).push([=] {
-      for (std::int64_t i = 0; i < by.rows * by.columns; ++i) {
-        std::complex<double> factor = by.scale;
-        if (by.twiddles.length > 0) {
-          const std::int64_t line = (by.first_column + i % by.columns) / by.twiddles.element;
-          const auto turn =
-              static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
-          factor *= std::polar(1.0, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
-        }
-        piece[i] = std::complex<Real>(std::complex<double>(piece[i]) * factor);
-      }
+      for (std::int64_t i = 0; i < by.rows * by.columns; ++i) piece[i] = multiplied(piece, by, i);
+    });
+  }
+  void multiply_turned(const std::complex<Real>* piece, const detail::PieceFactors& by,
+                       std::complex<Real>* to, detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      for (std::int64_t i = 0; i < by.rows * by.columns; ++i)
+        to[i % by.columns * by.rows + i / by.columns] = multiplied(piece, by, i);
     });
   }
 
  private:
+  static std::complex<Real> multiplied(const std::complex<Real>* piece, const detail::PieceFactors& by,
+                                       std::int64_t i) {
+    std::complex<double> factor = by.scale;
+    if (by.twiddles.length > 0) {
+      const std::int64_t line = (by.first_column + i % by.columns) / by.twiddles.element;
+      const auto turn = static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
+      factor *= std::polar(1.0, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
+    }
+    return std::complex<Real>(std::complex<double>(piece[i]) * factor);
+  }
+
   std::shared_ptr<EmulatedState> state_;
 };
 

@@ -20,5 +20,9 @@ struct ColumnFactors {
 
 template <class Real>
 void launch_multiply(Complex<Real>* values, const ColumnFactors& factors, Stream stream);
+/// The same into other memory, transposed: value k of column c goes to to[c·rows + k].
+template <class Real>
+void launch_multiply_turned(const Complex<Real>* values, const ColumnFactors& factors, Complex<Real>* to,
+                            Stream stream);
 
 }  // namespace sfft::detail::cuda

@@ -153,9 +153,7 @@ ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_
 template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                               bool inverse, std::byte* workspace, const Finish& finish) const {
-  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
-  const std::int64_t column = block * block_;
-  const std::int64_t columns = block + 1 < blocks_ ? block_ : columns_ - column;
+  const std::int64_t column = block * block_, columns = columns_of(block);
   SplitWorkspace<Real> split(workspace, buffer_reals_);
   const cpu::SmallFft<Real>& fft = columns == block_ ? *full_ : *last_;
   const auto* const x = reinterpret_cast<const Real*>(from + column);
@@ -165,11 +163,29 @@ void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from
     fft.line().execute(ends, {split.re, split.im, split.other_re, split.other_im});
     return;
   }
-  layout.load_rows(x, pitch_, n_, columns, split.re, split.im);
-  split.transform(fft, inverse);
+  transform_block(block, from, inverse, finish, split);
+  cpu::layout_kernels<Real>().store_rows(split.re, split.im, n_, columns, pitch_, y);
+}
+
+template <class Real>
+void ColumnStage<Real>::turned_block(std::int64_t block, const std::complex<Real>* from,
+                                     std::complex<Real>* to, bool inverse, std::byte* workspace,
+                                     const Finish& finish) const {
+  SplitWorkspace<Real> split(workspace, buffer_reals_);
+  transform_block(block, from, inverse, finish, split);
+  cpu::layout_kernels<Real>().store_transposed(split.re, split.im, columns_of(block), n_, 1, n_,
+                                               reinterpret_cast<Real*>(to + block * block_ * n_));
+}
+
+template <class Real>
+void ColumnStage<Real>::transform_block(std::int64_t block, const std::complex<Real>* from, bool inverse,
+                                        const Finish& finish, SplitWorkspace<Real>& split) const {
+  const std::int64_t column = block * block_, columns = columns_of(block);
+  cpu::layout_kernels<Real>().load_rows(reinterpret_cast<const Real*>(from + column), pitch_, n_, columns,
+                                        split.re, split.im);
+  split.transform(columns == block_ ? *full_ : *last_, inverse);
   for (std::int64_t m = 0; finish && m < n_; ++m)
     finish(m, column, columns, split.re + m * columns, split.im + m * columns);
-  layout.store_rows(split.re, split.im, n_, columns, pitch_, y);
 }
 
 template <class Real>

@@ -90,11 +90,22 @@ class ColumnStage {
   /// same time, each with its own workspace.
   void block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
              std::byte* workspace, const Finish& finish = nullptr) const;
+  /// The same, transposed: results of column c become n contiguous values from to + c·n on, which is another
+  /// array.
+  void turned_block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
+                    std::byte* workspace, const Finish& finish) const;
   /// All blocks.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                  std::byte* workspace) const;
 
  private:
+  std::int64_t columns_of(std::int64_t block) const noexcept {
+    return block + 1 < blocks_ ? block_ : columns_ - block * block_;
+  }
+  /// Results stay in the workspace.
+  void transform_block(std::int64_t block, const std::complex<Real>* from, bool inverse, const Finish& finish,
+                       SplitWorkspace<Real>& split) const;
+
   std::int64_t n_, columns_, pitch_, block_;
   std::int64_t blocks_;
   std::unique_ptr<const cpu::SmallFft<Real>> full_, last_;  ///< of block_ columns and of the last block

@@ -134,13 +134,20 @@ class CudaCard final : public Card<Real> {
   }
   void multiply(std::complex<Real>* piece, const PieceFactors& by, CardStream& stream) const override {
     const cuda::DeviceScope scope(device_);
-    cuda::launch_multiply(
-        reinterpret_cast<cuda::Complex<Real>*>(piece),
-        {by.rows, by.columns, by.first_column, by.twiddles.length, by.twiddles.element, by.inverse, by.scale},
-        queue_of(stream));
+    cuda::launch_multiply(reinterpret_cast<cuda::Complex<Real>*>(piece), factors_of(by), queue_of(stream));
+  }
+  void multiply_turned(const std::complex<Real>* piece, const PieceFactors& by, std::complex<Real>* to,
+                       CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_multiply_turned(reinterpret_cast<const cuda::Complex<Real>*>(piece), factors_of(by),
+                                 reinterpret_cast<cuda::Complex<Real>*>(to), queue_of(stream));
   }
 
  private:
+  static cuda::ColumnFactors factors_of(const PieceFactors& by) noexcept {
+    return {by.rows,    by.columns, by.first_column, by.twiddles.length, by.twiddles.element,
+            by.inverse, by.scale};
+  }
   template <class Kind>
   std::shared_ptr<std::byte> shared(std::size_t bytes) const {
     const cuda::DeviceScope scope(device_);

@@ -97,6 +97,9 @@ class Card {
   virtual std::unique_ptr<const CardKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
                                                         std::int64_t count) = 0;
   virtual void multiply(std::complex<Real>* piece, const PieceFactors& factors, CardStream& stream) const = 0;
+  /// The same, and transposed: columns of the piece become rows of `to`, which is other memory.
+  virtual void multiply_turned(const std::complex<Real>* piece, const PieceFactors& factors,
+                               std::complex<Real>* to, CardStream& stream) const = 0;
 };
 
 /// Whether there is such a GPU and this build has code for it.

@@ -79,6 +79,7 @@ class DealtRound {
   std::size_t data_bytes(std::int64_t units) const noexcept {
     return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
   }
+  std::size_t needed_bytes(const CardKernel<Real>& kernel, std::int64_t units) const;
   void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const;
 
   std::unique_ptr<Round<Real>> round_;

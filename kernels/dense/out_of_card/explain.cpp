@@ -15,6 +15,12 @@ std::vector<RoundTimes> OutOfCardFft<Real>::measured() const {
 }
 
 template <class Real>
+bool OutOfCardFft<Real>::is_measured_in_place() const {
+  const std::lock_guard lock(mutex_);
+  return measured_in_place_;
+}
+
+template <class Real>
 std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
   // Of the columns, and of the card's slabs, this is not copied between the rounds.
   std::array<double, 2> spared{0, 0};
@@ -27,9 +33,14 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
               ratio(resident_.slabs, parts_[1].round->dealt().card_units) *
                   ratio(resident_.columns, array.slab_points())};
   }
+  const bool in_place = options_.in_place || is_measured_in_place();
   std::vector<RoundTimes> times;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const Part& part = parts_[r];
+    if (!part.step.taken(in_place)) {
+      times.emplace_back();
+      continue;
+    }
     const auto repeats = static_cast<double>(part.step.repeats);
     if (part.round == nullptr) {
       times.push_back({part.profile.host_us * repeats, 0, part.profile.host_us * repeats});
@@ -37,7 +48,7 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
     }
     const RoundTimes one =
         predict(with_residency(r, r < 2 ? spared[r] : 0), part.round->limits(), part.round->host_share());
-    times.push_back({one.us * part.correction * repeats, one.card_us * repeats, one.host_us * repeats});
+    times.push_back({one.us * repeats, one.card_us * repeats, one.host_us * repeats});
   }
   return times;
 }
@@ -61,6 +72,9 @@ std::string OutOfCardFft<Real>::explain() const {
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const Part& part = parts_[r];
     text += fmt::format("\nround {}, ", r + 1);
+    if (part.step.calls != Step::Calls::all)
+      text +=
+          part.step.calls == Step::Calls::apart ? "of calls that are not in place, " : "of calls in place, ";
     if (part.step.repeats > 1) text += fmt::format("{} times ", part.step.repeats);
     if (part.round == nullptr) {
       text += fmt::format("transposition: the host exchanges {} × {} elements in {} passes",
@@ -75,6 +89,7 @@ std::string OutOfCardFft<Real>::explain() const {
                             (dealt.pieces + streams_ - 1) / streams_, streams_, round.piece_bytes());
       }
     }
+    if (expected[r].us == 0) continue;
     text += fmt::format("; predicted {:.4g} ms ({})", expected[r].us / 1e3,
                         profiled_ ? "from profiling runs" : "from assumed rates");
     if (!last.empty()) {
@@ -90,6 +105,8 @@ std::string OutOfCardFft<Real>::explain() const {
 
 template std::vector<RoundTimes> OutOfCardFft<float>::measured() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::measured() const;
+template bool OutOfCardFft<float>::is_measured_in_place() const;
+template bool OutOfCardFft<double>::is_measured_in_place() const;
 template std::vector<RoundTimes> OutOfCardFft<float>::predicted() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::predicted() const;
 template std::string OutOfCardFft<float>::name() const;

@@ -124,11 +124,19 @@ class Grouping {
       const std::int64_t first = first_factor(n, multiple);
       if (first == 0) continue;
       const std::int64_t second = n / first;
-      const Step before = columns(repeats, stride, first, second * inner, {n, inner});
+      Step before = columns(repeats, stride, first, second * inner, {n, inner});
       const Step after = columns(repeats, stride, second, first * inner);
+      Step turned = before;
+      turned.kind = Step::Kind::turned;
+      turned.calls = Step::Calls::apart;
       if (!fits(before) || !fits(after)) continue;
+      // Later steps find their values in the array that they write.
+      const bool both = !limits_.in_place && steps_.empty() && inner == 1 && fits(turned);
+      before.calls = both ? Step::Calls::in_place : Step::Calls::all;
       steps_.push_back(before);
-      steps_.push_back({Step::Kind::transposition, repeats, stride, {first, Shape({second, inner}), 0, {}}});
+      steps_.push_back(
+          {Step::Kind::transposition, repeats, stride, {first, Shape({second, inner}), 0, {}}, before.calls});
+      if (both) steps_.push_back(turned);
       steps_.push_back(after);
       return true;
     }

@@ -16,6 +16,20 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
+/// Of the first piece, step after step, and of all others, one in each step at a time.
+struct CardTimes {
+  double first, others;
+};
+
+CardTimes card_times(const RoundProfile& profile, const PieceLimits& limits, const Deal& dealt) {
+  const auto units = static_cast<double>(dealt.card_units);
+  const double piece = units / static_cast<double>(dealt.pieces);
+  const double chain = profile.in_us + profile.kernel_us + profile.out_us;
+  // The slowest step is always busy, unless there are too few streams to keep it so.
+  const double step = std::max({profile.in_us, profile.kernel_us, profile.out_us, chain / limits.streams});
+  return {piece * chain, (units - piece) * step};
+}
+
 }  // namespace
 
 Deal deal(const PieceLimits& limits, double host_share) {
@@ -36,18 +50,23 @@ Deal deal(const PieceLimits& limits, double host_share) {
 
 RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share) {
   const Deal dealt = deal(limits, host_share);
+  const bool both = dealt.pieces > 0 && dealt.card_units < limits.units;
   RoundTimes times;
   if (dealt.pieces > 0) {
-    const auto units = static_cast<double>(dealt.card_units);
-    const double piece = units / static_cast<double>(dealt.pieces);
-    const double chain = profile.in_us + profile.kernel_us + profile.out_us;
-    // The slowest step is always busy, unless there are too few streams to keep it so.
-    const double step = std::max({profile.in_us, profile.kernel_us, profile.out_us, chain / limits.streams});
-    times.card_us = piece * chain + (units - piece) * step;
+    const CardTimes card = card_times(profile, limits, dealt);
+    times.card_us = (card.first + card.others * profile.overlap) * (both ? profile.card_beside_host : 1);
   }
-  times.host_us = static_cast<double>(limits.units - dealt.card_units) * profile.host_us;
+  times.host_us = static_cast<double>(limits.units - dealt.card_units) * profile.host_us *
+                  (both ? profile.host_beside_card : 1);
   times.us = std::max(times.card_us, times.host_us);
   return times;
+}
+
+double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double card_us) {
+  const Deal dealt = deal(limits, 0);
+  if (dealt.pieces < 2) return 1;
+  const CardTimes card = card_times(profile, limits, dealt);
+  return std::max(0.5, (card_us - card.first) / card.others);
 }
 
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits) {

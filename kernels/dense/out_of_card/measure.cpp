@@ -29,7 +29,7 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
   constexpr double kReach = 0.06, kStep = 0.02;
   constexpr std::size_t kMostBytes = std::size_t{4} << 30;
   Part& part = parts_[number];
-  const bool columns = part.step.kind == Step::Kind::columns;
+  const bool columns = part.step.kind != Step::Kind::slabs, apart = part.step.calls == Step::Calls::apart;
   const Round<Real>& round = part.round->round();
   const std::size_t unit_bytes = array_bytes<Real>(round.unit_points());
   // Whole pieces of every stream, so that the measured pipeline is that of the whole array.
@@ -46,9 +46,10 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
   DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_bytes_, streams_,
                          options_.least_piece_bytes);
   const std::size_t bytes = array_bytes<Real>(sample.points());
-  const std::shared_ptr<std::byte> memory = CardSlots<Real>::host_memory(*card_, bytes);
-  std::memset(memory.get(), 0, bytes);
+  const std::shared_ptr<std::byte> memory = CardSlots<Real>::host_memory(*card_, apart ? 2 * bytes : bytes);
+  std::memset(memory.get(), 0, apart ? 2 * bytes : bytes);
   auto* const values = reinterpret_cast<std::complex<Real>*>(memory.get());
+  auto* const results = apart ? values + sample.points() : values;
   const double staying = residency();
   auto pool = pools_.take();
   slots_.reset();
@@ -62,33 +63,47 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
                        columns ? trial.dealt().card_units : sample.slab_points()};
     const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
     if (!columns) resident.slabs = std::min(resident.slabs, trial.dealt().card_units) / piece * piece;
-    return RoundCall<Real>{values, values, false, Real(1), resident, true, true};
+    return RoundCall<Real>{values, results, false, Real(1), resident, true, true};
   };
+  /// The second of two runs.
   const auto run = [&](double share) {
     trial.deal_out(share);
     const auto threads = static_cast<std::size_t>(options_.threads);
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
     static_cast<void>(trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()));
-    return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()).us;
+    return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get());
   };
+  RoundProfile& profile = part.profile;
   {
     trial.deal_out(0);
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
-    part.profile = trial.profile_card({values, values, false, Real(1), {}, true, true}, slots);
+    profile = trial.profile_card({values, results, false, Real(1), {}, true, true}, slots);
   }
-  part.profile.host_us = run(1) / static_cast<double>(units);
-  const RoundProfile expected = with_residency(number, staying);
-  double best = best_host_share(expected, trial.limits()), best_us = 0;
+  profile.overlap = overlap_of(with_residency(number, staying), trial.limits(), run(0).card_us);
+  profile.host_us = run(1).host_us / static_cast<double>(units);
+  const auto learn_from = [&](double share, const RoundTimes& times) {
+    profile.card_beside_host = profile.host_beside_card = 1;
+    const RoundTimes alone = predict(with_residency(number, staying), trial.limits(), share);
+    if (alone.card_us == 0 || alone.host_us == 0) return;
+    profile.card_beside_host = times.card_us / alone.card_us;
+    profile.host_beside_card = times.host_us / alone.host_us;
+  };
+  double best = best_host_share(with_residency(number, staying), trial.limits());
+  // Both are slower together: the share at which they end at the same time is another one then.
+  learn_from(best, run(best));
+  best = best_host_share(with_residency(number, staying), trial.limits());
   const double around = best;
+  double best_us = 0;
   for (double share = around - kReach; share <= around + kReach + kStep / 2; share += kStep) {
     const double tried = std::clamp(share, 0.0, 1.0);
-    const double us = run(tried);
+    const double us = run(tried).us;
     if (best_us != 0 && us >= best_us) continue;
     best = tried;
     best_us = us;
-    part.correction = us / predict(expected, trial.limits(), tried).us;
   }
+  // Again: the best of several runs was lucky.
+  learn_from(best, run(best));
   pools_.give_back(std::move(pool));
   if (options_.host_share < 0) part.round->deal_out(best);
 }

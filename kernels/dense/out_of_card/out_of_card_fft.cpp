@@ -45,6 +45,7 @@ template <class Real>
 void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
   GroupingLimits limits;
   limits.longest_line = options_.longest_line;
+  limits.in_place = options_.in_place;
   const auto least_bytes = [&](const Step& step) {
     return DealtRound<Real>::least_bytes(*make_round<Real>(step.kind, step.array), *card_);
   };
@@ -82,7 +83,7 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
   }
   std::size_t least = 1;
   for (const Step& step : steps) {
-    parts_.push_back({step, nullptr, nullptr, {}, 1});
+    parts_.push_back({step, nullptr, nullptr, {}});
     if (step.kind == Step::Kind::transposition) {
       const Shape& elements = step.array.slab;
       parts_.back().transposition =
@@ -117,8 +118,9 @@ void OutOfCardFft<Real>::assume_profiles() {
       continue;
     }
     const auto bytes = static_cast<double>(array_bytes<Real>(part.round->round().unit_points()));
-    part.profile = {bytes / kBusBytesPerUs, bytes / kCardBytesPerUs, bytes / kBusBytesPerUs,
-                    bytes / (kThreadBytesPerUs * options_.threads)};
+    part.profile.in_us = part.profile.out_us = bytes / kBusBytesPerUs;
+    part.profile.kernel_us = bytes / kCardBytesPerUs;
+    part.profile.host_us = bytes / (kThreadBytesPerUs * options_.threads);
   }
 }
 
@@ -281,6 +283,10 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
   std::vector<RoundTimes> times;
   try {
     for (std::size_t r = 0; r < parts_.size(); ++r) {
+      if (!parts_[r].step.taken(from == to)) {
+        times.emplace_back();
+        continue;
+      }
       const Real by = r + 1 == parts_.size() ? scale : Real(1);
       times.push_back(run(parts_[r], call, by, slots, pool.get(), workspace));
       call.from = to;
@@ -292,6 +298,7 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
   }
   pools_.give_back(std::move(pool));
   measured_ = std::move(times);
+  measured_in_place_ = from == to;
 }
 
 template class OutOfCardFft<float>;

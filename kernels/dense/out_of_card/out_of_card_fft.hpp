@@ -56,7 +56,6 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
     std::unique_ptr<DealtRound<Real>> round;  ///< null for a transposition
     std::unique_ptr<const Transposition<Real>> transposition;
     RoundProfile profile;
-    double correction = 1;  ///< measured over predicted time
   };
   struct Call {
     const std::complex<Real>* from;
@@ -83,6 +82,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   RoundProfile with_residency(std::size_t round, double share) const noexcept;
   void plan_residency();
   bool uses_card() const noexcept;
+  bool is_measured_in_place() const;
   /// Null if nothing is dealt to the card.
   CardSlots<Real>* slots_for(Call& call) const;
 
@@ -99,6 +99,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   mutable std::shared_ptr<std::byte> kept_;  ///< the memory of what stays on the card
   mutable std::size_t kept_bytes_ = 0;
   mutable std::vector<RoundTimes> measured_;
+  mutable bool measured_in_place_ = false;
   mutable cpu::PoolCache pools_;
 };
 

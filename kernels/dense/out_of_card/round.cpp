@@ -14,7 +14,7 @@ namespace sfft::detail {
 namespace {
 
 template <class Real>
-class ColumnRound final : public Round<Real> {
+class ColumnRound : public Round<Real> {
  public:
   explicit ColumnRound(const CardArray& array) : Round<Real>(array) {}
 
@@ -67,17 +67,28 @@ class ColumnRound final : public Round<Real> {
   std::int64_t host_parts() const noexcept override { return stage_ ? stage_->blocks() : 0; }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
     const PieceFactors by = factors(call, first_, units() - first_);
-    typename ColumnStage<Real>::Finish finish;
-    if (!by.all_one())
-      finish = [&](std::int64_t row, std::int64_t column, std::int64_t count, Real* re, Real* im) {
-        multiply(by, row, first_ + column, count, re, im);
-      };
-    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch, finish);
+    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch, finish(by));
   }
 
- private:
+ protected:
   using Round<Real>::array_;
 
+  /// Multiplies the values of the host's columns; null where there is nothing to multiply them by. `by` has
+  /// to live as long.
+  typename ColumnStage<Real>::Finish finish(const PieceFactors& by) const {
+    if (by.all_one()) return nullptr;
+    return [this, &by](std::int64_t row, std::int64_t column, std::int64_t count, Real* re, Real* im) {
+      multiply(by, row, first_ + column, count, re, im);
+    };
+  }
+  static std::size_t bytes(std::int64_t values) {
+    return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
+  }
+
+  std::int64_t first_ = 0;
+  std::unique_ptr<const ColumnStage<Real>> stage_;
+
+ private:
   /// Columns of one row.
   void multiply(const PieceFactors& by, std::int64_t row, std::int64_t column, std::int64_t count, Real* re,
                 Real* im) const {
@@ -120,13 +131,42 @@ class ColumnRound final : public Round<Real> {
     for (std::int64_t j = 0; c + j < count; ++j) multiply(c, j);
   }
 
-  static std::size_t bytes(std::int64_t values) {
-    return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
+  RootTable roots_;  ///< of the twiddles
+};
+
+/// The card transposes a piece beside it, where its FFTs had their workspace, so that it leaves in long rows.
+template <class Real>
+class TurnedRound final : public ColumnRound<Real> {
+ public:
+  explicit TurnedRound(const CardArray& array) : ColumnRound<Real>(array) {}
+
+  const char* name() const noexcept override { return "columns, transposed"; }
+  std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t units) const override {
+    return std::max(kernel.workspace_bytes(), this->bytes(units * array_.slabs));
+  }
+  std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel, const RoundCall<Real>& call,
+                     std::int64_t first, std::int64_t count, std::byte* memory, std::byte* work,
+                     CardStream& stream) const override {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+    kernel.run(values, call.inverse, work, stream);
+    card.multiply_turned(values, this->factors(call, first, count),
+                         reinterpret_cast<std::complex<Real>*>(work), stream);
+    return work;
+  }
+  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                         std::byte* memory) const override {
+    const std::size_t bytes = this->bytes(count * array_.slabs);
+    const CardRows array{reinterpret_cast<std::byte*>(call.to + first * array_.slabs), bytes, bytes, 1};
+    return {{array.packed_at(memory), array}};
+  }
+  void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
+    const PieceFactors by = this->factors(call, this->first_, this->units() - this->first_);
+    this->stage_->turned_block(part, call.from + this->first_, call.to + this->first_ * array_.slabs,
+                               call.inverse, scratch, this->finish(by));
   }
 
-  std::int64_t first_ = 0;
-  RootTable roots_;  ///< of the twiddles
-  std::unique_ptr<const ColumnStage<Real>> stage_;
+ private:
+  using Round<Real>::array_;
 };
 
 template <class Real>
@@ -202,12 +242,18 @@ std::unique_ptr<Round<Real>> make_column_round(const CardArray& array) {
   return std::make_unique<ColumnRound<Real>>(array);
 }
 template <class Real>
+std::unique_ptr<Round<Real>> make_turned_round(const CardArray& array) {
+  return std::make_unique<TurnedRound<Real>>(array);
+}
+template <class Real>
 std::unique_ptr<Round<Real>> make_slab_round(const CardArray& array) {
   return std::make_unique<SlabRound<Real>>(array);
 }
 
 template std::unique_ptr<Round<float>> make_column_round(const CardArray&);
 template std::unique_ptr<Round<double>> make_column_round(const CardArray&);
+template std::unique_ptr<Round<float>> make_turned_round(const CardArray&);
+template std::unique_ptr<Round<double>> make_turned_round(const CardArray&);
 template std::unique_ptr<Round<float>> make_slab_round(const CardArray&);
 template std::unique_ptr<Round<double>> make_slab_round(const CardArray&);
 

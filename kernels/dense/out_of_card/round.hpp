@@ -67,17 +67,28 @@ class Round {
   virtual std::int64_t grain() const noexcept = 0;
   virtual std::int64_t unit_points() const noexcept = 0;
   virtual std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const = 0;
-  /// Where units first … first + count − 1 lie in an array.
-  virtual CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const = 0;
-  /// What a piece's values are multiplied by.
-  virtual PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const = 0;
-  /// The same as rows(), in parts, for a piece at `memory` on the card: of what goes in, and of what comes
-  /// out.
+  /// Bytes beside a piece of so many units that compute() uses.
+  virtual std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t) const {
+    return kernel.workspace_bytes();
+  }
+  /// Transforms a piece. The results are in `memory`, too, or in `work`, as returned.
+  virtual std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel,
+                             const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                             std::byte* memory, std::byte* work, CardStream& stream) const {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+    kernel.run(values, call.inverse, work, stream);
+    const PieceFactors by = factors(call, first, count);
+    if (!by.all_one()) card.multiply(values, by, stream);
+    return memory;
+  }
+  /// Where units first … first + count − 1 lie in the array that the round reads, in one part or several, and
+  /// where in a piece at `memory` on the card.
   virtual std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first,
                                                 std::int64_t count, std::byte* memory) const {
     const CardRows array = rows(call.from, first, count);
     return {{array.packed_at(memory), array}};
   }
+  /// The same of results in `memory` and the array that the round writes.
   virtual std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first,
                                                  std::int64_t count, std::byte* memory) const {
     const CardRows array = rows(call.to, first, count);
@@ -91,12 +102,20 @@ class Round {
   virtual void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const = 0;
 
  protected:
+  /// Where units lie in an array.
+  virtual CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const = 0;
+  /// What a piece's values are multiplied by.
+  virtual PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const = 0;
+
   CardArray array_;
 };
 
 /// FFTs across the slabs: a unit is a column.
 template <class Real>
 std::unique_ptr<Round<Real>> make_column_round(const CardArray& array);
+/// The same into another array, transposed: a unit becomes a slab of the result.
+template <class Real>
+std::unique_ptr<Round<Real>> make_turned_round(const CardArray& array);
 /// FFTs of the slabs: a unit is one of them.
 template <class Real>
 std::unique_ptr<Round<Real>> make_slab_round(const CardArray& array);
