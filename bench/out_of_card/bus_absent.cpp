@@ -8,4 +8,8 @@ nlohmann::json bus_rates() {
   return nullptr;
 }
 
+nlohmann::json strided_bus_rates() {
+  return nullptr;
+}
+
 }  // namespace sfft::bench
