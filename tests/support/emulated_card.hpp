@@ -133,6 +133,71 @@ class EmulatedKernel final : public detail::CardKernel<Real> {
   std::shared_ptr<EmulatedState> state_;
 };
 
+/// Real FFTs in place, of rows with the room of half spectra.
+template <class Real>
+class EmulatedRealKernel final : public detail::CardKernel<Real> {
+ public:
+  EmulatedRealKernel(std::vector<std::int64_t> grid, std::int64_t batch, std::shared_ptr<EmulatedState> state)
+      : grid_(std::move(grid)), batch_(batch), state_(std::move(state)) {
+    for (const std::int64_t n : grid_) points_ *= n;
+  }
+
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>(points_ * batch_) * sizeof(Real);
+  }
+  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
+           detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=, this] {
+      std::memset(workspace, 0xFF, workspace_bytes());
+      for (std::int64_t b = 0; b < batch_; ++b) {
+        std::complex<Real>* const one = piece + b * rows() * kept();
+        inverse ? back(one) : there(one);
+      }
+      ++state_->pieces;
+    });
+  }
+
+ private:
+  std::int64_t rows() const { return points_ / grid_.back(); }
+  std::int64_t kept() const { return grid_.back() / 2 + 1; }
+  void there(std::complex<Real>* one) const {
+    const auto* const reals = reinterpret_cast<const Real*>(one);
+    std::vector<std::complex<double>> x;
+    for (std::int64_t r = 0; r < rows(); ++r)
+      for (std::int64_t t = 0; t < grid_.back(); ++t) x.emplace_back(reals[r * 2 * kept() + t]);
+    x = direct_dft(std::move(x), grid_, 1);
+    for (std::int64_t i = 0; i < rows() * kept(); ++i)
+      one[i] = std::complex<Real>(x[static_cast<std::size_t>(i / kept() * grid_.back() + i % kept())]);
+  }
+  /// The row of the opposite frequencies, dimension by dimension.
+  std::int64_t opposite(std::int64_t row) const {
+    std::int64_t other = 0, stride = 1;
+    for (auto n = grid_.rbegin() + 1; n != grid_.rend(); stride *= *n++) {
+      other += (*n - row % *n) % *n * stride;
+      row /= *n;
+    }
+    return other;
+  }
+  void back(std::complex<Real>* one) const {
+    const std::int64_t n = grid_.back();
+    std::vector<std::complex<double>> x;
+    for (std::int64_t r = 0; r < rows(); ++r)
+      for (std::int64_t k = 0; k < n; ++k)  // conjugates throughout: an inverse transform of a real signal
+        x.emplace_back(k < kept() ? std::conj(std::complex<double>(one[r * kept() + k]))
+                                  : std::complex<double>(one[opposite(r) * kept() + n - k]));
+    x = direct_dft(std::move(x), grid_, 1);
+    auto* const reals = reinterpret_cast<Real*>(one);
+    for (std::int64_t r = 0; r < rows(); ++r)
+      for (std::int64_t t = 0; t < 2 * kept(); ++t)  // nobody may rely on gaps
+        reals[r * 2 * kept() + t] =
+            t < n ? static_cast<Real>(x[static_cast<std::size_t>(r * n + t)].real()) : Real(NAN);
+  }
+
+  std::vector<std::int64_t> grid_;
+  std::int64_t batch_, points_ = 1;
+  std::shared_ptr<EmulatedState> state_;
+};
+
 template <class Real>
 class EmulatedCard final : public detail::Card<Real> {
  public:
@@ -185,6 +250,12 @@ class EmulatedCard final : public detail::Card<Real> {
     const std::int64_t pitch = std::exchange(extents.back(), row_points);
     return std::make_unique<const EmulatedKernel<Real>>(std::move(extents), pitch, 1, count, state_);
   }
+  std::unique_ptr<const detail::CardKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
+                                                             std::int64_t count) override {
+    std::vector<std::int64_t> extents(stored.extents().begin(), stored.extents().end());
+    extents.back() = row_points;
+    return std::make_unique<const EmulatedRealKernel<Real>>(std::move(extents), count, state_);
+  }
   void multiply(std::complex<Real>* piece, const detail::PieceFactors& by,
                 detail::CardStream& stream) const override {
     static_cast<EmulatedStream&>(stream).push([=] {
@@ -202,13 +273,12 @@ class EmulatedCard final : public detail::Card<Real> {
  private:
   static std::complex<Real> multiplied(const std::complex<Real>* piece, const detail::PieceFactors& by,
                                        std::int64_t i) {
-    std::complex<double> factor = by.scale;
-    if (by.twiddles.length > 0) {
-      const std::int64_t line = (by.first_column + i % by.columns) / by.twiddles.element;
-      const auto turn = static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
-      factor *= std::polar(1.0, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
-    }
-    return std::complex<Real>(std::complex<double>(piece[i]) * factor);
+    const std::complex<double> value(piece[i]);
+    if (by.twiddles.length == 0) return std::complex<Real>(value * by.scale);
+    const std::int64_t line = (by.first_column + i % by.columns) / by.twiddles.element;
+    const auto turn = static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
+    const auto factor = std::polar(by.scale, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
+    return std::complex<Real>(value * factor);
   }
 
   std::shared_ptr<EmulatedState> state_;

@@ -10,14 +10,14 @@ namespace {
 template <class Real>
 __device__ Complex<Real> multiplied(const Complex<Real>& value, const ColumnFactors& factors,
                                     std::int64_t row, std::int64_t column) {
-  double re = factors.scale, im = 0;
-  if (factors.length > 0) {
-    const std::int64_t line = (factors.first_column + column) / factors.element;
-    const double turns = static_cast<double>(row * line) / static_cast<double>(factors.length);
-    sincospi(factors.inverse ? 2 * turns : -2 * turns, &im, &re);
-    re *= factors.scale;
-    im *= factors.scale;
-  }
+  if (factors.length == 0)  // the parts may be samples of a real signal
+    return {static_cast<Real>(value.re * factors.scale), static_cast<Real>(value.im * factors.scale)};
+  const std::int64_t line = (factors.first_column + column) / factors.element;
+  const double turns = static_cast<double>(row * line) / static_cast<double>(factors.length);
+  double re = 0, im = 0;
+  sincospi(factors.inverse ? 2 * turns : -2 * turns, &im, &re);
+  re *= factors.scale;
+  im *= factors.scale;
   return {static_cast<Real>(value.re * re - value.im * im), static_cast<Real>(value.re * im + value.im * re)};
 }
 

@@ -73,6 +73,31 @@ class CudaKernel final : public CardKernel<Real> {
   CufftTransform transform_;
 };
 
+/// The cuFFT plans of real transforms in place, one for each direction.
+template <class Real>
+class CudaRealKernel final : public CardKernel<Real> {
+ public:
+  CudaRealKernel(const CufftRequest& forward, const CufftRequest& inverse, int device)
+      : device_(device), forward_(forward), inverse_(inverse) {}
+
+  std::size_t workspace_bytes() const noexcept override {
+    return std::max(forward_.work_bytes(), inverse_.work_bytes());
+  }
+  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace, CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    auto* const values = reinterpret_cast<typename CufftApi<Real>::Complex*>(piece);
+    auto* const samples = reinterpret_cast<Real*>(piece);
+    (inverse ? inverse_ : forward_).run(workspace, queue_of(stream), [&](cufftHandle handle) {
+      return inverse ? CufftApi<Real>::inverse(handle, values, samples)
+                     : CufftApi<Real>::forward(handle, samples, values);
+    });
+  }
+
+ private:
+  int device_;
+  CufftTransform forward_, inverse_;
+};
+
 /// Dimensions of one point are left out: cuFFT is slower with them.
 CufftRequest slab_request(const Shape& stored, std::int64_t row_points, std::int64_t count, cufftType type) {
   CufftRequest request;
@@ -88,6 +113,16 @@ CufftRequest slab_request(const Shape& stored, std::int64_t row_points, std::int
   request.out = request.in;
   request.type = type;
   request.batch = count;
+  return request;
+}
+
+/// Of half spectra in rows without gaps, and of samples in the same rows.
+CufftRequest real_slab_request(const Shape& stored, std::int64_t row_points, std::int64_t count,
+                               cufftType type, bool inverse) {
+  CufftRequest request = slab_request(stored, row_points, count, type);
+  CufftLayout& samples = inverse ? request.out : request.in;
+  samples.embed[static_cast<std::size_t>(request.rank - 1)] *= 2;
+  samples.distance *= 2;
   return request;
 }
 
@@ -131,6 +166,14 @@ class CudaCard final : public Card<Real> {
     const cuda::DeviceScope scope(device_);
     return std::make_unique<const CudaKernel<Real>>(
         slab_request(stored, row_points, count, CufftApi<Real>::kComplex), device_);
+  }
+  std::unique_ptr<const CardKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
+                                                     std::int64_t count) override {
+    const cuda::DeviceScope scope(device_);
+    using Api = CufftApi<Real>;
+    return std::make_unique<const CudaRealKernel<Real>>(
+        real_slab_request(stored, row_points, count, Api::kForward, false),
+        real_slab_request(stored, row_points, count, Api::kInverse, true), device_);
   }
   void multiply(std::complex<Real>* piece, const PieceFactors& by, CardStream& stream) const override {
     const cuda::DeviceScope scope(device_);

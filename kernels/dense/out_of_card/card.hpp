@@ -96,6 +96,11 @@ class Card {
   /// row are transformed. What happens to the others does not matter.
   virtual std::unique_ptr<const CardKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
                                                         std::int64_t count) = 0;
+  /// Real FFTs of `count` slabs in place, from samples in the beginnings of rows to half spectra, stored in a
+  /// shape, and back. What lies between samples does not matter.
+  virtual std::unique_ptr<const CardKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
+                                                             std::int64_t count) = 0;
+  /// Without twiddles both parts of a value are multiplied by the scale, each by itself: they may be samples.
   virtual void multiply(std::complex<Real>* piece, const PieceFactors& factors, CardStream& stream) const = 0;
   /// The same, and transposed: columns of the piece become rows of `to`, which is other memory.
   virtual void multiply_turned(const std::complex<Real>* piece, const PieceFactors& factors,

@@ -2,8 +2,6 @@
 // What an out-of-card plan says about itself: steps, shares, predicted and measured times.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "kernels/dense/out_of_card/out_of_card_fft.hpp"
 
 namespace sfft::detail {
@@ -23,15 +21,16 @@ bool OutOfCardFft<Real>::is_measured_in_place() const {
 template <class Real>
 std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
   // Of the columns, and of the card's slabs, this is not copied between the rounds.
-  std::array<double, 2> spared{0, 0};
+  double of_columns = 0, of_slabs = 0;
   if (resident_.slabs > 0) {
     const auto ratio = [](std::int64_t a, std::int64_t b) {
       return static_cast<double>(a) / static_cast<double>(b);
     };
-    const CardArray& array = parts_[0].step.array;
-    spared = {ratio(resident_.slabs, array.slabs),
-              ratio(resident_.slabs, parts_[1].round->dealt().card_units) *
-                  ratio(resident_.columns, array.slab_points())};
+    const CardArray& array = parts_[static_cast<std::size_t>(pair_.columns)].step.array;
+    const DealtRound<Real>& slabs = *parts_[static_cast<std::size_t>(pair_.slabs)].round;
+    of_columns = ratio(resident_.slabs, array.slabs);
+    of_slabs =
+        ratio(resident_.slabs, slabs.dealt().card_units) * ratio(resident_.columns, array.slab_points());
   }
   const bool in_place = options_.in_place || is_measured_in_place();
   std::vector<RoundTimes> times;
@@ -47,7 +46,8 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
       continue;
     }
     const RoundTimes one =
-        predict(with_residency(r, r < 2 ? spared[r] : 0), part.round->limits(), part.round->host_share());
+        predict(with_residency(r, static_cast<int>(r) == pair_.slabs ? of_slabs : of_columns),
+                part.round->limits(), part.round->host_share());
     times.push_back({one.us * repeats, one.card_us * repeats, one.host_us * repeats});
   }
   return times;

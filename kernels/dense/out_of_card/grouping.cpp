@@ -59,6 +59,7 @@ class Grouping {
     const std::int64_t row = dims.back();
     dims.back() = grid_.row_pitch;
     const Shape stored{std::span<const std::int64_t>(dims)};
+    if (grid_.real()) return {Step::Kind::slabs, 1, 0, {count, stored, 0, {}, row, grid_.real_pitch}};
     return {Step::Kind::slabs, 1, 0, {count, stored, row, {}}};
   }
   static Step columns(std::int64_t repeats, std::int64_t stride, std::int64_t n, std::int64_t inner,
@@ -84,14 +85,15 @@ class Grouping {
 
   void push_slabs(const Step& step) {
     const auto extents = step.array.slab.extents();
-    const bool single = step.array.row_points == 1 && std::all_of(extents.begin(), extents.end() - 1,
-                                                                  [](std::int64_t n) { return n == 1; });
+    const bool single =
+        step.array.real_points == 0 && step.array.row_points == 1 &&
+        std::all_of(extents.begin(), extents.end() - 1, [](std::int64_t n) { return n == 1; });
     if (!single) steps_.push_back(step);
   }
 
   /// A line that does not fit, or that lies alone and would keep one thread busy.
   void line(std::int64_t repeats, std::int64_t n) {
-    if (divide(repeats, grid_.row_pitch, n, 1)) return;
+    if (!grid_.real() && divide(repeats, grid_.row_pitch, n, 1)) return;
     const Step step = slabs(repeats, {n});
     if (short_enough(n) && fits(step)) return push_slabs(step);
     refuse(n, step);

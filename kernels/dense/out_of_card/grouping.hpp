@@ -16,11 +16,22 @@ struct OutOfCardGrid {
   OutOfCardGrid(const Shape& extents, std::int64_t signals = 1,
                 std::int64_t pitch = 0)  // NOLINT: the usual case
       : shape(extents), batch(signals), row_pitch(pitch == 0 ? extents[extents.rank() - 1] : pitch) {}
-  std::int64_t signal_points() const noexcept { return shape.points() / shape[shape.rank() - 1] * row_pitch; }
+  /// Real signals in rows that begin `samples_pitch` apart, and half spectra without gaps.
+  static OutOfCardGrid of_real(const Shape& extents, std::int64_t signals, std::int64_t samples_pitch) {
+    OutOfCardGrid grid(extents, signals, extents[extents.rank() - 1] / 2 + 1);
+    grid.real_pitch = samples_pitch;
+    return grid;
+  }
+  bool real() const noexcept { return real_pitch > 0; }
+  std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
+  std::int64_t rows() const noexcept { return batch * (shape.points() / row_points()); }
+  /// Complex values, of real signals those of half spectra.
+  std::int64_t signal_points() const noexcept { return shape.points() / row_points() * row_pitch; }
   std::int64_t points() const noexcept { return batch * signal_points(); }
 
   Shape shape;
   std::int64_t batch, row_pitch;
+  std::int64_t real_pitch = 0;  ///< 0: complex
 };
 
 /// One trip of the array: FFTs across slabs, the same with transposed results, FFTs of slabs, or, by the host
@@ -40,7 +51,8 @@ struct Step {
 
 template <class Real>
 std::unique_ptr<Round<Real>> make_round(Step::Kind kind, const CardArray& array) {
-  if (kind == Step::Kind::slabs) return make_slab_round<Real>(array);
+  if (kind == Step::Kind::slabs)
+    return array.real_points > 0 ? make_real_slab_round<Real>(array) : make_slab_round<Real>(array);
   return kind == Step::Kind::turned ? make_turned_round<Real>(array) : make_column_round<Real>(array);
 }
 

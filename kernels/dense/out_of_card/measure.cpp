@@ -29,7 +29,10 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
   constexpr double kReach = 0.06, kStep = 0.02;
   constexpr std::size_t kMostBytes = std::size_t{4} << 30;
   Part& part = parts_[number];
-  const bool columns = part.step.kind != Step::Kind::slabs, apart = part.step.calls == Step::Calls::apart;
+  const bool columns = part.step.kind != Step::Kind::slabs;
+  // Samples without gaps have no room for half spectra.
+  const bool apart = part.step.calls == Step::Calls::apart ||
+                     (part.step.array.real_points > 0 && grid_.real_pitch < 2 * grid_.row_pitch);
   const Round<Real>& round = part.round->round();
   const std::size_t unit_bytes = array_bytes<Real>(round.unit_points());
   // Whole pieces of every stream, so that the measured pipeline is that of the whole array.
@@ -50,7 +53,7 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
   std::memset(memory.get(), 0, apart ? 2 * bytes : bytes);
   auto* const values = reinterpret_cast<std::complex<Real>*>(memory.get());
   auto* const results = apart ? values + sample.points() : values;
-  const double staying = residency();
+  const double staying = pair_.has(number) ? residency() : 0;
   auto pool = pools_.take();
   slots_.reset();
   kept_.reset();
@@ -59,11 +62,17 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
       card_->allocate(static_cast<std::size_t>(staying * static_cast<double>(bytes)));
   /// As much of the sample stays on the card as will of the array.
   const auto call = [&] {
-    Residency resident{kept.get(), static_cast<std::int64_t>(staying * static_cast<double>(sample.slabs)),
-                       columns ? trial.dealt().card_units : sample.slab_points()};
-    const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
-    if (!columns) resident.slabs = std::min(resident.slabs, trial.dealt().card_units) / piece * piece;
-    return RoundCall<Real>{values, results, false, Real(1), resident, true, true};
+    RoundCall<Real> one{values, results};
+    one.reads_from = one.writes_to = true;
+    if (!pair_.has(number)) return one;
+    const bool by_slabs = static_cast<int>(number) == pair_.slabs;
+    const std::int64_t slabs = by_slabs ? units : sample.slabs, card_units = trial.dealt().card_units,
+                       piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
+    Residency resident{kept.get(), static_cast<std::int64_t>(staying * static_cast<double>(slabs)),
+                       by_slabs ? round.unit_points() : card_units};
+    if (by_slabs) resident.slabs = std::min(resident.slabs, card_units) / piece * piece;
+    (pair_.first(number, false) ? one.left : one.found) = resident;
+    return one;
   };
   /// The second of two runs.
   const auto run = [&](double share) {
@@ -78,7 +87,9 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
   {
     trial.deal_out(0);
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
-    profile = trial.profile_card({values, results, false, Real(1), {}, true, true}, slots);
+    RoundCall<Real> whole_piece{values, results};
+    whole_piece.reads_from = whole_piece.writes_to = true;
+    profile = trial.profile_card(whole_piece, slots);
   }
   profile.overlap = overlap_of(with_residency(number, staying), trial.limits(), run(0).card_us);
   profile.host_us = run(1).host_us / static_cast<double>(units);

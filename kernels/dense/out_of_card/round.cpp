@@ -28,7 +28,7 @@ class ColumnRound : public Round<Real> {
   std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
     return card.columns(array_.slabs, units);
   }
-  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const override {
+  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const {
     auto* const begin = const_cast<std::complex<Real>*>(array + first);
     return {reinterpret_cast<std::byte*>(begin), bytes(array_.slab_points()), bytes(count),
             static_cast<std::size_t>(array_.slabs)};
@@ -37,20 +37,13 @@ class ColumnRound : public Round<Real> {
     return {array_.slabs, count, first, array_.twiddles, call.inverse, call.scale};
   }
 
-  /// The first slabs stay on the card.
+  std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                        std::byte* memory) const override {
+    return segments(rows(call.from, first, count), call.found, first, memory);
+  }
   std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
-    const CardRows array = rows(call.to, first, count), piece = array.packed_at(memory);
-    const auto staying = static_cast<std::size_t>(call.resident.slabs), all = array.rows;
-    std::vector<PieceSegment> segments;
-    if (staying > 0) {
-      const std::size_t pitch = bytes(call.resident.columns);
-      const CardRows kept{call.resident.memory + bytes(first), pitch, bytes(count), staying};
-      segments.push_back({piece.with_rows(0, staying), kept, true});
-    }
-    if (staying < all)
-      segments.push_back({piece.with_rows(staying, all - staying), array.with_rows(staying, all - staying)});
-    return segments;
+    return segments(rows(call.to, first, count), call.left, first, memory);
   }
 
   void give_host(std::int64_t first) override {
@@ -89,6 +82,21 @@ class ColumnRound : public Round<Real> {
   std::unique_ptr<const ColumnStage<Real>> stage_;
 
  private:
+  /// The first slabs may stay on the card.
+  static std::vector<PieceSegment> segments(const CardRows& array, const Residency& resident,
+                                            std::int64_t first, std::byte* memory) {
+    const CardRows piece = array.packed_at(memory);
+    const auto staying = static_cast<std::size_t>(resident.slabs), all = array.rows;
+    std::vector<PieceSegment> parts;
+    if (staying > 0) {
+      const CardRows kept{resident.memory + bytes(first), bytes(resident.columns), array.width, staying};
+      parts.push_back({piece.with_rows(0, staying), kept, true});
+    }
+    if (staying < all)
+      parts.push_back({piece.with_rows(staying, all - staying), array.with_rows(staying, all - staying)});
+    return parts;
+  }
+
   /// Columns of one row.
   void multiply(const PieceFactors& by, std::int64_t row, std::int64_t column, std::int64_t count, Real* re,
                 Real* im) const {
@@ -155,9 +163,7 @@ class TurnedRound final : public ColumnRound<Real> {
   }
   std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
-    const std::size_t bytes = this->bytes(count * array_.slabs);
-    const CardRows array{reinterpret_cast<std::byte*>(call.to + first * array_.slabs), bytes, bytes, 1};
-    return {{array.packed_at(memory), array}};
+    return segments_of_slabs(call.to, array_.slabs, first, count, call.left, memory);
   }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
     const PieceFactors by = this->factors(call, this->first_, this->units() - this->first_);
@@ -184,29 +190,13 @@ class SlabRound final : public Round<Real> {
   PieceFactors factors(const RoundCall<Real>& call, std::int64_t, std::int64_t count) const override {
     return {1, count * unit_points(), 0, {}, call.inverse, call.scale};
   }
-  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const override {
-    auto* const begin = const_cast<std::complex<Real>*>(array + first * unit_points());
-    const auto bytes = static_cast<std::size_t>(count * unit_points()) * sizeof(std::complex<Real>);
-    return {reinterpret_cast<std::byte*>(begin), bytes, bytes, 1};
-  }
-
-  /// Of slabs that stayed on the card, only the host's columns have to come.
   std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                         std::byte* memory) const override {
-    if (first >= call.resident.slabs) return Round<Real>::segments_in(call, first, count, memory);
-    constexpr std::size_t kValue = sizeof(std::complex<Real>);
-    const std::size_t slab = static_cast<std::size_t>(unit_points()) * kValue,
-                      columns = static_cast<std::size_t>(call.resident.columns) * kValue;
-    auto* const array = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(call.from));
-    const CardRows piece{memory, slab, slab, static_cast<std::size_t>(count)};
-    const CardRows whole{array + static_cast<std::size_t>(first) * slab, slab, slab, piece.rows};
-    const CardRows kept{call.resident.memory + static_cast<std::size_t>(first) * columns, columns, columns,
-                        piece.rows};
-    std::vector<PieceSegment> segments{{piece.with_columns(0, columns), kept, true}};
-    if (columns < slab)
-      segments.push_back(
-          {piece.with_columns(columns, slab - columns), whole.with_columns(columns, slab - columns)});
-    return segments;
+    return segments_of_slabs(call.from, unit_points(), first, count, call.found, memory);
+  }
+  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                         std::byte* memory) const override {
+    return segments_of_slabs(call.to, unit_points(), first, count, call.left, memory);
   }
 
   void give_host(std::int64_t first) override {
