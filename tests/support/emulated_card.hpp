@@ -269,13 +269,52 @@ class EmulatedCard final : public detail::Card<Real> {
         to[i % by.columns * by.rows + i / by.columns] = multiplied(piece, by, i);
     });
   }
+  void untangle(std::complex<Real>* piece, const detail::MirroredPiece& of, double scale,
+                detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      exchange(piece, of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
+        const std::complex<double> even = 0.5 * (a + std::conj(b)),
+                                   odd = (a - std::conj(b)) / std::complex<double>(0, 2);
+        a = scale * (even + root * odd);
+        b = scale * std::conj(even - root * odd);
+      });
+    });
+  }
+  void tangle(std::complex<Real>* piece, const detail::MirroredPiece& of,
+              detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      exchange(piece, of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
+        const std::complex<double> even = a + std::conj(b), odd = std::conj(root) * (a - std::conj(b));
+        a = even + std::complex<double>(0, 1) * odd;
+        b = std::conj(even) + std::complex<double>(0, 1) * std::conj(odd);
+      });
+    });
+  }
 
  private:
+  /// The spectrum of even samples E, that of odd ones O: pairs are E + i·O, half spectra E + w^k·O.
+  template <class Job>
+  static void exchange(std::complex<Real>* piece, const detail::MirroredPiece& of, const Job& job) {
+    for (std::int64_t r = 0; r < of.rows; ++r) {
+      for (std::int64_t c = 0; c < of.columns / 2; ++c) {
+        std::complex<Real>& one = piece[r * of.columns + c];
+        std::complex<Real>& other = piece[(of.rows - 1 - r) * of.columns + of.columns - 1 - c];
+        std::complex<double> a(one), b(other);
+        const auto k = static_cast<double>(r * of.width + of.first + c);
+        job(a, b, std::polar(1.0, -3.14159265358979323846 * k / static_cast<double>(of.rows * of.width)));
+        one = std::complex<Real>(a);
+        other = std::complex<Real>(b);
+      }
+    }
+  }
   static std::complex<Real> multiplied(const std::complex<Real>* piece, const detail::PieceFactors& by,
                                        std::int64_t i) {
     const std::complex<double> value(piece[i]);
     if (by.twiddles.length == 0) return std::complex<Real>(value * by.scale);
-    const std::int64_t line = (by.first_column + i % by.columns) / by.twiddles.element;
+    std::int64_t column = by.first_column + i % by.columns;
+    if (by.mirrored_width > 0 && i % by.columns >= by.columns / 2)
+      column = by.mirrored_width - (by.first_column + by.columns - 1 - i % by.columns);
+    const std::int64_t line = column / by.twiddles.element;
     const auto turn = static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
     const auto factor = std::polar(by.scale, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
     return std::complex<Real>(value * factor);

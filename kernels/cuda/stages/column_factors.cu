@@ -12,7 +12,10 @@ __device__ Complex<Real> multiplied(const Complex<Real>& value, const ColumnFact
                                     std::int64_t row, std::int64_t column) {
   if (factors.length == 0)  // the parts may be samples of a real signal
     return {static_cast<Real>(value.re * factors.scale), static_cast<Real>(value.im * factors.scale)};
-  const std::int64_t line = (factors.first_column + column) / factors.element;
+  const bool mirrors = factors.mirrored_width > 0 && 2 * column >= factors.columns;
+  const std::int64_t first =
+      mirrors ? factors.mirrored_width - factors.first_column - factors.columns + 1 : factors.first_column;
+  const std::int64_t line = (first + column) / factors.element;
   const double turns = static_cast<double>(row * line) / static_cast<double>(factors.length);
   double re = 0, im = 0;
   sincospi(factors.inverse ? 2 * turns : -2 * turns, &im, &re);

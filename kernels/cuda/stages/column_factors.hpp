@@ -16,6 +16,9 @@ struct ColumnFactors {
   std::int64_t length = 0, element = 1;
   bool inverse = false;
   double scale = 1;
+  /// The second half of the columns mirrors the first, from mirrored_width − first_column down; 0: it does
+  /// not.
+  std::int64_t mirrored_width = 0;
 };
 
 template <class Real>

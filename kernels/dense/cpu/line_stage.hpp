@@ -98,14 +98,19 @@ class ColumnStage {
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                  std::byte* workspace) const;
 
- private:
+  /// Columns of a block; it begins at block · columns_of(0).
   std::int64_t columns_of(std::int64_t block) const noexcept {
     return block + 1 < blocks_ ? block_ : columns_ - block * block_;
   }
-  /// Results stay in the workspace.
-  void transform_block(std::int64_t block, const std::complex<Real>* from, bool inverse, const Finish& finish,
-                       SplitWorkspace<Real>& split) const;
+  /// What block() and turned_block() do, step by step, for columns from `from` and `to` on that need not be
+  /// those of the block.
+  SplitWorkspace<Real> split(std::byte* workspace) const { return {workspace, buffer_reals_}; }
+  void load(std::int64_t block, const std::complex<Real>* from, const SplitWorkspace<Real>& split) const;
+  void transform(std::int64_t block, bool inverse, SplitWorkspace<Real>& split) const;
+  void store(std::int64_t block, const SplitWorkspace<Real>& split, std::complex<Real>* to) const;
+  void store_turned(std::int64_t block, const SplitWorkspace<Real>& split, std::complex<Real>* to) const;
 
+ private:
   std::int64_t n_, columns_, pitch_, block_;
   std::int64_t blocks_;
   std::unique_ptr<const cpu::SmallFft<Real>> full_, last_;  ///< of block_ columns and of the last block

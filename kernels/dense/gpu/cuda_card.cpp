@@ -7,6 +7,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
+#include "kernels/cuda/stages/mirrored_columns.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/out_of_card/card.hpp"
 
@@ -185,11 +186,23 @@ class CudaCard final : public Card<Real> {
     cuda::launch_multiply_turned(reinterpret_cast<const cuda::Complex<Real>*>(piece), factors_of(by),
                                  reinterpret_cast<cuda::Complex<Real>*>(to), queue_of(stream));
   }
+  void untangle(std::complex<Real>* piece, const MirroredPiece& columns, double scale,
+                CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_untangle(reinterpret_cast<cuda::Complex<Real>*>(piece),
+                          {columns.rows, columns.columns, columns.first, columns.width}, scale,
+                          queue_of(stream));
+  }
+  void tangle(std::complex<Real>* piece, const MirroredPiece& columns, CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_tangle(reinterpret_cast<cuda::Complex<Real>*>(piece),
+                        {columns.rows, columns.columns, columns.first, columns.width}, queue_of(stream));
+  }
 
  private:
   static cuda::ColumnFactors factors_of(const PieceFactors& by) noexcept {
-    return {by.rows,    by.columns, by.first_column, by.twiddles.length, by.twiddles.element,
-            by.inverse, by.scale};
+    return {by.rows,    by.columns, by.first_column,  by.twiddles.length, by.twiddles.element,
+            by.inverse, by.scale,   by.mirrored_width};
   }
   template <class Kind>
   std::shared_ptr<std::byte> shared(std::size_t bytes) const {

@@ -93,9 +93,10 @@ class Grouping {
 
   /// A line that does not fit, or that lies alone and would keep one thread busy.
   void line(std::int64_t repeats, std::int64_t n) {
-    if (!grid_.real() && divide(repeats, grid_.row_pitch, n, 1)) return;
+    if (grid_.real_line ? divide_real_line(n) : !grid_.real() && divide(repeats, grid_.row_pitch, n, 1))
+      return;
     const Step step = slabs(repeats, {n});
-    if (short_enough(n) && fits(step)) return push_slabs(step);
+    if (!grid_.real_line && short_enough(n) && fits(step)) return push_slabs(step);
     refuse(n, step);
   }
 
@@ -119,6 +120,22 @@ class Grouping {
       if (!multiple || second % first == 0) return first;
     }
     return 0;
+  }
+
+  /// Both factors leave columns that are not their own mirrors.
+  bool divide_real_line(std::int64_t n) {
+    for (const bool multiple : {true, false}) {
+      const std::int64_t first = first_factor(n, multiple), second = first == 0 ? 0 : n / first;
+      if (first < 3) continue;
+      Step turned = columns(1, 0, first, second, {n, 1}), after = columns(1, 0, second, first);
+      turned.kind = Step::Kind::turned;
+      turned.array.real_line = after.array.real_line = true;
+      if (!fits(turned) || !fits(after)) continue;
+      steps_.push_back(turned);
+      steps_.push_back(after);
+      return true;
+    }
+    return false;
   }
 
   bool divide(std::int64_t repeats, std::int64_t stride, std::int64_t n, std::int64_t inner) {

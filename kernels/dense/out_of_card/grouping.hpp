@@ -22,6 +22,12 @@ struct OutOfCardGrid {
     grid.real_pitch = samples_pitch;
     return grid;
   }
+  /// A real line of 2·pairs samples without gaps, whose half spectrum has a value more than this grid.
+  static OutOfCardGrid of_real_line(std::int64_t pairs) {
+    OutOfCardGrid grid{Shape(pairs)};
+    grid.real_line = true;
+    return grid;
+  }
   bool real() const noexcept { return real_pitch > 0; }
   std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
   std::int64_t rows() const noexcept { return batch * (shape.points() / row_points()); }
@@ -32,6 +38,7 @@ struct OutOfCardGrid {
   Shape shape;
   std::int64_t batch, row_pitch;
   std::int64_t real_pitch = 0;  ///< 0: complex
+  bool real_line = false;       ///< calls are never in place
 };
 
 /// One trip of the array: FFTs across slabs, the same with transposed results, FFTs of slabs, or, by the host
@@ -53,6 +60,7 @@ template <class Real>
 std::unique_ptr<Round<Real>> make_round(Step::Kind kind, const CardArray& array) {
   if (kind == Step::Kind::slabs)
     return array.real_points > 0 ? make_real_slab_round<Real>(array) : make_slab_round<Real>(array);
+  if (array.real_line) return make_mirrored_round<Real>(array, kind == Step::Kind::turned);
   return kind == Step::Kind::turned ? make_turned_round<Real>(array) : make_column_round<Real>(array);
 }
 

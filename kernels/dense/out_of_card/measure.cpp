@@ -31,7 +31,7 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
   Part& part = parts_[number];
   const bool columns = part.step.kind != Step::Kind::slabs;
   // Samples without gaps have no room for half spectra.
-  const bool apart = part.step.calls == Step::Calls::apart ||
+  const bool apart = part.step.calls == Step::Calls::apart || grid_.real_line ||
                      (part.step.array.real_points > 0 && grid_.real_pitch < 2 * grid_.row_pitch);
   const Round<Real>& round = part.round->round();
   const std::size_t unit_bytes = array_bytes<Real>(round.unit_points());
@@ -42,24 +42,25 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
       units, std::max(2 * streams_ * round.grain(), static_cast<std::int64_t>(kMostBytes / unit_bytes)));
   CardArray sample = part.step.array;
   if (columns) {
-    sample.slab = Shape(units);
+    sample.slab = Shape(grid_.real_line ? 2 * units + 1 : units);  // of a real line: units are pairs
   } else {
     sample.slabs = units;
   }
   DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_bytes_, streams_,
                          options_.least_piece_bytes);
-  const std::size_t bytes = array_bytes<Real>(sample.points());
+  const std::size_t bytes =
+      array_bytes<Real>(sample.points() + 1);  // a real line's half spectrum has one more
   const std::shared_ptr<std::byte> memory = CardSlots<Real>::host_memory(*card_, apart ? 2 * bytes : bytes);
   std::memset(memory.get(), 0, apart ? 2 * bytes : bytes);
   auto* const values = reinterpret_cast<std::complex<Real>*>(memory.get());
-  auto* const results = apart ? values + sample.points() : values;
+  auto* const results = apart ? values + sample.points() + 1 : values;
   const double staying = pair_.has(number) ? residency() : 0;
   auto pool = pools_.take();
   slots_.reset();
   kept_.reset();
   kept_bytes_ = 0;
-  const std::shared_ptr<std::byte> kept =
-      card_->allocate(static_cast<std::size_t>(staying * static_cast<double>(bytes)));
+  const std::shared_ptr<std::byte> kept = card_->allocate(
+      static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
   /// As much of the sample stays on the card as will of the array.
   const auto call = [&] {
     RoundCall<Real> one{values, results};

@@ -164,7 +164,7 @@ std::vector<std::size_t> OutOfCardFft<Real>::order(bool in_place, bool inverse) 
 template <class Real>
 void OutOfCardFft<Real>::find_pair() {
   const std::vector<std::size_t> steps = order(false, false);
-  if (card_ == nullptr || steps.size() != 2) return;
+  if (card_ == nullptr || steps.size() != 2 || grid_.real_line) return;
   const auto is_columns = [&](std::size_t r) { return parts_[r].step.kind == Step::Kind::columns; };
   const bool slabs_first = !is_columns(steps[0]);
   if (is_columns(steps[slabs_first ? 0 : 1])) return;  // columns of two dimensions

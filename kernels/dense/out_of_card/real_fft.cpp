@@ -122,6 +122,7 @@ void OutOfCardRealFft<Real>::plan(const std::shared_ptr<Card<Real>>& card, OutOf
       if (rows == 0) throw;
     }
   }
+  if (divided_ != nullptr && alone && even()) plan_line(card, options);
   const bool several = rows_ == nullptr ? !alone : rows_->steps() > 1;
   if (even() && several && !padded())
     tight =
@@ -146,10 +147,21 @@ void OutOfCardRealFft<Real>::plan_rows(const std::shared_ptr<Card<Real>>& card,
   }
 }
 
+/// Where it fits: else calls are as in place.
+template <class Real>
+void OutOfCardRealFft<Real>::plan_line(const std::shared_ptr<Card<Real>>& card,
+                                       const OutOfCardOptions& options) {
+  try {
+    line_ = std::make_unique<Fft>(OutOfCardGrid::of_real_line(row_ / 2), card, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::backend_unavailable && error.code() != ErrorCode::out_of_memory) throw;
+  }
+}
+
 template <class Real>
 std::size_t OutOfCardRealFft<Real>::workspace_bytes() const noexcept {
   std::size_t bytes = 0;
-  for (const Fft* fft : {rows_.get(), divided_.get(), tight_.get()})
+  for (const Fft* fft : plans())
     if (fft != nullptr) bytes = std::max(bytes, fft->workspace_bytes());
   return bytes;
 }
@@ -201,7 +213,7 @@ void OutOfCardRealFft<Real>::measure_passes() {
 
 template <class Real>
 void OutOfCardRealFft<Real>::release_others(const Fft& fft) const {
-  for (const Fft* other : {rows_.get(), divided_.get(), tight_.get()})
+  for (const Fft* other : plans())
     if (other != nullptr && other != &fft) other->release();
 }
 
@@ -209,10 +221,12 @@ template <class Real>
 void OutOfCardRealFft<Real>::forward(const void* signals, std::complex<Real>* spectra, Real scale,
                                      std::byte* workspace) const {
   const std::lock_guard lock(mutex_);
-  release_others(first());
-  if (rows_ != nullptr) {
-    rows_->transform(static_cast<const std::complex<Real>*>(signals), spectra, false, scale, workspace);
-    measured_ = rows_->measured();
+  const bool in_place = signals == static_cast<const void*>(spectra);
+  const Fft* const direct = rows_ != nullptr ? rows_.get() : in_place ? nullptr : line_.get();
+  release_others(direct != nullptr ? *direct : *divided_);
+  if (direct != nullptr) {
+    direct->transform(static_cast<const std::complex<Real>*>(signals), spectra, false, scale, workspace);
+    measured_ = direct->measured();
     last_.clear();
     return;
   }
@@ -239,13 +253,15 @@ void OutOfCardRealFft<Real>::inverse(const std::complex<Real>* spectra, void* si
                                      std::byte* workspace) const {
   const std::lock_guard lock(mutex_);
   auto* const to = static_cast<std::complex<Real>*>(signals);
-  const Fft& fft = tight_ != nullptr ? *tight_ : first();
+  const bool direct = tight_ == nullptr && (rows_ != nullptr || (line_ != nullptr && spectra != to));
+  const Fft& fft = direct ? first() : tight_ != nullptr ? *tight_ : *divided_;
   release_others(fft);
-  if (rows_ != nullptr && tight_ == nullptr) {
+  if (direct) {
     cpu::LargeArray<std::complex<Real>> between;
-    if (rows_->steps() > 1 && !padded()) between = large_array<Real>(rows_->grid().points());
-    rows_->transform(spectra, to, true, scale, workspace, between.begin());
-    measured_ = rows_->measured();
+    if (rows_ != nullptr && rows_->steps() > 1 && !padded())
+      between = large_array<Real>(rows_->grid().points());
+    fft.transform(spectra, to, true, scale, workspace, between.begin());
+    measured_ = fft.measured();
     last_.clear();
     return;
   }
@@ -268,7 +284,7 @@ void OutOfCardRealFft<Real>::inverse(const std::complex<Real>* spectra, void* si
 template <class Real>
 void OutOfCardRealFft<Real>::measure() {
   if (rows_ == nullptr) measure_passes();
-  Fft& fft = rows_ != nullptr ? *rows_ : *divided_;
+  Fft& fft = rows_ != nullptr ? *rows_ : line_ != nullptr ? *line_ : *divided_;
   fft.measure();
   set_host_shares(fft.host_shares());
 }
@@ -281,13 +297,15 @@ std::vector<RoundTimes> OutOfCardRealFft<Real>::measured() const {
 
 template <class Real>
 std::vector<RoundTimes> OutOfCardRealFft<Real>::predicted() const {
-  if (rows_ != nullptr) return rows_->predicted();
+  if (rows_ != nullptr || line_ != nullptr) return first().predicted();
   return with_passes(expected_.before, divided_->predicted(), expected_.after);
 }
 
 template <class Real>
 void OutOfCardRealFft<Real>::set_host_shares(const std::vector<double>& shares) {
-  (rows_ != nullptr ? rows_ : divided_)->set_host_shares(shares);
+  (rows_ != nullptr ? rows_ : line_ != nullptr ? line_ : divided_)->set_host_shares(shares);
+  // With a transposition between.
+  if (line_ != nullptr && shares.size() == 2) divided_->set_host_shares({shares[0], 1, shares[1]});
   if (tight_ == nullptr) return;
   std::vector<double> of_tight = shares;
   // Its rows are the last.
@@ -299,6 +317,7 @@ void OutOfCardRealFft<Real>::set_host_shares(const std::vector<double>& shares) 
 template <class Real>
 std::string OutOfCardRealFft<Real>::explain() const {
   std::string text = first().explain();
+  if (line_ != nullptr) text += "\nin place: " + divided_->explain();
   if (rows_ == nullptr) {
     text +=
         even()

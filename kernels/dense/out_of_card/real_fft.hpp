@@ -3,6 +3,9 @@
 // the host.
 #pragma once
 
+#include <array>
+#include <string>
+
 #include "kernels/dense/out_of_card/out_of_card_fft.hpp"
 #include "kernels/dense/out_of_card/real_passes.hpp"
 
@@ -11,7 +14,8 @@ namespace sfft::detail {
 /// Rows are transformed to half spectra and back where the data are, in the first round of forward calls and
 /// the last of inverse ones. Inverse calls of several rounds into signals without gaps have no room for half
 /// spectra between the rounds: rows of even length are transformed as half as many pairs after a pass of the
-/// host, those of odd length in another array. So are lines that are divided, in both directions.
+/// host, those of odd length in another array. So are lines that are divided, in both directions, but for a
+/// single one of even length that is not transformed in place.
 template <class Real>
 class OutOfCardRealFft final : public OutOfCardPlan<Real> {
  public:
@@ -49,7 +53,13 @@ class OutOfCardRealFft final : public OutOfCardPlan<Real> {
   /// Whether forward calls find the samples where they belong.
   bool padded() const noexcept { return pitch_ == 2 * (row_ / 2 + 1); }
   /// Of forward calls.
-  const Fft& first() const noexcept { return rows_ != nullptr ? *rows_ : *divided_; }
+  const Fft& first() const noexcept {
+    return rows_ != nullptr ? *rows_ : line_ != nullptr ? *line_ : *divided_;
+  }
+  std::array<const Fft*, 4> plans() const noexcept {
+    return {rows_.get(), line_.get(), divided_.get(), tight_.get()};
+  }
+  void plan_line(const std::shared_ptr<Card<Real>>& card, const OutOfCardOptions& options);
   void assume_passes();
   void measure_passes();
   /// One of the plans has the card's memory at a time.
@@ -61,7 +71,8 @@ class OutOfCardRealFft final : public OutOfCardPlan<Real> {
   RealPasses<Real> passes_;
   std::int64_t whole_points_;
   std::unique_ptr<Fft> rows_;     ///< real rounds; null where rows are divided
-  std::unique_ptr<Fft> divided_;  ///< where they are: pairs in half spectra, or, of odd rows, whole spectra
+  std::unique_ptr<Fft> line_;     ///< of a single line that is divided, not in place
+  std::unique_ptr<Fft> divided_;  ///< of others: pairs in half spectra, or, of odd rows, whole spectra
   std::unique_ptr<Fft> tight_;    ///< inverse, pairs in signals without gaps; null where others do that
   PassTimes expected_;            ///< of a forward call
   bool profiled_ = false;

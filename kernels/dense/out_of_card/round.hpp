@@ -21,6 +21,8 @@ struct CardArray {
   Twiddles twiddles;            ///< after FFTs across the slabs
   /// Rows are half spectra of so many real samples; rows of samples begin `real_pitch` apart. 0: complex.
   std::int64_t real_points = 0, real_pitch = 0;
+  /// The array is a real line: pairs of samples, or a half spectrum with a value more.
+  bool real_line = false;
   std::int64_t slab_points() const noexcept { return slab.points(); }
   std::int64_t points() const noexcept { return slabs * slab.points(); }
 };
@@ -112,6 +114,10 @@ std::unique_ptr<Round<Real>> make_column_round(const CardArray& array);
 /// The same into another array, transposed: a unit becomes a slab of the result.
 template <class Real>
 std::unique_ptr<Round<Real>> make_turned_round(const CardArray& array);
+/// The two rounds of a real line, of which the first transposes: a unit is a column and that of the opposite
+/// frequencies.
+template <class Real>
+std::unique_ptr<Round<Real>> make_mirrored_round(const CardArray& array, bool transposes);
 /// FFTs of the slabs: a unit is one of them.
 template <class Real>
 std::unique_ptr<Round<Real>> make_slab_round(const CardArray& array);
