@@ -168,8 +168,7 @@ void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from
   }
   load(block, from + column, own);
   transform(block, inverse, own);
-  for (std::int64_t m = 0; finish && m < n_; ++m)
-    finish(m, column, columns, own.re + m * columns, own.im + m * columns);
+  if (finish) finish(column, columns, own.re, own.im);
   store(block, own, to + column);
 }
 
@@ -181,8 +180,7 @@ void ColumnStage<Real>::turned_block(std::int64_t block, const std::complex<Real
   SplitWorkspace<Real> own = split(workspace);
   load(block, from + column, own);
   transform(block, inverse, own);
-  for (std::int64_t m = 0; finish && m < n_; ++m)
-    finish(m, column, columns, own.re + m * columns, own.im + m * columns);
+  if (finish) finish(column, columns, own.re, own.im);
   store_turned(block, own, to + column * n_);
 }
 

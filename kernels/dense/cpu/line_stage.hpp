@@ -82,10 +82,8 @@ class ColumnStage {
 
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
   std::int64_t blocks() const noexcept { return blocks_; }
-  /// What happens to the results of a row while they are in cache: re, im of columns first … first + count −
-  /// 1.
-  using Finish =
-      std::function<void(std::int64_t row, std::int64_t first, std::int64_t count, Real* re, Real* im)>;
+  /// What happens to results while they are in cache: n rows of columns first … first + count − 1.
+  using Finish = std::function<void(std::int64_t first, std::int64_t count, Real* re, Real* im)>;
   /// Transforms one block of the n rows from `from` to `to`, which may be the same. Blocks may run at the
   /// same time, each with its own workspace.
   void block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,

@@ -1,54 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factors of neighbouring columns are powers of one root: few are looked up.
+// The root of row r and column c is that of row r mod 16 times that of row r − r mod 16: few are looked up.
 #include "kernels/dense/out_of_card/host_factors.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/stages/layout.hpp"
 
 namespace sfft::detail {
 
-namespace {
-
-/// By factor·step^c. Several powers side by side, so that none has to wait for the one before.
 template <class Real>
-void multiply_by_powers(std::complex<double> factor, std::complex<double> step, std::int64_t count, Real* re,
-                        Real* im) {
-  constexpr std::int64_t kAtOnce = 8;
-  double by_re[kAtOnce], by_im[kAtOnce];
-  for (std::int64_t j = 0; j < kAtOnce; ++j, factor = RootTable::times(factor, step)) {
-    by_re[j] = factor.real();
-    by_im[j] = factor.imag();
+void HostFactors<Real>::multiply(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,
+                                 Real* im) const {
+  if (by.twiddles.length == 0) {
+    const auto scale = static_cast<Real>(by.scale);
+    std::for_each(re, re + by.rows * count, [&](Real& value) { value *= scale; });
+    std::for_each(im, im + by.rows * count, [&](Real& value) { value *= scale; });
+  } else if (by.twiddles.element == 1) {
+    multiply_lines(by, column, count, re, im);
+  } else {
+    multiply_elements(by, column, count, re, im);
   }
-  for (int doubled = 1; doubled < kAtOnce; doubled *= 2) step = RootTable::times(step, step);
-  const double step_re = step.real(), step_im = step.imag();
-  const auto multiply = [&](std::int64_t c, std::int64_t j) {
-    const double a = re[c + j], b = im[c + j];
-    re[c + j] = static_cast<Real>(a * by_re[j] - b * by_im[j]);
-    im[c + j] = static_cast<Real>(a * by_im[j] + b * by_re[j]);
-    const double next = by_re[j] * step_re - by_im[j] * step_im;
-    by_im[j] = by_re[j] * step_im + by_im[j] * step_re;
-    by_re[j] = next;
-  };
-  std::int64_t c = 0;
-  for (; c + kAtOnce <= count; c += kAtOnce) {
-    for (std::int64_t j = 0; j < kAtOnce; ++j) multiply(c, j);
-  }
-  for (std::int64_t j = 0; c + j < count; ++j) multiply(c, j);
 }
 
-}  // namespace
-
 template <class Real>
-void HostFactors<Real>::multiply(const PieceFactors& by, std::int64_t row, std::int64_t column,
-                                 std::int64_t count, Real* re, Real* im) const {
+void HostFactors<Real>::multiply_lines(const PieceFactors& by, std::int64_t column, std::int64_t count,
+                                       Real* re, Real* im) const {
+  constexpr std::int64_t kNear = 16;
+  const std::int64_t near_rows = std::min(kNear, by.rows);
+  std::vector<Real> memory(static_cast<std::size_t>(2 * (near_rows + 1) * count));
+  Real *const near_re = memory.data(), *const near_im = near_re + near_rows * count,
+       *const far_re = near_im + near_rows * count, *const far_im = far_re + count;
+  const auto put = [](const std::complex<double>& root, Real& to_re, Real& to_im) {
+    to_re = static_cast<Real>(root.real());
+    to_im = static_cast<Real>(root.imag());
+  };
+  PieceFactors unscaled = by;
+  unscaled.scale = 1;
+  for (std::int64_t r = 0; r < near_rows; ++r)
+    for (std::int64_t c = 0; c < count; ++c)
+      put(root(unscaled, r * (column + c)), near_re[r * count + c], near_im[r * count + c]);
+  for (std::int64_t row = 0; row < by.rows; row += kNear) {
+    for (std::int64_t c = 0; c < count; ++c) put(root(by, row * (column + c)), far_re[c], far_im[c]);
+    cpu::layout_kernels<Real>().turn_rows(re + row * count, im + row * count, std::min(kNear, by.rows - row),
+                                          count, near_re, near_im, far_re, far_im);
+  }
+}
+
+/// An element, or the part of one, by the same factor.
+template <class Real>
+void HostFactors<Real>::multiply_elements(const PieceFactors& by, std::int64_t column, std::int64_t count,
+                                          Real* re, Real* im) const {
   const std::int64_t element = by.twiddles.element;
-  const auto turn = [&](std::int64_t k) { return by.inverse ? std::conj(roots_(k)) : roots_(k); };
-  if (by.twiddles.length == 0) return multiply_by_powers(by.scale, 1, count, re, im);
-  const std::complex<double> step = turn(row);
-  if (element == 1) return multiply_by_powers(by.scale * turn(row * column), step, count, re, im);
-  for (std::int64_t done = 0; done < count;) {  // an element, or the part of one, by the same factor
-    const std::int64_t line = (column + done) / element, end = std::min(count, (line + 1) * element - column);
-    multiply_by_powers(by.scale * turn(row * line), 1, end - done, re + done, im + done);
-    done = end;
+  for (std::int64_t row = 0; row < by.rows; ++row, re += count, im += count) {
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t line = (column + done) / element,
+                         end = std::min(count, (line + 1) * element - column);
+      const std::complex<double> factor = root(by, row * line);
+      const auto c = static_cast<Real>(factor.real()), s = static_cast<Real>(factor.imag());
+      for (; done < end; ++done) {
+        const Real x = re[done], y = im[done];
+        re[done] = x * c - y * s;
+        im[done] = x * s + y * c;
+      }
+    }
   }
 }
 

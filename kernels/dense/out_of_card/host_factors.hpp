@@ -20,11 +20,19 @@ class HostFactors {
     if (length > 0) roots_ = RootTable(length, length);
   }
 
-  /// Columns column … column + count − 1 of a row, in split layout.
-  void multiply(const PieceFactors& by, std::int64_t row, std::int64_t column, std::int64_t count, Real* re,
-                Real* im) const;
+  /// by.rows rows of columns column … column + count − 1, in split layout.
+  void multiply(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re, Real* im) const;
 
  private:
+  std::complex<double> root(const PieceFactors& by, std::int64_t k) const {
+    return by.scale * (by.inverse ? std::conj(roots_(k)) : roots_(k));
+  }
+  /// Of single values, and of elements of several.
+  void multiply_lines(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,
+                      Real* im) const;
+  void multiply_elements(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,
+                         Real* im) const;
+
   RootTable roots_;
 };
 

@@ -155,10 +155,8 @@ class MirroredRound final : public Round<Real> {
       exchange(left, count, a, b,
                [&](Complex& one, Complex& other, const Complex& root) { untangle(one, other, root, half); });
     } else if (const PieceFactors by = factors(call, 0, 1); !by.all_one()) {
-      for (std::int64_t row = 0; row < rows_; ++row) {
-        factors_.multiply(by, row, left, count, a.re + row * count, a.im + row * count);
-        factors_.multiply(by, row, right, count, b.re + row * count, b.im + row * count);
-      }
+      factors_.multiply(by, left, count, a.re, a.im);
+      factors_.multiply(by, right, count, b.re, b.im);
     }
     if (transposes_) {
       stage_->store_turned(block, a, call.to + left * rows_);

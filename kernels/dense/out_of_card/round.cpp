@@ -69,8 +69,8 @@ class ColumnRound : public Round<Real> {
   /// to live as long.
   typename ColumnStage<Real>::Finish finish(const PieceFactors& by) const {
     if (by.all_one()) return nullptr;
-    return [this, &by](std::int64_t row, std::int64_t column, std::int64_t count, Real* re, Real* im) {
-      factors_.multiply(by, row, first_ + column, count, re, im);
+    return [this, &by](std::int64_t column, std::int64_t count, Real* re, Real* im) {
+      factors_.multiply(by, first_ + column, count, re, im);
     };
   }
   static std::size_t bytes(std::int64_t values) {
