@@ -30,7 +30,7 @@ void HostFactors<Real>::multiply_lines(const PieceFactors& by, std::int64_t colu
   const std::int64_t near_rows = std::min(kNear, by.rows);
   std::vector<Real> memory(static_cast<std::size_t>(2 * (near_rows + 1) * count));
   Real *const near_re = memory.data(), *const near_im = near_re + near_rows * count,
-       *const far_re = near_im + near_rows * count, *const far_im = far_re + count;
+              *const far_re = near_im + near_rows * count, *const far_im = far_re + count;
   const auto put = [](const std::complex<double>& root, Real& to_re, Real& to_im) {
     to_re = static_cast<Real>(root.real());
     to_im = static_cast<Real>(root.imag());

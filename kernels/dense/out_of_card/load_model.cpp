@@ -42,8 +42,12 @@ Deal deal(const PieceLimits& limits, double host_share) {
   const std::int64_t wanted = std::clamp<std::int64_t>(
       dealt.card_units / std::max<std::int64_t>(1, limits.least), 1, kPiecesPerStream * limits.streams);
   const std::int64_t pieces = std::max(wanted, ceil_div(dealt.card_units, limits.most));
-  dealt.piece_units =
-      std::min(limits.most, ceil_div(ceil_div(dealt.card_units, pieces), limits.grain) * limits.grain);
+  // Two pieces for each stream are worth more than good ones.
+  std::int64_t step = std::max(limits.good, limits.grain);
+  while (step > limits.grain && (step > limits.most || 2 * limits.streams * step > dealt.card_units))
+    step = step / 2 % limits.grain == 0 ? step / 2 : limits.grain;
+  const std::int64_t most = limits.most / step * step;
+  dealt.piece_units = std::min(most, ceil_div(ceil_div(dealt.card_units, pieces), step) * step);
   dealt.pieces = ceil_div(dealt.card_units, dealt.piece_units);
   return dealt;
 }

@@ -57,6 +57,7 @@ class MirroredRound final : public Round<Real> {
     return std::min(kLine, units());
   }
   std::int64_t unit_points() const noexcept override { return 2 * rows_; }
+  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
   std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
     return card.columns(rows_, 2 * units);
   }

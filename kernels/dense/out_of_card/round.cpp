@@ -25,6 +25,7 @@ class ColumnRound : public Round<Real> {
     return std::min(kLine, units());
   }
   std::int64_t unit_points() const noexcept override { return array_.slabs; }
+  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
   std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
     return card.columns(array_.slabs, units);
   }

@@ -72,6 +72,8 @@ class Round {
   /// Pieces begin at multiples of it.
   virtual std::int64_t grain() const noexcept = 0;
   virtual std::int64_t unit_points() const noexcept = 0;
+  /// Bytes that a unit adds to each of the rows of a piece; 0: pieces are contiguous.
+  virtual std::size_t row_bytes() const noexcept { return 0; }
   virtual std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const = 0;
   /// Bytes beside a piece of so many units that compute() uses.
   virtual std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t) const {
