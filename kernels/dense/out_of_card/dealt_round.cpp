@@ -142,6 +142,13 @@ void DealtRound<Real>::deal_out(double host_share) {
 }
 
 template <class Real>
+bool DealtRound<Real>::copies_fast() const noexcept {
+  constexpr std::size_t kFastRowBytes = kLongRowBytes / 2;
+  const std::size_t row = round_->row_bytes();
+  return row == 0 || static_cast<std::size_t>(limits_.good) * row >= kFastRowBytes;
+}
+
+template <class Real>
 std::size_t DealtRound<Real>::slot_bytes() const noexcept {
   if (dealt_.pieces == 0) return 0;
   const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;

@@ -56,6 +56,8 @@ class DealtRound {
   static std::size_t least_bytes(const Round<Real>& round, Card<Real>& card);
 
   void deal_out(double host_share);
+  /// Whether the rows of pieces are long enough for the bus.
+  bool copies_fast() const noexcept;
   const Round<Real>& round() const noexcept { return *round_; }
   const PieceLimits& limits() const noexcept { return limits_; }
   const Deal& dealt() const noexcept { return dealt_; }

@@ -14,9 +14,10 @@ template <class Real>
 void OutOfCardFft<Real>::measure() {
   if (card_ == nullptr) return;
   const std::lock_guard lock(mutex_);
+  HostScratch scratch;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     if (parts_[r].round != nullptr) {
-      measure_step(r);
+      measure_step(r, scratch);
     } else {
       measure_transposition(parts_[r]);
     }
@@ -44,9 +45,9 @@ void fill(std::complex<Real>* values, std::int64_t count, cpu::ThreadPool* pool)
 
 /// On an array of the same columns or slabs, but fewer.
 template <class Real>
-void OutOfCardFft<Real>::measure_step(std::size_t number) {
+void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_array) {
   constexpr double kReach = 0.06, kStep = 0.02;
-  constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+  constexpr std::size_t kMostBytes = std::size_t{5} << 29;
   Part& part = parts_[number];
   const bool columns = part.step.kind != Step::Kind::slabs;
   // Samples without gaps have no room for half spectra.
@@ -67,12 +68,11 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
   }
   DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_bytes_, streams_,
                          options_.least_piece_bytes);
-  const std::size_t bytes =
-      array_bytes<Real>(sample.points() + 1);  // a real line's half spectrum has one more
-  const std::shared_ptr<std::byte> memory = CardSlots<Real>::host_memory(*card_, apart ? 2 * bytes : bytes);
-  std::memset(memory.get(), 0, apart ? 2 * bytes : bytes);
-  auto* const values = reinterpret_cast<std::complex<Real>*>(memory.get());
-  auto* const results = apart ? values + sample.points() + 1 : values;
+  // Half spectra of a real line have one value more; a second array begins where whole arrays do, too.
+  const std::int64_t room = (sample.points() / 512 + 1) * 512;
+  std::byte* const memory = scratch_array.of(*card_, array_bytes<Real>(apart ? 2 * room : room));
+  auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+  auto* const results = apart ? values + room : values;
   const double staying = pair_.has(number) ? residency() : 0;
   auto pool = pools_.take();
   slots_.reset();
@@ -163,9 +163,9 @@ void OutOfCardFft<Real>::measure_transposition(Part& part) {
 
 template void OutOfCardFft<float>::measure();
 template void OutOfCardFft<float>::measure_transposition(Part&);
-template void OutOfCardFft<float>::measure_step(std::size_t);
+template void OutOfCardFft<float>::measure_step(std::size_t, HostScratch&);
 template void OutOfCardFft<double>::measure();
 template void OutOfCardFft<double>::measure_transposition(Part&);
-template void OutOfCardFft<double>::measure_step(std::size_t);
+template void OutOfCardFft<double>::measure_step(std::size_t, HostScratch&);
 
 }  // namespace sfft::detail

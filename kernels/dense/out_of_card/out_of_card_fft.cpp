@@ -96,17 +96,33 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
       least = std::max(least, least_bytes(step));
     }
   }
-  if (card_ != nullptr) {
-    budget_ = budget;
-    streams_ = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
-    slot_bytes_ = budget / static_cast<std::size_t>(streams_) / 256 * 256;
+  if (card_ == nullptr) {
+    make_rounds();
+    return;
   }
+  budget_ = budget;
+  const auto with_streams = [&](int streams) {
+    streams_ = streams;
+    slot_bytes_ = budget / static_cast<std::size_t>(streams) / 256 * 256;
+    return make_rounds();
+  };
+  const auto streams = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
+  if (with_streams(streams) || streams < kMostStreams) return;
+  // Two streams overlap nearly as much as three, but their pieces have longer rows.
+  if (!with_streams(streams - 1)) with_streams(streams);
+}
+
+template <class Real>
+bool OutOfCardFft<Real>::make_rounds() {
+  bool fast = true;
   for (Part& part : parts_) {
     if (part.transposition != nullptr) continue;
     part.round =
         std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array), card_.get(),
                                            slot_bytes_, streams_, options_.least_piece_bytes);
+    fast = fast && part.round->copies_fast();
   }
+  return fast;
 }
 
 /// Rates to begin with, where nothing was measured.

@@ -94,11 +94,27 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   };
 
   void plan_steps(std::size_t budget);
+  /// For the streams and the memory of each. Whether all pieces are copied fast.
+  bool make_rounds();
   void assume_profiles();
   void find_pair();
   /// The steps of a call, in their order.
   std::vector<std::size_t> order(bool in_place, bool inverse) const;
-  void measure_step(std::size_t number);
+  /// Host memory that the card reads, kept from one step's sample to the next: locking pages takes time.
+  struct HostScratch {
+    std::shared_ptr<std::byte> memory;
+    std::size_t bytes = 0;
+
+    std::byte* of(Card<Real>& card, std::size_t needed) {
+      if (needed > bytes) {
+        memory.reset();
+        memory = CardSlots<Real>::host_memory(card, needed);
+        bytes = needed;
+      }
+      return memory.get();
+    }
+  };
+  void measure_step(std::size_t number, HostScratch& memory);
   void measure_transposition(Part& part);
   /// On the threads of a pool; microseconds.
   static double transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
