@@ -8,7 +8,7 @@ nlohmann::json bus_rates() {
   return nullptr;
 }
 
-nlohmann::json strided_bus_rates() {
+nlohmann::json column_rates() {
   return nullptr;
 }
 

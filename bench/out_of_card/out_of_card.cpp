@@ -41,7 +41,7 @@ struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
   std::vector<int> fftw;
-  bool automatic = false, gpu = true, real = false, apart = false, bus = false, gathers = false;
+  bool automatic = false, gpu = true, real = false, apart = false, bus = false;
   unsigned fftw_flags = FFTW_MEASURE;
   double fftw_seconds = 600;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
@@ -64,8 +64,6 @@ Arguments parse(int argc, char** argv) {
       arguments.real = true;
     } else if (name == "--apart") {
       arguments.apart = true;
-    } else if (name == "--gathers") {
-      arguments.gathers = true;
     } else if (name == "--bus") {
       arguments.bus = true;
     } else if (name == "--no-gpu") {
@@ -103,7 +101,7 @@ class Bench {
     if (!arguments_.gpu) return;
     file_["device"] = detail::make_gpu_card<float>(0)->name();
     file_["bus_gb_s"] = bench::bus_rates();
-    if (arguments_.bus) file_["columns_gb_s"] = bench::strided_bus_rates();
+    if (arguments_.bus) file_["columns_gb_s"] = bench::column_rates();
     write();
   }
 
@@ -135,7 +133,7 @@ class Bench {
   }
   std::unique_ptr<detail::OutOfCardPlan<float>> plan(const Shape& shape, double budget) const {
     std::shared_ptr<detail::Card<float>> card;
-    if (arguments_.gpu) card = detail::make_gpu_card<float>(0, arguments_.gathers);
+    if (arguments_.gpu) card = detail::make_gpu_card<float>(0);
     const double share = arguments_.gpu ? -1 : 1;
     const detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
     if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, card, options);

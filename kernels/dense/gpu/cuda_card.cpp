@@ -8,7 +8,6 @@
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
 #include "kernels/cuda/stages/mirrored_columns.hpp"
-#include "kernels/cuda/stages/row_copy.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/out_of_card/card.hpp"
 
@@ -18,13 +17,9 @@ namespace {
 
 class CudaStream final : public CardStream {
  public:
-  CudaStream(int device, bool gathers) : device_(device), gathers_(gathers) {}
+  explicit CudaStream(int device) : device_(device) {}
 
-  void copy_in(const CardRows& to, const CardRows& from) override {
-    if (!gathers_ || from.rows == 1) return copy(to, from);
-    const cuda::DeviceScope scope(device_);
-    cuda::launch_copy_rows(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
-  }
+  void copy_in(const CardRows& to, const CardRows& from) override { copy(to, from); }
   void copy_out(const CardRows& to, const CardRows& from) override { copy(to, from); }
   void copy_within(const CardRows& to, const CardRows& from) override { copy(to, from); }
   /// Sleeps: the host's cores have work to do.
@@ -51,7 +46,6 @@ class CudaStream final : public CardStream {
   }
 
   int device_;
-  bool gathers_;
   cuda::OwnedStream stream_;
   cuda::Event done_{cuda::Event::Kind::blocking};
 };
@@ -141,8 +135,7 @@ CufftRequest column_request(std::int64_t points, std::int64_t count, cufftType t
 template <class Real>
 class CudaCard final : public Card<Real> {
  public:
-  CudaCard(int device, bool gathers)
-      : device_(device), gathers_(gathers), name_(cuda::device_info(device).name) {}
+  explicit CudaCard(int device) : device_(device), name_(cuda::device_info(device).name) {}
 
   std::string name() const override { return name_; }
   std::size_t memory_bytes() const override { return cuda::device_info(device_).memory_bytes; }
@@ -162,7 +155,7 @@ class CudaCard final : public Card<Real> {
   }
   std::unique_ptr<CardStream> make_stream() override {
     const cuda::DeviceScope scope(device_);
-    return std::make_unique<CudaStream>(device_, gathers_);
+    return std::make_unique<CudaStream>(device_);
   }
   std::unique_ptr<const CardKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
     const cuda::DeviceScope scope(device_);
@@ -219,7 +212,6 @@ class CudaCard final : public Card<Real> {
   }
 
   int device_;
-  bool gathers_;
   std::string name_;
 };
 
@@ -230,11 +222,11 @@ bool gpu_usable(int device) {
 }
 
 template <class Real>
-std::unique_ptr<Card<Real>> make_gpu_card(int device, bool gathers) {
-  return std::make_unique<CudaCard<Real>>(device, gathers);
+std::unique_ptr<Card<Real>> make_gpu_card(int device) {
+  return std::make_unique<CudaCard<Real>>(device);
 }
 
-template std::unique_ptr<Card<float>> make_gpu_card(int, bool);
-template std::unique_ptr<Card<double>> make_gpu_card(int, bool);
+template std::unique_ptr<Card<float>> make_gpu_card(int);
+template std::unique_ptr<Card<double>> make_gpu_card(int);
 
 }  // namespace sfft::detail

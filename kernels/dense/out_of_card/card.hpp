@@ -123,6 +123,6 @@ class Card {
 bool gpu_usable(int device);
 /// The GPU as a card. Throws Error(backend_unavailable) if there is none.
 template <class Real>
-std::unique_ptr<Card<Real>> make_gpu_card(int device, bool gathers = false);
+std::unique_ptr<Card<Real>> make_gpu_card(int device);
 
 }  // namespace sfft::detail

@@ -89,6 +89,14 @@ std::string OutOfCardFft<Real>::explain() const {
                             (dealt.pieces + streams_ - 1) / streams_, streams_, round.piece_bytes());
       }
     }
+    if (profiled_ && part.round != nullptr && part.round->dealt().pieces > 0) {
+      const auto ms = [&](double unit_us) {
+        return unit_us * static_cast<double>(part.round->dealt().piece_units) / 1e3;
+      };
+      text += fmt::format(
+          " ({:.3g} ms in, {:.3g} of kernels, {:.3g} out; {:.2f} times that beside each other)",
+          ms(part.profile.in_us), ms(part.profile.kernel_us), ms(part.profile.out_us), part.profile.overlap);
+    }
     if (expected[r].us == 0) continue;
     text += fmt::format("; predicted {:.4g} ms ({})", expected[r].us / 1e3,
                         profiled_ ? "from profiling runs" : "from assumed rates");

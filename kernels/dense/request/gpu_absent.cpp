@@ -36,12 +36,12 @@ bool gpu_usable(int) {
 }
 
 template <class Real>
-std::unique_ptr<Card<Real>> make_gpu_card(int, bool) {
+std::unique_ptr<Card<Real>> make_gpu_card(int) {
   no_backend();
 }
 
-template std::unique_ptr<Card<float>> make_gpu_card(int, bool);
-template std::unique_ptr<Card<double>> make_gpu_card(int, bool);
+template std::unique_ptr<Card<float>> make_gpu_card(int);
+template std::unique_ptr<Card<double>> make_gpu_card(int);
 template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const DenseRequest&,
                                                                      std::span<const std::int64_t>);
 template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,
