@@ -4,7 +4,9 @@ import json
 
 from gpu_tables import RESULTS
 
-SWEEPS = ("2d28", "3d1024", "1d28_apart", "1d28", "real_apart", "real", "1d29_real_apart")
+# Those that were measured.
+SWEEPS = [name for name in ("2d28", "3d1024", "1d28_apart", "1d28", "real_apart", "real", "1d29_real_apart")
+          if (RESULTS / f"out_of_card_{name}.json").exists()]
 
 
 def load(name):
@@ -34,14 +36,15 @@ def table_out_of_card():
     for name in SWEEPS:
         data = load(f"out_of_card_{name}")
         bus = data["bus_gb_s"]
-        place = "apart" if data["apart"] else "in place"
+        place = "apart" if data.get("apart") else "in place"
         for row in data["rows"]:
             if "fftw_threads" in row:
                 continue
             bytes_of_array = points_of(row["shape"]) * (4 if data["real"] else 8)
             # Each trip takes the array in and out at once.
             trips_ms = 2e3 * bytes_of_array / (1e9 * min(bus["in_of_both"], bus["out_of_both"]))
-            shares = ", ".join(f"{share:.2f}" for share in row["host_shares"])
+            # Of the steps that were taken: those of calls apart come after those of calls in place.
+            shares = ", ".join(f"{share:.2f}" for share in row["host_shares"][-len(row["rounds"]):])
             measured = "measured: " if row["asked_share"] < 0 else ""
             rounds = ", ".join(f"{r['predicted_ms']:.0f} → {r['ms']:.0f}" for r in row["rounds"])
             fftw = " / ".join(fftw_ratios(data["rows"], threads, row["ms"]) for threads in (4, 16))
