@@ -60,6 +60,30 @@ std::string OutOfCardFft<Real>::name() const {
 }
 
 template <class Real>
+std::string OutOfCardFft<Real>::describe(const Part& part) const {
+  std::string text;
+  if (part.step.calls == Step::Calls::apart) text += "of calls that are not in place, ";
+  if (part.step.calls == Step::Calls::in_place) text += "of calls in place, ";
+  if (part.step.repeats > 1) text += fmt::format("{} times ", part.step.repeats);
+  if (part.round == nullptr) {
+    return text + fmt::format("transposition: the host exchanges {} × {} elements in {} passes",
+                              part.step.array.slabs, part.step.array.slab[0], part.transposition->passes());
+  }
+  const DealtRound<Real>& round = *part.round;
+  const Deal& dealt = round.dealt();
+  text += fmt::format("{}: {} points each, the host does {:.1f} % of {}", round.round().name(),
+                      round.round().unit_points(), 100 * round.host_share(), round.limits().units);
+  if (dealt.pieces == 0) return text;
+  text += fmt::format(", the card {} in {} passes of {} streams, {} bytes a piece", dealt.card_units,
+                      (dealt.pieces + streams_ - 1) / streams_, streams_, round.piece_bytes());
+  if (!profiled_) return text;
+  const auto ms = [&](double unit_us) { return unit_us * static_cast<double>(dealt.piece_units) / 1e3; };
+  const RoundProfile& profile = part.profile;
+  return text + fmt::format(" ({:.3g} ms in, {:.3g} of kernels, {:.3g} out; {:.2f} times that side by side)",
+                            ms(profile.in_us), ms(profile.kernel_us), ms(profile.out_us), profile.overlap);
+}
+
+template <class Real>
 std::string OutOfCardFft<Real>::explain() const {
   std::string text = fmt::format("{}: {} of {}, {} threads of the host", name(), grid_.batch,
                                  grid_.shape.to_string(), options_.threads);
@@ -70,33 +94,7 @@ std::string OutOfCardFft<Real>::explain() const {
                         resident_.columns);
   const std::vector<RoundTimes> expected = predicted(), last = measured();
   for (std::size_t r = 0; r < parts_.size(); ++r) {
-    const Part& part = parts_[r];
-    text += fmt::format("\nround {}, ", r + 1);
-    if (part.step.calls != Step::Calls::all)
-      text +=
-          part.step.calls == Step::Calls::apart ? "of calls that are not in place, " : "of calls in place, ";
-    if (part.step.repeats > 1) text += fmt::format("{} times ", part.step.repeats);
-    if (part.round == nullptr) {
-      text += fmt::format("transposition: the host exchanges {} × {} elements in {} passes",
-                          part.step.array.slabs, part.step.array.slab[0], part.transposition->passes());
-    } else {
-      const DealtRound<Real>& round = *part.round;
-      const Deal& dealt = round.dealt();
-      text += fmt::format("{}: {} points each, the host does {:.1f} % of {}", round.round().name(),
-                          round.round().unit_points(), 100 * round.host_share(), round.limits().units);
-      if (dealt.pieces > 0) {
-        text += fmt::format(", the card {} in {} passes of {} streams, {} bytes a piece", dealt.card_units,
-                            (dealt.pieces + streams_ - 1) / streams_, streams_, round.piece_bytes());
-      }
-    }
-    if (profiled_ && part.round != nullptr && part.round->dealt().pieces > 0) {
-      const auto ms = [&](double unit_us) {
-        return unit_us * static_cast<double>(part.round->dealt().piece_units) / 1e3;
-      };
-      text += fmt::format(
-          " ({:.3g} ms in, {:.3g} of kernels, {:.3g} out; {:.2f} times that beside each other)",
-          ms(part.profile.in_us), ms(part.profile.kernel_us), ms(part.profile.out_us), part.profile.overlap);
-    }
+    text += fmt::format("\nround {}, {}", r + 1, describe(parts_[r]));
     if (expected[r].us == 0) continue;
     text += fmt::format("; predicted {:.4g} ms ({})", expected[r].us / 1e3,
                         profiled_ ? "from profiling runs" : "from assumed rates");
@@ -119,6 +117,8 @@ template std::vector<RoundTimes> OutOfCardFft<float>::predicted() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::predicted() const;
 template std::string OutOfCardFft<float>::name() const;
 template std::string OutOfCardFft<double>::name() const;
+template std::string OutOfCardFft<float>::describe(const Part&) const;
+template std::string OutOfCardFft<double>::describe(const Part&) const;
 template std::string OutOfCardFft<float>::explain() const;
 template std::string OutOfCardFft<double>::explain() const;
 

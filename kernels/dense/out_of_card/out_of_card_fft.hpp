@@ -130,6 +130,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   void plan_residency();
   bool uses_card() const noexcept;
   bool is_measured_in_place() const;
+  std::string describe(const Part& part) const;
   /// Null if nothing is dealt to the card.
   CardSlots<Real>* slots_for(Call& call) const;
 
