@@ -4,7 +4,9 @@ import json
 
 from gpu_tables import RESULTS
 
-SWEEPS = ("2d28", "3d1024", "1d28", "real")
+# Those that were measured.
+SWEEPS = [name for name in ("2d28", "3d1024", "1d28_apart", "1d28", "real_apart", "real", "1d29_real_apart")
+          if (RESULTS / f"out_of_card_{name}.json").exists()]
 
 
 def load(name):
@@ -23,21 +25,31 @@ def shape_text(shape, real):
     return f"{shape.replace('x', ' × ')} {'real' if real else 'complex'}"
 
 
+def fftw_ratios(rows, threads, ms):
+    """How much longer FFTW takes with so many threads; a dash where it did not run."""
+    return next((f"{row['ms'] / ms:.1f}×" for row in rows if row.get("fftw_threads") == threads), "–")
+
+
 def table_out_of_card():
-    lines = ["| float | budget | the host's share of each round | ms | GB/s of data | of two trips over the bus | rounds: predicted → measured, ms |",
-             "|---|---:|---|---:|---:|---:|---|"]
+    lines = ["| float | budget | the host's share of each round | ms | GB/s of data | of two trips over the bus | FFTW, 4 / 16 threads | rounds: predicted → measured, ms |",
+             "|---|---:|---|---:|---:|---:|---:|---|"]
     for name in SWEEPS:
         data = load(f"out_of_card_{name}")
         bus = data["bus_gb_s"]
+        place = "apart" if data.get("apart") else "in place"
         for row in data["rows"]:
+            if "fftw_threads" in row:
+                continue
             bytes_of_array = points_of(row["shape"]) * (4 if data["real"] else 8)
             # Each trip takes the array in and out at once.
             trips_ms = 2e3 * bytes_of_array / (1e9 * min(bus["in_of_both"], bus["out_of_both"]))
-            shares = ", ".join(f"{share:.2f}" for share in row["host_shares"])
+            # Of the steps that were taken: those of calls apart come after those of calls in place.
+            shares = ", ".join(f"{share:.2f}" for share in row["host_shares"][-len(row["rounds"]):])
             measured = "measured: " if row["asked_share"] < 0 else ""
             rounds = ", ".join(f"{r['predicted_ms']:.0f} → {r['ms']:.0f}" for r in row["rounds"])
-            lines.append(f"| {shape_text(row['shape'], data['real'])} | {row['budget_bytes'] / 1e9:g} GB | {measured}{shares} | {row['ms']:.0f} | "
-                         f"{1e-6 * bytes_of_array / row['ms']:.1f} | {100 * trips_ms / row['ms']:.0f} % | {rounds} |")
+            fftw = " / ".join(fftw_ratios(data["rows"], threads, row["ms"]) for threads in (4, 16))
+            lines.append(f"| {shape_text(row['shape'], data['real'])}, {place} | {row['budget_bytes'] / 1e9:g} GB | {measured}{shares} | {row['ms']:.0f} | "
+                         f"{1e-6 * bytes_of_array / row['ms']:.1f} | {100 * trips_ms / row['ms']:.0f} % | {fftw} | {rounds} |")
     return "\n".join(lines)
 
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two streams copy for a while in both directions; rows that lie apart are timed by their length.
+// Two streams copy for a while in both directions, whole arrays or columns of them.
 #include "bench/out_of_card/bus.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <functional>
+#include <tuple>
 
 #include "kernels/cuda/runtime/runtime.hpp"
 
@@ -14,54 +14,95 @@ namespace {
 
 using namespace detail;
 
-constexpr std::size_t kBytes = std::size_t{512} << 20;
-constexpr int kRepeats = 8;
+constexpr std::size_t kArray = std::size_t{2} << 30, kBytes = std::size_t{128} << 20;
 
-double gb_s(const cuda::Event& begin, const cuda::Event& end) {
-  return static_cast<double>(kBytes) * kRepeats / (1e3 * begin.us_until(end));
+/// Times copies of kBytes each in one direction.
+class Way {
+ public:
+  using Copy = std::function<void(int number, cuda::Stream stream)>;
+
+  void start(const Copy& copy, int repeats) {
+    begin_.record(stream_.get());
+    for (int i = 0; i < repeats; ++i) copy(i, stream_.get());
+    end_.record(stream_.get());
+  }
+  double gb_s(int repeats) {
+    cuda::synchronize(stream_.get());
+    return static_cast<double>(kBytes) * repeats / (1e3 * begin_.us_until(end_));
+  }
+
+ private:
+  cuda::OwnedStream stream_;
+  cuda::Event begin_{cuda::Event::Kind::timed}, end_{cuda::Event::Kind::timed};
+};
+
+/// {"in", "out", "in_of_both", "out_of_both"}
+nlohmann::json rates_of(const Way::Copy& copy_in, const Way::Copy& copy_out, int repeats) {
+  Way in, out;
+  const auto both = [&] {
+    in.start(copy_in, repeats);
+    out.start(copy_out, repeats);
+    return std::pair(in.gb_s(repeats), out.gb_s(repeats));
+  };
+  static_cast<void>(both());
+  nlohmann::json rates;
+  in.start(copy_in, repeats);
+  rates["in"] = in.gb_s(repeats);
+  out.start(copy_out, repeats);
+  rates["out"] = out.gb_s(repeats);
+  std::tie(rates["in_of_both"], rates["out_of_both"]) = both();
+  return rates;
 }
 
 }  // namespace
 
 nlohmann::json bus_rates() {
+  constexpr int kRepeats = 32;
   const cuda::DeviceScope scope(0);
-  const cuda::PinnedBuffer host_in(2 * kBytes), host_out(kBytes);
+  const cuda::PinnedBuffer host_in(kBytes), host_out(kBytes);
   const cuda::DeviceBuffer card_in(kBytes), card_out(kBytes);
-  const cuda::OwnedStream in, out;
-  cuda::Event in_begin(cuda::Event::Kind::timed), in_end(cuda::Event::Kind::timed),
-      out_begin(cuda::Event::Kind::timed), out_end(cuda::Event::Kind::timed);
-  const auto copy_in = [&] { cuda::copy_to_device(card_in.data(), host_in.data(), kBytes, in.get()); };
-  const auto copy_out = [&] { cuda::copy_to_host(host_out.data(), card_out.data(), kBytes, out.get()); };
-  nlohmann::json rates;
-  const auto run = [&](bool inwards, bool outwards) {
-    if (inwards) in_begin.record(in.get());
-    if (outwards) out_begin.record(out.get());
-    for (int i = 0; i < kRepeats; ++i) {
-      if (inwards) copy_in();
-      if (outwards) copy_out();
+  return rates_of(
+      [&](int, cuda::Stream stream) { cuda::copy_to_device(card_in.data(), host_in.data(), kBytes, stream); },
+      [&](int, cuda::Stream stream) { cuda::copy_to_host(host_out.data(), card_out.data(), kBytes, stream); },
+      kRepeats);
+}
+
+nlohmann::json column_rates() {
+  constexpr int kRepeats = 8;
+  const cuda::DeviceScope scope(0);
+  const cuda::PinnedBuffer host_in(kArray), host_out(kArray);
+  const cuda::DeviceBuffer card_in(kBytes), card_out(kBytes);
+  nlohmann::json rows = nlohmann::json::array();
+  for (const std::size_t pitch : {128 << 10, (128 << 10) + 8, 512 << 10, 8 << 20}) {
+    for (const std::size_t width : {1 << 10, 2 << 10, 4 << 10, 8 << 10, 11 << 10, 16 << 10, 32 << 10}) {
+      const std::size_t count = std::min(kArray / pitch - 1, kBytes / width),
+                        copies = kBytes / (count * width);
+      /// Other columns each time, until all were copied.
+      const auto each = [&](int number, const auto& copy) {
+        for (std::size_t c = 0; c < copies; ++c)
+          copy((static_cast<std::size_t>(number) * copies + c) % (pitch / width) * width);
+      };
+      nlohmann::json row = rates_of(
+          [&](int number, cuda::Stream stream) {
+            each(number, [&](std::size_t at) {
+              cuda::copy_rows(card_in.data(), width, host_in.data() + at, pitch, width, count, stream);
+            });
+          },
+          [&](int number, cuda::Stream stream) {
+            each(number, [&](std::size_t at) {
+              cuda::copy_rows(host_out.data() + at, pitch, card_out.data(), width, width, count, stream);
+            });
+          },
+          kRepeats);
+      // A whole number of copies may be less than kBytes.
+      for (auto& rate : row)
+        rate = rate.get<double>() * static_cast<double>(copies * count * width) / static_cast<double>(kBytes);
+      row["pitch"] = pitch;
+      row["width"] = width;
+      rows.push_back(std::move(row));
     }
-    if (inwards) in_end.record(in.get());
-    if (outwards) out_end.record(out.get());
-    cuda::synchronize(in.get());
-    cuda::synchronize(out.get());
-  };
-  run(true, true);
-  run(true, false);
-  rates["in"] = gb_s(in_begin, in_end);
-  run(false, true);
-  rates["out"] = gb_s(out_begin, out_end);
-  run(true, true);
-  rates["in_of_both"] = gb_s(in_begin, in_end);
-  rates["out_of_both"] = gb_s(out_begin, out_end);
-  for (const std::size_t width : {256, 1024, 4096, 16384, 65536}) {
-    in_begin.record(in.get());
-    for (int i = 0; i < kRepeats; ++i)
-      cuda::copy_rows(card_in.data(), width, host_in.data(), 2 * width, width, kBytes / width, in.get());
-    in_end.record(in.get());
-    cuda::synchronize(in.get());
-    rates[fmt::format("in_rows_of_{}", width)] = gb_s(in_begin, in_end);
   }
-  return rates;
+  return rows;
 }
 
 }  // namespace sfft::bench

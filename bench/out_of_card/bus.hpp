@@ -6,8 +6,10 @@
 
 namespace sfft::bench {
 
-/// GB/s of long copies: {"in", "out", "in_of_both", "out_of_both"}, the last two at the same time; and
-/// {"in_rows_of_4096", …}: of rows that lie apart. Null in builds without CUDA.
+/// GB/s of long copies: {"in", "out", "in_of_both", "out_of_both"}, the last two at the same time. Null in
+/// builds without CUDA.
 nlohmann::json bus_rates();
+/// The same of columns of an array, for widths and pitches in bytes.
+nlohmann::json column_rates();
 
 }  // namespace sfft::bench

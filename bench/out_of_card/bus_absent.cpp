@@ -8,4 +8,8 @@ nlohmann::json bus_rates() {
   return nullptr;
 }
 
+nlohmann::json column_rates() {
+  return nullptr;
+}
+
 }  // namespace sfft::bench

@@ -2,12 +2,14 @@
 // Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for shares of the host
 // from 0 to 1, beside FFTW on the same array.
 //   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
-//                     [--real] [--threads N] [--repeat N] [--fftw THREADS …] [--fftw-estimate]
-//                     [--fftw-seconds S]
-//                     [--out FILE.json]
-// Float, forward, in place; FFTW in place, too. Shapes of one to three dimensions, complex, or real in rows
-// with room for half spectra. --auto measures the best shares (Planning::measure). Times are medians of wall
-// clocks after a call that is not counted, and the file is written after every row.
+//                     [--real] [--apart] [--threads N] [--repeat N] [--fftw-threads N,N…] [--fftw-estimate]
+//                     [--fftw-seconds S] [--out FILE.json]
+//   bench_out_of_card --bus [--out FILE.json]
+// Float, forward, in place or, with --apart, into another array; FFTW likewise. Shapes of one to three
+// dimensions, complex, or real, in place in rows with room for half spectra. --auto measures the best shares
+// (Planning::measure); what it learned also predicts the times of the shares asked for. Times are medians of
+// wall clocks after a call that is not counted, and the file is written after every row. --bus measures
+// copies of columns alone.
 #include <fftw3.h>
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -38,7 +41,7 @@ struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
   std::vector<int> fftw;
-  bool automatic = false, gpu = true, real = false;
+  bool automatic = false, gpu = true, real = false, apart = false, bus = false;
   unsigned fftw_flags = FFTW_MEASURE;
   double fftw_seconds = 600;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
@@ -59,14 +62,19 @@ Arguments parse(int argc, char** argv) {
       arguments.automatic = true;
     } else if (name == "--real") {
       arguments.real = true;
+    } else if (name == "--apart") {
+      arguments.apart = true;
+    } else if (name == "--bus") {
+      arguments.bus = true;
     } else if (name == "--no-gpu") {
       arguments.gpu = false;
     } else if (name == "--threads") {
       arguments.threads = std::stoi(value());
     } else if (name == "--repeat") {
       arguments.repeat = std::stoi(value());
-    } else if (name == "--fftw") {
-      arguments.fftw.push_back(std::stoi(value()));
+    } else if (name == "--fftw-threads") {
+      std::istringstream counts(value());
+      for (std::string count; std::getline(counts, count, ',');) arguments.fftw.push_back(std::stoi(count));
     } else if (name == "--fftw-estimate") {
       arguments.fftw_flags = FFTW_ESTIMATE;
     } else if (name == "--fftw-seconds") {
@@ -78,7 +86,7 @@ Arguments parse(int argc, char** argv) {
     }
     return true;
   });
-  if (arguments.shapes.empty()) throw std::invalid_argument("give at least one --shape");
+  if (arguments.shapes.empty() && !arguments.bus) throw std::invalid_argument("give at least one --shape");
   if (arguments.budgets.empty()) arguments.budgets.push_back(0);
   return arguments;
 }
@@ -86,42 +94,50 @@ Arguments parse(int argc, char** argv) {
 class Bench {
  public:
   explicit Bench(Arguments arguments) : arguments_(std::move(arguments)) {
-    file_ = {{"commit", SFFT_COMMIT},           {"command", arguments_.command},
-             {"processor", bench::processor()}, {"threads", arguments_.threads},
-             {"real", arguments_.real},         {"rows", json::array()}};
-    if (arguments_.gpu) file_["bus_gb_s"] = bench::bus_rates();
+    file_ = {
+        {"commit", SFFT_COMMIT},         {"command", arguments_.command}, {"processor", bench::processor()},
+        {"threads", arguments_.threads}, {"real", arguments_.real},       {"apart", arguments_.apart},
+        {"rows", json::array()}};
+    if (!arguments_.gpu) return;
+    file_["device"] = detail::make_gpu_card<float>(0)->name();
+    file_["bus_gb_s"] = bench::bus_rates();
+    if (arguments_.bus) file_["columns_gb_s"] = bench::column_rates();
+    write();
   }
 
   void run() {
     for (const Shape& shape : arguments_.shapes) {
       const auto bytes = static_cast<std::size_t>(values_of(shape)) * sizeof(Complex);
-      const std::shared_ptr<std::byte> memory = array(bytes);
-      auto* const values = reinterpret_cast<Complex*>(memory.get());
-      for (const double budget : arguments_.budgets) {
-        for (const double share : arguments_.shares) row(shape, budget, share, values);
-        if (arguments_.automatic) row(shape, budget, -1, values);
-      }
-      for (const int threads : arguments_.fftw) fftw(shape, threads, values);
+      const std::shared_ptr<std::byte> memory = array(bytes),
+                                       other = arguments_.apart ? array(bytes) : memory;
+      const Arrays arrays{reinterpret_cast<Complex*>(memory.get()), reinterpret_cast<Complex*>(other.get())};
+      for (const double budget : arguments_.budgets) shares(shape, budget, arrays);
+      for (const int threads : arguments_.fftw) fftw(shape, threads, arrays);
     }
   }
 
  private:
+  struct Arrays {
+    Complex *from, *to;  ///< may be the same
+  };
+
   std::shared_ptr<std::byte> array(std::size_t bytes) const {
     if (arguments_.gpu) return detail::make_gpu_card<float>(0)->allocate_on_host(bytes);
     return {detail::cpu::make_large_buffer(bytes)};
   }
 
-  /// Of the array, where a real signal has the room of its half spectrum.
+  /// Of the larger array, that of the spectrum. In place, a real signal has the room of its half spectrum.
   std::int64_t values_of(const Shape& shape) const {
     const std::int64_t row = shape[shape.rank() - 1];
     return shape.points() / row * (arguments_.real ? row / 2 + 1 : row);
   }
-  std::unique_ptr<detail::OutOfCardPlan<float>> plan(const Shape& shape, double budget, double share) const {
+  std::unique_ptr<detail::OutOfCardPlan<float>> plan(const Shape& shape, double budget) const {
     std::shared_ptr<detail::Card<float>> card;
     if (arguments_.gpu) card = detail::make_gpu_card<float>(0);
+    const double share = arguments_.gpu ? -1 : 1;
     const detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
     if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, card, options);
-    const std::int64_t pitch = 2 * (shape[shape.rank() - 1] / 2 + 1);
+    const std::int64_t row = shape[shape.rank() - 1], pitch = arguments_.apart ? row : 2 * (row / 2 + 1);
     return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, pitch, card, options);
   }
 
@@ -129,15 +145,19 @@ class Bench {
     fmt::print("{}\n", row.dump());
     std::fflush(stdout);
     file_["rows"].push_back(std::move(row));
+    write();
+  }
+  void write() const {
     if (!arguments_.out.empty()) std::ofstream(arguments_.out) << file_.dump(1) << "\n";
   }
 
   /// Median of transforms of fresh data, in milliseconds.
   template <class Transform>
-  double measured_ms(const Shape& shape, Complex* values, const Transform& transform) const {
+  double measured_ms(const Shape& shape, const Arrays& arrays, const Transform& transform) const {
     std::vector<double> times;
     for (int i = 0; i <= arguments_.repeat; ++i) {
-      bench::fill(values, values_of(shape), arguments_.threads);  // repeated transforms overflow
+      // Repeated transforms in place overflow.
+      if (i == 0 || !arguments_.apart) bench::fill(arrays.from, values_of(shape), arguments_.threads);
       const auto start = Clock::now();
       transform();
       if (i > 0) times.push_back(1e3 * bench::seconds_since(start));
@@ -165,32 +185,53 @@ class Bench {
     return std::sqrt(difference / norm);
   }
 
-  void row(const Shape& shape, double budget, double share, Complex* values) {
-    json row{{"shape", shape.to_string()}, {"budget_bytes", budget}, {"asked_share", share}};
+  /// One plan, with the shares that it chooses and with those asked for.
+  void shares(const Shape& shape, double budget, const Arrays& arrays) {
+    const json row{{"shape", shape.to_string()}, {"budget_bytes", budget}};
     try {
       const auto planning = Clock::now();
-      const auto fft = plan(shape, budget, share);
-      if (share < 0) fft->measure();
-      row["plan_s"] = bench::seconds_since(planning);
-      const detail::cpu::LargeBuffer workspace = detail::cpu::make_large_buffer(fft->workspace_bytes() + 64);
-      row["ms"] = measured_ms(shape, values, [&] { fft->forward(values, values, 1, workspace.get()); });
-      row["host_shares"] = fft->host_shares();
-      const auto measured = fft->measured(), predicted = fft->predicted();
-      for (std::size_t r = 0; r < measured.size(); ++r) {
+      const auto fft = plan(shape, budget);
+      if (arguments_.automatic) fft->measure();
+      const double plan_s = bench::seconds_since(planning);
+      const std::size_t steps = fft->host_shares().size();
+      std::vector<double> shares = arguments_.shares;
+      if (arguments_.automatic) shares.insert(shares.begin(), -1);
+      for (const double share : shares) {
+        if (share >= 0) fft->set_host_shares(std::vector<double>(steps, share));
+        json one = row;
+        one["asked_share"] = share;
+        one["plan_s"] = plan_s;
+        shared_row(shape, *fft, arrays, std::move(one));
+      }
+    } catch (const sfft::Error& failure) {
+      json refused = row;
+      refused["error"] = failure.what();
+      add(std::move(refused));
+    }
+  }
+
+  void shared_row(const Shape& shape, const detail::OutOfCardPlan<float>& fft, const Arrays& arrays,
+                  json row) {
+    const detail::cpu::LargeBuffer workspace = detail::cpu::make_large_buffer(fft.workspace_bytes() + 64);
+    row["ms"] = measured_ms(shape, arrays, [&] { fft.forward(arrays.from, arrays.to, 1, workspace.get()); });
+    const std::vector<double> shares = fft.host_shares();
+    const auto measured = fft.measured(), predicted = fft.predicted();
+    for (std::size_t r = 0; r < measured.size(); ++r) {
+      if (measured[r].us > 0) {  // of the steps that such a call takes
+        if (measured.size() == shares.size()) row["host_shares"].push_back(shares[r]);
         row["rounds"].push_back({{"ms", measured[r].us / 1e3},
                                  {"card_ms", measured[r].card_us / 1e3},
                                  {"host_ms", measured[r].host_us / 1e3},
                                  {"predicted_ms", predicted[r].us / 1e3}});
       }
-      row["difference_to_first_row"] = error(shape, values);
-      row["explain"] = fft->explain();
-    } catch (const sfft::Error& failure) {
-      row["error"] = failure.what();
     }
+    if (measured.size() != shares.size()) row["host_shares"] = shares;
+    row["difference_to_first_row"] = error(shape, arrays.to);
+    row["explain"] = fft.explain();
     add(std::move(row));
   }
 
-  void fftw(const Shape& shape, int threads, Complex* values) {
+  void fftw(const Shape& shape, int threads, const Arrays& arrays) {
     json row{{"shape", shape.to_string()}, {"engine", std::string(fftwf_version)}, {"fftw_threads", threads}};
     static const bool ready = fftwf_init_threads() != 0;
     if (!ready) throw std::runtime_error("FFTW has no threads");
@@ -198,17 +239,18 @@ class Bench {
     fftwf_set_timelimit(arguments_.fftw_seconds);
     std::vector<int> extents;
     for (const std::int64_t n : shape.extents()) extents.push_back(static_cast<int>(n));
-    auto* const data = reinterpret_cast<fftwf_complex*>(values);
+    auto* const from = reinterpret_cast<fftwf_complex*>(arrays.from);
+    auto* const to = reinterpret_cast<fftwf_complex*>(arrays.to);
     const auto planning = Clock::now();
     const fftwf_plan plan =
         arguments_.real
-            ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), reinterpret_cast<float*>(values), data,
+            ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), reinterpret_cast<float*>(from), to,
                                  arguments_.fftw_flags)
-            : fftwf_plan_dft(shape.rank(), extents.data(), data, data, FFTW_FORWARD, arguments_.fftw_flags);
+            : fftwf_plan_dft(shape.rank(), extents.data(), from, to, FFTW_FORWARD, arguments_.fftw_flags);
     row["plan_s"] = bench::seconds_since(planning);
     row["flags"] = arguments_.fftw_flags == FFTW_MEASURE ? "measure" : "estimate";
-    row["ms"] = measured_ms(shape, values, [&] { fftwf_execute(plan); });
-    row["difference_to_first_row"] = error(shape, values);
+    row["ms"] = measured_ms(shape, arrays, [&] { fftwf_execute(plan); });
+    row["difference_to_first_row"] = error(shape, arrays.to);
     fftwf_destroy_plan(plan);
     add(std::move(row));
   }

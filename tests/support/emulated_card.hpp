@@ -133,6 +133,71 @@ class EmulatedKernel final : public detail::CardKernel<Real> {
   std::shared_ptr<EmulatedState> state_;
 };
 
+/// Real FFTs in place, of rows with the room of half spectra.
+template <class Real>
+class EmulatedRealKernel final : public detail::CardKernel<Real> {
+ public:
+  EmulatedRealKernel(std::vector<std::int64_t> grid, std::int64_t batch, std::shared_ptr<EmulatedState> state)
+      : grid_(std::move(grid)), batch_(batch), state_(std::move(state)) {
+    for (const std::int64_t n : grid_) points_ *= n;
+  }
+
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>(points_ * batch_) * sizeof(Real);
+  }
+  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
+           detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=, this] {
+      std::memset(workspace, 0xFF, workspace_bytes());
+      for (std::int64_t b = 0; b < batch_; ++b) {
+        std::complex<Real>* const one = piece + b * rows() * kept();
+        inverse ? back(one) : there(one);
+      }
+      ++state_->pieces;
+    });
+  }
+
+ private:
+  std::int64_t rows() const { return points_ / grid_.back(); }
+  std::int64_t kept() const { return grid_.back() / 2 + 1; }
+  void there(std::complex<Real>* one) const {
+    const auto* const reals = reinterpret_cast<const Real*>(one);
+    std::vector<std::complex<double>> x;
+    for (std::int64_t r = 0; r < rows(); ++r)
+      for (std::int64_t t = 0; t < grid_.back(); ++t) x.emplace_back(reals[r * 2 * kept() + t]);
+    x = direct_dft(std::move(x), grid_, 1);
+    for (std::int64_t i = 0; i < rows() * kept(); ++i)
+      one[i] = std::complex<Real>(x[static_cast<std::size_t>(i / kept() * grid_.back() + i % kept())]);
+  }
+  /// The row of the opposite frequencies, dimension by dimension.
+  std::int64_t opposite(std::int64_t row) const {
+    std::int64_t other = 0, stride = 1;
+    for (auto n = grid_.rbegin() + 1; n != grid_.rend(); stride *= *n++) {
+      other += (*n - row % *n) % *n * stride;
+      row /= *n;
+    }
+    return other;
+  }
+  void back(std::complex<Real>* one) const {
+    const std::int64_t n = grid_.back();
+    std::vector<std::complex<double>> x;
+    for (std::int64_t r = 0; r < rows(); ++r)
+      for (std::int64_t k = 0; k < n; ++k)  // conjugates throughout: an inverse transform of a real signal
+        x.emplace_back(k < kept() ? std::conj(std::complex<double>(one[r * kept() + k]))
+                                  : std::complex<double>(one[opposite(r) * kept() + n - k]));
+    x = direct_dft(std::move(x), grid_, 1);
+    auto* const reals = reinterpret_cast<Real*>(one);
+    for (std::int64_t r = 0; r < rows(); ++r)
+      for (std::int64_t t = 0; t < 2 * kept(); ++t)  // nobody may rely on gaps
+        reals[r * 2 * kept() + t] =
+            t < n ? static_cast<Real>(x[static_cast<std::size_t>(r * n + t)].real()) : Real(NAN);
+  }
+
+  std::vector<std::int64_t> grid_;
+  std::int64_t batch_, points_ = 1;
+  std::shared_ptr<EmulatedState> state_;
+};
+
 template <class Real>
 class EmulatedCard final : public detail::Card<Real> {
  public:
@@ -185,23 +250,76 @@ class EmulatedCard final : public detail::Card<Real> {
     const std::int64_t pitch = std::exchange(extents.back(), row_points);
     return std::make_unique<const EmulatedKernel<Real>>(std::move(extents), pitch, 1, count, state_);
   }
+  std::unique_ptr<const detail::CardKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
+                                                             std::int64_t count) override {
+    std::vector<std::int64_t> extents(stored.extents().begin(), stored.extents().end());
+    extents.back() = row_points;
+    return std::make_unique<const EmulatedRealKernel<Real>>(std::move(extents), count, state_);
+  }
   void multiply(std::complex<Real>* piece, const detail::PieceFactors& by,
                 detail::CardStream& stream) const override {
     static_cast<EmulatedStream&>(stream).push([=] {
-      for (std::int64_t i = 0; i < by.rows * by.columns; ++i) {
-        std::complex<double> factor = by.scale;
-        if (by.twiddles.length > 0) {
-          const std::int64_t line = (by.first_column + i % by.columns) / by.twiddles.element;
-          const auto turn =
-              static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
-          factor *= std::polar(1.0, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
-        }
-        piece[i] = std::complex<Real>(std::complex<double>(piece[i]) * factor);
-      }
+      for (std::int64_t i = 0; i < by.rows * by.columns; ++i) piece[i] = multiplied(piece, by, i);
+    });
+  }
+  void multiply_turned(const std::complex<Real>* piece, const detail::PieceFactors& by,
+                       std::complex<Real>* to, detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      for (std::int64_t i = 0; i < by.rows * by.columns; ++i)
+        to[i % by.columns * by.rows + i / by.columns] = multiplied(piece, by, i);
+    });
+  }
+  void untangle(std::complex<Real>* piece, const detail::MirroredPiece& of, double scale,
+                detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      exchange(piece, of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
+        const std::complex<double> even = 0.5 * (a + std::conj(b)),
+                                   odd = (a - std::conj(b)) / std::complex<double>(0, 2);
+        a = scale * (even + root * odd);
+        b = scale * std::conj(even - root * odd);
+      });
+    });
+  }
+  void tangle(std::complex<Real>* piece, const detail::MirroredPiece& of,
+              detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      exchange(piece, of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
+        const std::complex<double> even = a + std::conj(b), odd = std::conj(root) * (a - std::conj(b));
+        a = even + std::complex<double>(0, 1) * odd;
+        b = std::conj(even) + std::complex<double>(0, 1) * std::conj(odd);
+      });
     });
   }
 
  private:
+  /// The spectrum of even samples E, that of odd ones O: pairs are E + i·O, half spectra E + w^k·O.
+  template <class Job>
+  static void exchange(std::complex<Real>* piece, const detail::MirroredPiece& of, const Job& job) {
+    for (std::int64_t r = 0; r < of.rows; ++r) {
+      for (std::int64_t c = 0; c < of.columns / 2; ++c) {
+        std::complex<Real>& one = piece[r * of.columns + c];
+        std::complex<Real>& other = piece[(of.rows - 1 - r) * of.columns + of.columns - 1 - c];
+        std::complex<double> a(one), b(other);
+        const auto k = static_cast<double>(r * of.width + of.first + c);
+        job(a, b, std::polar(1.0, -3.14159265358979323846 * k / static_cast<double>(of.rows * of.width)));
+        one = std::complex<Real>(a);
+        other = std::complex<Real>(b);
+      }
+    }
+  }
+  static std::complex<Real> multiplied(const std::complex<Real>* piece, const detail::PieceFactors& by,
+                                       std::int64_t i) {
+    const std::complex<double> value(piece[i]);
+    if (by.twiddles.length == 0) return std::complex<Real>(value * by.scale);
+    std::int64_t column = by.first_column + i % by.columns;
+    if (by.mirrored_width > 0 && i % by.columns >= by.columns / 2)
+      column = by.mirrored_width - (by.first_column + by.columns - 1 - i % by.columns);
+    const std::int64_t line = column / by.twiddles.element;
+    const auto turn = static_cast<double>(i / by.columns * line) / static_cast<double>(by.twiddles.length);
+    const auto factor = std::polar(by.scale, (by.inverse ? 2 : -2) * 3.14159265358979323846 * turn);
+    return std::complex<Real>(value * factor);
+  }
+
   std::shared_ptr<EmulatedState> state_;
 };
 

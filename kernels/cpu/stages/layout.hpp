@@ -27,6 +27,9 @@ struct LayoutKernels {
                           Real* re, Real* im);
   void (*store_transposed)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
                            Real scale, std::int64_t pitch, Real* to);
+  /// Multiplies value c of `rows` rows by far[c]·near[r·columns + c], split as they are.
+  void (*turn_rows)(Real* re, Real* im, std::int64_t rows, std::int64_t columns, const Real* near_re,
+                    const Real* near_im, const Real* far_re, const Real* far_im);
   /// The half spectrum X[0 … h], interleaved, of a real signal of 2h points, from Z, the FFT of h pairs
   /// x[2t] + i x[2t + 1]: X[k] = (Z[k] + conj Z[h−k])/2 + w^k (Z[k] − conj Z[h−k])/2i, w = exp(−πi/h).
   /// roots_re, roots_im: w^k for k < h.

@@ -38,6 +38,22 @@ void interleave(const Real* __restrict re, const Real* __restrict im, std::int64
   }
 }
 
+template <class Real>
+void turn_rows(Real* __restrict re, Real* __restrict im, std::int64_t rows, std::int64_t columns,
+               const Real* __restrict near_re, const Real* __restrict near_im, const Real* __restrict far_re,
+               const Real* __restrict far_im) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t row = r * columns;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const Real c_re = far_re[c] * near_re[row + c] - far_im[c] * near_im[row + c],
+                 c_im = far_re[c] * near_im[row + c] + far_im[c] * near_re[row + c];
+      const Real x = re[row + c], y = im[row + c];
+      re[row + c] = x * c_re - y * c_im;
+      im[row + c] = x * c_im + y * c_re;
+    }
+  }
+}
+
 /// Rows ahead of the one that is copied: the processor does not foresee rows that are far apart.
 template <int kWrite, class Real>
 SFFT_BUTTERFLY void prefetch_row(const Real* row, std::int64_t columns, std::int64_t pitch,
@@ -157,6 +173,7 @@ constexpr LayoutKernels<Real> kTable{
     store_rows_by<Real, Simd<Real>::kLanes>,
     load_transposed_by<Real, Simd<Real>::kLanes>,
     store_transposed_by<Real, Simd<Real>::kLanes>,
+    turn_rows<Real>,
     untangle_by<Real, Simd<Real>::kLanes>,
     tangle<Real>,
     untangle_lanes_by<Real, Simd<Real>::kLanes>,

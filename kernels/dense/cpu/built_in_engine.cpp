@@ -56,6 +56,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
 
   void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
                const EngineScratch& scratch) const override {
+    if (rows_ == 1) return row_.forward(signal, type, spectrum, scratch.workspace);
     const auto row_bytes = static_cast<std::size_t>(row_points_) * element_bytes(type);
     over_rows(scratch, [&](const auto& stage, std::int64_t row, std::byte* workspace) {
       stage.forward(static_cast<const std::byte*>(signal) + static_cast<std::size_t>(row) * row_bytes, type,

@@ -153,23 +153,61 @@ ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_
 template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                               bool inverse, std::byte* workspace, const Finish& finish) const {
-  const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
-  const std::int64_t column = block * block_;
-  const std::int64_t columns = block + 1 < blocks_ ? block_ : columns_ - column;
-  SplitWorkspace<Real> split(workspace, buffer_reals_);
+  const std::int64_t column = block * block_, columns = columns_of(block);
+  SplitWorkspace<Real> own = split(workspace);
   const cpu::SmallFft<Real>& fft = columns == block_ ? *full_ : *last_;
-  const auto* const x = reinterpret_cast<const Real*>(from + column);
-  auto* const y = reinterpret_cast<Real*>(to + column);
-  const cpu::ComplexEnds<Real> ends{x, pitch_, y, pitch_, 1, inverse};
+  const cpu::ComplexEnds<Real> ends{reinterpret_cast<const Real*>(from + column),
+                                    pitch_,
+                                    reinterpret_cast<Real*>(to + column),
+                                    pitch_,
+                                    1,
+                                    inverse};
   if (!finish && fft.line().can(ends)) {
-    fft.line().execute(ends, {split.re, split.im, split.other_re, split.other_im});
+    fft.line().execute(ends, {own.re, own.im, own.other_re, own.other_im});
     return;
   }
-  layout.load_rows(x, pitch_, n_, columns, split.re, split.im);
-  split.transform(fft, inverse);
-  for (std::int64_t m = 0; finish && m < n_; ++m)
-    finish(m, column, columns, split.re + m * columns, split.im + m * columns);
-  layout.store_rows(split.re, split.im, n_, columns, pitch_, y);
+  load(block, from + column, own);
+  transform(block, inverse, own);
+  if (finish) finish(column, columns, own.re, own.im);
+  store(block, own, to + column);
+}
+
+template <class Real>
+void ColumnStage<Real>::turned_block(std::int64_t block, const std::complex<Real>* from,
+                                     std::complex<Real>* to, bool inverse, std::byte* workspace,
+                                     const Finish& finish) const {
+  const std::int64_t column = block * block_, columns = columns_of(block);
+  SplitWorkspace<Real> own = split(workspace);
+  load(block, from + column, own);
+  transform(block, inverse, own);
+  if (finish) finish(column, columns, own.re, own.im);
+  store_turned(block, own, to + column * n_);
+}
+
+template <class Real>
+void ColumnStage<Real>::load(std::int64_t block, const std::complex<Real>* from,
+                             const SplitWorkspace<Real>& split) const {
+  cpu::layout_kernels<Real>().load_rows(reinterpret_cast<const Real*>(from), pitch_, n_, columns_of(block),
+                                        split.re, split.im);
+}
+
+template <class Real>
+void ColumnStage<Real>::transform(std::int64_t block, bool inverse, SplitWorkspace<Real>& split) const {
+  split.transform(columns_of(block) == block_ ? *full_ : *last_, inverse);
+}
+
+template <class Real>
+void ColumnStage<Real>::store(std::int64_t block, const SplitWorkspace<Real>& split,
+                              std::complex<Real>* to) const {
+  cpu::layout_kernels<Real>().store_rows(split.re, split.im, n_, columns_of(block), pitch_,
+                                         reinterpret_cast<Real*>(to));
+}
+
+template <class Real>
+void ColumnStage<Real>::store_turned(std::int64_t block, const SplitWorkspace<Real>& split,
+                                     std::complex<Real>* to) const {
+  cpu::layout_kernels<Real>().store_transposed(split.re, split.im, columns_of(block), n_, 1, n_,
+                                               reinterpret_cast<Real*>(to));
 }
 
 template <class Real>

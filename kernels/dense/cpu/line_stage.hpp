@@ -82,17 +82,31 @@ class ColumnStage {
 
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
   std::int64_t blocks() const noexcept { return blocks_; }
-  /// What happens to the results of a row while they are in cache: re, im of columns first … first + count −
-  /// 1.
-  using Finish =
-      std::function<void(std::int64_t row, std::int64_t first, std::int64_t count, Real* re, Real* im)>;
+  /// What happens to results while they are in cache: n rows of columns first … first + count − 1.
+  using Finish = std::function<void(std::int64_t first, std::int64_t count, Real* re, Real* im)>;
   /// Transforms one block of the n rows from `from` to `to`, which may be the same. Blocks may run at the
   /// same time, each with its own workspace.
   void block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
              std::byte* workspace, const Finish& finish = nullptr) const;
+  /// The same, transposed: results of column c become n contiguous values from to + c·n on, which is another
+  /// array.
+  void turned_block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
+                    std::byte* workspace, const Finish& finish) const;
   /// All blocks.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                  std::byte* workspace) const;
+
+  /// Columns of a block; it begins at block · columns_of(0).
+  std::int64_t columns_of(std::int64_t block) const noexcept {
+    return block + 1 < blocks_ ? block_ : columns_ - block * block_;
+  }
+  /// What block() and turned_block() do, step by step, for columns from `from` and `to` on that need not be
+  /// those of the block.
+  SplitWorkspace<Real> split(std::byte* workspace) const { return {workspace, buffer_reals_}; }
+  void load(std::int64_t block, const std::complex<Real>* from, const SplitWorkspace<Real>& split) const;
+  void transform(std::int64_t block, bool inverse, SplitWorkspace<Real>& split) const;
+  void store(std::int64_t block, const SplitWorkspace<Real>& split, std::complex<Real>* to) const;
+  void store_turned(std::int64_t block, const SplitWorkspace<Real>& split, std::complex<Real>* to) const;
 
  private:
   std::int64_t n_, columns_, pitch_, block_;

@@ -7,6 +7,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
+#include "kernels/cuda/stages/mirrored_columns.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/out_of_card/card.hpp"
 
@@ -73,6 +74,31 @@ class CudaKernel final : public CardKernel<Real> {
   CufftTransform transform_;
 };
 
+/// The cuFFT plans of real transforms in place, one for each direction.
+template <class Real>
+class CudaRealKernel final : public CardKernel<Real> {
+ public:
+  CudaRealKernel(const CufftRequest& forward, const CufftRequest& inverse, int device)
+      : device_(device), forward_(forward), inverse_(inverse) {}
+
+  std::size_t workspace_bytes() const noexcept override {
+    return std::max(forward_.work_bytes(), inverse_.work_bytes());
+  }
+  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace, CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    auto* const values = reinterpret_cast<typename CufftApi<Real>::Complex*>(piece);
+    auto* const samples = reinterpret_cast<Real*>(piece);
+    (inverse ? inverse_ : forward_).run(workspace, queue_of(stream), [&](cufftHandle handle) {
+      return inverse ? CufftApi<Real>::inverse(handle, values, samples)
+                     : CufftApi<Real>::forward(handle, samples, values);
+    });
+  }
+
+ private:
+  int device_;
+  CufftTransform forward_, inverse_;
+};
+
 /// Dimensions of one point are left out: cuFFT is slower with them.
 CufftRequest slab_request(const Shape& stored, std::int64_t row_points, std::int64_t count, cufftType type) {
   CufftRequest request;
@@ -88,6 +114,16 @@ CufftRequest slab_request(const Shape& stored, std::int64_t row_points, std::int
   request.out = request.in;
   request.type = type;
   request.batch = count;
+  return request;
+}
+
+/// Of half spectra in rows without gaps, and of samples in the same rows.
+CufftRequest real_slab_request(const Shape& stored, std::int64_t row_points, std::int64_t count,
+                               cufftType type, bool inverse) {
+  CufftRequest request = slab_request(stored, row_points, count, type);
+  CufftLayout& samples = inverse ? request.out : request.in;
+  samples.embed[static_cast<std::size_t>(request.rank - 1)] *= 2;
+  samples.distance *= 2;
   return request;
 }
 
@@ -132,15 +168,42 @@ class CudaCard final : public Card<Real> {
     return std::make_unique<const CudaKernel<Real>>(
         slab_request(stored, row_points, count, CufftApi<Real>::kComplex), device_);
   }
+  std::unique_ptr<const CardKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
+                                                     std::int64_t count) override {
+    const cuda::DeviceScope scope(device_);
+    using Api = CufftApi<Real>;
+    return std::make_unique<const CudaRealKernel<Real>>(
+        real_slab_request(stored, row_points, count, Api::kForward, false),
+        real_slab_request(stored, row_points, count, Api::kInverse, true), device_);
+  }
   void multiply(std::complex<Real>* piece, const PieceFactors& by, CardStream& stream) const override {
     const cuda::DeviceScope scope(device_);
-    cuda::launch_multiply(
-        reinterpret_cast<cuda::Complex<Real>*>(piece),
-        {by.rows, by.columns, by.first_column, by.twiddles.length, by.twiddles.element, by.inverse, by.scale},
-        queue_of(stream));
+    cuda::launch_multiply(reinterpret_cast<cuda::Complex<Real>*>(piece), factors_of(by), queue_of(stream));
+  }
+  void multiply_turned(const std::complex<Real>* piece, const PieceFactors& by, std::complex<Real>* to,
+                       CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_multiply_turned(reinterpret_cast<const cuda::Complex<Real>*>(piece), factors_of(by),
+                                 reinterpret_cast<cuda::Complex<Real>*>(to), queue_of(stream));
+  }
+  void untangle(std::complex<Real>* piece, const MirroredPiece& columns, double scale,
+                CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_untangle(reinterpret_cast<cuda::Complex<Real>*>(piece),
+                          {columns.rows, columns.columns, columns.first, columns.width}, scale,
+                          queue_of(stream));
+  }
+  void tangle(std::complex<Real>* piece, const MirroredPiece& columns, CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_tangle(reinterpret_cast<cuda::Complex<Real>*>(piece),
+                        {columns.rows, columns.columns, columns.first, columns.width}, queue_of(stream));
   }
 
  private:
+  static cuda::ColumnFactors factors_of(const PieceFactors& by) noexcept {
+    return {by.rows,    by.columns, by.first_column,  by.twiddles.length, by.twiddles.element,
+            by.inverse, by.scale,   by.mirrored_width};
+  }
   template <class Kind>
   std::shared_ptr<std::byte> shared(std::size_t bytes) const {
     const cuda::DeviceScope scope(device_);

@@ -49,6 +49,13 @@ struct Twiddles {
   std::int64_t length = 0, element = 1;
 };
 
+/// Columns of an array of rows × width values in a piece of rows × columns: those from `first` on, and, as
+/// the second half, those of the opposite frequencies, width − first − columns/2 + 1 … width − first. The
+/// value at row r and column c of the array has frequency r·width + c of rows·width.
+struct MirroredPiece {
+  std::int64_t rows = 1, columns = 2, first = 1, width = 3;
+};
+
 /// What the values of a piece of rows × columns are multiplied by after its FFTs.
 struct PieceFactors {
   std::int64_t rows = 1, columns = 1;
@@ -56,6 +63,7 @@ struct PieceFactors {
   Twiddles twiddles;
   bool inverse = false;
   double scale = 1;
+  std::int64_t mirrored_width = 0;  ///< of a mirrored piece, or 0
 
   bool all_one() const noexcept { return twiddles.length == 0 && scale == 1; }
 };
@@ -96,7 +104,19 @@ class Card {
   /// row are transformed. What happens to the others does not matter.
   virtual std::unique_ptr<const CardKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
                                                         std::int64_t count) = 0;
+  /// Real FFTs of `count` slabs in place, from samples in the beginnings of rows to half spectra, stored in a
+  /// shape, and back. What lies between samples does not matter.
+  virtual std::unique_ptr<const CardKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
+                                                             std::int64_t count) = 0;
+  /// Without twiddles both parts of a value are multiplied by the scale, each by itself: they may be samples.
   virtual void multiply(std::complex<Real>* piece, const PieceFactors& factors, CardStream& stream) const = 0;
+  /// The same, and transposed: columns of the piece become rows of `to`, which is other memory.
+  virtual void multiply_turned(const std::complex<Real>* piece, const PieceFactors& factors,
+                               std::complex<Real>* to, CardStream& stream) const = 0;
+  /// From the transform of pairs of samples to half spectra, times `scale`, and back, as in RealPasses.
+  virtual void untangle(std::complex<Real>* piece, const MirroredPiece& columns, double scale,
+                        CardStream& stream) const = 0;
+  virtual void tangle(std::complex<Real>* piece, const MirroredPiece& columns, CardStream& stream) const = 0;
 };
 
 /// Whether there is such a GPU and this build has code for it.

@@ -56,6 +56,8 @@ class DealtRound {
   static std::size_t least_bytes(const Round<Real>& round, Card<Real>& card);
 
   void deal_out(double host_share);
+  /// Whether the rows of pieces are long enough for the bus.
+  bool copies_fast() const noexcept;
   const Round<Real>& round() const noexcept { return *round_; }
   const PieceLimits& limits() const noexcept { return limits_; }
   const Deal& dealt() const noexcept { return dealt_; }
@@ -79,6 +81,7 @@ class DealtRound {
   std::size_t data_bytes(std::int64_t units) const noexcept {
     return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
   }
+  std::size_t needed_bytes(const CardKernel<Real>& kernel, std::int64_t units) const;
   void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const;
 
   std::unique_ptr<Round<Real>> round_;

@@ -2,8 +2,6 @@
 // What an out-of-card plan says about itself: steps, shares, predicted and measured times.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "kernels/dense/out_of_card/out_of_card_fft.hpp"
 
 namespace sfft::detail {
@@ -15,29 +13,42 @@ std::vector<RoundTimes> OutOfCardFft<Real>::measured() const {
 }
 
 template <class Real>
+bool OutOfCardFft<Real>::is_measured_in_place() const {
+  const std::lock_guard lock(mutex_);
+  return measured_in_place_;
+}
+
+template <class Real>
 std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
   // Of the columns, and of the card's slabs, this is not copied between the rounds.
-  std::array<double, 2> spared{0, 0};
+  double of_columns = 0, of_slabs = 0;
   if (resident_.slabs > 0) {
     const auto ratio = [](std::int64_t a, std::int64_t b) {
       return static_cast<double>(a) / static_cast<double>(b);
     };
-    const CardArray& array = parts_[0].step.array;
-    spared = {ratio(resident_.slabs, array.slabs),
-              ratio(resident_.slabs, parts_[1].round->dealt().card_units) *
-                  ratio(resident_.columns, array.slab_points())};
+    const CardArray& array = parts_[static_cast<std::size_t>(pair_.columns)].step.array;
+    const DealtRound<Real>& slabs = *parts_[static_cast<std::size_t>(pair_.slabs)].round;
+    of_columns = ratio(resident_.slabs, array.slabs);
+    of_slabs =
+        ratio(resident_.slabs, slabs.dealt().card_units) * ratio(resident_.columns, array.slab_points());
   }
+  const bool in_place = options_.in_place || is_measured_in_place();
   std::vector<RoundTimes> times;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const Part& part = parts_[r];
+    if (!part.step.taken(in_place)) {
+      times.emplace_back();
+      continue;
+    }
     const auto repeats = static_cast<double>(part.step.repeats);
     if (part.round == nullptr) {
       times.push_back({part.profile.host_us * repeats, 0, part.profile.host_us * repeats});
       continue;
     }
     const RoundTimes one =
-        predict(with_residency(r, r < 2 ? spared[r] : 0), part.round->limits(), part.round->host_share());
-    times.push_back({one.us * part.correction * repeats, one.card_us * repeats, one.host_us * repeats});
+        predict(with_residency(r, static_cast<int>(r) == pair_.slabs ? of_slabs : of_columns),
+                part.round->limits(), part.round->host_share());
+    times.push_back({one.us * repeats, one.card_us * repeats, one.host_us * repeats});
   }
   return times;
 }
@@ -46,6 +57,30 @@ template <class Real>
 std::string OutOfCardFft<Real>::name() const {
   if (card_ == nullptr) return "out of card, host alone";
   return fmt::format("out of card, {} and host", card_->name());
+}
+
+template <class Real>
+std::string OutOfCardFft<Real>::describe(const Part& part) const {
+  std::string text;
+  if (part.step.calls == Step::Calls::apart) text += "of calls that are not in place, ";
+  if (part.step.calls == Step::Calls::in_place) text += "of calls in place, ";
+  if (part.step.repeats > 1) text += fmt::format("{} times ", part.step.repeats);
+  if (part.round == nullptr) {
+    return text + fmt::format("transposition: the host exchanges {} × {} elements in {} passes",
+                              part.step.array.slabs, part.step.array.slab[0], part.transposition->passes());
+  }
+  const DealtRound<Real>& round = *part.round;
+  const Deal& dealt = round.dealt();
+  text += fmt::format("{}: {} points each, the host does {:.1f} % of {}", round.round().name(),
+                      round.round().unit_points(), 100 * round.host_share(), round.limits().units);
+  if (dealt.pieces == 0) return text;
+  text += fmt::format(", the card {} in {} passes of {} streams, {} bytes a piece", dealt.card_units,
+                      (dealt.pieces + streams_ - 1) / streams_, streams_, round.piece_bytes());
+  if (!profiled_) return text;
+  const auto ms = [&](double unit_us) { return unit_us * static_cast<double>(dealt.piece_units) / 1e3; };
+  const RoundProfile& profile = part.profile;
+  return text + fmt::format(" ({:.3g} ms in, {:.3g} of kernels, {:.3g} out; {:.2f} times that side by side)",
+                            ms(profile.in_us), ms(profile.kernel_us), ms(profile.out_us), profile.overlap);
 }
 
 template <class Real>
@@ -59,22 +94,8 @@ std::string OutOfCardFft<Real>::explain() const {
                         resident_.columns);
   const std::vector<RoundTimes> expected = predicted(), last = measured();
   for (std::size_t r = 0; r < parts_.size(); ++r) {
-    const Part& part = parts_[r];
-    text += fmt::format("\nround {}, ", r + 1);
-    if (part.step.repeats > 1) text += fmt::format("{} times ", part.step.repeats);
-    if (part.round == nullptr) {
-      text += fmt::format("transposition: the host exchanges {} × {} elements in {} passes",
-                          part.step.array.slabs, part.step.array.slab[0], part.transposition->passes());
-    } else {
-      const DealtRound<Real>& round = *part.round;
-      const Deal& dealt = round.dealt();
-      text += fmt::format("{}: {} points each, the host does {:.1f} % of {}", round.round().name(),
-                          round.round().unit_points(), 100 * round.host_share(), round.limits().units);
-      if (dealt.pieces > 0) {
-        text += fmt::format(", the card {} in {} passes of {} streams, {} bytes a piece", dealt.card_units,
-                            (dealt.pieces + streams_ - 1) / streams_, streams_, round.piece_bytes());
-      }
-    }
+    text += fmt::format("\nround {}, {}", r + 1, describe(parts_[r]));
+    if (expected[r].us == 0) continue;
     text += fmt::format("; predicted {:.4g} ms ({})", expected[r].us / 1e3,
                         profiled_ ? "from profiling runs" : "from assumed rates");
     if (!last.empty()) {
@@ -90,10 +111,14 @@ std::string OutOfCardFft<Real>::explain() const {
 
 template std::vector<RoundTimes> OutOfCardFft<float>::measured() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::measured() const;
+template bool OutOfCardFft<float>::is_measured_in_place() const;
+template bool OutOfCardFft<double>::is_measured_in_place() const;
 template std::vector<RoundTimes> OutOfCardFft<float>::predicted() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::predicted() const;
 template std::string OutOfCardFft<float>::name() const;
 template std::string OutOfCardFft<double>::name() const;
+template std::string OutOfCardFft<float>::describe(const Part&) const;
+template std::string OutOfCardFft<double>::describe(const Part&) const;
 template std::string OutOfCardFft<float>::explain() const;
 template std::string OutOfCardFft<double>::explain() const;
 

@@ -59,6 +59,7 @@ class Grouping {
     const std::int64_t row = dims.back();
     dims.back() = grid_.row_pitch;
     const Shape stored{std::span<const std::int64_t>(dims)};
+    if (grid_.real()) return {Step::Kind::slabs, 1, 0, {count, stored, 0, {}, row, grid_.real_pitch}};
     return {Step::Kind::slabs, 1, 0, {count, stored, row, {}}};
   }
   static Step columns(std::int64_t repeats, std::int64_t stride, std::int64_t n, std::int64_t inner,
@@ -84,16 +85,18 @@ class Grouping {
 
   void push_slabs(const Step& step) {
     const auto extents = step.array.slab.extents();
-    const bool single = step.array.row_points == 1 && std::all_of(extents.begin(), extents.end() - 1,
-                                                                  [](std::int64_t n) { return n == 1; });
+    const bool single =
+        step.array.real_points == 0 && step.array.row_points == 1 &&
+        std::all_of(extents.begin(), extents.end() - 1, [](std::int64_t n) { return n == 1; });
     if (!single) steps_.push_back(step);
   }
 
   /// A line that does not fit, or that lies alone and would keep one thread busy.
   void line(std::int64_t repeats, std::int64_t n) {
-    if (divide(repeats, grid_.row_pitch, n, 1)) return;
+    if (grid_.real_line ? divide_real_line(n) : !grid_.real() && divide(repeats, grid_.row_pitch, n, 1))
+      return;
     const Step step = slabs(repeats, {n});
-    if (short_enough(n) && fits(step)) return push_slabs(step);
+    if (!grid_.real_line && short_enough(n) && fits(step)) return push_slabs(step);
     refuse(n, step);
   }
 
@@ -119,16 +122,40 @@ class Grouping {
     return 0;
   }
 
+  /// Both factors leave columns that are not their own mirrors.
+  bool divide_real_line(std::int64_t n) {
+    for (const bool multiple : {true, false}) {
+      const std::int64_t first = first_factor(n, multiple), second = first == 0 ? 0 : n / first;
+      if (first < 3) continue;
+      Step turned = columns(1, 0, first, second, {n, 1}), after = columns(1, 0, second, first);
+      turned.kind = Step::Kind::turned;
+      turned.array.real_line = after.array.real_line = true;
+      if (!fits(turned) || !fits(after)) continue;
+      steps_.push_back(turned);
+      steps_.push_back(after);
+      return true;
+    }
+    return false;
+  }
+
   bool divide(std::int64_t repeats, std::int64_t stride, std::int64_t n, std::int64_t inner) {
     for (const bool multiple : {true, false}) {
       const std::int64_t first = first_factor(n, multiple);
       if (first == 0) continue;
       const std::int64_t second = n / first;
-      const Step before = columns(repeats, stride, first, second * inner, {n, inner});
+      Step before = columns(repeats, stride, first, second * inner, {n, inner});
       const Step after = columns(repeats, stride, second, first * inner);
+      Step turned = before;
+      turned.kind = Step::Kind::turned;
+      turned.calls = Step::Calls::apart;
       if (!fits(before) || !fits(after)) continue;
+      // Later steps find their values in the array that they write.
+      const bool both = !limits_.in_place && steps_.empty() && inner == 1 && fits(turned);
+      before.calls = both ? Step::Calls::in_place : Step::Calls::all;
       steps_.push_back(before);
-      steps_.push_back({Step::Kind::transposition, repeats, stride, {first, Shape({second, inner}), 0, {}}});
+      steps_.push_back(
+          {Step::Kind::transposition, repeats, stride, {first, Shape({second, inner}), 0, {}}, before.calls});
+      if (both) steps_.push_back(turned);
       steps_.push_back(after);
       return true;
     }

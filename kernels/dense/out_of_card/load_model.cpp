@@ -16,6 +16,20 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
+/// Of the first piece, step after step, and of all others, one in each step at a time.
+struct CardTimes {
+  double first, others;
+};
+
+CardTimes card_times(const RoundProfile& profile, const PieceLimits& limits, const Deal& dealt) {
+  const auto units = static_cast<double>(dealt.card_units);
+  const double piece = units / static_cast<double>(dealt.pieces);
+  const double chain = profile.in_us + profile.kernel_us + profile.out_us;
+  // The slowest step is always busy, unless there are too few streams to keep it so.
+  const double step = std::max({profile.in_us, profile.kernel_us, profile.out_us, chain / limits.streams});
+  return {piece * chain, (units - piece) * step};
+}
+
 }  // namespace
 
 Deal deal(const PieceLimits& limits, double host_share) {
@@ -28,26 +42,35 @@ Deal deal(const PieceLimits& limits, double host_share) {
   const std::int64_t wanted = std::clamp<std::int64_t>(
       dealt.card_units / std::max<std::int64_t>(1, limits.least), 1, kPiecesPerStream * limits.streams);
   const std::int64_t pieces = std::max(wanted, ceil_div(dealt.card_units, limits.most));
-  dealt.piece_units =
-      std::min(limits.most, ceil_div(ceil_div(dealt.card_units, pieces), limits.grain) * limits.grain);
+  // Two pieces for each stream are worth more than good ones.
+  std::int64_t step = std::max(limits.good, limits.grain);
+  while (step > limits.grain && (step > limits.most || 2 * limits.streams * step > dealt.card_units))
+    step = step / 2 % limits.grain == 0 ? step / 2 : limits.grain;
+  const std::int64_t most = limits.most / step * step;
+  dealt.piece_units = std::min(most, ceil_div(ceil_div(dealt.card_units, pieces), step) * step);
   dealt.pieces = ceil_div(dealt.card_units, dealt.piece_units);
   return dealt;
 }
 
 RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share) {
   const Deal dealt = deal(limits, host_share);
+  const bool both = dealt.pieces > 0 && dealt.card_units < limits.units;
   RoundTimes times;
   if (dealt.pieces > 0) {
-    const auto units = static_cast<double>(dealt.card_units);
-    const double piece = units / static_cast<double>(dealt.pieces);
-    const double chain = profile.in_us + profile.kernel_us + profile.out_us;
-    // The slowest step is always busy, unless there are too few streams to keep it so.
-    const double step = std::max({profile.in_us, profile.kernel_us, profile.out_us, chain / limits.streams});
-    times.card_us = piece * chain + (units - piece) * step;
+    const CardTimes card = card_times(profile, limits, dealt);
+    times.card_us = (card.first + card.others * profile.overlap) * (both ? profile.card_beside_host : 1);
   }
-  times.host_us = static_cast<double>(limits.units - dealt.card_units) * profile.host_us;
+  times.host_us = static_cast<double>(limits.units - dealt.card_units) * profile.host_us *
+                  (both ? profile.host_beside_card : 1);
   times.us = std::max(times.card_us, times.host_us);
   return times;
+}
+
+double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double card_us) {
+  const Deal dealt = deal(limits, 0);
+  if (dealt.pieces < 2) return 1;
+  const CardTimes card = card_times(profile, limits, dealt);
+  return std::max(0.5, (card_us - card.first) / card.others);
 }
 
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits) {

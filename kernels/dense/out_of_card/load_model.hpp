@@ -21,14 +21,19 @@ struct PieceLimits {
   std::int64_t most = 1;   ///< units of a piece that fit a stream's memory
   std::int64_t least = 1;  ///< units of a piece that keep the bus busy
   int streams = 1;
+  std::int64_t good = 1;  ///< pieces of a multiple of it are copied faster: a multiple of the grain
 };
 /// The host's share is rounded to whole grains. Several pieces for every stream, where they are large enough.
 Deal deal(const PieceLimits& limits, double host_share);
 
-/// Two profiling runs: one piece through the card step by step, and the host's threads together.
+/// Three profiling runs: one piece through the card step by step, the card alone, and the host's threads
+/// together.
 struct RoundProfile {
   double in_us = 0, kernel_us = 0, out_us = 0;  ///< of one unit
   double host_us = 0;                           ///< of one unit, all threads working
+  double overlap = 1;           ///< how much longer steps take when others happen at the same time
+  double card_beside_host = 1;  ///< how much longer the card takes while the host works, too
+  double host_beside_card = 1;
 };
 
 struct RoundTimes {
@@ -38,6 +43,9 @@ struct RoundTimes {
 /// Card: passes of a piece per stream, in which the three steps of different streams overlap, each step's
 /// pieces one after another. Host: its units.
 RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share);
+
+/// The factor that makes the prediction for the card alone come true.
+double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double card_us);
 
 /// The share with the shortest predicted time.
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiling runs on scratch memory, and the shares that follow from them.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/cpu/platform/large_buffer.hpp"
+#include "kernels/dense/cpu/shared_parts.hpp"
 #include "kernels/dense/out_of_card/out_of_card_fft.hpp"
 
 namespace sfft::detail {
@@ -12,9 +14,10 @@ template <class Real>
 void OutOfCardFft<Real>::measure() {
   if (card_ == nullptr) return;
   const std::lock_guard lock(mutex_);
+  HostScratch scratch;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     if (parts_[r].round != nullptr) {
-      measure_step(r);
+      measure_step(r, scratch);
     } else {
       measure_transposition(parts_[r]);
     }
@@ -23,13 +26,33 @@ void OutOfCardFft<Real>::measure() {
   profiled_ = true;
 }
 
+namespace {
+
+/// Numbers of either sign: processors draw less power for zeros, and are faster.
+template <class Real>
+void fill(std::complex<Real>* values, std::int64_t count, cpu::ThreadPool* pool) {
+  const EngineScratch threads{nullptr, pool};
+  over_stretches(threads, 0, count, 1, [&](std::int64_t first, std::int64_t end, std::byte*) {
+    for (std::int64_t i = first; i < end; ++i) {
+      const auto bits = static_cast<std::uint64_t>(i + 1) * 0x9E3779B97F4A7C15ULL;
+      values[i] = {static_cast<Real>(static_cast<std::int32_t>(bits >> 32)) / Real(2147483648.0),
+                   static_cast<Real>(static_cast<std::int32_t>(bits >> 11)) / Real(2147483648.0)};
+    }
+  });
+}
+
+}  // namespace
+
 /// On an array of the same columns or slabs, but fewer.
 template <class Real>
-void OutOfCardFft<Real>::measure_step(std::size_t number) {
+void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_array) {
   constexpr double kReach = 0.06, kStep = 0.02;
-  constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+  constexpr std::size_t kMostBytes = std::size_t{5} << 29;
   Part& part = parts_[number];
-  const bool columns = part.step.kind == Step::Kind::columns;
+  const bool columns = part.step.kind != Step::Kind::slabs;
+  // Samples without gaps have no room for half spectra.
+  const bool apart = part.step.calls == Step::Calls::apart || grid_.real_line ||
+                     (part.step.array.real_points > 0 && grid_.real_pitch < 2 * grid_.row_pitch);
   const Round<Real>& round = part.round->round();
   const std::size_t unit_bytes = array_bytes<Real>(round.unit_points());
   // Whole pieces of every stream, so that the measured pipeline is that of the whole array.
@@ -39,56 +62,80 @@ void OutOfCardFft<Real>::measure_step(std::size_t number) {
       units, std::max(2 * streams_ * round.grain(), static_cast<std::int64_t>(kMostBytes / unit_bytes)));
   CardArray sample = part.step.array;
   if (columns) {
-    sample.slab = Shape(units);
+    sample.slab = Shape(grid_.real_line ? 2 * units + 1 : units);  // of a real line: units are pairs
   } else {
     sample.slabs = units;
   }
   DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_bytes_, streams_,
                          options_.least_piece_bytes);
-  const std::size_t bytes = array_bytes<Real>(sample.points());
-  const std::shared_ptr<std::byte> memory = CardSlots<Real>::host_memory(*card_, bytes);
-  std::memset(memory.get(), 0, bytes);
-  auto* const values = reinterpret_cast<std::complex<Real>*>(memory.get());
-  const double staying = residency();
+  // Half spectra of a real line have one value more; a second array begins where whole arrays do, too.
+  const std::int64_t room = (sample.points() / 512 + 1) * 512;
+  std::byte* const memory = scratch_array.of(*card_, array_bytes<Real>(apart ? 2 * room : room));
+  auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+  auto* const results = apart ? values + room : values;
+  const double staying = pair_.has(number) ? residency() : 0;
   auto pool = pools_.take();
   slots_.reset();
   kept_.reset();
   kept_bytes_ = 0;
-  const std::shared_ptr<std::byte> kept =
-      card_->allocate(static_cast<std::size_t>(staying * static_cast<double>(bytes)));
+  const std::shared_ptr<std::byte> kept = card_->allocate(
+      static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
   /// As much of the sample stays on the card as will of the array.
   const auto call = [&] {
-    Residency resident{kept.get(), static_cast<std::int64_t>(staying * static_cast<double>(sample.slabs)),
-                       columns ? trial.dealt().card_units : sample.slab_points()};
-    const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
-    if (!columns) resident.slabs = std::min(resident.slabs, trial.dealt().card_units) / piece * piece;
-    return RoundCall<Real>{values, values, false, Real(1), resident, true, true};
+    RoundCall<Real> one{values, results};
+    one.reads_from = one.writes_to = true;
+    if (!pair_.has(number)) return one;
+    const bool by_slabs = static_cast<int>(number) == pair_.slabs;
+    const std::int64_t slabs = by_slabs ? units : sample.slabs, card_units = trial.dealt().card_units,
+                       piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
+    Residency resident{kept.get(), static_cast<std::int64_t>(staying * static_cast<double>(slabs)),
+                       by_slabs ? round.unit_points() : card_units};
+    if (by_slabs) resident.slabs = std::min(resident.slabs, card_units) / piece * piece;
+    (pair_.first(number, false) ? one.left : one.found) = resident;
+    return one;
   };
+  /// The second of two runs.
   const auto run = [&](double share) {
     trial.deal_out(share);
+    fill(values, sample.points() + 1, pool.get());
     const auto threads = static_cast<std::size_t>(options_.threads);
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
     static_cast<void>(trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()));
-    return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()).us;
+    return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get());
   };
+  RoundProfile& profile = part.profile;
   {
     trial.deal_out(0);
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
-    part.profile = trial.profile_card({values, values, false, Real(1), {}, true, true}, slots);
+    RoundCall<Real> whole_piece{values, results};
+    whole_piece.reads_from = whole_piece.writes_to = true;
+    profile = trial.profile_card(whole_piece, slots);
   }
-  part.profile.host_us = run(1) / static_cast<double>(units);
-  const RoundProfile expected = with_residency(number, staying);
-  double best = best_host_share(expected, trial.limits()), best_us = 0;
+  profile.overlap = overlap_of(with_residency(number, staying), trial.limits(), run(0).card_us);
+  profile.host_us = run(1).host_us / static_cast<double>(units);
+  const auto learn_from = [&](double share, const RoundTimes& times) {
+    profile.card_beside_host = profile.host_beside_card = 1;
+    const RoundTimes alone = predict(with_residency(number, staying), trial.limits(), share);
+    if (alone.card_us == 0 || alone.host_us == 0) return;
+    profile.card_beside_host = times.card_us / alone.card_us;
+    profile.host_beside_card = times.host_us / alone.host_us;
+  };
+  double best = best_host_share(with_residency(number, staying), trial.limits());
+  // Both are slower together: the share at which they end at the same time is another one then.
+  learn_from(best, run(best));
+  best = best_host_share(with_residency(number, staying), trial.limits());
   const double around = best;
+  double best_us = 0;
   for (double share = around - kReach; share <= around + kReach + kStep / 2; share += kStep) {
     const double tried = std::clamp(share, 0.0, 1.0);
-    const double us = run(tried);
+    const double us = run(tried).us;
     if (best_us != 0 && us >= best_us) continue;
     best = tried;
     best_us = us;
-    part.correction = us / predict(expected, trial.limits(), tried).us;
   }
+  // Again: the best of several runs was lucky.
+  learn_from(best, run(best));
   pools_.give_back(std::move(pool));
   if (options_.host_share < 0) part.round->deal_out(best);
 }
@@ -116,9 +163,9 @@ void OutOfCardFft<Real>::measure_transposition(Part& part) {
 
 template void OutOfCardFft<float>::measure();
 template void OutOfCardFft<float>::measure_transposition(Part&);
-template void OutOfCardFft<float>::measure_step(std::size_t);
+template void OutOfCardFft<float>::measure_step(std::size_t, HostScratch&);
 template void OutOfCardFft<double>::measure();
 template void OutOfCardFft<double>::measure_transposition(Part&);
-template void OutOfCardFft<double>::measure_step(std::size_t);
+template void OutOfCardFft<double>::measure_step(std::size_t, HostScratch&);
 
 }  // namespace sfft::detail

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <set>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
 
@@ -23,6 +22,14 @@ constexpr int kMostStreams = 3;
 
 }  // namespace
 
+BudgetError::BudgetError(std::size_t budget, std::size_t least)
+    : Error(ErrorCode::out_of_memory,
+            fmt::format("the transform may use {} bytes of GPU memory and needs at least {}: give a larger "
+                        "device_memory, or host_share = 1 for the host alone",
+                        budget, least)),
+      budget_(budget),
+      least_(least) {}
+
 template <class Real>
 OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card<Real>> card,
                                  const OutOfCardOptions& options)
@@ -33,6 +40,7 @@ OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card
   const std::size_t free = card_ == nullptr ? 0 : card_->free_bytes();
   plan_steps(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
   assume_profiles();
+  find_pair();
   std::vector<double> shares(parts_.size(), options.host_share);
   for (std::size_t r = 0; r < parts_.size() && options.host_share < 0; ++r) {
     if (parts_[r].round != nullptr)
@@ -45,6 +53,7 @@ template <class Real>
 void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
   GroupingLimits limits;
   limits.longest_line = options_.longest_line;
+  limits.in_place = options_.in_place;
   const auto least_bytes = [&](const Step& step) {
     return DealtRound<Real>::least_bytes(*make_round<Real>(step.kind, step.array), *card_);
   };
@@ -73,16 +82,12 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
       assumed = *more;
     }
   }
-  if (assumed > budget) {
-    throw Error(
-        ErrorCode::out_of_memory,
-        fmt::format("the transform may use {} bytes of GPU memory and needs at least {}: give a larger "
-                    "device_memory, or host_share = 1 for the host alone",
-                    budget, assumed));
-  }
+  if (assumed > budget) throw BudgetError(budget, assumed);
+  if (grid_.real())
+    std::rotate(steps.begin(), steps.end() - 1, steps.end());  // in the order of forward calls
   std::size_t least = 1;
   for (const Step& step : steps) {
-    parts_.push_back({step, nullptr, nullptr, {}, 1});
+    parts_.push_back({step, nullptr, nullptr, {}});
     if (step.kind == Step::Kind::transposition) {
       const Shape& elements = step.array.slab;
       parts_.back().transposition =
@@ -91,17 +96,33 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
       least = std::max(least, least_bytes(step));
     }
   }
-  if (card_ != nullptr) {
-    budget_ = budget;
-    streams_ = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
-    slot_bytes_ = budget / static_cast<std::size_t>(streams_) / 256 * 256;
+  if (card_ == nullptr) {
+    make_rounds();
+    return;
   }
+  budget_ = budget;
+  const auto with_streams = [&](int streams) {
+    streams_ = streams;
+    slot_bytes_ = budget / static_cast<std::size_t>(streams) / 256 * 256;
+    return make_rounds();
+  };
+  const auto streams = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
+  if (with_streams(streams) || streams < kMostStreams) return;
+  // Two streams overlap nearly as much as three, but their pieces have longer rows.
+  if (!with_streams(streams - 1)) with_streams(streams);
+}
+
+template <class Real>
+bool OutOfCardFft<Real>::make_rounds() {
+  bool fast = true;
   for (Part& part : parts_) {
     if (part.transposition != nullptr) continue;
     part.round =
         std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array), card_.get(),
                                            slot_bytes_, streams_, options_.least_piece_bytes);
+    fast = fast && part.round->copies_fast();
   }
+  return fast;
 }
 
 /// Rates to begin with, where nothing was measured.
@@ -117,8 +138,9 @@ void OutOfCardFft<Real>::assume_profiles() {
       continue;
     }
     const auto bytes = static_cast<double>(array_bytes<Real>(part.round->round().unit_points()));
-    part.profile = {bytes / kBusBytesPerUs, bytes / kCardBytesPerUs, bytes / kBusBytesPerUs,
-                    bytes / (kThreadBytesPerUs * options_.threads)};
+    part.profile.in_us = part.profile.out_us = bytes / kBusBytesPerUs;
+    part.profile.kernel_us = bytes / kCardBytesPerUs;
+    part.profile.host_us = bytes / (kThreadBytesPerUs * options_.threads);
   }
 }
 
@@ -146,41 +168,62 @@ bool OutOfCardFft<Real>::uses_card() const noexcept {
 }
 
 template <class Real>
-bool OutOfCardFft<Real>::keeps() const noexcept {
-  return card_ != nullptr && parts_.size() == 2 && parts_[0].step.kind == Step::Kind::columns &&
-         parts_[0].step.repeats == 1 && parts_[1].step.kind == Step::Kind::slabs;
+std::vector<std::size_t> OutOfCardFft<Real>::order(bool in_place, bool inverse) const {
+  std::vector<std::size_t> steps;
+  for (std::size_t r = 0; r < parts_.size(); ++r)
+    if (parts_[r].step.taken(in_place)) steps.push_back(r);
+  // Half spectra of rows come first, and are the last that an inverse transform needs.
+  if (grid_.real() && inverse) std::rotate(steps.begin(), steps.begin() + 1, steps.end());
+  return steps;
+}
+
+template <class Real>
+void OutOfCardFft<Real>::find_pair() {
+  const std::vector<std::size_t> steps = order(false, false);
+  if (card_ == nullptr || steps.size() != 2 || grid_.real_line) return;
+  const auto is_columns = [&](std::size_t r) { return parts_[r].step.kind == Step::Kind::columns; };
+  const bool slabs_first = !is_columns(steps[0]);
+  if (is_columns(steps[slabs_first ? 0 : 1])) return;  // columns of two dimensions
+  const std::size_t slabs = steps[slabs_first ? 0 : 1], columns = steps[slabs_first ? 1 : 0];
+  if (parts_[columns].round == nullptr || parts_[columns].step.repeats > 1 || parts_[slabs].step.repeats > 1)
+    return;
+  pair_ = {static_cast<int>(slabs), static_cast<int>(columns), slabs_first};
+}
+
+template <class Real>
+std::size_t OutOfCardFft<Real>::pair_slots_bytes() const noexcept {
+  const auto slot = [&](int r) { return parts_[static_cast<std::size_t>(r)].round->slot_bytes(); };
+  return static_cast<std::size_t>(streams_) * std::max(slot(pair_.slabs), slot(pair_.columns));
 }
 
 template <class Real>
 void OutOfCardFft<Real>::plan_residency() {
   resident_ = {};
-  if (!keeps()) return;
-  const Deal &columns = parts_[0].round->dealt(), &slabs = parts_[1].round->dealt();
+  if (pair_.slabs < 0) return;
+  const Deal &columns = parts_[static_cast<std::size_t>(pair_.columns)].round->dealt(),
+             &slabs = parts_[static_cast<std::size_t>(pair_.slabs)].round->dealt();
   if (columns.pieces == 0 || slabs.pieces == 0) return;
-  const std::size_t slots = static_cast<std::size_t>(streams_) *
-                            std::max(parts_[0].round->slot_bytes(), parts_[1].round->slot_bytes());
+  const std::size_t slots = pair_slots_bytes();
   const std::size_t slab = array_bytes<Real>(columns.card_units);
   const std::size_t free = budget_ > slots ? budget_ - slots : 0;
   auto count = static_cast<std::int64_t>(free / slab);
-  // Whole pieces of the second round.
+  // Whole pieces of the slabs' round.
   if (count < slabs.card_units) count = count / slabs.piece_units * slabs.piece_units;
   resident_ = {nullptr, std::min(count, slabs.card_units), columns.card_units};
 }
 
 template <class Real>
 double OutOfCardFft<Real>::residency() const noexcept {
-  if (!keeps()) return 0;
+  if (pair_.slabs < 0) return 0;
   const auto array = static_cast<double>(array_bytes<Real>(grid_.points()));
-  const double slots =
-      static_cast<double>(streams_) *
-      static_cast<double>(std::max(parts_[0].round->slot_bytes(), parts_[1].round->slot_bytes()));
-  return std::clamp((static_cast<double>(budget_) - slots) / array, 0.0, 1.0);
+  return std::clamp((static_cast<double>(budget_) - static_cast<double>(pair_slots_bytes())) / array, 0.0,
+                    1.0);
 }
 
 template <class Real>
 RoundProfile OutOfCardFft<Real>::with_residency(std::size_t round, double share) const noexcept {
   RoundProfile profile = parts_[round].profile;
-  (round == 0 ? profile.out_us : profile.in_us) *= 1 - share;
+  if (pair_.has(round)) (pair_.first(round, false) ? profile.out_us : profile.in_us) *= 1 - share;
   return profile;
 }
 
@@ -197,9 +240,13 @@ template <class Real>
 CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
   if (!uses_card()) return nullptr;
   const std::size_t array = array_bytes<Real>(grid_.points());
-  call.reads_from = card_->reads(call.from, array);
-  call.reads_to = card_->reads(call.to, array);
-  const bool staged = !call.reads_from || !call.reads_to;
+  const auto samples =
+      static_cast<std::size_t>((grid_.rows() - 1) * grid_.real_pitch + grid_.row_points()) * sizeof(Real);
+  const bool from_samples = grid_.real() && !call.inverse, to_samples = grid_.real() && call.inverse;
+  call.reads_from = card_->reads(call.from, from_samples ? samples : array);
+  call.reads_to = card_->reads(call.to, to_samples ? samples : array);
+  call.reads_between = call.between == call.to ? call.reads_to : card_->reads(call.between, array);
+  const bool staged = !call.reads_from || !call.reads_to || !call.reads_between;
   std::size_t bytes = 0, staging = 0;
   for (const Part& part : parts_) {
     if (part.round == nullptr) continue;
@@ -227,7 +274,8 @@ CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
 template <class Real>
 void OutOfCardFft<Real>::prepare(const std::complex<Real>* array) const {
   const std::lock_guard lock(mutex_);
-  Call call{array, const_cast<std::complex<Real>*>(array), false};
+  auto* const to = const_cast<std::complex<Real>*>(array);
+  Call call{array, to, false, to};
   static_cast<void>(slots_for(call));
 }
 
@@ -251,15 +299,16 @@ double OutOfCardFft<Real>::transpose(const Transposition<Real>& transposition, s
 
 /// All repeats of one step.
 template <class Real>
-RoundTimes OutOfCardFft<Real>::run(const Part& part, const Call& call, Real scale, CardSlots<Real>* slots,
+RoundTimes OutOfCardFft<Real>::run(const Part& part, const RoundCall<Real>& call, CardSlots<Real>* slots,
                                    cpu::ThreadPool* pool, std::byte* workspace) const {
   RoundTimes times;
   for (std::int64_t r = 0; r < part.step.repeats; ++r) {
     const std::int64_t at = r * part.step.stride;
     if (part.round != nullptr) {
-      const RoundTimes one = part.round->run(
-          {call.from + at, call.to + at, call.inverse, scale, call.resident, call.reads_from, call.reads_to},
-          slots, pool, options_.threads, workspace);
+      RoundCall<Real> repeat = call;
+      repeat.from += at;
+      repeat.to += at;
+      const RoundTimes one = part.round->run(repeat, slots, pool, options_.threads, workspace);
       times.us += one.us;
       times.card_us += one.card_us;
       times.host_us += one.host_us;
@@ -273,18 +322,22 @@ RoundTimes OutOfCardFft<Real>::run(const Part& part, const Call& call, Real scal
 
 template <class Real>
 void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
-                                   Real scale, std::byte* workspace) const {
+                                   Real scale, std::byte* workspace, std::complex<Real>* between) const {
   const std::lock_guard lock(mutex_);
-  Call call{from, to, inverse};
+  Call call{from, to, inverse, between != nullptr ? between : to};
   CardSlots<Real>* const slots = slots_for(call);
   auto pool = pools_.take();
-  std::vector<RoundTimes> times;
+  std::vector<RoundTimes> times(parts_.size());
   try {
-    for (std::size_t r = 0; r < parts_.size(); ++r) {
-      const Real by = r + 1 == parts_.size() ? scale : Real(1);
-      times.push_back(run(parts_[r], call, by, slots, pool.get(), workspace));
-      call.from = to;
-      call.reads_from = call.reads_to;
+    const std::vector<std::size_t> steps = order(from == to, inverse);
+    for (const std::size_t r : steps) {
+      const bool first = r == steps.front(), last = r == steps.back();
+      RoundCall<Real> round{first ? from : call.between, last ? to : call.between, inverse,
+                            last ? scale : Real(1)};
+      round.reads_from = first ? call.reads_from : call.reads_between;
+      round.writes_to = last ? call.reads_to : call.reads_between;
+      if (pair_.has(r) && steps.size() == 2) (first ? round.left : round.found) = call.resident;
+      times[r] = run(parts_[r], round, slots, pool.get(), workspace);
     }
   } catch (...) {
     pools_.give_back(std::move(pool));
@@ -292,6 +345,7 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
   }
   pools_.give_back(std::move(pool));
   measured_ = std::move(times);
+  measured_in_place_ = from == to;
 }
 
 template class OutOfCardFft<float>;

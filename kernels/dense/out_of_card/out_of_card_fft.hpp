@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/pool_cache.hpp"
 #include "kernels/dense/out_of_card/dealt_round.hpp"
 #include "kernels/dense/out_of_card/out_of_card_plan.hpp"
@@ -15,8 +16,20 @@
 
 namespace sfft::detail {
 
-/// Complex transforms in rounds, each one trip of the array (group_steps()). Arrays are in host memory, in
-/// place or apart; a call needs no other memory as large as they are.
+/// A budget of card memory in which no piece fits.
+class BudgetError : public Error {
+ public:
+  BudgetError(std::size_t budget, std::size_t least);
+  std::size_t budget_bytes() const noexcept { return budget_; }
+  std::size_t least_bytes() const noexcept { return least_; }
+
+ private:
+  std::size_t budget_, least_;
+};
+
+/// Transforms in rounds, each one trip of the array (group_steps()); of real signals the rows' round is the
+/// first, and of inverse ones the last. Arrays are in host memory, in place or apart; a call needs no other
+/// memory as large as they are.
 template <class Real>
 class OutOfCardFft final : public OutOfCardPlan<Real> {
  public:
@@ -25,10 +38,12 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card<Real>> card, const OutOfCardOptions& options);
 
   const OutOfCardGrid& grid() const noexcept { return grid_; }
+  std::size_t steps() const noexcept { return parts_.size(); }
   std::size_t workspace_bytes() const noexcept override;
-  /// Grids that are padded only in place.
+  /// Complex grids that are padded only in place. Results of all rounds but the last go to `between`, where
+  /// it is given: inverse real transforms need the room of half spectra.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse, Real scale,
-                 std::byte* workspace) const;
+                 std::byte* workspace, std::complex<Real>* between = nullptr) const;
   void forward(const void* signals, std::complex<Real>* spectra, Real scale,
                std::byte* workspace) const override {
     transform(static_cast<const std::complex<Real>*>(signals), spectra, false, scale, workspace);
@@ -56,33 +71,66 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
     std::unique_ptr<DealtRound<Real>> round;  ///< null for a transposition
     std::unique_ptr<const Transposition<Real>> transposition;
     RoundProfile profile;
-    double correction = 1;  ///< measured over predicted time
   };
   struct Call {
     const std::complex<Real>* from;
     std::complex<Real>* to;
     bool inverse;
-    bool reads_from = false, reads_to = false;
+    std::complex<Real>* between = nullptr;
+    bool reads_from = false, reads_to = false, reads_between = false;
     Residency resident{};
+  };
+  /// Two rounds that need not leave everything in the array between them; negative: there are none.
+  struct Pair {
+    int slabs = -1, columns = -1;
+    bool slabs_first = false;  ///< in forward calls
+
+    bool has(std::size_t round) const noexcept {
+      return slabs >= 0 && (static_cast<int>(round) == slabs || static_cast<int>(round) == columns);
+    }
+    bool first(std::size_t round, bool inverse) const noexcept {
+      return (static_cast<int>(round) == slabs) == (slabs_first != inverse);
+    }
   };
 
   void plan_steps(std::size_t budget);
+  /// For the streams and the memory of each. Whether all pieces are copied fast.
+  bool make_rounds();
   void assume_profiles();
-  void measure_step(std::size_t number);
+  void find_pair();
+  /// The steps of a call, in their order.
+  std::vector<std::size_t> order(bool in_place, bool inverse) const;
+  /// Host memory that the card reads, kept from one step's sample to the next: locking pages takes time.
+  struct HostScratch {
+    std::shared_ptr<std::byte> memory;
+    std::size_t bytes = 0;
+
+    std::byte* of(Card<Real>& card, std::size_t needed) {
+      if (needed > bytes) {
+        memory.reset();
+        memory = CardSlots<Real>::host_memory(card, needed);
+        bytes = needed;
+      }
+      return memory.get();
+    }
+  };
+  void measure_step(std::size_t number, HostScratch& memory);
   void measure_transposition(Part& part);
   /// On the threads of a pool; microseconds.
   static double transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
                           cpu::ThreadPool* pool, std::byte* workspace);
-  RoundTimes run(const Part& part, const Call& call, Real scale, CardSlots<Real>* slots,
-                 cpu::ThreadPool* pool, std::byte* workspace) const;
-  /// Whether something may stay on the card between the first two rounds.
-  bool keeps() const noexcept;
+  RoundTimes run(const Part& part, const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool,
+                 std::byte* workspace) const;
+  /// Bytes of the slots while both rounds of the pair run.
+  std::size_t pair_slots_bytes() const noexcept;
   /// The share of the array that can.
   double residency() const noexcept;
   /// The profile of a round when so much stays.
   RoundProfile with_residency(std::size_t round, double share) const noexcept;
   void plan_residency();
   bool uses_card() const noexcept;
+  bool is_measured_in_place() const;
+  std::string describe(const Part& part) const;
   /// Null if nothing is dealt to the card.
   CardSlots<Real>* slots_for(Call& call) const;
 
@@ -91,6 +139,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   OutOfCardOptions options_;
   int streams_ = 0;
   std::size_t slot_bytes_ = 0, budget_ = 0;
+  Pair pair_;
   Residency resident_;  ///< without its memory
   bool profiled_ = false;
   std::vector<Part> parts_;
@@ -99,6 +148,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   mutable std::shared_ptr<std::byte> kept_;  ///< the memory of what stays on the card
   mutable std::size_t kept_bytes_ = 0;
   mutable std::vector<RoundTimes> measured_;
+  mutable bool measured_in_place_ = false;
   mutable cpu::PoolCache pools_;
 };
 

@@ -20,6 +20,7 @@ struct OutOfCardOptions {
   /// small, and lines, too.
   std::size_t least_piece_bytes = std::size_t{32} << 20;
   std::int64_t longest_line = GroupingLimits{}.longest_line;
+  bool in_place = false;  ///< all calls are
 };
 
 /// Arrays are in host memory. Thread-safe: calls take turns. If a call fails, what it writes to is partly
@@ -46,9 +47,10 @@ class OutOfCardPlan {
 
   /// What the plan does, and predicted and last measured times: a few lines of text.
   virtual std::string explain() const = 0;
-  /// Each step's times in the last call; empty before there was one. Of real signals with those of the host's
-  /// passes before and after the steps.
+  /// Each step's times in the last call, zeros where it took another one; empty before there was a call. Of
+  /// real signals with those of the host's passes before and after the steps.
   virtual std::vector<RoundTimes> measured() const = 0;
+  /// Of a call like the last one; before there was one, of a call with another array for the results.
   virtual std::vector<RoundTimes> predicted() const = 0;
   virtual std::string name() const = 0;
 };

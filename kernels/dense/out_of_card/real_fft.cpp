@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half spectra have one value more per row than the pairs: the transform of a forward call therefore skips
-// one behind each row, and that of an inverse call into signals without gaps does not.
+// Half spectra have one value more per row than pairs of samples: the transform of pairs in half spectra
+// skips one behind each row, and that in signals without gaps does not.
 #include "kernels/dense/out_of_card/real_fft.hpp"
 
 #include <fmt/format.h>
@@ -51,16 +51,37 @@ std::vector<RoundTimes> with_passes(double before, std::vector<RoundTimes> round
   return rounds;
 }
 
+std::string said(const char* direction, double before, double after) {
+  return fmt::format(", the last {} call's measured {:.4g} and {:.4g} ms", direction, before / 1e3,
+                     after / 1e3);
+}
+
+bool is_lone_line(const Shape& shape, std::int64_t batch) {
+  constexpr std::int64_t kManyLines = 16;
+  return shape.points() == shape[shape.rank() - 1] && batch < kManyLines;
+}
+
 template <class Real>
-cpu::LargeArray<std::complex<Real>> whole_array(std::int64_t points) {
+cpu::LargeArray<std::complex<Real>> large_array(std::int64_t points) {
   try {
     return cpu::LargeArray<std::complex<Real>>(static_cast<std::size_t>(points));
   } catch (const std::bad_alloc&) {
-    throw Error(
-        ErrorCode::out_of_memory,
-        fmt::format("real rows of odd length need another array of {} complex values: give rows of even "
-                    "length, which need none",
-                    points));
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("real rows of odd length need another array of {} complex values here: give rows "
+                            "of even length, which need none",
+                            points));
+  }
+}
+
+/// Makes a plan. A budget that is too small is no error yet: returns the least that works, or 0.
+template <class Make>
+std::size_t refused(const Make& make, std::size_t& budget) {
+  try {
+    make();
+    return 0;
+  } catch (const BudgetError& error) {
+    budget = error.budget_bytes();
+    return error.least_bytes();
   }
 }
 
@@ -72,42 +93,88 @@ OutOfCardRealFft<Real>::OutOfCardRealFft(const Shape& shape, std::int64_t batch,
     : shape_(shape),
       batch_(batch),
       pitch_(pitch),
+      row_(shape[shape.rank() - 1]),
       threads_(options.threads),
       passes_(shape, batch, pitch),
-      row_pairs_(shape[shape.rank() - 1] / 2),
       whole_points_(batch * shape.points()),
       pools_(options.threads) {
+  plan(card, options);
   assume_passes();
-  if (!passes_.even()) {
-    main_ = std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(shape, batch), std::move(card), options);
-    return;
-  }
-  const Shape pairs = with_row(shape, row_pairs_);
+}
+
+template <class Real>
+void OutOfCardRealFft<Real>::plan(const std::shared_ptr<Card<Real>>& card, OutOfCardOptions options) {
+  options.in_place = true;
+  const Shape pairs = even() ? with_row(shape_, row_ / 2) : shape_;
   const bool alone = passes_.rows() == 1;
-  main_ = std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(pairs, batch, row_pairs_ + (alone ? 0 : 1)),
-                                               card, options);
-  if (!alone && pitch == 2 * row_pairs_)
-    tight_ = std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(pairs, batch), std::move(card), options);
+  std::size_t budget = 0, rows = 0, divided = 0, tight = 0;
+  rows = refused([&] { plan_rows(card, options); }, budget);
+  if (rows_ == nullptr) {
+    try {
+      divided = refused(
+          [&] {
+            const OutOfCardGrid grid = even() ? OutOfCardGrid(pairs, batch_, row_ / 2 + (alone ? 0 : 1))
+                                              : OutOfCardGrid(shape_, batch_);
+            divided_ = std::make_unique<Fft>(grid, card, options);
+          },
+          budget);
+    } catch (const Error&) {
+      if (rows == 0) throw;
+    }
+  }
+  if (divided_ != nullptr && alone && even()) plan_line(card, options);
+  const bool several = rows_ == nullptr ? !alone : rows_->steps() > 1;
+  if (even() && several && !padded())
+    tight =
+        refused([&] { tight_ = std::make_unique<Fft>(OutOfCardGrid(pairs, batch_), card, options); }, budget);
+  std::size_t least = tight;
+  if (rows_ == nullptr && divided_ == nullptr)
+    least = std::max(tight, rows == 0 || divided == 0 ? rows + divided : std::min(rows, divided));
+  if (least > 0) throw BudgetError(budget, least);
+}
+
+/// Lines that lie alone are better divided, and others may have to be.
+template <class Real>
+void OutOfCardRealFft<Real>::plan_rows(const std::shared_ptr<Card<Real>>& card,
+                                       const OutOfCardOptions& options) {
+  if (row_ == 1 || is_lone_line(shape_, batch_)) return;
+  try {
+    rows_ = std::make_unique<Fft>(OutOfCardGrid::of_real(shape_, batch_, pitch_), card, options);
+  } catch (const BudgetError&) {
+    throw;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::backend_unavailable && error.code() != ErrorCode::out_of_memory) throw;
+  }
+}
+
+/// Where it fits: else calls are as in place.
+template <class Real>
+void OutOfCardRealFft<Real>::plan_line(const std::shared_ptr<Card<Real>>& card,
+                                       const OutOfCardOptions& options) {
+  try {
+    line_ = std::make_unique<Fft>(OutOfCardGrid::of_real_line(row_ / 2), card, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::backend_unavailable && error.code() != ErrorCode::out_of_memory) throw;
+  }
 }
 
 template <class Real>
 std::size_t OutOfCardRealFft<Real>::workspace_bytes() const noexcept {
-  return std::max(main_->workspace_bytes(), tight_ != nullptr ? tight_->workspace_bytes() : 0);
-}
-
-template <class Real>
-bool OutOfCardRealFft<Real>::in_place() const noexcept {
-  return passes_.even() && pitch_ > 2 * row_pairs_;
+  std::size_t bytes = 0;
+  for (const Fft* fft : plans())
+    if (fft != nullptr) bytes = std::max(bytes, fft->workspace_bytes());
+  return bytes;
 }
 
 /// Rates to begin with, where nothing was measured: bytes that a pass reads and writes.
 template <class Real>
 void OutOfCardRealFft<Real>::assume_passes() {
   constexpr double kThreadBytesPerUs = 4e3;
+  if (rows_ != nullptr) return;
   const auto samples = static_cast<double>(whole_points_) * sizeof(Real);
   const double rate = kThreadBytesPerUs * threads_;
-  if (passes_.even()) {
-    expected_ = {in_place() ? 0 : 2 * samples / rate, 2 * samples / rate};
+  if (even()) {
+    expected_ = {padded() ? 0 : 2 * samples / rate, 2 * samples / rate};
   } else {
     expected_ = {3 * samples / rate, 2 * samples / rate};
   }
@@ -117,22 +184,21 @@ void OutOfCardRealFft<Real>::assume_passes() {
 template <class Real>
 void OutOfCardRealFft<Real>::measure_passes() {
   constexpr std::int64_t kMostSamples = 1 << 24;
-  const std::int64_t row = shape_[shape_.rank() - 1], gap = pitch_ - row,
-                     n = std::min(row, kMostSamples + row % 2),
+  const std::int64_t row = row_, gap = pitch_ - row, n = std::min(row, kMostSamples + row % 2),
                      rows = std::min(passes_.rows(), std::max<std::int64_t>(1, kMostSamples / n));
   // Signals of one row have no opposite ones.
   const bool lines = shape_.rank() == 1;
   const RealPasses<Real> sample(lines ? Shape(n) : Shape({rows, n}), lines ? rows : 1, n + gap);
-  const std::int64_t values = passes_.even() ? rows * (n / 2 + 1) : rows * n;
+  const std::int64_t values = even() ? rows * (n / 2 + 1) : rows * n;
   cpu::LargeArray<std::complex<Real>> spectra(static_cast<std::size_t>(values)),
       whole(static_cast<std::size_t>(values));
-  auto* const signals = reinterpret_cast<Real*>(in_place() ? spectra.begin() : whole.begin());
+  auto* const signals = reinterpret_cast<Real*>(padded() ? spectra.begin() : whole.begin());
   std::memset(static_cast<void*>(spectra.begin()), 0, array_bytes<Real>(values));
   std::memset(static_cast<void*>(whole.begin()), 0, array_bytes<Real>(values));
   const TakenPool pool(pools_);
   PassTimes times;
   for (int run = 0; run < 2; ++run) {  // the second counts
-    if (passes_.even()) {
+    if (even()) {
       times = {timed([&] { sample.spread(signals, spectra.begin(), pool.get()); }),
                timed([&] { sample.untangle(spectra.begin(), 1, pool.get()); })};
     } else {
@@ -146,56 +212,81 @@ void OutOfCardRealFft<Real>::measure_passes() {
 }
 
 template <class Real>
+void OutOfCardRealFft<Real>::release_others(const Fft& fft) const {
+  for (const Fft* other : plans())
+    if (other != nullptr && other != &fft) other->release();
+}
+
+template <class Real>
 void OutOfCardRealFft<Real>::forward(const void* signals, std::complex<Real>* spectra, Real scale,
                                      std::byte* workspace) const {
   const std::lock_guard lock(mutex_);
+  const bool in_place = signals == static_cast<const void*>(spectra);
+  const Fft* const direct = rows_ != nullptr ? rows_.get() : in_place ? nullptr : line_.get();
+  release_others(direct != nullptr ? *direct : *divided_);
+  if (direct != nullptr) {
+    direct->transform(static_cast<const std::complex<Real>*>(signals), spectra, false, scale, workspace);
+    measured_ = direct->measured();
+    last_.clear();
+    return;
+  }
   const TakenPool pool(pools_);
   const auto* const from = static_cast<const Real*>(signals);
-  if (tight_ != nullptr) tight_->release();
   PassTimes times;
-  if (!passes_.even()) {
-    auto whole = whole_array<Real>(whole_points_);
-    times.before = timed([&] { passes_.widen(from, whole.begin(), pool.get()); });
-    main_->transform(whole.begin(), whole.begin(), false, 1, workspace);
-    times.after = timed([&] { passes_.halve(whole.begin(), spectra, scale, pool.get()); });
-  } else {
-    main_->prepare(spectra);
+  if (even()) {
+    divided_->prepare(spectra);
     times.before = timed([&] { passes_.spread(from, spectra, pool.get()); });
-    main_->transform(spectra, spectra, false, 1, workspace);
+    divided_->transform(spectra, spectra, false, 1, workspace);
     times.after = timed([&] { passes_.untangle(spectra, scale, pool.get()); });
+  } else {
+    auto whole = large_array<Real>(whole_points_);
+    times.before = timed([&] { passes_.widen(from, whole.begin(), pool.get()); });
+    divided_->transform(whole.begin(), whole.begin(), false, 1, workspace);
+    times.after = timed([&] { passes_.halve(whole.begin(), spectra, scale, pool.get()); });
   }
-  measured_ = with_passes(times.before, main_->measured(), times.after);
-  measured_inverse_ = false;
+  measured_ = with_passes(times.before, divided_->measured(), times.after);
+  last_ = said("forward", times.before, times.after);
 }
 
 template <class Real>
 void OutOfCardRealFft<Real>::inverse(const std::complex<Real>* spectra, void* signals, Real scale,
                                      std::byte* workspace) const {
   const std::lock_guard lock(mutex_);
+  auto* const to = static_cast<std::complex<Real>*>(signals);
+  const bool direct = tight_ == nullptr && (rows_ != nullptr || (line_ != nullptr && spectra != to));
+  const Fft& fft = direct ? first() : tight_ != nullptr ? *tight_ : *divided_;
+  release_others(fft);
+  if (direct) {
+    cpu::LargeArray<std::complex<Real>> between;
+    if (rows_ != nullptr && rows_->steps() > 1 && !padded())
+      between = large_array<Real>(rows_->grid().points());
+    fft.transform(spectra, to, true, scale, workspace, between.begin());
+    measured_ = fft.measured();
+    last_.clear();
+    return;
+  }
   const TakenPool pool(pools_);
   PassTimes times;
-  const OutOfCardFft<Real>& fft = tight_ != nullptr ? *tight_ : *main_;
-  if (!passes_.even()) {
-    auto whole = whole_array<Real>(whole_points_);
+  if (even()) {
+    fft.prepare(to);
+    times.before = timed([&] { passes_.tangle(spectra, to, fft.grid().row_pitch, pool.get()); });
+    fft.transform(to, to, true, scale, workspace);
+  } else {
+    auto whole = large_array<Real>(whole_points_);
     times.before = timed([&] { passes_.mirror(spectra, whole.begin(), pool.get()); });
     fft.transform(whole.begin(), whole.begin(), true, scale, workspace);
     times.after = timed([&] { passes_.narrow(whole.begin(), static_cast<Real*>(signals), pool.get()); });
-  } else {
-    if (tight_ != nullptr) main_->release();
-    auto* const pairs = static_cast<std::complex<Real>*>(signals);
-    fft.prepare(pairs);
-    times.before = timed([&] { passes_.tangle(spectra, pairs, fft.grid().row_pitch, pool.get()); });
-    fft.transform(pairs, pairs, true, scale, workspace);
   }
   measured_ = with_passes(times.before, fft.measured(), times.after);
-  measured_inverse_ = true;
+  last_ = said("inverse", times.before, times.after);
 }
 
 template <class Real>
 void OutOfCardRealFft<Real>::measure() {
-  measure_passes();
-  main_->measure();
-  if (tight_ != nullptr) tight_->set_host_shares(main_->host_shares());
+  if (rows_ == nullptr) measure_passes();
+  Fft& fft = rows_ != nullptr ? *rows_ : line_ != nullptr ? *line_ : *divided_;
+  fft.measure();
+  set_host_shares(fft.host_shares());
 }
 
 template <class Real>
@@ -206,32 +297,45 @@ std::vector<RoundTimes> OutOfCardRealFft<Real>::measured() const {
 
 template <class Real>
 std::vector<RoundTimes> OutOfCardRealFft<Real>::predicted() const {
-  return with_passes(expected_.before, main_->predicted(), expected_.after);
+  if (rows_ != nullptr || line_ != nullptr) return first().predicted();
+  return with_passes(expected_.before, divided_->predicted(), expected_.after);
 }
 
 template <class Real>
 void OutOfCardRealFft<Real>::set_host_shares(const std::vector<double>& shares) {
-  main_->set_host_shares(shares);
-  if (tight_ != nullptr) tight_->set_host_shares(shares);
+  (rows_ != nullptr ? rows_ : line_ != nullptr ? line_ : divided_)->set_host_shares(shares);
+  // With a transposition between.
+  if (line_ != nullptr && shares.size() == 2) divided_->set_host_shares({shares[0], 1, shares[1]});
+  if (tight_ == nullptr) return;
+  std::vector<double> of_tight = shares;
+  // Its rows are the last.
+  if (rows_ != nullptr && !shares.empty())
+    std::rotate(of_tight.begin(), of_tight.begin() + 1, of_tight.end());
+  tight_->set_host_shares(of_tight);
 }
 
 template <class Real>
 std::string OutOfCardRealFft<Real>::explain() const {
-  std::string text = main_->explain();
-  text +=
-      passes_.even()
-          ? "\nreal rows are transformed as pairs of samples, between two passes of the host"
-          : "\nreal rows of odd length are transformed as complex ones, in an array of their own, between "
-            "two passes of the host";
-  text += fmt::format("; a forward call's are predicted {:.4g} and {:.4g} ms ({})", expected_.before / 1e3,
-                      expected_.after / 1e3, profiled_ ? "from profiling runs" : "from assumed rates");
-  const std::lock_guard lock(mutex_);
-  if (!measured_.empty()) {
-    text += fmt::format(", the last {} call's measured {:.4g} and {:.4g} ms",
-                        measured_inverse_ ? "inverse" : "forward", measured_.front().us / 1e3,
-                        measured_.back().us / 1e3);
+  std::string text = first().explain();
+  if (line_ != nullptr) text += "\nin place: " + divided_->explain();
+  if (rows_ == nullptr) {
+    text +=
+        even()
+            ? "\nreal rows are transformed as pairs of samples, between two passes of the host"
+            : "\nreal rows of odd length are transformed as complex ones, in an array of their own, between "
+              "two passes of the host";
+    text += fmt::format("; a forward call's are predicted {:.4g} and {:.4g} ms ({})", expected_.before / 1e3,
+                        expected_.after / 1e3, profiled_ ? "from profiling runs" : "from assumed rates");
+  } else {
+    text += "\nreal rows are transformed in the first round of forward calls and the last of inverse ones";
+    if (tight_ != nullptr) {
+      text += "; inverse calls transform pairs of samples, after a pass of the host";
+    } else if (rows_->steps() > 1 && !padded()) {
+      text += "; inverse calls need another array for half spectra";
+    }
   }
-  return text;
+  const std::lock_guard lock(mutex_);
+  return text + last_;
 }
 
 template class OutOfCardRealFft<float>;

@@ -3,13 +3,19 @@
 // the host.
 #pragma once
 
+#include <array>
+#include <string>
+
 #include "kernels/dense/out_of_card/out_of_card_fft.hpp"
 #include "kernels/dense/out_of_card/real_passes.hpp"
 
 namespace sfft::detail {
 
-/// Rows of even length are transformed as half as many pairs. That takes no other array. Rows of odd length
-/// are transformed as complex ones, in an array of their own, twice as large as the signals.
+/// Rows are transformed to half spectra and back where the data are, in the first round of forward calls and
+/// the last of inverse ones. Inverse calls of several rounds into signals without gaps have no room for half
+/// spectra between the rounds: rows of even length are transformed as half as many pairs after a pass of the
+/// host, those of odd length in another array. So are lines that are divided, in both directions, but for a
+/// single one of even length that is not transformed in place.
 template <class Real>
 class OutOfCardRealFft final : public OutOfCardPlan<Real> {
  public:
@@ -24,37 +30,55 @@ class OutOfCardRealFft final : public OutOfCardPlan<Real> {
   void inverse(const std::complex<Real>* spectra, void* signals, Real scale,
                std::byte* workspace) const override;
   void measure() override;
-  std::vector<double> host_shares() const override { return main_->host_shares(); }
+  std::vector<double> host_shares() const override { return first().host_shares(); }
   void set_host_shares(const std::vector<double>& shares) override;
   std::string explain() const override;
-  /// The host's pass before the rounds, the rounds, and its pass after them; predictions are of forward
-  /// calls.
+  /// The rounds, where there are any between the times of the host's passes before and after them;
+  /// predictions are of forward calls.
   std::vector<RoundTimes> measured() const override;
   std::vector<RoundTimes> predicted() const override;
-  std::string name() const override { return main_->name(); }
+  std::string name() const override { return first().name(); }
 
  private:
+  using Fft = OutOfCardFft<Real>;
   /// Microseconds of the host's passes.
   struct PassTimes {
     double before = 0, after = 0;
   };
+
+  /// Makes those plans that calls will use.
+  void plan(const std::shared_ptr<Card<Real>>& card, OutOfCardOptions options);
+  void plan_rows(const std::shared_ptr<Card<Real>>& card, const OutOfCardOptions& options);
+  bool even() const noexcept { return row_ % 2 == 0; }
+  /// Whether forward calls find the samples where they belong.
+  bool padded() const noexcept { return pitch_ == 2 * (row_ / 2 + 1); }
+  /// Of forward calls.
+  const Fft& first() const noexcept {
+    return rows_ != nullptr ? *rows_ : line_ != nullptr ? *line_ : *divided_;
+  }
+  std::array<const Fft*, 4> plans() const noexcept {
+    return {rows_.get(), line_.get(), divided_.get(), tight_.get()};
+  }
+  void plan_line(const std::shared_ptr<Card<Real>>& card, const OutOfCardOptions& options);
   void assume_passes();
   void measure_passes();
-  /// Whether forward calls find the samples where they belong.
-  bool in_place() const noexcept;
+  /// One of the plans has the card's memory at a time.
+  void release_others(const Fft& fft) const;
 
   Shape shape_;
-  std::int64_t batch_, pitch_;
+  std::int64_t batch_, pitch_, row_;
   int threads_;
   RealPasses<Real> passes_;
-  std::int64_t row_pairs_, whole_points_;
-  std::unique_ptr<OutOfCardFft<Real>> main_;   ///< in the spectra, or in an array of its own
-  std::unique_ptr<OutOfCardFft<Real>> tight_;  ///< in signals without gaps; null where main_ does that, too
-  PassTimes expected_;                         ///< of a forward call
+  std::int64_t whole_points_;
+  std::unique_ptr<Fft> rows_;     ///< real rounds; null where rows are divided
+  std::unique_ptr<Fft> line_;     ///< of a single line that is divided, not in place
+  std::unique_ptr<Fft> divided_;  ///< of others: pairs in half spectra, or, of odd rows, whole spectra
+  std::unique_ptr<Fft> tight_;    ///< inverse, pairs in signals without gaps; null where others do that
+  PassTimes expected_;            ///< of a forward call
   bool profiled_ = false;
-  mutable std::mutex mutex_;  ///< of the card's memory, which one of them has at a time, and of the following
+  mutable std::mutex mutex_;  ///< of the following, and of the card's memory
   mutable std::vector<RoundTimes> measured_;
-  mutable bool measured_inverse_ = false;
+  mutable std::string last_;  ///< what explain() says about the last call
   mutable cpu::PoolCache pools_;
 };
 

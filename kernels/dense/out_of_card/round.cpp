@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "kernels/base/root_table.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/out_of_card/host_factors.hpp"
 #include "kernels/dense/out_of_card/host_slab.hpp"
 
 namespace sfft::detail {
@@ -14,7 +14,7 @@ namespace sfft::detail {
 namespace {
 
 template <class Real>
-class ColumnRound final : public Round<Real> {
+class ColumnRound : public Round<Real> {
  public:
   explicit ColumnRound(const CardArray& array) : Round<Real>(array) {}
 
@@ -25,10 +25,11 @@ class ColumnRound final : public Round<Real> {
     return std::min(kLine, units());
   }
   std::int64_t unit_points() const noexcept override { return array_.slabs; }
+  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
   std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
     return card.columns(array_.slabs, units);
   }
-  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const override {
+  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const {
     auto* const begin = const_cast<std::complex<Real>*>(array + first);
     return {reinterpret_cast<std::byte*>(begin), bytes(array_.slab_points()), bytes(count),
             static_cast<std::size_t>(array_.slabs)};
@@ -37,20 +38,13 @@ class ColumnRound final : public Round<Real> {
     return {array_.slabs, count, first, array_.twiddles, call.inverse, call.scale};
   }
 
-  /// The first slabs stay on the card.
+  std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                        std::byte* memory) const override {
+    return segments(rows(call.from, first, count), call.found, first, memory);
+  }
   std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
-    const CardRows array = rows(call.to, first, count), piece = array.packed_at(memory);
-    const auto staying = static_cast<std::size_t>(call.resident.slabs), all = array.rows;
-    std::vector<PieceSegment> segments;
-    if (staying > 0) {
-      const std::size_t pitch = bytes(call.resident.columns);
-      const CardRows kept{call.resident.memory + bytes(first), pitch, bytes(count), staying};
-      segments.push_back({piece.with_rows(0, staying), kept, true});
-    }
-    if (staying < all)
-      segments.push_back({piece.with_rows(staying, all - staying), array.with_rows(staying, all - staying)});
-    return segments;
+    return segments(rows(call.to, first, count), call.left, first, memory);
   }
 
   void give_host(std::int64_t first) override {
@@ -58,8 +52,7 @@ class ColumnRound final : public Round<Real> {
     stage_.reset();
     if (first < units())
       stage_ = std::make_unique<const ColumnStage<Real>>(array_.slabs, units() - first, units());
-    const std::int64_t length = array_.twiddles.length;
-    if (stage_ && length > 0) roots_ = RootTable(length, length);
+    if (stage_) factors_ = HostFactors<Real>(array_.twiddles.length);
   }
   std::size_t host_bytes() const noexcept override {
     return stage_ ? (stage_->workspace_reals() * sizeof(Real) + 63) / 64 * 64 : 0;
@@ -67,66 +60,77 @@ class ColumnRound final : public Round<Real> {
   std::int64_t host_parts() const noexcept override { return stage_ ? stage_->blocks() : 0; }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
     const PieceFactors by = factors(call, first_, units() - first_);
-    typename ColumnStage<Real>::Finish finish;
-    if (!by.all_one())
-      finish = [&](std::int64_t row, std::int64_t column, std::int64_t count, Real* re, Real* im) {
-        multiply(by, row, first_ + column, count, re, im);
-      };
-    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch, finish);
+    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch, finish(by));
   }
 
- private:
+ protected:
   using Round<Real>::array_;
 
-  /// Columns of one row.
-  void multiply(const PieceFactors& by, std::int64_t row, std::int64_t column, std::int64_t count, Real* re,
-                Real* im) const {
-    const std::int64_t element = by.twiddles.element;
-    const auto turn = [&](std::int64_t k) { return by.inverse ? std::conj(roots_(k)) : roots_(k); };
-    if (by.twiddles.length == 0) return multiply_by_powers(by.scale, 1, count, re, im);
-    const std::complex<double> step = turn(row);
-    if (element == 1) return multiply_by_powers(by.scale * turn(row * column), step, count, re, im);
-    for (std::int64_t done = 0; done < count;) {  // an element, or the part of one, by the same factor
-      const std::int64_t line = (column + done) / element,
-                         end = std::min(count, (line + 1) * element - column);
-      multiply_by_powers(by.scale * turn(row * line), 1, end - done, re + done, im + done);
-      done = end;
-    }
-  }
-
-  /// By factor·step^c. Several powers side by side, so that none has to wait for the one before.
-  static void multiply_by_powers(std::complex<double> factor, std::complex<double> step, std::int64_t count,
-                                 Real* re, Real* im) {
-    constexpr std::int64_t kAtOnce = 8;
-    double by_re[kAtOnce], by_im[kAtOnce];
-    for (std::int64_t j = 0; j < kAtOnce; ++j, factor = RootTable::times(factor, step)) {
-      by_re[j] = factor.real();
-      by_im[j] = factor.imag();
-    }
-    for (int doubled = 1; doubled < kAtOnce; doubled *= 2) step = RootTable::times(step, step);
-    const double step_re = step.real(), step_im = step.imag();
-    const auto multiply = [&](std::int64_t c, std::int64_t j) {
-      const double a = re[c + j], b = im[c + j];
-      re[c + j] = static_cast<Real>(a * by_re[j] - b * by_im[j]);
-      im[c + j] = static_cast<Real>(a * by_im[j] + b * by_re[j]);
-      const double next = by_re[j] * step_re - by_im[j] * step_im;
-      by_im[j] = by_re[j] * step_im + by_im[j] * step_re;
-      by_re[j] = next;
+  /// Multiplies the values of the host's columns; null where there is nothing to multiply them by. `by` has
+  /// to live as long.
+  typename ColumnStage<Real>::Finish finish(const PieceFactors& by) const {
+    if (by.all_one()) return nullptr;
+    return [this, &by](std::int64_t column, std::int64_t count, Real* re, Real* im) {
+      factors_.multiply(by, first_ + column, count, re, im);
     };
-    std::int64_t c = 0;
-    for (; c + kAtOnce <= count; c += kAtOnce) {
-      for (std::int64_t j = 0; j < kAtOnce; ++j) multiply(c, j);
-    }
-    for (std::int64_t j = 0; c + j < count; ++j) multiply(c, j);
   }
-
   static std::size_t bytes(std::int64_t values) {
     return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
   }
 
   std::int64_t first_ = 0;
-  RootTable roots_;  ///< of the twiddles
   std::unique_ptr<const ColumnStage<Real>> stage_;
+
+ private:
+  /// The first slabs may stay on the card.
+  static std::vector<PieceSegment> segments(const CardRows& array, const Residency& resident,
+                                            std::int64_t first, std::byte* memory) {
+    const CardRows piece = array.packed_at(memory);
+    const auto staying = static_cast<std::size_t>(resident.slabs), all = array.rows;
+    std::vector<PieceSegment> parts;
+    if (staying > 0) {
+      const CardRows kept{resident.memory + bytes(first), bytes(resident.columns), array.width, staying};
+      parts.push_back({piece.with_rows(0, staying), kept, true});
+    }
+    if (staying < all)
+      parts.push_back({piece.with_rows(staying, all - staying), array.with_rows(staying, all - staying)});
+    return parts;
+  }
+
+  HostFactors<Real> factors_;
+};
+
+/// The card transposes a piece beside it, where its FFTs had their workspace, so that it leaves in long rows.
+template <class Real>
+class TurnedRound final : public ColumnRound<Real> {
+ public:
+  explicit TurnedRound(const CardArray& array) : ColumnRound<Real>(array) {}
+
+  const char* name() const noexcept override { return "columns, transposed"; }
+  std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t units) const override {
+    return std::max(kernel.workspace_bytes(), this->bytes(units * array_.slabs));
+  }
+  std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel, const RoundCall<Real>& call,
+                     std::int64_t first, std::int64_t count, std::byte* memory, std::byte* work,
+                     CardStream& stream) const override {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+    kernel.run(values, call.inverse, work, stream);
+    card.multiply_turned(values, this->factors(call, first, count),
+                         reinterpret_cast<std::complex<Real>*>(work), stream);
+    return work;
+  }
+  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                         std::byte* memory) const override {
+    return segments_of_slabs(call.to, array_.slabs, first, count, call.left, memory);
+  }
+  void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
+    const PieceFactors by = this->factors(call, this->first_, this->units() - this->first_);
+    this->stage_->turned_block(part, call.from + this->first_, call.to + this->first_ * array_.slabs,
+                               call.inverse, scratch, this->finish(by));
+  }
+
+ private:
+  using Round<Real>::array_;
 };
 
 template <class Real>
@@ -144,29 +148,13 @@ class SlabRound final : public Round<Real> {
   PieceFactors factors(const RoundCall<Real>& call, std::int64_t, std::int64_t count) const override {
     return {1, count * unit_points(), 0, {}, call.inverse, call.scale};
   }
-  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const override {
-    auto* const begin = const_cast<std::complex<Real>*>(array + first * unit_points());
-    const auto bytes = static_cast<std::size_t>(count * unit_points()) * sizeof(std::complex<Real>);
-    return {reinterpret_cast<std::byte*>(begin), bytes, bytes, 1};
-  }
-
-  /// Of slabs that stayed on the card, only the host's columns have to come.
   std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                         std::byte* memory) const override {
-    if (first >= call.resident.slabs) return Round<Real>::segments_in(call, first, count, memory);
-    constexpr std::size_t kValue = sizeof(std::complex<Real>);
-    const std::size_t slab = static_cast<std::size_t>(unit_points()) * kValue,
-                      columns = static_cast<std::size_t>(call.resident.columns) * kValue;
-    auto* const array = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(call.from));
-    const CardRows piece{memory, slab, slab, static_cast<std::size_t>(count)};
-    const CardRows whole{array + static_cast<std::size_t>(first) * slab, slab, slab, piece.rows};
-    const CardRows kept{call.resident.memory + static_cast<std::size_t>(first) * columns, columns, columns,
-                        piece.rows};
-    std::vector<PieceSegment> segments{{piece.with_columns(0, columns), kept, true}};
-    if (columns < slab)
-      segments.push_back(
-          {piece.with_columns(columns, slab - columns), whole.with_columns(columns, slab - columns)});
-    return segments;
+    return segments_of_slabs(call.from, unit_points(), first, count, call.found, memory);
+  }
+  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                         std::byte* memory) const override {
+    return segments_of_slabs(call.to, unit_points(), first, count, call.left, memory);
   }
 
   void give_host(std::int64_t first) override {
@@ -202,12 +190,18 @@ std::unique_ptr<Round<Real>> make_column_round(const CardArray& array) {
   return std::make_unique<ColumnRound<Real>>(array);
 }
 template <class Real>
+std::unique_ptr<Round<Real>> make_turned_round(const CardArray& array) {
+  return std::make_unique<TurnedRound<Real>>(array);
+}
+template <class Real>
 std::unique_ptr<Round<Real>> make_slab_round(const CardArray& array) {
   return std::make_unique<SlabRound<Real>>(array);
 }
 
 template std::unique_ptr<Round<float>> make_column_round(const CardArray&);
 template std::unique_ptr<Round<double>> make_column_round(const CardArray&);
+template std::unique_ptr<Round<float>> make_turned_round(const CardArray&);
+template std::unique_ptr<Round<double>> make_turned_round(const CardArray&);
 template std::unique_ptr<Round<float>> make_slab_round(const CardArray&);
 template std::unique_ptr<Round<double>> make_slab_round(const CardArray&);
 

@@ -19,6 +19,10 @@ struct CardArray {
   Shape slab{1};
   std::int64_t row_points = 0;  ///< of a slab's rows that are transformed, the first ones; 0: all
   Twiddles twiddles;            ///< after FFTs across the slabs
+  /// Rows are half spectra of so many real samples; rows of samples begin `real_pitch` apart. 0: complex.
+  std::int64_t real_points = 0, real_pitch = 0;
+  /// The array is a real line: pairs of samples, or a half spectrum with a value more.
+  bool real_line = false;
   std::int64_t slab_points() const noexcept { return slab.points(); }
   std::int64_t points() const noexcept { return slabs * slab.points(); }
 };
@@ -28,8 +32,8 @@ std::size_t array_bytes(std::int64_t values) noexcept {
   return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
 }
 
-/// What stays on the card between the rounds: the first columns of the first slabs, as the first round leaves
-/// them.
+/// What stays on the card between two rounds: the first columns of the first slabs, as the first of them
+/// leaves them.
 struct Residency {
   std::byte* memory = nullptr;
   std::int64_t slabs = 0, columns = 0;
@@ -41,14 +45,16 @@ struct PieceSegment {
   bool resident = false;
 };
 
-/// The array that a round reads and the one that it writes, which may be the same.
+/// The array that a round reads and the one that it writes, which may be the same. Where they hold samples of
+/// real signals, they are of Real.
 template <class Real>
 struct RoundCall {
   const std::complex<Real>* from = nullptr;
   std::complex<Real>* to = nullptr;
   bool inverse = false;
   Real scale = 1;
-  Residency resident;
+  /// What the round leaves on the card, and what it finds there.
+  Residency left{}, found{};
   /// Whether the card reads and writes the arrays itself. Asked once per call, by the caller's thread: a
   /// thread that has not used a GPU yet may be told otherwise.
   bool reads_from = false, writes_to = false;
@@ -66,23 +72,30 @@ class Round {
   /// Pieces begin at multiples of it.
   virtual std::int64_t grain() const noexcept = 0;
   virtual std::int64_t unit_points() const noexcept = 0;
+  /// Bytes that a unit adds to each of the rows of a piece; 0: pieces are contiguous.
+  virtual std::size_t row_bytes() const noexcept { return 0; }
   virtual std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const = 0;
-  /// Where units first … first + count − 1 lie in an array.
-  virtual CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const = 0;
-  /// What a piece's values are multiplied by.
-  virtual PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const = 0;
-  /// The same as rows(), in parts, for a piece at `memory` on the card: of what goes in, and of what comes
-  /// out.
+  /// Bytes beside a piece of so many units that compute() uses.
+  virtual std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t) const {
+    return kernel.workspace_bytes();
+  }
+  /// Transforms a piece. The results are in `memory`, too, or in `work`, as returned.
+  virtual std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel,
+                             const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                             std::byte* memory, std::byte* work, CardStream& stream) const {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+    kernel.run(values, call.inverse, work, stream);
+    const PieceFactors by = factors(call, first, count);
+    if (!by.all_one()) card.multiply(values, by, stream);
+    return memory;
+  }
+  /// Where units first … first + count − 1 lie in the array that the round reads, in one part or several, and
+  /// where in a piece at `memory` on the card.
   virtual std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first,
-                                                std::int64_t count, std::byte* memory) const {
-    const CardRows array = rows(call.from, first, count);
-    return {{array.packed_at(memory), array}};
-  }
+                                                std::int64_t count, std::byte* memory) const = 0;
+  /// The same of results in `memory` and the array that the round writes.
   virtual std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first,
-                                                 std::int64_t count, std::byte* memory) const {
-    const CardRows array = rows(call.to, first, count);
-    return {{array.packed_at(memory), array}};
-  }
+                                                 std::int64_t count, std::byte* memory) const = 0;
 
   /// Prepares the host for the units from `first` on. Scratch of one thread, a multiple of 64 bytes.
   virtual void give_host(std::int64_t first) = 0;
@@ -91,14 +104,50 @@ class Round {
   virtual void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const = 0;
 
  protected:
+  /// What a piece's values are multiplied by.
+  virtual PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const = 0;
+
   CardArray array_;
 };
 
 /// FFTs across the slabs: a unit is a column.
 template <class Real>
 std::unique_ptr<Round<Real>> make_column_round(const CardArray& array);
+/// The same into another array, transposed: a unit becomes a slab of the result.
+template <class Real>
+std::unique_ptr<Round<Real>> make_turned_round(const CardArray& array);
+/// The two rounds of a real line, of which the first transposes: a unit is a column and that of the opposite
+/// frequencies.
+template <class Real>
+std::unique_ptr<Round<Real>> make_mirrored_round(const CardArray& array, bool transposes);
 /// FFTs of the slabs: a unit is one of them.
 template <class Real>
 std::unique_ptr<Round<Real>> make_slab_round(const CardArray& array);
+/// Real FFTs of the slabs: from samples to half spectra and, inverse, back. In place samples need the room of
+/// half spectra.
+template <class Real>
+std::unique_ptr<Round<Real>> make_real_slab_round(const CardArray& array);
+
+/// Parts of slabs first … first + count − 1, which lie at `memory` on the card and belong to `array`: the
+/// first columns of them may stay on the card.
+template <class Real>
+std::vector<PieceSegment> segments_of_slabs(const std::complex<Real>* array, std::int64_t slab_points,
+                                            std::int64_t first, std::int64_t count, const Residency& resident,
+                                            std::byte* memory) {
+  const std::size_t slab = array_bytes<Real>(slab_points), rows = static_cast<std::size_t>(count);
+  auto* const begin = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(array + first * slab_points));
+  if (first >= resident.slabs) {
+    const CardRows all{begin, slab * rows, slab * rows, 1};
+    return {{all.packed_at(memory), all}};
+  }
+  const std::size_t columns = array_bytes<Real>(resident.columns);
+  const CardRows piece{memory, slab, slab, rows}, whole{begin, slab, slab, rows};
+  const CardRows kept{resident.memory + static_cast<std::size_t>(first) * columns, columns, columns, rows};
+  std::vector<PieceSegment> segments{{piece.with_columns(0, columns), kept, true}};
+  if (columns < slab)
+    segments.push_back(
+        {piece.with_columns(columns, slab - columns), whole.with_columns(columns, slab - columns)});
+  return segments;
+}
 
 }  // namespace sfft::detail

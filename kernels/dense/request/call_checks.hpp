@@ -8,8 +8,8 @@
 
 namespace sfft::detail {
 
-/// The caller's workspace, checked, or one allocated for this call. Throws Error(invalid_argument,
-/// out_of_memory).
+/// The caller's workspace, checked, or one for this call: on the stack if it is small, for allocating takes
+/// longer than the transform of a few dozen points. Throws Error(invalid_argument, out_of_memory).
 class Scratch {
  public:
   Scratch(std::span<std::byte> given, std::size_t bytes);
@@ -21,6 +21,8 @@ class Scratch {
 
  private:
   static constexpr std::align_val_t kAlignment{64};
+  static constexpr std::size_t kSmallBytes = 4096;
+  alignas(64) std::byte small_[kSmallBytes];  // not initialised
   std::byte* data_;
   std::byte* own_ = nullptr;
 };

@@ -40,7 +40,9 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
       problem_(request.problem),
       scales_(request.scales),
       packed_(DenseProblem{problem_.shape, problem_.real, 1, problem_.strides, 0}.contiguous()),
-      threads_(threads_of(request, *engine_, together)) {
+      threads_(threads_of(request, *engine_, together)),
+      alone_(problem_.batch == 1 && packed_ && threads_.slots() == 1 && threads_.within() == 1 &&
+             scales_.forward == 1) {
   engine_bytes_ = aligned(engine_->workspace_bytes(threads_.within()));
   if (together > 1) {
     group_.emplace(problem_.shape, problem_.real, together);
@@ -71,6 +73,7 @@ void CpuRunner<Real>::over_batch(std::byte* workspace, const Grouped& grouped,
 template <class Real>
 void CpuRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                               std::byte* workspace) const {
+  if (alone_) return engine_->forward(signals, type, spectra, {workspace, nullptr});
   const std::int64_t points = problem_.spectrum_points(), stride = problem_.strides.batch;
   const auto scale = static_cast<Real>(scales_.forward);
   const auto signal_at = [&](std::int64_t b) {

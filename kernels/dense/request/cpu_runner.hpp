@@ -44,6 +44,7 @@ class CpuRunner final : public DenseRunner<Real> {
   DenseScales scales_;
   bool packed_;  ///< a signal's own elements are contiguous, whatever lies between signals
   BatchThreads threads_;
+  bool alone_;  ///< one packed signal, one thread, no scale: the engine does all of a forward call
   std::size_t engine_bytes_, slot_bytes_;
 };
 

@@ -69,7 +69,11 @@ void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes
 }
 
 Scratch::Scratch(std::span<std::byte> given, std::size_t bytes) : data_(given.data()) {
-  if (given.empty() && bytes > 0) {
+  if (given.empty() && bytes <= kSmallBytes) {
+    data_ = small_;
+    return;
+  }
+  if (given.empty()) {
     data_ = own_ = static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow));
     if (own_ == nullptr) {
       throw Error(ErrorCode::out_of_memory,

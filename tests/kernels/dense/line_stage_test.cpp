@@ -122,5 +122,34 @@ TYPED_TEST(LineStageTest, ColumnsInPlaceAndBesides) {
   }
 }
 
+/// Columns become rows, and what is done to them in between sees every column once.
+TYPED_TEST(LineStageTest, TransposedColumns) {
+  for (const auto& [n, inner] : {std::pair{6, 5}, {16, 40}, {61, 3}, {100, 33}, {127, 70}, {8, 1}}) {
+    const auto size = static_cast<std::size_t>(n * inner);
+    const Signal x = test::random_signal(size, static_cast<unsigned>(size));
+    const Signal columns = test::direct_dft_axis(x, 1, n, inner);
+    Signal expected(size);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t c = 0; c < inner; ++c)
+        expected[static_cast<std::size_t>(c * n + i)] =
+            static_cast<double>(c + 1) * columns[static_cast<std::size_t>(i * inner + c)];
+    const ColumnStage<TypeParam> stage(n, inner);
+    Scratch<TypeParam> scratch(stage.workspace_reals());
+    const std::vector<std::complex<TypeParam>> from(x.begin(), x.end());
+    std::vector<std::complex<TypeParam>> to(size, TypeParam(-9));
+    for (std::int64_t block = 0; block < stage.blocks(); ++block)
+      stage.turned_block(block, from.data(), to.data(), false, scratch.data(),
+                         [n](std::int64_t first, std::int64_t count, TypeParam* re, TypeParam* im) {
+                           for (std::int64_t i = 0; i < n * count; ++i) {
+                             const auto by = static_cast<TypeParam>(first + i % count + 1);
+                             re[i] *= by;
+                             im[i] *= by;
+                           }
+                         });
+    EXPECT_LE(test::relative_l2(to, expected), test::fft_bound<TypeParam>(static_cast<double>(n)))
+        << n << " x " << inner;
+  }
+}
+
 }  // namespace
 }  // namespace sfft::detail

@@ -31,6 +31,27 @@ TEST(Deal, CoversAllUnitsInWholeGrains) {
   }
 }
 
+TEST(Deal, PrefersGoodPiecesWhereThereAreEnough) {
+  const auto piece = [](std::int64_t units, std::int64_t most) {
+    return deal({units, 16, most, 1, 3, 2048}, 0).piece_units;
+  };
+  EXPECT_EQ(piece(1 << 20, 1 << 20) % 2048, 0);
+  EXPECT_EQ(piece(16384, 2500), 2048);
+  EXPECT_EQ(piece(16384, 1536), 1024) << "half of a good one, where whole ones do not fit";
+  EXPECT_EQ(piece(3000, 3000), 256) << "or are too few for the streams";
+  EXPECT_EQ(piece(20, 16), 16);
+}
+
+TEST(LoadModel, TheCardAloneComesTrue) {
+  const PieceLimits limits{100, 1, 10, 1, 3};
+  RoundProfile profile{1, 2, 3, 50};
+  for (const double us : {250.0, 312.5, 900.0}) {
+    profile.overlap = 1;
+    profile.overlap = overlap_of(profile, limits, us);
+    EXPECT_DOUBLE_EQ(predict(profile, limits, 0).card_us, us);
+  }
+}
+
 TEST(LoadModel, OneStreamAddsItsSteps) {
   const PieceLimits limits{100, 1, 10, 1, 1};
   EXPECT_DOUBLE_EQ(predict({1, 2, 3, 5}, limits, 0).us, 600);

@@ -214,6 +214,38 @@ TEST_F(OutOfCardCuda, LongLinesAndBatchesEqualSums) {
   }
 }
 
+/// Long ones, so that there are many pieces; and back.
+TEST_F(OutOfCardCuda, LinesApartEqualThePlanInTheCard) {
+  for (const std::int64_t n : {std::int64_t{1} << 20, std::int64_t{3} * 5 * 7 * 4096}) {
+    const auto points = static_cast<std::size_t>(n);
+    const auto signal = as_samples<std::complex<float>>(random_signal(points, 56));
+    const std::vector<float> samples = as_samples<float>(random_signal(points, 57));
+    const double bound = 2 * fft_bound<float>(static_cast<double>(n));
+    for (const double share : {0.0, 0.25}) {
+      const Plan<float> known(Shape(n), false, {.backend = Backend::cuda}),
+          plan(Shape(n), false, with(3 * kMegabyte, share));
+      SCOPED_TRACE(plan.explain());
+      std::vector<std::complex<float>> expected(points), spectrum(points), back(points);
+      known.forward(signal.data(), ElementType::c64, expected);
+      plan.forward(signal.data(), ElementType::c64, spectrum);
+      EXPECT_LE(relative_l2(spectrum, expected), bound);
+      plan.inverse(spectrum, std::span(back));
+      EXPECT_LE(relative_l2(back, signal), bound);
+
+      const Plan<float> known_real(Shape(n), true, {.backend = Backend::cuda}),
+          real_plan(Shape(n), true, with(3 * kMegabyte, share));
+      SCOPED_TRACE(real_plan.explain());
+      std::vector<std::complex<float>> half(points / 2 + 1), expected_half(points / 2 + 1);
+      std::vector<float> samples_back(points);
+      known_real.forward(samples.data(), ElementType::f32, expected_half);
+      real_plan.forward(samples.data(), ElementType::f32, half);
+      EXPECT_LE(relative_l2(half, expected_half), bound);
+      real_plan.inverse(half, std::span(samples_back));
+      EXPECT_LE(relative_l2(samples_back, samples), bound);
+    }
+  }
+}
+
 TEST_F(OutOfCardCuda, MeasuredSharesAreRemembered) {
   dense::forget_wisdom();
   const Shape shape({256, 512});

@@ -125,7 +125,7 @@ TEST(OutOfCardPlan, RealPassesArePredictedAndMeasured) {
     return std::accumulate(times.begin(), times.end(), 0.0,
                            [](double sum, const detail::RoundTimes& one) { return sum + one.us; });
   };
-  for (const Shape& shape : {Shape(4096), Shape(105), Shape({64, 128}), Shape({9, 15}), Shape({6, 10, 14})}) {
+  for (const Shape& shape : {Shape(4096), Shape(105), Shape({1, 360}), Shape({1, 1, 63})}) {
     SCOPED_TRACE(shape.to_string());
     const std::int64_t row = shape[shape.rank() - 1];
     for (const std::int64_t pitch : {row, row % 2 == 0 ? row + 2 : row}) {
@@ -163,6 +163,35 @@ TEST(OutOfCardPlan, RealPassesArePredictedAndMeasured) {
       EXPECT_GT(fft.predicted().back().us, 0);
       EXPECT_NE(fft.predicted().back().us, assumed.back().us);
       EXPECT_NE(fft.explain().find("(from profiling runs)"), std::string::npos) << fft.explain();
+    }
+  }
+}
+
+/// Rows that are not divided need no pass before or after the rounds, unless signals leave no room for half
+/// spectra.
+TEST(OutOfCardPlan, RealRowsAreTransformedInARound) {
+  for (const Shape& shape : {Shape({64, 128}), Shape({9, 15}), Shape({6, 10, 14})}) {
+    SCOPED_TRACE(shape.to_string());
+    const std::int64_t row = shape[shape.rank() - 1], rows = shape.points() / row, kept = row / 2 + 1;
+    for (const std::int64_t pitch : {row, 2 * kept}) {
+      const bool room = pitch == 2 * kept;
+      detail::OutOfCardRealFft<float> fft(shape, 1, pitch, nullptr, {.host_share = 1, .threads = 2});
+      EXPECT_EQ(fft.predicted().size(), 2U);
+      EXPECT_EQ(fft.host_shares().size(), 2U);
+      EXPECT_EQ(fft.explain().find("pass of the host") != std::string::npos, !room && row % 2 == 0)
+          << fft.explain();
+      EXPECT_EQ(fft.explain().find("need another array") != std::string::npos, !room && row % 2 != 0);
+      std::vector<std::complex<float>> spectrum(static_cast<std::size_t>(rows * kept));
+      std::vector<float> samples(static_cast<std::size_t>(rows * pitch), 1.0F);
+      std::vector<std::byte> memory(fft.workspace_bytes() + 64);
+      void* start = memory.data();
+      std::size_t left = memory.size();
+      auto* const workspace = static_cast<std::byte*>(std::align(64, 1, start, left));
+      fft.forward(samples.data(), spectrum.data(), 1, workspace);
+      EXPECT_EQ(fft.measured().size(), 2U);
+      EXPECT_NEAR(spectrum[0].real(), static_cast<float>(shape.points()), 1e-3F * shape.points());
+      fft.inverse(spectrum.data(), samples.data(), 1, workspace);
+      EXPECT_EQ(fft.measured().size(), !room && row % 2 == 0 ? 4U : 2U) << "passes, where there are any";
     }
   }
 }

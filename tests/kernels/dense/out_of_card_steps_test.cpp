@@ -70,16 +70,16 @@ TEST(Transposition, MovesEveryElementToItsPlace) {
 }
 
 std::string kinds(const std::vector<Step>& steps) {
+  constexpr char kLetters[] = {'c', 'T', 's', 't'};  // of columns, turned ones, slabs, transpositions
   std::string text;
-  for (const Step& step : steps)
-    text += step.kind == Step::Kind::columns ? 'c' : step.kind == Step::Kind::slabs ? 's' : 't';
+  for (const Step& step : steps) text += kLetters[static_cast<int>(step.kind)];
   return text;
 }
 
 /// No step has more values per unit than this.
 GroupingLimits limits(std::int64_t values, std::int64_t longest_line = 1 << 22) {
   return {longest_line, [values](const Step& step) {
-            return (step.kind == Step::Kind::columns ? step.array.slabs : step.array.slab_points()) <= values;
+            return (step.kind != Step::Kind::slabs ? step.array.slabs : step.array.slab_points()) <= values;
           }};
 }
 
@@ -92,7 +92,7 @@ TEST(Grouping, TakesAsFewStepsAsFit) {
   EXPECT_EQ(grouped(Shape({512, 512, 512}), 1 << 10), "ccs") << "planes do not fit";
   EXPECT_EQ(grouped(Shape({64, 1 << 20}), 1 << 14), "cctc") << "rows do not fit";
   EXPECT_EQ(grouped(Shape({1 << 20, 64}), 1 << 14), "ctcs") << "columns do not fit";
-  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20), "ctc") << "a line that lies alone";
+  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20), "ctTc") << "a line that lies alone";
   EXPECT_EQ(grouped({Shape(1 << 10), 100}, 1 << 20), "s") << "many lines";
   EXPECT_EQ(grouped({Shape({64, 64, 64}), 100}, 1 << 20), "s");
   EXPECT_EQ(grouped({Shape({64, 64, 64}), 100}, 1 << 13), "cs");
@@ -102,7 +102,7 @@ TEST(Grouping, TakesAsFewStepsAsFit) {
 
 TEST(Grouping, PrefersFactorsThatAreTransposedFast) {
   const std::vector<Step> steps = group_steps(Shape(std::int64_t{3} << 23), limits(1 << 22));
-  ASSERT_EQ(kinds(steps), "ctc");
+  ASSERT_EQ(kinds(steps), "ctTc");
   EXPECT_EQ(steps[1].array.slab[0] % steps[1].array.slabs, 0);
   // 64 squares of 16² would not fit, 96 · 160 does.
   const std::vector<Step> closest = group_steps(Shape(96 * 160), limits(200));

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Half spectra of a real line from the transform of its pairs of samples, and back, for some of its columns.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Of an array of rows × width values, those columns from `first` on, and as the second half of `columns`
+/// those that mirror them: width − first − columns/2 + 1 … width − first.
+struct MirroredColumns {
+  std::int64_t rows = 1, columns = 2, first = 1, width = 3;
+};
+
+/// X[k] = E + w^k·O and X[h − k] = conj(E − w^k·O), w = exp(−πi/h), h = rows·width; times `scale`.
+template <class Real>
+void launch_untangle(Complex<Real>* values, const MirroredColumns& columns, double scale, Stream stream);
+/// The reverse, twice as large.
+template <class Real>
+void launch_tangle(Complex<Real>* values, const MirroredColumns& columns, Stream stream);
+
+}  // namespace sfft::detail::cuda
