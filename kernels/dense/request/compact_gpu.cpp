@@ -9,7 +9,9 @@
 #include <optional>
 
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/stages/found_exponents.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
+#include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/request/choice.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
@@ -28,8 +30,16 @@ using dense::Storage;
 /// What wisdom keeps of a plan for floats between two conversions.
 constexpr const char* kConverted = "converted";
 
+/// Finds exponents where the caller wants them, and reports those of the results.
 class CompactGpuRunner : public CompactRunner {
  public:
+  explicit CompactGpuRunner(const CompactRequest& request)
+      : request_(request), problem_(request.dense.problem) {
+    const CompactFormats& formats = request.formats;
+    if (formats.signal_found || formats.spectrum_found)
+      found_bytes_ = cuda::aligned(static_cast<std::size_t>(problem_.batch) * sizeof(int));
+  }
+
   std::size_t workspace_bytes() const noexcept override { return 0; }
   void run(Direction, const void*, const dense::CompactScale*, void*, dense::CompactScale*,
            std::byte*) const override {
@@ -37,50 +47,94 @@ class CompactGpuRunner : public CompactRunner {
                 "compact plans on a GPU take arrays in its memory: call enqueue_forward() or "
                 "enqueue_inverse()");
   }
+  std::size_t device_workspace_bytes() const noexcept override { return found_bytes_ + own_bytes(); }
+  void enqueue(Direction direction, const void* from, void* to, const dense::CompactExponents& exponents,
+               std::byte* workspace, CUstream_st* stream) const override {
+    const cuda::DeviceScope scope(problem_.device);
+    const bool finds = request_.formats.source_found(direction) && exponents.output != nullptr;
+    int* const found = finds ? reinterpret_cast<int*>(workspace) : nullptr;
+    transform(direction, from, to, found, workspace + found_bytes_, stream);
+    if (exponents.output == nullptr) return;
+    cuda::launch_add_exponents(exponents.input, found, exponent_of(request_, direction), problem_.batch,
+                               exponents.output, stream);
+  }
   bool on_gpu() const noexcept override { return true; }
   virtual std::string kernel() const = 0;  ///< for wisdom
+
+ protected:
+  virtual std::size_t own_bytes() const noexcept = 0;  ///< of the workspace
+  /// `found`: null, or where the exponents are to be found by which the input is divided.
+  virtual void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
+                         CUstream_st* stream) const = 0;
+  /// Finds the exponents of f32 or bf16 values, and stores what they leave. May be in place.
+  void normalize(Direction direction, Storage storage, const void* from, int* found, void* to,
+                 CUstream_st* stream) const {
+    const std::int64_t parts = source_parts(problem_, direction);
+    cuda::launch_find_exponents(from, storage, problem_.batch, parts,
+                                request_.formats.needs_exponents(direction), found, stream);
+    cuda::launch_normalize(from, storage, problem_.batch, parts, found, to, stream);
+  }
+
+  CompactRequest request_;
+  DenseProblem problem_;
+
+ private:
+  std::size_t found_bytes_ = 0;
 };
 
 /// Kernels of the tuned engine.
 class DirectRunner final : public CompactGpuRunner {
  public:
   DirectRunner(const CompactRequest& request, const std::string& kernel, bool measure)
-      : request_(request),
-        engine_(make_compact_engine(request.dense.problem, request.formats, kernel, measure)) {}
-
-  std::size_t device_workspace_bytes() const noexcept override { return engine_->workspace_bytes(); }
-  void enqueue(Direction direction, const void* from, void* to, std::byte* workspace,
-               CUstream_st* stream) const override {
-    const cuda::DeviceScope scope(request_.dense.problem.device);
-    const DenseScales& scales = request_.dense.scales;
-    const double factor = direction == Direction::forward ? scales.forward : scales.inverse;
-    engine_->run(direction, from, to, std::ldexp(factor, -exponent_of(request_, direction)), workspace,
-                 stream);
+      : CompactGpuRunner(request),
+        engine_(make_compact_engine(request.dense.problem, request.formats, kernel, measure)) {
+    for (const Direction direction : {Direction::forward, Direction::inverse}) {
+      if (!request.formats.source_found(direction)) continue;
+      const std::int64_t parts = problem_.batch * source_parts(problem_, direction);
+      copy_bytes_ =
+          std::max(copy_bytes_, cuda::aligned(storage_bytes(request.formats.source(direction), parts)));
+    }
   }
+
   int handovers(Direction direction) const noexcept override { return engine_->handovers(direction); }
   std::string name() const override { return engine_->name(); }
   std::string kernel() const override { return engine_->kernel(); }
 
  private:
-  CompactRequest request_;
+  std::size_t own_bytes() const noexcept override { return copy_bytes_ + engine_->workspace_bytes(); }
+  void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
+                 CUstream_st* stream) const override {
+    const DenseScales& scales = request_.dense.scales;
+    const double factor = direction == Direction::forward ? scales.forward : scales.inverse;
+    if (found != nullptr)
+      normalize(direction, request_.formats.source(direction), from, found, workspace, stream);
+    engine_->run(direction, found == nullptr ? from : workspace, to,
+                 std::ldexp(factor, -exponent_of(request_, direction)), workspace + copy_bytes_, stream);
+  }
+
   std::unique_ptr<const GpuCompactEngine> engine_;
+  std::size_t copy_bytes_ = 0;  ///< of an input that exponents were taken from
 };
 
 /// Any engine for floats.
 class ConvertingRunner final : public CompactGpuRunner {
  public:
   ConvertingRunner(const CompactRequest& request, std::unique_ptr<const DenseRunner<float>> floats)
-      : request_(request), problem_(request.dense.problem), floats_(std::move(floats)) {
+      : CompactGpuRunner(request), floats_(std::move(floats)) {
     signal_bytes_ = problem_.real ? bytes_of(source_parts(problem_, Direction::forward)) : 0;
     spectrum_bytes_ = bytes_of(target_parts(problem_, Direction::forward));
   }
 
-  std::size_t device_workspace_bytes() const noexcept override {
+  int handovers(Direction) const noexcept override { return 0; }
+  std::string name() const override { return floats_->name() + ", between conversions"; }
+  std::string kernel() const override { return kConverted; }
+
+ private:
+  std::size_t own_bytes() const noexcept override {
     return signal_bytes_ + spectrum_bytes_ + floats_->device_workspace_bytes();
   }
-  void enqueue(Direction direction, const void* from, void* to, std::byte* workspace,
-               CUstream_st* stream) const override {
-    const cuda::DeviceScope scope(problem_.device);
+  void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
+                 CUstream_st* stream) const override {
     const bool forward = direction == Direction::forward;
     auto* const spectra = reinterpret_cast<std::complex<float>*>(workspace + signal_bytes_);
     // Complex transforms work in place.
@@ -89,17 +143,13 @@ class ConvertingRunner final : public CompactGpuRunner {
     auto* const read = forward ? signals : reinterpret_cast<float*>(spectra);
     auto* const written = forward ? reinterpret_cast<float*>(spectra) : signals;
     widen(from, request_.formats.source(direction), source_parts(problem_, direction), read, stream);
+    if (found != nullptr) normalize(direction, Storage::f32, read, found, read, stream);
     forward ? floats_->enqueue_forward(signals, own_type<float>(problem_), spectra, rest, stream)
             : floats_->enqueue_inverse(spectra, signals, rest, stream);
     const float factor = std::ldexp(1.0f, -exponent_of(request_, direction));
     narrow(written, target_parts(problem_, direction), factor, request_.formats.target(direction), to,
            stream);
   }
-  int handovers(Direction) const noexcept override { return 0; }
-  std::string name() const override { return floats_->name() + ", between conversions"; }
-  std::string kernel() const override { return kConverted; }
-
- private:
   /// `parts` of each transform.
   void widen(const void* from, Storage storage, std::int64_t parts, float* to, CUstream_st* stream) const {
     if (storage == Storage::block16)
@@ -117,8 +167,6 @@ class ConvertingRunner final : public CompactGpuRunner {
     return cuda::aligned(static_cast<std::size_t>(problem_.batch * parts) * sizeof(float));
   }
 
-  CompactRequest request_;
-  DenseProblem problem_;
   std::unique_ptr<const DenseRunner<float>> floats_;
   std::size_t signal_bytes_ = 0, spectrum_bytes_ = 0;
 };
@@ -150,7 +198,7 @@ double measured_us(const CompactRunner& runner, const CompactRequest& request) {
                       signals.data(), stream.get());
   return device_us(
       [&](cuda::Stream s) {
-        runner.enqueue(Direction::forward, signals.data(), spectra.data(), workspace.data(), s);
+        runner.enqueue(Direction::forward, signals.data(), spectra.data(), {}, workspace.data(), s);
       },
       stream.get());
 }
