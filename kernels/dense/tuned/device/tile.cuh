@@ -92,6 +92,23 @@ class Tile {
   static __device__ __forceinline__ Value value(const Vector& pair) {
     return {number<Real>(pair.x), number<Real>(pair.y)};
   }
+  /// A complex value of the input as the passes take it, and one of the results as the output has it.
+  static __device__ __forceinline__ Value received(const InVector& stored) {
+    const Value z = value(stored);
+    if constexpr (K::step.swap_in) return {z.im, z.re};
+    return z;
+  }
+  __device__ __forceinline__ OutVector finished(Value z) const {
+    z = scaled(z);
+    return {part<OutPart>(z.re), part<OutPart>(z.im)};
+  }
+  /// Of whole lines that lie one after the other.
+  __device__ __forceinline__ const InVector* input_line(int line) const {
+    return static_cast<const InVector*>(from_) + line_offset<In<K>>(line, false);
+  }
+  __device__ __forceinline__ OutVector* output_line(int line) const {
+    return static_cast<OutVector*>(to_) + line_offset<Out<K>>(line, false);
+  }
   __device__ __forceinline__ bool has(int line) const { return kWhole || line < lines_; }
   /// The line or, past the end of a partial tile, its last line; what is computed from that is not stored.
   __device__ __forceinline__ int readable(int line) const {
@@ -173,12 +190,7 @@ class Tile {
   }
 
   __device__ __forceinline__ void store(int line, int first, Value z, int add = 0) const {
-    if constexpr (K::step.swap_out) z = {z.im, z.re};
-    if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
-    if constexpr (K::step.out.exponent != 0) {
-      constexpr Real kFactor = static_cast<Real>(power_of_two(K::step.out.exponent));
-      z = {z.re * kFactor, z.im * kFactor};
-    }
+    z = scaled(z);
     const OutVector stored{part<OutPart>(z.re), part<OutPart>(z.im)};
     constexpr bool kApart = is_apart<Out<K>, Line::kPasses - 1>();
     const long long at =
@@ -205,6 +217,16 @@ class Tile {
   }
 
  private:
+  __device__ __forceinline__ Value scaled(Value z) const {
+    if constexpr (K::step.swap_out) z = {z.im, z.re};
+    if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
+    if constexpr (K::step.out.exponent != 0) {
+      constexpr Real kFactor = static_cast<Real>(power_of_two(K::step.out.exponent));
+      z = {z.re * kFactor, z.im * kFactor};
+    }
+    return z;
+  }
+
   /// Whether the offsets of `first` and `add` in a pass's addresses just add up, as no digit carries: `add`
   /// is a constant, which then costs no arithmetic.
   template <class Side, int kPass>

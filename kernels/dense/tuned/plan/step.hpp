@@ -118,6 +118,13 @@ struct Step {
     return policy.staged && !policy.interleaved_threads && policy.transforms_per_block == 1 &&
            policy.radices.size() > 1 && twiddle_free() && !half_spectra();
   }
+  /// A side of a staged tile is moved as it lies in memory: whole lines of 16-bit complex values, one after
+  /// the other.
+  constexpr bool packs(const Side& side) const {
+    return policy.staged && !half_spectra() && mirror_rows == 0 && !conflict_free() &&
+           !policy.interleaved_shared && side.form == Form::complex && side.element == 1 &&
+           side.inner == points && is_16_bit(side.storage) && keep == device::Keep::all;
+  }
   /// The threads of a transform always belong to one warp.
   constexpr bool within_warp() const {
     return !load_interleaved && !store_interleaved && !interleaves_threads() &&

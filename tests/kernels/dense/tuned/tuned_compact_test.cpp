@@ -197,6 +197,56 @@ TEST(TunedCompact, WaysThroughSharedMemory) {
   expect_right(cases);
 }
 
+/// Whole lines that pass through shared memory as they lie: lines of one warp and of several, with and
+/// without room for padding, tiles that are not full, one side that is wider than the other.
+TEST(TunedCompact, PackedTiles) {
+  const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels, Storage signal = kF16,
+                        Storage spectrum = kF16) {
+    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), signal, spectrum,
+                kF32};
+  };
+  expect_right(
+      {named(Shape(64), 39,
+             "kernel radices=8.8 threads_per_transform=4 transforms_per_block=16 pad_interval=8 pad=1 "
+             "staged=1"),
+       named(Shape(8), 71, "kernel radices=8 threads_per_transform=1 transforms_per_block=64 staged=1"),
+       named(Shape(60), 35, "kernel radices=15.4 threads_per_transform=4 transforms_per_block=16 staged=1"),
+       named(Shape(100), 25, "kernel radices=10.10 threads_per_transform=5 transforms_per_block=12 staged=1",
+             kBf16, kBf16),
+       named(Shape(63), 45, "kernel radices=9.7 threads_per_transform=4 transforms_per_block=8 staged=1"),
+       named(Shape(90), 13, "kernel radices=9.10 threads_per_transform=5 transforms_per_block=6 staged=1",
+             kF16, kF32),
+       named(Shape(90), 13, "kernel radices=9.10 threads_per_transform=10 transforms_per_block=6 staged=1",
+             kF32, kF16),
+       named(Shape(127), 70,
+             "kernel radices=18.7 threads_per_transform=7 transforms_per_block=32 staged=1 "
+             "interleaved_threads=1"),
+       named(Shape(480), 7,
+             "kernel radices=16.30 threads_per_transform=16 transforms_per_block=4 staged=1")});
+}
+
+/// Twiddle factors within additions: lines, grids, convolutions and their ways back.
+TEST(TunedCompact, FusedTwiddles) {
+  const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels) {
+    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), kF16, kF16, kF32};
+  };
+  std::vector<Case> cases{
+      named(Shape(1024), 3,
+            "kernel radices=32.32 threads_per_transform=32 transforms_per_block=2 twiddles=fused"),
+      named(Shape(480), 3, "kernel radices=30.16 threads_per_transform=16 twiddles=fused"),
+      named(Shape(2048), 2, "kernel radices=8.16.16 threads_per_transform=128 twiddles=fused pad_interval=8"),
+      named(Shape(96), 5, "kernel radices=4.12.2 threads_per_transform=12 twiddles=fused"),
+      named(Shape(97), 5, "kernel radices=16.4.4 threads_per_transform=16 twiddles=fused"),
+      named(Shape(61), 5, "kernel radices=15.4 threads_per_transform=4 twiddles=fused"),
+      of(Shape({16, 32, 16}), false, 2, kF16, kF16, kF16, {8, 4}),
+      of(Shape({30, 64}), true, 3, kF16, kF16, kF32),
+      of(Shape(48 * 40), false, 2, kF16, kF16, kF32, {48, 40})};
+  for (Case& c : cases) {
+    for (auto& kernel : c.policy.kernels) kernel.twiddles = detail::tuned::Twiddles::fused;
+  }
+  expect_right(cases);
+}
+
 /// Between steps no value overflows, however the largest ones add up: impulses and constants of the peak.
 TEST(TunedCompact, NothingOverflowsBetweenSteps) {
   std::vector<Case> cases{of(Shape(48 * 40), false, 1, kF16, kF16, kF16, {48, 40}),
