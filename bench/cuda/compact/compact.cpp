@@ -221,7 +221,7 @@ json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
     return time_compact(timer, what, arena,
                         compact(what, Storage::bf16, Storage::f32, Engine::tuned, Planning::estimate));
   });
-  enter("f16 to block16", true, [&] { return time16(Storage::block16, Storage::f32, Engine::cufft); });
+  enter("f16 to block16", true, [&] { return time16(Storage::block16, Storage::f32, Engine::automatic); });
   enter("conversions f16", true, [&] { return time16(Storage::f16, Storage::f32, Engine::cufft); });
   return row;
 }

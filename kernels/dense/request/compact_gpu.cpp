@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compact transforms on a GPU: by kernels that read and write stored values, or by a plan for floats between
-// two conversions, which is the only way for block16.
+// two conversions, which is the only way for block16 of anything but lines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -171,12 +171,24 @@ class ConvertingRunner final : public CompactGpuRunner {
   std::size_t signal_bytes_ = 0, spectrum_bytes_ = 0;
 };
 
-WisdomProblem key_of(const CompactRequest& request) {
+WisdomProblem key_of(const CompactRequest& request, const CompactFormats& formats) {
   WisdomProblem key = wisdom_problem<float>(request.dense.problem);
-  const CompactFormats& formats = request.formats;
   key.transform += fmt::format(" stored {} {} {}", to_string(formats.signal), to_string(formats.spectrum),
                                to_string(formats.between));
   return key;
+}
+
+/// Kernels that were found for the same transform of f16 values, if wisdom has any; the same are good for
+/// other formats of 16 bits.
+std::string kernel_for_f16(const WisdomPlatform& platform, const CompactRequest& request) {
+  for (const Storage between : {request.formats.between, Storage::f32}) {
+    const CompactFormats formats{Storage::f16, Storage::f16,
+                                 is_16_bit(between) ? Storage::f16 : Storage::f32};
+    const auto known = Wisdom::global().find(platform, key_of(request, formats));
+    if (known && known->engine == dense::to_string(Engine::tuned) && known->kernel != kConverted)
+      return known->kernel;
+  }
+  return "";
 }
 
 CompactChoice converting(const CompactRequest& request, const std::string& why) {
@@ -194,8 +206,13 @@ double measured_us(const CompactRunner& runner, const CompactRequest& request) {
       spectra(static_cast<std::size_t>(target) * sizeof(float)), workspace(runner.device_workspace_bytes());
   const cuda::OwnedStream stream;
   fill_for_timing<float>(spectra, stream.get());
-  cuda::launch_narrow(spectra.as<float>(), std::min(source, target), 1, request.formats.signal,
-                      signals.data(), stream.get());
+  const std::int64_t count = std::min(source, target) / problem.batch;
+  if (request.formats.signal == Storage::block16) {
+    cuda::launch_narrow_blocks(spectra.as<float>(), problem.batch, count, 1, signals.data(), stream.get());
+  } else {
+    cuda::launch_narrow(spectra.as<float>(), problem.batch * count, 1, request.formats.signal, signals.data(),
+                        stream.get());
+  }
   return device_us(
       [&](cuda::Stream s) {
         runner.enqueue(Direction::forward, signals.data(), spectra.data(), {}, workspace.data(), s);
@@ -228,29 +245,24 @@ CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
   const int device = request.dense.problem.device;
   static_cast<void>(cuda::device_info(device));  // throws if there is none
   const cuda::DeviceScope scope(device);
-  if (request.formats.signal == Storage::block16 || request.formats.spectrum == Storage::block16)
-    return converting(request, "the kernels of tuned have no block16, float engine between conversions: ");
   const WisdomPlatform platform = gpu_platform(device);
-  const WisdomProblem key = key_of(request);
+  const WisdomProblem key = key_of(request, request.formats);
   const Engine engine = request.dense.options.engine;
   const bool measure = request.dense.options.planning == Planning::measure;
   const std::optional<WisdomEntry> known =
       Wisdom::global().find(platform, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
-  const bool direct =
-      known && known->engine == dense::to_string(Engine::tuned) && known->kernel != kConverted;
-  std::string kernel = direct ? known->kernel : "";
-  if (kernel.empty() && !measure) {  // kernels that are good for floats are better than rules
-    const auto floats = Wisdom::global().find(platform, wisdom_problem<float>(request.dense.problem));
-    if (floats && floats->engine == dense::to_string(Engine::tuned)) kernel = floats->kernel;
-  }
+  const bool converted = known && known->kernel == kConverted;
+  std::string kernel = known && !converted ? known->kernel : "";
+  if (kernel.empty() && !measure) kernel = kernel_for_f16(platform, request);
   if (engine == Engine::tuned)
     return {std::make_unique<const DirectRunner>(request, kernel, measure), engine,
             "the engine was asked for"};
   if (engine == Engine::automatic && measure) return fastest(request, platform, key, kernel);
-  if (engine == Engine::automatic && direct) {
+  if (engine == Engine::automatic && !converted) {
     try {
       return {std::make_unique<const DirectRunner>(request, kernel, false), Engine::tuned,
-              fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)};
+              known ? fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)
+                    : "kernels that read and write what is stored move fewest bytes"};
     } catch (const Error& error) {
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }

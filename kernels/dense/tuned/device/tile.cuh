@@ -98,6 +98,16 @@ class Tile {
     if constexpr (K::step.swap_in) return {z.im, z.re};
     return z;
   }
+  /// A result as it is stored, before it is rounded.
+  __device__ __forceinline__ Value scaled(Value z) const {
+    if constexpr (K::step.swap_out) z = {z.im, z.re};
+    if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
+    if constexpr (K::step.out.exponent != 0) {
+      constexpr Real kFactor = static_cast<Real>(power_of_two(K::step.out.exponent));
+      z = {z.re * kFactor, z.im * kFactor};
+    }
+    return z;
+  }
   __device__ __forceinline__ OutVector finished(Value z) const {
     z = scaled(z);
     return {part<OutPart>(z.re), part<OutPart>(z.im)};
@@ -181,6 +191,8 @@ class Tile {
       const bool mirrored = 2 * j > kPoints;
       z = value(load_as<kReads>(read<InVector>(line, mirrored ? kPoints - j : j, 0, mirrored)));
       if (mirrored) z.im = -z.im;
+    } else if constexpr (K::step.in.storage == dense::Storage::block16) {
+      z = block_value(line, first, add);
     } else {
       z = value(load_as<kReads>(read<InVector>(line, first, add)));
     }
@@ -217,14 +229,14 @@ class Tile {
   }
 
  private:
-  __device__ __forceinline__ Value scaled(Value z) const {
-    if constexpr (K::step.swap_out) z = {z.im, z.re};
-    if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
-    if constexpr (K::step.out.exponent != 0) {
-      constexpr Real kFactor = static_cast<Real>(power_of_two(K::step.out.exponent));
-      z = {z.re * kFactor, z.im * kFactor};
-    }
-    return z;
+  /// Element first + add of a line of block16, whose exponents lie behind it.
+  __device__ __forceinline__ Value block_value(int line, int first, int add) const {
+    constexpr int kOfBlock = dense::kBlockValues / 2;
+    const auto* const words = reinterpret_cast<const unsigned*>(input_line(line));
+    const int block = add % kOfBlock == 0 ? first / kOfBlock + add / kOfBlock : (first + add) / kOfBlock;
+    const unsigned word = load_as<kReads>(words + first + add);
+    const float power = power_of_block(reinterpret_cast<const signed char*>(words + kPoints)[block]);
+    return {number_of_block(word, power), number_of_block(word >> 16, power)};
   }
 
   /// Whether the offsets of `first` and `add` in a pass's addresses just add up, as no digit carries: `add`

@@ -2,6 +2,7 @@
 // The work on one tile: read, transform, write.
 #pragma once
 
+#include "kernels/dense/tuned/device/block_tile.cuh"
 #include "kernels/dense/tuned/device/packed_tile.cuh"
 #include "kernels/dense/tuned/device/shared_slots.cuh"
 #include "kernels/dense/tuned/device/step_twiddles.cuh"
@@ -23,7 +24,8 @@ class TileFft {
   static constexpr bool kHalfIn = K::step.in.form == Form::half_pairs,
                         kHalfOut = K::step.out.form == Form::half_pairs;
   static constexpr bool kStageIn = K::step.policy.staged || kHalfIn,
-                        kStageOut = K::step.policy.staged || kHalfOut;
+                        kBlocksOut = K::step.out.storage == dense::Storage::block16,
+                        kStageOut = K::step.policy.staged || kHalfOut || kBlocksOut;
   static constexpr bool kPackedIn = K::step.packs(K::step.in), kPackedOut = K::step.packs(K::step.out);
   static constexpr int kBlock = Tile<K>::kBlock;
   static constexpr int kHeld = First::kRounds * First::R;  ///< inputs, or outputs, of a thread
@@ -351,7 +353,9 @@ class TileFft {
   static __device__ __forceinline__ void stage_out(const Tile<K>& memory, const StepTables& tables,
                                                    void* shared) {
     const auto* values = static_cast<const Value*>(shared);
-    if constexpr (K::step.conflict_free()) {
+    if constexpr (kBlocksOut) {
+      BlockTile<K>::write(memory, values);
+    } else if constexpr (K::step.conflict_free()) {
       PermutedLine<K>::write(memory, tables, shared);
     } else if constexpr (kFlat) {
       for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
