@@ -120,7 +120,7 @@ std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& 
   std::optional<TransformPolicy> policy = remembered(problem, formats, kernel);
   if (!policy) {
     policy = measure ? tuned::choose_by_measurement(problem, kSingle, nullptr, timed_formats(formats)).own
-                     : tuned::choose_by_rules(problem, kSingle);
+                     : tuned::choose_by_rules(problem, kSingle, timed_formats(formats));
   }
   return std::make_unique<const TunedCompactEngine>(problem, formats, std::move(*policy));
 }

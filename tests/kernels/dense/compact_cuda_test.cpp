@@ -163,6 +163,23 @@ TEST_F(CompactCuda, EveryEngineAndFormat) {
   }
 }
 
+/// One of each: lines within a warp and beyond, packed and fused, convolutions, blocks, grids, long lines.
+/// Few enough for sanitizers.
+TEST_F(CompactCuda, KindsOfKernels) {
+  for (const Shape& shape : {Shape(8), Shape(60), Shape(63), Shape(100), Shape(127), Shape(194), Shape(1024),
+                             Shape(1021), Shape(2048), Shape(3000)})
+    expect_right({shape, false, 7}, Engine::tuned);
+  for (const Shape& shape : {Shape(100), Shape(256), Shape(1021)}) {
+    expect_right({shape, false, 5, Storage::block16, Storage::block16}, Engine::tuned);
+    expect_right({shape, false, 3, Storage::f16, Storage::block16}, Engine::tuned);
+  }
+  expect_right({Shape(256), true, 5, Storage::f16, Storage::bf16}, Engine::tuned);
+  expect_right({Shape({24, 80}), true, 3, Storage::f16, Storage::f16, Storage::f16}, Engine::tuned);
+  expect_right({Shape({33, 25}), false, 3, Storage::bf16, Storage::bf16, Storage::bf16}, Engine::tuned);
+  expect_right({Shape({16, 32, 16}), false, 2, Storage::f16, Storage::f16, Storage::f16}, Engine::tuned);
+  expect_right({Shape(1 << 15), false, 2, Storage::f16, Storage::f16, Storage::f16}, Engine::tuned);
+}
+
 TEST_F(CompactCuda, BetweenSteps) {
   for (const Storage between : {Storage::f32, Storage::f16, Storage::bf16}) {
     for (const Shape& shape : {Shape(1 << 16), Shape(1 << 20), Shape(1 << 22), Shape({128, 96}),
@@ -252,7 +269,9 @@ void expect_found(const Shape& shape, bool real, Engine engine, Storage signal, 
     const std::vector<double> found = transform_of(spectra, spectrum, b);
     const std::vector<double> again = transform_of(back, signal, b);
     if (kSizes[b] == 0) {
-      EXPECT_EQ(found, std::vector<double>(found.size(), 0.0));
+      // cuFFT transforms two real signals of odd length as one: the other one's roundings remain.
+      const double rounding = std::numeric_limits<float>::epsilon() * 0x1p15 * static_cast<double>(points);
+      for (const double part : found) EXPECT_LE(std::abs(part), rounding);
       continue;
     }
     ComplexSignal expected(reference.spectrum_points());

@@ -37,8 +37,21 @@ bool fits(int points, bool single, const Limits& limits) {
   return length <= kMostLength / (single ? 1 : 2) && whole / 2 <= limits.shared_bytes;
 }
 
+namespace {
+
+void set_narrow(std::vector<LineNeed>& needs, const Formats& formats) {
+  const auto bytes = [](dense::Storage storage) { return is_16_bit(storage) ? 4 : 8; };
+  for (std::size_t step = 0; step < needs.size(); ++step) {
+    const dense::Storage in = step == 0 ? formats.source : formats.between,
+                         out = step + 1 == needs.size() ? formats.target : formats.between;
+    if (is_16_bit(in) || is_16_bit(out)) needs[step].narrow_bytes = bytes(in) + bytes(out);
+  }
+}
+
+}  // namespace
+
 std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& factors,
-                               const Limits& limits, std::string& why) {
+                               const Limits& limits, std::string& why, const Formats& formats) {
   const Grid grid(problem);
   std::vector<LineNeed> needs;
   const bool half = problem.real && grid.row() % 2 == 0;
@@ -67,6 +80,7 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
     why = "volumes with strides";
     return {};
   }
+  set_narrow(needs, formats);
   for (const LineNeed& need : needs) {
     if (need.rows == 0 && !fits(need.points, single, limits)) {
       why = fmt::format("lines of {} points fit no block", need.points);

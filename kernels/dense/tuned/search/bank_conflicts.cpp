@@ -25,7 +25,7 @@ void visit(const KernelPolicy& kernel, int radix, const Position& position_of, C
     return interval > 0 ? position + position / interval : position;
   };
   const int pitch = padded(kernel.length() - 1) + 1 + kernel.pad;
-  constexpr int kVisited = 4 * kWarp;  // threads: patterns come back
+  constexpr int kVisited = 2 * kWarp;  // threads: patterns come back
   for (int first = 0; first < std::min(all, kVisited); first += kBanks) {
     for (int round = 0; round * threads < butterflies; ++round) {
       for (int k = 0; k < radix; ++k) {
