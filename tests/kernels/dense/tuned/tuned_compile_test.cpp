@@ -2,6 +2,7 @@
 // Tests that kernels of the tuned engine compile for every architecture of the build, without a GPU.
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <array>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,7 @@ namespace {
 
 using detail::DenseProblem;
 using detail::cuda::find_nvrtc;
+using detail::tuned::Formats;
 using detail::tuned::Kernel;
 using detail::tuned::TransformPolicy;
 
@@ -93,10 +95,10 @@ std::map<std::string, std::set<std::string>> sources() {
                                       ? device::Keep::all
                                       : (kinds % 4 == 1 ? device::Keep::above : device::Keep::at);
         using dense::Storage;
-        detail::tuned::Formats formats;
+        Formats formats;
         if (single && keep == device::Keep::all && kinds / 6 % 3 != 0) {
-          formats = kinds / 6 % 3 == 1 ? detail::tuned::Formats{Storage::f16, Storage::bf16, Storage::f16, 8}
-                                       : detail::tuned::Formats{Storage::bf16, Storage::f16, Storage::f32, 8};
+          formats = kinds / 6 % 3 == 1 ? Formats{Storage::f16, Storage::bf16, Storage::f16, 8}
+                                       : Formats{Storage::bf16, Storage::f16, Storage::f32, 8};
         }
         const auto program = lay_out({c.problem, single, inverse, element, keep, formats}, policy);
         for (const Kernel& kernel : program.kernels) all[architecture].insert(source_of(kernel, single));
@@ -142,6 +144,21 @@ DenseProblem problem_of(const std::string& transform, std::int64_t batch) {
   return dense_problem(Shape(std::span<const std::int64_t>(extents)), kind == "r2c", batch);
 }
 
+/// What follows the word "stored".
+Formats formats_of(const std::string& transform) {
+  const std::size_t at = transform.find(" stored ");
+  if (at == std::string::npos) return {};
+  std::istringstream words(transform.substr(at + 8));
+  std::array<dense::Storage, 3> found{};
+  for (dense::Storage& storage : found) {
+    std::string word;
+    words >> word;
+    for (const auto known : {dense::Storage::f32, dense::Storage::f16, dense::Storage::bf16})
+      storage = word == to_string(known) ? known : storage;
+  }
+  return {found[0], found[1], found[2], 1};
+}
+
 /// Shipped policies were measured once; that the generator still accepts them can be tested without a GPU.
 TEST(TunedCompile, ShippedPolicies) {
   std::set<std::string> needed;
@@ -157,7 +174,10 @@ TEST(TunedCompile, ShippedPolicies) {
       ASSERT_TRUE(policies) << transform << ": " << kernel;
       EXPECT_EQ(to_text(*policies), kernel) << transform;
       for (const TransformPolicy& policy : {policies->own, policies->bytes.value_or(policies->own)}) {
-        for (const Kernel& made : lay_out({problem, single, false, ElementType::u8}, policy).kernels) {
+        const Formats formats = formats_of(transform);
+        const ElementType element = formats == Formats{} ? ElementType::u8 : ElementType::f32;
+        const auto keep = device::Keep::all;
+        for (const Kernel& made : lay_out({problem, single, false, element, keep, formats}, policy).kernels) {
           EXPECT_LE(made.shared_bytes(single), kHopper.shared_bytes) << transform;
           needed.insert(source_of(made, single));
         }
