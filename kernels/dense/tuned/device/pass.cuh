@@ -145,6 +145,9 @@ struct Pass {
   static __device__ __forceinline__ void compute(Real* re, Real* im, int thread,
                                                  const Complex<Real>* __restrict__ roots) {
     constexpr FusedPass kFused = Line::fused(I);
+    // Of these radices it also has fewer operations without twiddle factors.
+    constexpr bool kFusedFirst =
+        Line::kTwiddles == Twiddles::fused && kOwnBefore == 1 && (R == 16 || R == 32);
 #pragma unroll
     for (int b = 0; b < kRounds; ++b) {
       if (!has(thread, b)) break;
@@ -153,6 +156,10 @@ struct Pass {
         const Complex<Real>* const own =
             roots + kFused.first + (thread + b * Line::kThreads) % kOutputs / kBeside;
         FusedButterfly<R, Real>::apply(r, i, [own](int kind) { return own[kind * kOwnBefore]; });
+        continue;
+      }
+      if constexpr (kFusedFirst) {
+        FusedButterfly<R, Real>::apply(r, i);
         continue;
       }
       apply_twiddles(r, i, thread, b, roots);
