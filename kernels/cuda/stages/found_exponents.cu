@@ -11,6 +11,14 @@ namespace {
 
 constexpr int kRun = 1024;  ///< values that a warp reads at a time
 
+__host__ __device__ std::int64_t blocks_in(std::int64_t count) {
+  return (count + dense::kBlockValues - 1) / dense::kBlockValues;
+}
+/// Of a transform in block16.
+std::int64_t bytes_of(std::int64_t count) {
+  return (2 * count + blocks_in(count) + 3) / 4 * 4;
+}
+
 template <class Part>
 __device__ unsigned size_of(Part value) {
   const unsigned bits = half::bits_of(to_float(value)) & 0x7fffffffu;
@@ -34,6 +42,43 @@ __global__ void largest_kernel(const Part* __restrict__ from, std::int64_t batch
     for (int distance = 16; distance > 0; distance /= 2)
       most = max(most, __shfl_xor_sync(~0u, most, distance));
     if (lane == 0) atomicMax(largest + transform, most);
+  }
+}
+
+/// Block16: a warp reads a block at a time.
+__global__ void largest_of_blocks_kernel(const unsigned char* __restrict__ from, std::int64_t batch,
+                                         std::int64_t count, std::int64_t bytes,
+                                         unsigned* __restrict__ largest) {
+  const std::int64_t blocks = blocks_in(count),
+                     warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / 32);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
+       i < batch * blocks; i += warps) {
+    const std::int64_t transform = i / blocks, block = i % blocks, value = block * dense::kBlockValues + lane;
+    const unsigned char* const own = from + transform * bytes;
+    int integer = value < count ? reinterpret_cast<const short*>(own)[value] : 0;
+    if (integer > block16::kMostInteger || integer < -block16::kMostInteger) integer = 0;
+    const block16::Powers power(reinterpret_cast<const signed char*>(own + 2 * count)[block]);
+    unsigned most = size_of(static_cast<float>(integer) * power.first * power.second);
+    for (int distance = 16; distance > 0; distance /= 2)
+      most = max(most, __shfl_xor_sync(~0u, most, distance));
+    if (lane == 0) atomicMax(largest + transform, most);
+  }
+}
+
+__global__ void normalize_blocks_kernel(const unsigned char* from, unsigned char* to, std::int64_t batch,
+                                        std::int64_t count, std::int64_t bytes,
+                                        const int* __restrict__ found) {
+  constexpr int kLeast = -128, kMost = 127;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x, first = 2 * count,
+                     end = first + blocks_in(count);
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < batch * bytes;
+       i += step) {
+    const std::int64_t transform = i / bytes, at = i % bytes;
+    if (at >= end) continue;  // what fills up
+    const int exponent = static_cast<signed char>(from[i]) - found[transform];
+    const bool is_exponent = at >= first && at < end;
+    to[i] = is_exponent ? static_cast<unsigned char>(min(max(exponent, kLeast), kMost)) : from[i];
   }
 }
 
@@ -76,7 +121,10 @@ void launch_find_exponents(const void* from, dense::Storage storage, std::int64_
   clear(found, static_cast<std::size_t>(batch) * sizeof(int), stream);
   auto* const largest = reinterpret_cast<unsigned*>(found);
   const unsigned blocks = strided_blocks(32 * batch * ((count + kRun - 1) / kRun));
-  if (storage == dense::Storage::f32) {
+  if (storage == dense::Storage::block16) {
+    largest_of_blocks_kernel<<<strided_blocks(32 * batch * blocks_in(count)), kThreads, 0, stream>>>(
+        static_cast<const unsigned char*>(from), batch, count, bytes_of(count), largest);
+  } else if (storage == dense::Storage::f32) {
     largest_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<const float*>(from), batch, count, largest);
   } else {
     largest_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<const Bf16*>(from), batch, count, largest);
@@ -88,7 +136,11 @@ void launch_find_exponents(const void* from, dense::Storage storage, std::int64_
 void launch_normalize(const void* from, dense::Storage storage, std::int64_t batch, std::int64_t count,
                       const int* found, void* to, Stream stream) {
   const unsigned blocks = strided_blocks(batch * count);
-  if (storage == dense::Storage::f32) {
+  if (storage == dense::Storage::block16) {
+    normalize_blocks_kernel<<<strided_blocks(batch * bytes_of(count)), kThreads, 0, stream>>>(
+        static_cast<const unsigned char*>(from), static_cast<unsigned char*>(to), batch, count,
+        bytes_of(count), found);
+  } else if (storage == dense::Storage::f32) {
     normalize_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<const float*>(from),
                                                       static_cast<float*>(to), batch, count, found);
   } else {

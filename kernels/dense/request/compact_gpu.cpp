@@ -66,7 +66,7 @@ class CompactGpuRunner : public CompactRunner {
   /// `found`: null, or where the exponents are to be found by which the input is divided.
   virtual void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
                          CUstream_st* stream) const = 0;
-  /// Finds the exponents of f32 or bf16 values, and stores what they leave. May be in place.
+  /// Finds the exponents of values, which are not f16, and stores what they leave. May be in place.
   void normalize(Direction direction, Storage storage, const void* from, int* found, void* to,
                  CUstream_st* stream) const {
     const std::int64_t parts = source_parts(problem_, direction);
@@ -90,9 +90,9 @@ class DirectRunner final : public CompactGpuRunner {
         engine_(make_compact_engine(request.dense.problem, request.formats, kernel, measure)) {
     for (const Direction direction : {Direction::forward, Direction::inverse}) {
       if (!request.formats.source_found(direction)) continue;
-      const std::int64_t parts = problem_.batch * source_parts(problem_, direction);
-      copy_bytes_ =
-          std::max(copy_bytes_, cuda::aligned(storage_bytes(request.formats.source(direction), parts)));
+      const std::size_t own =
+          storage_bytes(request.formats.source(direction), source_parts(problem_, direction));
+      copy_bytes_ = std::max(copy_bytes_, cuda::aligned(static_cast<std::size_t>(problem_.batch) * own));
     }
   }
 
@@ -181,9 +181,9 @@ WisdomProblem key_of(const CompactRequest& request, const CompactFormats& format
 /// Kernels that were found for the same transform of f16 values, if wisdom has any; the same are good for
 /// other formats of 16 bits.
 std::string kernel_for_f16(const WisdomPlatform& platform, const CompactRequest& request) {
-  for (const Storage between : {request.formats.between, Storage::f32}) {
-    const CompactFormats formats{Storage::f16, Storage::f16,
-                                 is_16_bit(between) ? Storage::f16 : Storage::f32};
+  const bool narrow = is_16_bit(request.formats.between);
+  for (const Storage between : {narrow ? Storage::f16 : Storage::f32, narrow ? Storage::f32 : Storage::f16}) {
+    const CompactFormats formats{Storage::f16, Storage::f16, between};
     const auto known = Wisdom::global().find(platform, key_of(request, formats));
     if (known && known->engine == dense::to_string(Engine::tuned) && known->kernel != kConverted)
       return known->kernel;

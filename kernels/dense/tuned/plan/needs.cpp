@@ -37,19 +37,6 @@ bool fits(int points, bool single, const Limits& limits) {
   return length <= kMostLength / (single ? 1 : 2) && whole / 2 <= limits.shared_bytes;
 }
 
-namespace {
-
-void set_narrow(std::vector<LineNeed>& needs, const Formats& formats) {
-  const auto bytes = [](dense::Storage storage) { return is_16_bit(storage) ? 4 : 8; };
-  for (std::size_t step = 0; step < needs.size(); ++step) {
-    const dense::Storage in = step == 0 ? formats.source : formats.between,
-                         out = step + 1 == needs.size() ? formats.target : formats.between;
-    if (is_16_bit(in) || is_16_bit(out)) needs[step].narrow_bytes = bytes(in) + bytes(out);
-  }
-}
-
-}  // namespace
-
 std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& factors,
                                const Limits& limits, std::string& why, const Formats& formats) {
   const Grid grid(problem);
@@ -80,7 +67,9 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
     why = "volumes with strides";
     return {};
   }
-  set_narrow(needs, formats);
+  const bool narrow = is_16_bit(formats.source) || is_16_bit(formats.target);
+  if (narrow && needs.size() == 1 && !half && !needs[0].transposed && has_radices(needs[0].points))
+    needs[0].narrow_bytes = (is_16_bit(formats.source) ? 4 : 8) + (is_16_bit(formats.target) ? 4 : 8);
   for (const LineNeed& need : needs) {
     if (need.rows == 0 && !fits(need.points, single, limits)) {
       why = fmt::format("lines of {} points fit no block", need.points);

@@ -23,7 +23,8 @@ struct LineNeed {
   bool twiddled = false;      ///< followed by the twiddle factors of a longer line
   int rows = 0;               ///< not 0: a grid of this many rows, see Step
   std::int64_t lines = 0;     ///< of a group; 0: many
-  /// Not 0: of a complex value in memory, read and written together, where one of them takes 16 bits a part.
+  /// Not 0: whole lines in one step, without a convolution, of 16-bit parts on one side at least. The bytes
+  /// that a complex value takes in memory, read and written together.
   int narrow_bytes = 0;
 };
 

@@ -42,10 +42,9 @@ int registers_of(const KernelPolicy& kernel) {
 }
 
 /// What it costs that few threads load neighbours at once: of whole lines, as they are without a stage.
-double short_loads(const LineNeed& need, const KernelPolicy& kernel) {
-  if (kernel.staged || need.interleaved || need.transposed || need.half_spectra) return 1;
+double short_loads(const KernelPolicy& kernel) {
   const int threads = kernel.threads_per_transform;
-  return threads < 8 ? 1.6 : threads < 16 ? 1.12 : 1;
+  return kernel.staged || threads >= 16 ? 1 : threads < 8 ? 1.6 : 1.12;
 }
 
 }  // namespace
@@ -58,13 +57,10 @@ double narrow_cost(const LineNeed& need, const KernelPolicy& kernel, std::size_t
   // Warps that wait for others, and too few of them.
   constexpr double kOfBarriers = 1.04, kOfWarp = 0.012;
   constexpr int kEnoughWarps = 20;
-  const double longer = static_cast<double>(kernel.length()) / need.points *
-                        (kernel.length() == need.points ? 1 : 2);  // a convolution goes there and back
   // A stage moves half the bytes; fewer than four threads of a transform meet banks twice there.
   const double stage = kernel.staged ? 0.5 * std::max(1.0, 4.0 / kernel.threads_per_transform) : 0;
   const double exchanges = static_cast<double>(kernel.radices.size()) - 1 + stage;
-  const double issue = kIssue * instructions(kernel) * longer,
-               shared = kShared * (8 + 16 * exchanges * conflicts) * longer,
+  const double issue = kIssue * instructions(kernel), shared = kShared * (8 + 16 * exchanges * conflicts),
                memory = kMemory * need.narrow_bytes;
   const double together = std::pow(
       std::pow(issue, kOverlap) + std::pow(shared, kOverlap) + std::pow(memory, kOverlap), 1 / kOverlap);
@@ -74,9 +70,9 @@ double narrow_cost(const LineNeed& need, const KernelPolicy& kernel, std::size_t
             fit = static_cast<int>(limits.shared_bytes / (shared_bytes + 1024)),
             blocks = std::min({65536 / (registers * threads), 2048 / threads, fit, kMostBlocks});
   const int warps = blocks * threads / 32;
-  const bool within_warp = 32 % kernel.threads_per_transform == 0 && !need.interleaved;
+  const bool within_warp = 32 % kernel.threads_per_transform == 0;
   return together * (within_warp ? 1 : kOfBarriers) * (1 + kOfWarp * std::max(0, kEnoughWarps - warps)) *
-         short_loads(need, kernel) * (blocks == 0 ? 10 : 1);
+         short_loads(kernel) * (blocks == 0 ? 10 : 1);
 }
 
 }  // namespace sfft::detail::tuned
