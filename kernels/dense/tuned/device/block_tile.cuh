@@ -44,14 +44,16 @@ class BlockTile {
       }
       most = largest_of_team(most, team < kTeams);
       const int exponent = detail::block16::exponent_of(detail::half::from_bits(most));
-      const detail::block16::Powers powers(-exponent);
       unsigned words[kOwn];
-      if (ordinary) {
+      if (ordinary && exponent > kLeastExponent) {
+        // Exact, as the product with a power of two is: the sum rounds once.
+        const float power = power_of_block(-exponent);
 #pragma unroll
         for (int k = 0; k < kOwn; ++k)
-          words[k] = (ordinary_bits(parts[2 * k], powers) & 0xffffu) | ordinary_bits(parts[2 * k + 1], powers)
-                                                                           << 16;
+          words[k] = (ordinary_bits(parts[2 * k], power) & 0xffffu) | ordinary_bits(parts[2 * k + 1], power)
+                                                                          << 16;
       } else {
+        const detail::block16::Powers powers(-exponent);
         for (int k = 0; k < kOwn; ++k)
           words[k] = bits(parts[2 * k], powers) | bits(parts[2 * k + 1], powers) << 16;
       }
@@ -82,11 +84,11 @@ class BlockTile {
     return a > b ? a : b;
   }
 
+  static constexpr int kLeastExponent = -127;  ///< whose inverse is a float
   /// block16::integer_of() of the scaled value, in the low bits: what they are of its sum with 1.5 · 2^23.
-  static __device__ __forceinline__ unsigned ordinary_bits(float value,
-                                                           const detail::block16::Powers& powers) {
+  static __device__ __forceinline__ unsigned ordinary_bits(float value, float power) {
     constexpr float kRounder = 12582912.0f;
-    return detail::half::bits_of(value * powers.first * powers.second + kRounder);
+    return detail::half::bits_of(value * power + kRounder);
   }
   static __device__ __forceinline__ unsigned bits(float value, const detail::block16::Powers& powers) {
     const float whole = detail::block16::rounded(detail::block16::scaled(value, powers));
