@@ -23,6 +23,7 @@ extern const int kShippedWisdomCount;
 namespace sfft::test {
 namespace {
 
+using dense::Storage;
 using detail::DenseProblem;
 using detail::cuda::find_nvrtc;
 using detail::tuned::Formats;
@@ -94,7 +95,6 @@ std::map<std::string, std::set<std::string>> sources() {
         const device::Keep keep = inverse || kinds % 2 == 0
                                       ? device::Keep::all
                                       : (kinds % 4 == 1 ? device::Keep::above : device::Keep::at);
-        using dense::Storage;
         Formats formats;
         if (single && keep == device::Keep::all && kinds / 6 % 3 != 0) {
           formats = kinds / 6 % 3 == 1 ? Formats{Storage::f16, Storage::bf16, Storage::f16, 8}
@@ -130,6 +130,36 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
       EXPECT_EQ(compiled[i].failure, "") << architecture << "\n" << list[i];
       EXPECT_FALSE(compiled[i].image.empty()) << architecture << "\n" << list[i];
     }
+  }
+}
+
+/// Packed tiles, fused twiddle factors and blocks of integers, as the rules for 16-bit lines choose them.
+TEST(TunedCompile, LinesOf16Bits) {
+  if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
+  std::vector<std::string> list;
+  for (const std::int64_t points : {64, 500, 2048}) {
+    for (const Storage storage : {Storage::f16, Storage::bf16, Storage::block16}) {
+      const DenseProblem problem = dense_problem(Shape(points), false, 100);
+      const Formats formats{storage, storage, Storage::f32, 1};
+      std::string why;
+      TransformPolicy policy;
+      for (const auto& need : needs_of(problem, true, {}, kHopper, why, formats))
+        policy.kernels.push_back(candidates(need, true, kHopper, 1).front());
+      for (const Kernel& kernel :
+           lay_out({problem, true, points == 500, ElementType::f32, device::Keep::all, formats}, policy)
+               .kernels)
+        list.push_back(source_of(kernel, true));
+    }
+  }
+  for (const char* seldom : {"::fused", "policy.staged = 1", "in.storage = dense::Storage::block16"}) {
+    EXPECT_TRUE(std::any_of(list.begin(), list.end(), [&](const std::string& source) {
+      return source.find(seldom) != std::string::npos;
+    })) << seldom;
+  }
+  for (const char* architecture : {"sm_75", "sm_80", "sm_90"}) {
+    const auto compiled = detail::tuned::compile(list, architecture);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      EXPECT_EQ(compiled[i].failure, "") << architecture << "\n" << list[i];
   }
 }
 
