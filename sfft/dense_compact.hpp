@@ -51,7 +51,7 @@ class SFFT_EXPORT CompactPlan {
   /// exponent(direction), plus the input's own, plus what was found if finds_exponents(direction). Nothing
   /// overflows, at any length and size of the values, as long as no part of the input is above a peak that
   /// the options give. Without `exponents.output` nothing is found: results that are not f16 then have
-  /// exponents of 0 and overflow where those of Plan<float> do; others are refused. Throws invalid_argument,
+  /// exponents of 0, and sums from 2^102 on may overflow; others are refused. Throws invalid_argument,
   /// backend_unavailable (a CPU plan), device (the launch failed).
   void enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
                        CUstream_st* stream, const CompactExponents& exponents = {}) const;

@@ -46,11 +46,14 @@ double factor_of(const DenseRequest& request, Direction direction) noexcept {
   return direction == Direction::forward ? request.scales.forward : request.scales.inverse;
 }
 
+/// Below the largest float by what fused twiddle factors multiply by (tuned::fused_roots_of()).
+constexpr double kLargestSum = 0x1p102;
+
 /// Refuses sums that no float holds.
 void check_peak(const CompactRequest& request, Direction direction) {
   const char* const peak = direction == Direction::forward ? "signal_peak" : "spectrum_peak";
   const CompactFormats& formats = request.formats;
-  if (largest_part(request, direction) > 0x1p126) {
+  if (largest_part(request, direction) > kLargestSum) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} points of up to {} have sums that no float holds: make {} smaller",
                             request.dense.problem.shape.to_string(), formats.source_peak(direction), peak));

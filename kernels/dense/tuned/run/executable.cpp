@@ -64,7 +64,7 @@ const void* Tables::fused_roots(const Step& step) {
   const IntList& radices = step.policy.radices;
   const std::string key = fmt::format("roots {} {}", fmt::join(radices, "."), step.rows);
   if (const void* found = known(key)) return found;
-  const double least = single_ ? 0x1p-30 : 0x1p-60;
+  const double least = single_ ? 0x1p-24 : 0x1p-53;  // an epsilon beside the other part
   Table all = roots(step.policy.length(), step.policy.length());
   for (const IntList& way : {radices, radices.reversed()}) {
     const Table own = fused_roots_of(way, step.rows, least);

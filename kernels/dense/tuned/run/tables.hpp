@@ -17,7 +17,7 @@ using Table = std::vector<std::complex<double>>;
 Table roots(std::int64_t n, std::int64_t count, std::int64_t step = 1);
 
 /// What fused butterflies of these passes read (FusedPass): (re z, im z/re z) for roots z, with |re z| kept
-/// away from 0. A root's real part is at least `least`, which does not change what a sum rounds to.
+/// away from 0: it is at least `least`. Products with im z/re z may be so much larger than results.
 Table fused_roots_of(const IntList& radices, int rows, double least);
 
 /// What a convolution needs (Bluestein 1970, Rader 1968): `kernel` is the FFT, over the step's length, of
