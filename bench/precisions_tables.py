@@ -112,7 +112,12 @@ def table_tensor():
 
 
 def compact_rows():
-    return load(RESULTS / "h200" / "compact.json")["rows"]
+    """Batched lines first, by length."""
+    def place(row):
+        _, shape, _, batch = row["name"].split()
+        single = "x" in shape or batch == "1"
+        return single, "x" in shape, 0 if "x" in shape else int(shape)
+    return sorted(load(RESULTS / "h200" / "compact.json")["rows"], key=place)
 
 
 def case_text(name):
