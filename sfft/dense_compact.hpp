@@ -33,10 +33,11 @@ class SFFT_EXPORT CompactPlan {
   std::size_t spectrum_bytes() const noexcept;   ///< of the whole batch
   std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
 
-  /// Arrays are in host memory and do not overlap. Scales: one for each transform; an empty span of input
-  /// scales stands for exponents of 0 and exact values, and with an empty span of output scales they are not
-  /// reported. The exponent of a result puts its largest part into [2^14, 2^15) for f16 and block16, and is 0
-  /// in other formats unless the largest part is beyond 2^±64. Blocks.
+  /// Of CPU plans; others throw backend_unavailable. Arrays are in host memory and do not overlap. Scales:
+  /// one for each transform; an empty span of input scales stands for exponents of 0 and exact values, and
+  /// with an empty span of output scales they are not reported. The exponent of a result puts its largest
+  /// part into [2^14, 2^15) for f16 and block16, and is 0 in other formats unless the largest part is beyond
+  /// 2^±64. Blocks.
   void forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
                std::span<std::byte> spectra, std::span<CompactScale> spectrum_scales,
                std::span<std::byte> workspace = {}) const;
