@@ -18,8 +18,7 @@ from precisions_tables import load, measured_files, points_of
 STYLES = {
     "f64": ("#000000", "s"), "f32": ("#777777", "D"), "f16": ("#0072b2", "o"), "bf16": ("#56b4e9", "v"), "block16": ("#009e73", "^"),
     "cufft f32": ("#777777", "X"), "tuned f32": ("#000000", "D"), "tensor": ("#d55e00", "o"), "unsplit f16": ("#e69f00", "v"),
-    "cufft f16": ("#5b3a8e", "X"), "tuned f16": ("#0072b2", "o"), "tuned f16 between": ("#0072b2", "s"), "tuned f16 to bf16": ("#56b4e9", "v"),
-    "conversions f16": ("#009e73", "v"), "f16 to block16": ("#009e73", "^"),
+    "cufft f16": ("#5b3a8e", "X"), "float": ("#777777", "D"), "f16 between": ("#0072b2", "s"),
 }
 
 
@@ -35,7 +34,7 @@ def panel(axes, device, points):
     axes.xaxis.set_major_locator(FixedLocator((0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("time over that of float: " + ("cuFFT" if "NVIDIA" in device else "Plan<float>"))
+    axes.set_xlabel("time over that of float" + (": cuFFT for tensor cores, else Plan<float>" if "NVIDIA" in device else ""))
     axes.set_title(device, loc="left", fontsize=11, fontweight="bold", pad=34)
     axes.legend(frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(-0.02, 0.995), fontsize=8.5, handletextpad=0.1, columnspacing=0.9)
 

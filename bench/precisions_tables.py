@@ -28,7 +28,7 @@ def points_of(data):
     """Points of a results file. A contender without a time or an error, or in a case without float's time, has none."""
     found = []
     for row in data["rows"]:
-        floats = row.get("cufft f32" if "device" in data else "f32")
+        floats = row.get("cufft f32") or row.get("float") or row.get("f32")
         base = number(floats.get("us")) if isinstance(floats, dict) else None
         if base is None:
             continue
@@ -111,4 +111,36 @@ def table_tensor():
     return "\n".join(lines)
 
 
-TABLES = {"tensor": table_tensor, "precision-errors": table_errors, "precision-signals": table_signals, "precision-times": table_times}
+def compact_rows():
+    """Batched lines first, by length."""
+    def place(row):
+        _, shape, _, batch = row["name"].split()
+        single = "x" in shape or batch == "1"
+        return single, "x" in shape, 0 if "x" in shape else int(shape)
+    return sorted(load(RESULTS / "h200" / "compact.json")["rows"], key=place)
+
+
+def case_text(name):
+    """c2c 4096 batch 8192 -> 4096; r2c 1080x1920 batch 32 -> real 1080x1920, batch 32."""
+    kind, shape, _, batch = name.split()
+    if "x" not in shape:
+        n = int(shape)
+        return f"{n:,}" if batch != "1" else f"one of 2^{n.bit_length() - 1}"
+    return ("real " if kind == "r2c" else "") + shape.replace("x", "×") + (f", batch {batch}" if batch != "1" else "")
+
+
+def table_compact():
+    """Microseconds of float, and how many times as fast 16 bits are."""
+    lines = ["| complex | float, µs | `f16` | 16 bits between steps too | `bf16` | `block16` | against cuFFT's half | error of `f16` | of cuFFT's half |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in compact_rows():
+        us = {name: number(entry.get("us")) for name, entry in row.items() if isinstance(entry, dict)}
+        best = min(time for time in (us["f16"], us.get("f16 between")) if time)
+        times = [f"{us['float'] / us[name]:.2f}×" if us.get(name) else "–" for name in ("f16", "f16 between", "bf16", "block16")]
+        half = f"{us['cufft f16'] / best:.2f}×" if us.get("cufft f16") else "–"
+        lines.append(f"| {case_text(row['name'])} | {us['float']:.3g} | " + " | ".join(times) +
+                     f" | {half} | {error_text(row['f16'].get('relative_l2'))} | {error_text(row['cufft f16'].get('relative_l2'))} |")
+    return "\n".join(lines)
+
+
+TABLES = {"compact": table_compact, "tensor": table_tensor, "precision-errors": table_errors, "precision-signals": table_signals, "precision-times": table_times}

@@ -107,12 +107,19 @@ class CompactImpl {
   }
 
   void enqueue(Direction direction, const void* from, void* to, std::span<std::byte> workspace,
-               CUstream_st* stream) const {
+               CUstream_st* stream, const CompactExponents& exponents) const {
     sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
     check_device_array(from, request.formats.source(direction));
     check_device_array(to, request.formats.target(direction));
     sfft::detail::check_overlap(from, bytes(direction, true), to, bytes(direction, false), false);
-    choice.runner->enqueue(direction, from, to, workspace.data(), stream);
+    if (exponents.output == nullptr && request.formats.needs_exponents(direction)) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("exponents of these results follow from the data: give CompactExponents::output, "
+                      "or set {} when planning",
+                      direction == Direction::forward ? "signal_peak" : "spectrum_peak"));
+    }
+    choice.runner->enqueue(direction, from, to, exponents, workspace.data(), stream);
   }
 
   CompactOptions options;
@@ -156,15 +163,18 @@ std::size_t CompactPlan::device_workspace_bytes() const noexcept {
   return impl_->choice.runner->device_workspace_bytes();
 }
 void CompactPlan::enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
-                                  CUstream_st* stream) const {
-  impl_->enqueue(Direction::forward, signals, spectra, workspace, stream);
+                                  CUstream_st* stream, const CompactExponents& exponents) const {
+  impl_->enqueue(Direction::forward, signals, spectra, workspace, stream, exponents);
 }
 void CompactPlan::enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
-                                  CUstream_st* stream) const {
-  impl_->enqueue(Direction::inverse, spectra, signals, workspace, stream);
+                                  CUstream_st* stream, const CompactExponents& exponents) const {
+  impl_->enqueue(Direction::inverse, spectra, signals, workspace, stream, exponents);
 }
 int CompactPlan::exponent(Direction direction) const noexcept {
   return impl_->choice.runner->on_gpu() ? exponent_of(impl_->request, direction) : 0;
+}
+bool CompactPlan::finds_exponents(Direction direction) const noexcept {
+  return impl_->choice.runner->on_gpu() && impl_->request.formats.source_found(direction);
 }
 
 double CompactPlan::predicted_error(Direction direction) const noexcept {

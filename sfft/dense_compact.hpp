@@ -33,10 +33,11 @@ class SFFT_EXPORT CompactPlan {
   std::size_t spectrum_bytes() const noexcept;   ///< of the whole batch
   std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
 
-  /// Arrays are in host memory and do not overlap. Scales: one for each transform; an empty span of input
-  /// scales stands for exponents of 0 and exact values, and with an empty span of output scales they are not
-  /// reported. The exponent of a result puts its largest part into [2^14, 2^15) for f16 and block16, and is 0
-  /// in other formats unless the largest part is beyond 2^±64. Blocks.
+  /// Of CPU plans; others throw backend_unavailable. Arrays are in host memory and do not overlap. Scales:
+  /// one for each transform; an empty span of input scales stands for exponents of 0 and exact values, and
+  /// with an empty span of output scales they are not reported. The exponent of a result puts its largest
+  /// part into [2^14, 2^15) for f16 and block16, and is 0 in other formats unless the largest part is beyond
+  /// 2^±64. Blocks.
   void forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
                std::span<std::byte> spectra, std::span<CompactScale> spectrum_scales,
                std::span<std::byte> workspace = {}) const;
@@ -47,16 +48,23 @@ class SFFT_EXPORT CompactPlan {
   /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
   std::size_t device_workspace_bytes() const noexcept;
   /// The same in GPU memory, for plans on a GPU, ordered in `stream` as Plan::enqueue_forward(). A result is
-  /// what is stored times 2^(exponent(direction) + the exponent of the input), for all transforms of the
-  /// batch. Nothing overflows as long as no part of the input is above the peak of the options. Throws
-  /// invalid_argument, backend_unavailable (a CPU plan), device (the launch failed).
+  /// what is stored times 2^exponent, and `exponents.output` gets one exponent for each transform:
+  /// exponent(direction), plus the input's own, plus what was found if finds_exponents(direction). Nothing
+  /// overflows, at any length and size of the values, as long as no part of the input is above a peak that
+  /// the options give. Without `exponents.output` nothing is found: results that are not f16 then have
+  /// exponents of 0, and sums from 2^102 on may overflow; others are refused. Throws invalid_argument,
+  /// backend_unavailable (a CPU plan), device (the launch failed).
   void enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
-                       CUstream_st* stream) const;
+                       CUstream_st* stream, const CompactExponents& exponents = {}) const;
   void enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
-                       CUstream_st* stream) const;
+                       CUstream_st* stream, const CompactExponents& exponents = {}) const;
   /// Of enqueued transforms: what it takes that the largest sums of values up to the peak fit. 0 for results
   /// that are not f16.
   int exponent(Direction direction) const noexcept;
+  /// Whether exponents follow from the data, too: the input is not f16 and the options give no peak. Then it
+  /// is read once more. Each transform whose results are f16, or pass through f16 between steps, gets a power
+  /// of two that puts its largest part into [2^14, 2^15); others get one if that part is beyond 2^±64.
+  bool finds_exponents(Direction direction) const noexcept;
 
   /// The relative error that a transform of usual data adds to that of its input: rounding of the results,
   /// and of what lies between steps, and float arithmetic. On a GPU usual data fill the range of f16 to

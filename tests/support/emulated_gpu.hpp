@@ -121,6 +121,16 @@ inline double __dadd_rn(double a, double b) {
 inline double __dmul_rn(double a, double b) {
   return a * b;
 }
+/// All threads of these kernels call it equally often.
+inline unsigned __shfl_xor_sync(unsigned, unsigned value, int distance) {
+  static unsigned values[1024];
+  const unsigned own = threadIdx.x;
+  values[own] = value;
+  emulated::Block::barrier();
+  const unsigned other = values[own ^ static_cast<unsigned>(distance)];
+  emulated::Block::barrier();
+  return other;
+}
 inline int __popc(unsigned word) {
   return __builtin_popcount(word);
 }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward transforms of 16-bit values on the GPU, beside float and cuFFT's half precision.
-//   bench_cuda_compact [--out FILE.json] [--filter SUBSTRING] [--quick]
-// Signals are uniform in (−1, 1), rounded to f16. Errors are relative L2, of the first transform of a batch,
-// against cuFFT in double of these very values. Times are medians of graph replays. --quick plans by wisdom
-// and rules, without tuning. Exit status 1: a plan of this library failed, or its error is above one and a
-// half times what it predicts.
+//   bench_cuda_compact [--out FILE.json] [--filter SUBSTRING] [--measure] [--wisdom FILE.json]
+// Signals are uniform in (−1, 1), rounded to what each contender stores, floats to f16. Errors are relative
+// L2, of the first transform of a batch, against cuFFT in double of these very values. Times are medians of
+// graph replays, in microseconds. Plans follow wisdom and rules; with --measure those of 16-bit values are
+// tuned, and
+// --wisdom keeps what was found. Exit status 1: a plan of this library failed, or its error is above one and
+// a half times what it predicts.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <future>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <span>
@@ -17,6 +21,7 @@
 #include "bench/cuda/cufft_half.hpp"
 #include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/timing.hpp"
+#include "kernels/base/half.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "sfft_commit.hpp"
 
@@ -47,7 +52,7 @@ std::vector<Case> cases() {
   const auto lines = [&](std::initializer_list<std::int64_t> lengths) {
     for (const std::int64_t n : lengths) all.push_back({{n}, kTotal / n});
   };
-  // One of each kind first: tuning takes seconds for a row, and a run may be cut off.
+  // One of each kind first, because a run may be cut off.
   lines({4096, 256, 240, 127});
   all.push_back({{std::int64_t{1} << 22}, 1});
   all.push_back({{1080, 1920}, 32, true});
@@ -55,6 +60,7 @@ std::vector<Case> cases() {
   all.push_back({{256, 256, 256}, 1});
   all.push_back({{1024, 1024}, 32});
   for (const int bits : {20, 24}) all.push_back({{std::int64_t{1} << bits}, 1});
+  lines({60, 100, 192, 384, 432, 480, 576, 600, 640, 720, 768, 800, 864, 900, 960, 972, 1080, 1920});
   return all;
 }
 
@@ -75,50 +81,59 @@ class Arena {
         parts_(what.shape().points() * (what.real ? 1 : 2)),
         spectrum_points_(what.real
                              ? what.shape().points() / what.extents.back() * (what.extents.back() / 2 + 1)
-                             : what.shape().points()) {
+                             : what.shape().points()),
+        plan_(what.shape(), what.real, {.engine = Engine::cufft}) {
     std::mt19937 random(1);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    std::vector<float> one(static_cast<std::size_t>(parts_));
-    for (float& value : one) value = uniform(random);
-    // Without an exponent, as cuFFT takes them.
-    exact_.assign(one.begin(), one.end());
-    dense::load_compact(stored_as(Storage::f16), Storage::f16, {}, std::span<double>(exact_));
-    expected_.resize(static_cast<std::size_t>(spectrum_points_));
-    const dense::Plan<double> plan(case_.shape(), case_.real, {.engine = Engine::cufft});
-    plan.forward(exact_.data(), case_.real ? ElementType::f64 : ElementType::c128, expected_);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    values_.resize(static_cast<std::size_t>(parts_));
+    for (double& value : values_) value = uniform(random);
+    for (double& value : values_) value = to_float(sfft::detail::to_f16(static_cast<float>(value)));
   }
 
-  /// The batch in a format, in device memory.
+  /// The batch in a format, in device memory, without exponents, as cuFFT takes it.
   DeviceBuffer signals(Storage storage) const {
     const std::vector<std::byte> one = stored_as(storage);
     DeviceBuffer all(one.size() * static_cast<std::size_t>(case_.batch));
-    for (std::size_t b = 0; b < static_cast<std::size_t>(case_.batch); ++b)
-      gpu(cudaMemcpy(all.data() + b * one.size(), one.data(), one.size(), cudaMemcpyHostToDevice));
+    gpu(cudaMemcpy(all.data(), one.data(), one.size(), cudaMemcpyHostToDevice));
+    for (std::size_t filled = one.size(); filled < all.bytes(); filled *= 2)
+      gpu(cudaMemcpy(all.data() + filled, all.data(), std::min(filled, all.bytes() - filled),
+                     cudaMemcpyDeviceToDevice));
     return all;
   }
   std::size_t spectrum_bytes(Storage storage) const {
     return static_cast<std::size_t>(case_.batch) * sfft::detail::storage_bytes(storage, 2 * spectrum_points_);
   }
-  /// Relative error of the first of `spectra`, which stands for sums 2^exponent as large.
-  double error(const DeviceBuffer& spectra, Storage storage, int exponent) const {
+  /// Relative error of the first of `spectra`, which stands for sums 2^exponent as large, of signals in a
+  /// format.
+  double error(const DeviceBuffer& spectra, Storage signal, Storage storage, int exponent) {
     const std::size_t bytes = spectrum_bytes(storage) / static_cast<std::size_t>(case_.batch);
     const std::vector<std::byte> one = download(spectra.data(), bytes);
     std::vector<double> values(2 * static_cast<std::size_t>(spectrum_points_));
     load_compact(one, storage, {exponent, 0, true}, std::span<double>(values));
-    return relative_l2(values, expected_);
+    return relative_l2(values, expected(signal));
   }
 
  private:
   std::vector<std::byte> stored_as(Storage storage) const {
     std::vector<std::byte> bytes(sfft::detail::storage_bytes(storage, parts_));
-    sfft::detail::write_stored(exact_.data(), parts_, 0, 0, storage, bytes.data());
+    sfft::detail::write_stored(values_.data(), parts_, 0, 0, storage, bytes.data());
     return bytes;
+  }
+  const std::vector<std::complex<double>>& expected(Storage signal) {
+    auto& spectrum = expected_[signal];
+    if (!spectrum.empty()) return spectrum;
+    std::vector<double> exact(values_.size());
+    dense::load_compact(stored_as(signal), signal, {}, std::span<double>(exact));
+    spectrum.resize(static_cast<std::size_t>(spectrum_points_));
+    plan_.forward(exact.data(), case_.real ? ElementType::f64 : ElementType::c128, spectrum);
+    return spectrum;
   }
 
   Case case_;
   std::int64_t parts_, spectrum_points_;
-  std::vector<double> exact_;
-  std::vector<std::complex<double>> expected_;
+  dense::Plan<double> plan_;
+  std::vector<double> values_;
+  std::map<Storage, std::vector<std::complex<double>>> expected_;
 };
 
 json timed(Timer& timer, const Work& work, std::size_t bytes) {
@@ -127,13 +142,7 @@ json timed(Timer& timer, const Work& work, std::size_t bytes) {
   return {{"us", timing.us}, {"noise", timing.noise}};
 }
 
-json time_float(Timer& timer, const Case& what, const Arena& arena, Engine engine, Planning planning) {
-  const dense::Plan<float> plan(what.shape(), what.real,
-                                {.engine = engine,
-                                 .planning = planning,
-                                 .normalization = dense::Normalization::none,
-                                 .backend = Backend::cuda,
-                                 .batch = what.batch});
+json time_float(Timer& timer, const Case& what, Arena& arena, const dense::Plan<float>& plan) {
   const DeviceBuffer signals = arena.signals(Storage::f32), spectra(arena.spectrum_bytes(Storage::f32)),
                      workspace(plan.device_workspace_bytes());
   json row = timed(
@@ -144,13 +153,13 @@ json time_float(Timer& timer, const Case& what, const Arena& arena, Engine engin
                              stream);
       },
       signals.bytes());
-  row["relative_l2"] = arena.error(spectra, Storage::f32, 0);
+  row["relative_l2"] = arena.error(spectra, Storage::f32, Storage::f32, 0);
   row["engine"] = plan.engine_name();
   return row;
 }
 
-json time_compact(Timer& timer, const Case& what, const Arena& arena, const dense::CompactOptions& options) {
-  const CompactPlan plan(what.shape(), what.real, options);
+json time_compact(Timer& timer, Arena& arena, const CompactPlan& plan) {
+  const dense::CompactOptions& options = plan.options();
   const DeviceBuffer signals = arena.signals(options.signal), spectra(arena.spectrum_bytes(options.spectrum)),
                      workspace(plan.device_workspace_bytes());
   json row = timed(
@@ -160,43 +169,64 @@ json time_compact(Timer& timer, const Case& what, const Arena& arena, const dens
       },
       signals.bytes());
   row["exponent"] = plan.exponent(dense::Direction::forward);
-  row["relative_l2"] = arena.error(spectra, options.spectrum, plan.exponent(dense::Direction::forward));
+  row["relative_l2"] =
+      arena.error(spectra, options.signal, options.spectrum, plan.exponent(dense::Direction::forward));
   row["predicted"] = plan.predicted_error(dense::Direction::forward);
   row["engine"] = plan.engine_name();
   row["reason"] = plan.reason();
   return row;
 }
 
-json time_cufft_half(Timer& timer, const Case& what, const Arena& arena) {
+json time_cufft_half(Timer& timer, const Case& what, Arena& arena) {
   const auto plan = CufftHalf::make(what.extents, what.real, what.batch);
   if (plan == nullptr) return {{"refused", true}};
   const DeviceBuffer signals = arena.signals(Storage::f16), spectra(arena.spectrum_bytes(Storage::f16));
   json row = timed(
       timer, [&](cudaStream_t stream) { plan->enqueue(signals.data(), spectra.data(), stream); },
       signals.bytes());
-  const double error = arena.error(spectra, Storage::f16, 0);
+  const double error = arena.error(spectra, Storage::f16, Storage::f16, 0);
   row["relative_l2"] = std::isfinite(error) ? json(error) : json("overflow");
   return row;
 }
 
-dense::CompactOptions compact(const Case& what, Storage spectrum, Storage between, Engine engine,
-                              Planning planning) {
-  return {.signal = Storage::f16,
-          .spectrum = spectrum,
-          .between = between,
-          .signal_peak = 1,
-          .dense = {.engine = engine,
-                    .planning = planning,
-                    .normalization = dense::Normalization::none,
-                    .backend = Backend::cuda,
-                    .batch = what.batch}};
+CompactPlan planned(const Case& what, Storage storage, Storage between, Planning planning) {
+  return CompactPlan(what.shape(), what.real,
+                     {.signal = storage,
+                      .spectrum = storage,
+                      .between = between,
+                      .signal_peak = 1,
+                      .dense = {.planning = planning,
+                                .normalization = dense::Normalization::none,
+                                .backend = Backend::cuda,
+                                .batch = what.batch}});
 }
 
 /// One case: every contender's time and error. A contender that cannot is a reason, and `good` becomes false
-/// for one that must.
+/// for one of this library. Kernels are compiled beside each other, and timed one after the other.
 json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
   constexpr double kUsual = 1.5;  // block16 depends on how the largest of 32 values fill an octave
-  const Arena arena(what);
+  const auto launch = planning == Planning::measure ? std::launch::deferred : std::launch::async;
+  const auto compact = [&](Storage storage, Storage between) {
+    return std::async(
+        launch, [&what, storage, between, planning] { return planned(what, storage, between, planning); });
+  };
+  std::future<dense::Plan<float>> floats = std::async(launch, [&what] {
+    return dense::Plan<float>(
+        what.shape(), what.real,
+        {.normalization = dense::Normalization::none, .backend = Backend::cuda, .batch = what.batch});
+  });
+  struct Entrant {
+    const char* name;
+    std::future<CompactPlan> plan;
+  };
+  std::vector<Entrant> entrants;
+  entrants.push_back({"f16", compact(Storage::f16, Storage::f32)});
+  if (what.extents.size() > 1 || what.extents[0] > (1 << 14))
+    entrants.push_back({"f16 between", compact(Storage::f16, Storage::f16)});
+  entrants.push_back({"bf16", compact(Storage::bf16, Storage::f32)});
+  entrants.push_back({"block16", compact(Storage::block16, Storage::f32)});
+
+  Arena arena(what);
   json row{{"name", what.name()}};
   const auto enter = [&](const char* name, bool must, const std::function<json()>& contender) {
     try {
@@ -208,35 +238,25 @@ json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
       good = good && !must;
     }
   };
-  const auto time16 = [&](Storage spectrum, Storage between, Engine engine) {
-    return time_compact(timer, what, arena, compact(what, spectrum, between, engine, planning));
-  };
-  enter("cufft f32", true, [&] { return time_float(timer, what, arena, Engine::cufft, planning); });
-  enter("tuned f32", false, [&] { return time_float(timer, what, arena, Engine::tuned, planning); });
+  for (Entrant& entrant : entrants) entrant.plan.wait();  // nothing compiles while something is timed
+  enter("float", true, [&] { return time_float(timer, what, arena, floats.get()); });
   enter("cufft f16", false, [&] { return time_cufft_half(timer, what, arena); });
-  enter("tuned f16", true, [&] { return time16(Storage::f16, Storage::f32, Engine::tuned); });
-  if (what.extents.size() > 1 || what.extents[0] > (1 << 14))
-    enter("tuned f16 between", true, [&] { return time16(Storage::f16, Storage::f16, Engine::tuned); });
-  enter("tuned f16 to bf16", true, [&] {
-    return time_compact(timer, what, arena,
-                        compact(what, Storage::bf16, Storage::f32, Engine::tuned, Planning::estimate));
-  });
-  enter("f16 to block16", true, [&] { return time16(Storage::block16, Storage::f32, Engine::cufft); });
-  enter("conversions f16", true, [&] { return time16(Storage::f16, Storage::f32, Engine::cufft); });
+  for (Entrant& entrant : entrants)
+    enter(entrant.name, true, [&] { return time_compact(timer, arena, entrant.plan.get()); });
   return row;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string out, filter;
-  Planning planning = Planning::measure;
+  std::string out, filter, wisdom;
+  Planning planning = Planning::estimate;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--quick") {
-      planning = Planning::estimate;
-    } else if ((word == "--out" || word == "--filter") && i + 1 < argc) {
-      (word == "--out" ? out : filter) = argv[++i];
+    if (word == "--measure") {
+      planning = Planning::measure;
+    } else if ((word == "--out" || word == "--filter" || word == "--wisdom") && i + 1 < argc) {
+      (word == "--out" ? out : word == "--filter" ? filter : wisdom) = argv[++i];
     } else {
       fmt::print(stderr, "bench_cuda_compact: unknown option {}, or one without its value\n", word);
       return 2;
@@ -254,6 +274,7 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
       result["rows"].push_back(row);
       if (!out.empty()) std::ofstream(out) << result.dump(1) << "\n";
+      if (!wisdom.empty()) dense::save_wisdom(wisdom);
     }
     return good ? 0 : 1;
   } catch (const std::exception& error) {

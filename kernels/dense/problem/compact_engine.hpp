@@ -13,6 +13,8 @@ namespace sfft::detail {
 struct CompactFormats {
   dense::Storage signal = dense::Storage::f16, spectrum = dense::Storage::f16, between = dense::Storage::f32;
   double signal_peak = 65504, spectrum_peak = 65504;
+  /// On a GPU nothing is known of the size of values: their peak is found, and then is the one above.
+  bool signal_found = false, spectrum_found = false;
 
   dense::Storage source(dense::Direction direction) const noexcept {
     return direction == dense::Direction::forward ? signal : spectrum;
@@ -22,6 +24,14 @@ struct CompactFormats {
   }
   double source_peak(dense::Direction direction) const noexcept {
     return direction == dense::Direction::forward ? signal_peak : spectrum_peak;
+  }
+  bool source_found(dense::Direction direction) const noexcept {
+    return direction == dense::Direction::forward ? signal_found : spectrum_found;
+  }
+  /// Results, or what lies between steps, would overflow if the peak were not found.
+  bool needs_exponents(dense::Direction direction) const noexcept {
+    return source_found(direction) &&
+           (target(direction) == dense::Storage::f16 || between == dense::Storage::f16);
   }
 };
 

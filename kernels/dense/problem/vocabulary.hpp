@@ -71,9 +71,9 @@ struct CompactOptions {
   /// What the kernels of a transform in several steps leave in a GPU's memory for each other: 16 bits make it
   /// faster, and add an error as large as the results' own. Only the engine `tuned` follows it.
   Storage between = Storage::f32;
-  /// For GPUs, where exponents are known before the data: the largest real or imaginary part that is stored
-  /// in what a transform reads. 0: 65504 for f16; 2^64 for other formats, as store_compact() leaves them, and
-  /// then the results cannot be f16. Larger parts may overflow.
+  /// For GPUs: the largest real or imaginary part that is stored in what a transform reads; larger ones may
+  /// overflow. 0: 65504 for f16; for other formats the transform reads its input once more to find it
+  /// (CompactPlan::finds_exponents()).
   double signal_peak = 0, spectrum_peak = 0;
   Options dense{};  ///< engine, backend, batch, normalization
 };
@@ -85,6 +85,12 @@ struct CompactScale {
   /// input had. Infinite if `finite` is false.
   double relative_error = 0;
   bool finite = true;  ///< no value is infinite or NaN
+};
+
+/// Exponents of a batch in GPU memory, one for each transform.
+struct CompactExponents {
+  const int* input = nullptr;  ///< of what is transformed; null: all are 0
+  int* output = nullptr;       ///< where those of the results go; null: nowhere
 };
 
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compact transforms on a GPU: by kernels that read and write stored values, or by a plan for floats between
-// two conversions, which is the only way for block16.
+// two conversions, which is the only way for block16 of anything but lines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,9 @@
 #include <optional>
 
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/stages/found_exponents.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
+#include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/request/choice.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
@@ -28,8 +30,16 @@ using dense::Storage;
 /// What wisdom keeps of a plan for floats between two conversions.
 constexpr const char* kConverted = "converted";
 
+/// Finds exponents where the caller wants them, and reports those of the results.
 class CompactGpuRunner : public CompactRunner {
  public:
+  explicit CompactGpuRunner(const CompactRequest& request)
+      : request_(request), problem_(request.dense.problem) {
+    const CompactFormats& formats = request.formats;
+    if (formats.signal_found || formats.spectrum_found)
+      found_bytes_ = cuda::aligned(static_cast<std::size_t>(problem_.batch) * sizeof(int));
+  }
+
   std::size_t workspace_bytes() const noexcept override { return 0; }
   void run(Direction, const void*, const dense::CompactScale*, void*, dense::CompactScale*,
            std::byte*) const override {
@@ -37,50 +47,94 @@ class CompactGpuRunner : public CompactRunner {
                 "compact plans on a GPU take arrays in its memory: call enqueue_forward() or "
                 "enqueue_inverse()");
   }
+  std::size_t device_workspace_bytes() const noexcept override { return found_bytes_ + own_bytes(); }
+  void enqueue(Direction direction, const void* from, void* to, const dense::CompactExponents& exponents,
+               std::byte* workspace, CUstream_st* stream) const override {
+    const cuda::DeviceScope scope(problem_.device);
+    const bool finds = request_.formats.source_found(direction) && exponents.output != nullptr;
+    int* const found = finds ? reinterpret_cast<int*>(workspace) : nullptr;
+    transform(direction, from, to, found, workspace + found_bytes_, stream);
+    if (exponents.output == nullptr) return;
+    cuda::launch_add_exponents(exponents.input, found, exponent_of(request_, direction), problem_.batch,
+                               exponents.output, stream);
+  }
   bool on_gpu() const noexcept override { return true; }
   virtual std::string kernel() const = 0;  ///< for wisdom
+
+ protected:
+  virtual std::size_t own_bytes() const noexcept = 0;  ///< of the workspace
+  /// `found`: null, or where the exponents are to be found by which the input is divided.
+  virtual void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
+                         CUstream_st* stream) const = 0;
+  /// Finds the exponents of values, which are not f16, and stores what they leave. May be in place.
+  void normalize(Direction direction, Storage storage, const void* from, int* found, void* to,
+                 CUstream_st* stream) const {
+    const std::int64_t parts = source_parts(problem_, direction);
+    cuda::launch_find_exponents(from, storage, problem_.batch, parts,
+                                request_.formats.needs_exponents(direction), found, stream);
+    cuda::launch_normalize(from, storage, problem_.batch, parts, found, to, stream);
+  }
+
+  CompactRequest request_;
+  DenseProblem problem_;
+
+ private:
+  std::size_t found_bytes_ = 0;
 };
 
 /// Kernels of the tuned engine.
 class DirectRunner final : public CompactGpuRunner {
  public:
   DirectRunner(const CompactRequest& request, const std::string& kernel, bool measure)
-      : request_(request),
-        engine_(make_compact_engine(request.dense.problem, request.formats, kernel, measure)) {}
-
-  std::size_t device_workspace_bytes() const noexcept override { return engine_->workspace_bytes(); }
-  void enqueue(Direction direction, const void* from, void* to, std::byte* workspace,
-               CUstream_st* stream) const override {
-    const cuda::DeviceScope scope(request_.dense.problem.device);
-    const DenseScales& scales = request_.dense.scales;
-    const double factor = direction == Direction::forward ? scales.forward : scales.inverse;
-    engine_->run(direction, from, to, std::ldexp(factor, -exponent_of(request_, direction)), workspace,
-                 stream);
+      : CompactGpuRunner(request),
+        engine_(make_compact_engine(request.dense.problem, request.formats, kernel, measure)) {
+    for (const Direction direction : {Direction::forward, Direction::inverse}) {
+      if (!request.formats.source_found(direction)) continue;
+      const std::size_t own =
+          storage_bytes(request.formats.source(direction), source_parts(problem_, direction));
+      copy_bytes_ = std::max(copy_bytes_, cuda::aligned(static_cast<std::size_t>(problem_.batch) * own));
+    }
   }
+
   int handovers(Direction direction) const noexcept override { return engine_->handovers(direction); }
   std::string name() const override { return engine_->name(); }
   std::string kernel() const override { return engine_->kernel(); }
 
  private:
-  CompactRequest request_;
+  std::size_t own_bytes() const noexcept override { return copy_bytes_ + engine_->workspace_bytes(); }
+  void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
+                 CUstream_st* stream) const override {
+    const DenseScales& scales = request_.dense.scales;
+    const double factor = direction == Direction::forward ? scales.forward : scales.inverse;
+    if (found != nullptr)
+      normalize(direction, request_.formats.source(direction), from, found, workspace, stream);
+    engine_->run(direction, found == nullptr ? from : workspace, to,
+                 std::ldexp(factor, -exponent_of(request_, direction)), workspace + copy_bytes_, stream);
+  }
+
   std::unique_ptr<const GpuCompactEngine> engine_;
+  std::size_t copy_bytes_ = 0;  ///< of an input that exponents were taken from
 };
 
 /// Any engine for floats.
 class ConvertingRunner final : public CompactGpuRunner {
  public:
   ConvertingRunner(const CompactRequest& request, std::unique_ptr<const DenseRunner<float>> floats)
-      : request_(request), problem_(request.dense.problem), floats_(std::move(floats)) {
+      : CompactGpuRunner(request), floats_(std::move(floats)) {
     signal_bytes_ = problem_.real ? bytes_of(source_parts(problem_, Direction::forward)) : 0;
     spectrum_bytes_ = bytes_of(target_parts(problem_, Direction::forward));
   }
 
-  std::size_t device_workspace_bytes() const noexcept override {
+  int handovers(Direction) const noexcept override { return 0; }
+  std::string name() const override { return floats_->name() + ", between conversions"; }
+  std::string kernel() const override { return kConverted; }
+
+ private:
+  std::size_t own_bytes() const noexcept override {
     return signal_bytes_ + spectrum_bytes_ + floats_->device_workspace_bytes();
   }
-  void enqueue(Direction direction, const void* from, void* to, std::byte* workspace,
-               CUstream_st* stream) const override {
-    const cuda::DeviceScope scope(problem_.device);
+  void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
+                 CUstream_st* stream) const override {
     const bool forward = direction == Direction::forward;
     auto* const spectra = reinterpret_cast<std::complex<float>*>(workspace + signal_bytes_);
     // Complex transforms work in place.
@@ -89,17 +143,13 @@ class ConvertingRunner final : public CompactGpuRunner {
     auto* const read = forward ? signals : reinterpret_cast<float*>(spectra);
     auto* const written = forward ? reinterpret_cast<float*>(spectra) : signals;
     widen(from, request_.formats.source(direction), source_parts(problem_, direction), read, stream);
+    if (found != nullptr) normalize(direction, Storage::f32, read, found, read, stream);
     forward ? floats_->enqueue_forward(signals, own_type<float>(problem_), spectra, rest, stream)
             : floats_->enqueue_inverse(spectra, signals, rest, stream);
     const float factor = std::ldexp(1.0f, -exponent_of(request_, direction));
     narrow(written, target_parts(problem_, direction), factor, request_.formats.target(direction), to,
            stream);
   }
-  int handovers(Direction) const noexcept override { return 0; }
-  std::string name() const override { return floats_->name() + ", between conversions"; }
-  std::string kernel() const override { return kConverted; }
-
- private:
   /// `parts` of each transform.
   void widen(const void* from, Storage storage, std::int64_t parts, float* to, CUstream_st* stream) const {
     if (storage == Storage::block16)
@@ -117,18 +167,28 @@ class ConvertingRunner final : public CompactGpuRunner {
     return cuda::aligned(static_cast<std::size_t>(problem_.batch * parts) * sizeof(float));
   }
 
-  CompactRequest request_;
-  DenseProblem problem_;
   std::unique_ptr<const DenseRunner<float>> floats_;
   std::size_t signal_bytes_ = 0, spectrum_bytes_ = 0;
 };
 
-WisdomProblem key_of(const CompactRequest& request) {
+WisdomProblem key_of(const CompactRequest& request, const CompactFormats& formats) {
   WisdomProblem key = wisdom_problem<float>(request.dense.problem);
-  const CompactFormats& formats = request.formats;
   key.transform += fmt::format(" stored {} {} {}", to_string(formats.signal), to_string(formats.spectrum),
                                to_string(formats.between));
   return key;
+}
+
+/// Kernels that were found for the same transform of f16 values, if wisdom has any; the same are good for
+/// other formats of 16 bits.
+std::string kernel_for_f16(const WisdomPlatform& platform, const CompactRequest& request) {
+  const bool narrow = is_16_bit(request.formats.between);
+  for (const Storage between : {narrow ? Storage::f16 : Storage::f32, narrow ? Storage::f32 : Storage::f16}) {
+    const CompactFormats formats{Storage::f16, Storage::f16, between};
+    const auto known = Wisdom::global().find(platform, key_of(request, formats));
+    if (known && known->engine == dense::to_string(Engine::tuned) && known->kernel != kConverted)
+      return known->kernel;
+  }
+  return "";
 }
 
 CompactChoice converting(const CompactRequest& request, const std::string& why) {
@@ -146,11 +206,16 @@ double measured_us(const CompactRunner& runner, const CompactRequest& request) {
       spectra(static_cast<std::size_t>(target) * sizeof(float)), workspace(runner.device_workspace_bytes());
   const cuda::OwnedStream stream;
   fill_for_timing<float>(spectra, stream.get());
-  cuda::launch_narrow(spectra.as<float>(), std::min(source, target), 1, request.formats.signal,
-                      signals.data(), stream.get());
+  const std::int64_t count = std::min(source, target) / problem.batch;
+  if (request.formats.signal == Storage::block16) {
+    cuda::launch_narrow_blocks(spectra.as<float>(), problem.batch, count, 1, signals.data(), stream.get());
+  } else {
+    cuda::launch_narrow(spectra.as<float>(), problem.batch * count, 1, request.formats.signal, signals.data(),
+                        stream.get());
+  }
   return device_us(
       [&](cuda::Stream s) {
-        runner.enqueue(Direction::forward, signals.data(), spectra.data(), workspace.data(), s);
+        runner.enqueue(Direction::forward, signals.data(), spectra.data(), {}, workspace.data(), s);
       },
       stream.get());
 }
@@ -180,29 +245,24 @@ CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
   const int device = request.dense.problem.device;
   static_cast<void>(cuda::device_info(device));  // throws if there is none
   const cuda::DeviceScope scope(device);
-  if (request.formats.signal == Storage::block16 || request.formats.spectrum == Storage::block16)
-    return converting(request, "the kernels of tuned have no block16, float engine between conversions: ");
   const WisdomPlatform platform = gpu_platform(device);
-  const WisdomProblem key = key_of(request);
+  const WisdomProblem key = key_of(request, request.formats);
   const Engine engine = request.dense.options.engine;
   const bool measure = request.dense.options.planning == Planning::measure;
   const std::optional<WisdomEntry> known =
       Wisdom::global().find(platform, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
-  const bool direct =
-      known && known->engine == dense::to_string(Engine::tuned) && known->kernel != kConverted;
-  std::string kernel = direct ? known->kernel : "";
-  if (kernel.empty() && !measure) {  // kernels that are good for floats are better than rules
-    const auto floats = Wisdom::global().find(platform, wisdom_problem<float>(request.dense.problem));
-    if (floats && floats->engine == dense::to_string(Engine::tuned)) kernel = floats->kernel;
-  }
+  const bool converted = known && known->kernel == kConverted;
+  std::string kernel = known && !converted ? known->kernel : "";
+  if (kernel.empty() && !measure) kernel = kernel_for_f16(platform, request);
   if (engine == Engine::tuned)
     return {std::make_unique<const DirectRunner>(request, kernel, measure), engine,
             "the engine was asked for"};
   if (engine == Engine::automatic && measure) return fastest(request, platform, key, kernel);
-  if (engine == Engine::automatic && direct) {
+  if (engine == Engine::automatic && !converted) {
     try {
       return {std::make_unique<const DirectRunner>(request, kernel, false), Engine::tuned,
-              fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)};
+              known ? fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)
+                    : "kernels that read and write what is stored move fewest bytes"};
     } catch (const Error& error) {
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }

@@ -24,14 +24,16 @@ void check_storage(Storage storage) {
 
 namespace {
 
+/// What found exponents leave: parts below 2^15.
+constexpr double kFoundPeak = 0x1p15;
+
 double peak_of(double given, Storage storage) {
-  const double most = storage == Storage::f16 ? kLargestF16 : 0x1p64;
-  if (given == 0) return most;
+  if (given == 0) return storage == Storage::f16 ? kLargestF16 : kFoundPeak;
   if (!(given > 0) || given > static_cast<double>(std::numeric_limits<float>::max())) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("a peak is {}: give the largest part that is stored, or 0", given));
   }
-  return storage == Storage::f16 ? std::min(given, most) : given;
+  return storage == Storage::f16 ? std::min(given, kLargestF16) : given;
 }
 
 /// Of the sums, before they are normalised: |re|, |im| <= peak of N values.
@@ -44,19 +46,14 @@ double factor_of(const DenseRequest& request, Direction direction) noexcept {
   return direction == Direction::forward ? request.scales.forward : request.scales.inverse;
 }
 
-/// Refuses f16 results of values whose size is not known, and sums that no float holds.
-void check_peaks(const CompactRequest& request, const dense::CompactOptions& options, Direction direction) {
-  const bool forward = direction == Direction::forward;
-  const char* const peak = forward ? "signal_peak" : "spectrum_peak";
-  const double given = forward ? options.signal_peak : options.spectrum_peak;
+/// Below the largest float by what fused twiddle factors multiply by (tuned::fused_roots_of()).
+constexpr double kLargestSum = 0x1p102;
+
+/// Refuses sums that no float holds.
+void check_peak(const CompactRequest& request, Direction direction) {
+  const char* const peak = direction == Direction::forward ? "signal_peak" : "spectrum_peak";
   const CompactFormats& formats = request.formats;
-  const bool needed = formats.target(direction) == Storage::f16 || formats.between == Storage::f16;
-  if (needed && formats.source(direction) != Storage::f16 && given == 0) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("a GPU stores f16 results of {} values of unknown size: set {}",
-                            to_string(formats.source(direction)), peak));
-  }
-  if (largest_part(request, direction) > 0x1p126) {
+  if (largest_part(request, direction) > kLargestSum) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} points of up to {} have sums that no float holds: make {} smaller",
                             request.dense.problem.shape.to_string(), formats.source_peak(direction), peak));
@@ -76,13 +73,15 @@ CompactRequest make_compact_request(const Shape& shape, bool real, const dense::
   CompactRequest request{
       make_request(shape, real, options.dense),
       {options.signal, options.spectrum, options.between, peak_of(options.signal_peak, options.signal),
-       peak_of(options.spectrum_peak, options.spectrum)}};
+       peak_of(options.spectrum_peak, options.spectrum),
+       options.signal != Storage::f16 && options.signal_peak == 0,
+       options.spectrum != Storage::f16 && options.spectrum_peak == 0}};
   if (for_gpu(options.dense)) {
     if (options.between == Storage::block16)
       throw Error(ErrorCode::backend_unavailable,
                   "kernels hand over no block16: set `between` to f16 or f32");
-    check_peaks(request, options, Direction::forward);
-    check_peaks(request, options, Direction::inverse);
+    check_peak(request, Direction::forward);
+    check_peak(request, Direction::inverse);
   }
   return request;
 }

@@ -16,7 +16,7 @@ struct CompactRequest {
 };
 
 /// Throws as make_request(), and Error(invalid_argument) for strides, unknown formats, and peaks that make no
-/// sense or, on a GPU, are needed and missing.
+/// sense.
 CompactRequest make_compact_request(const Shape& shape, bool real, const dense::CompactOptions& options);
 
 /// Throws Error(invalid_argument) for a format that is none.
@@ -28,7 +28,8 @@ std::int64_t target_parts(const DenseProblem& problem, dense::Direction directio
 /// Relative L2 error, root mean square, that float arithmetic adds to a transform.
 double arithmetic_error(const DenseProblem& problem) noexcept;
 
-/// On a GPU: a result is what is stored times 2^exponent, beside the exponent of what was transformed.
+/// On a GPU: a result is what is stored times 2^exponent, beside the exponent of what was transformed and
+/// what was found.
 int exponent_of(const CompactRequest& request, dense::Direction direction) noexcept;
 
 /// Arguments have been checked. Thread-safe with one workspace per call.
@@ -45,7 +46,8 @@ class CompactRunner {
   /// Bytes of 256-byte aligned device memory for one queued transform.
   virtual std::size_t device_workspace_bytes() const noexcept = 0;
   /// Arrays are in device memory.
-  virtual void enqueue(dense::Direction direction, const void* from, void* to, std::byte* workspace,
+  virtual void enqueue(dense::Direction direction, const void* from, void* to,
+                       const dense::CompactExponents& exponents, std::byte* workspace,
                        CUstream_st* stream) const = 0;
   /// How many times values are stored in `between`.
   virtual int handovers(dense::Direction direction) const noexcept = 0;

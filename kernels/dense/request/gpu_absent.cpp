@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
 #include "kernels/dense/out_of_card/card.hpp"
-#include "kernels/dense/request/runner.hpp"
+#include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 
 namespace sfft::detail {
@@ -21,6 +21,10 @@ namespace {
 
 template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest&) {
+  no_backend();
+}
+
+CompactChoice choose_compact_on_gpu(const CompactRequest&) {
   no_backend();
 }
 

@@ -43,7 +43,7 @@ std::string literal(device::Keep keep) {
   return fmt::format("device::Keep::{}", kNames[static_cast<int>(keep)]);
 }
 std::string literal(dense::Storage storage) {
-  constexpr const char* kNames[] = {"f32", "f16", "bf16"};
+  constexpr const char* kNames[] = {"f32", "f16", "bf16", "block16"};
   return fmt::format("dense::Storage::{}", kNames[static_cast<int>(storage)]);
 }
 std::string literal(const Digits& digits) {

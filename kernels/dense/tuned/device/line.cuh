@@ -60,6 +60,13 @@ struct Line {
   static constexpr IntList kGridStrides =
       grid_strides(K::step.policy.radices, K::step.conflict_free(), kSingle);
   static constexpr int grid_stride(int dimension) { return element<kGridStrides>(dimension); }
+  /// Where the roots of a pass are, if it is fused; those of the way back follow those of the way there.
+  static constexpr FusedPass fused(unsigned pass) {
+    if (kTwiddles != Twiddles::fused || kTwiddleFree) return {};
+    const IntList& there = K::step.policy.radices;
+    const FusedPass last = fused_pass(there, kRows, kPasses - 1, kLength);
+    return fused_pass(kRadices, kRows, pass, kBack ? last.first + last.count() : kLength);
+  }
 };
 
 /// Where a thread works within a tile.

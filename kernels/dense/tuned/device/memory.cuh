@@ -2,7 +2,7 @@
 // Access to global memory: loads and stores with cache hints, asynchronous copies, prefetches.
 #pragma once
 
-#include "kernels/base/half.hpp"
+#include "kernels/base/block16.hpp"
 #include "kernels/dense/tuned/plan/step.hpp"
 
 namespace sfft::device {
@@ -155,6 +155,35 @@ template <class Real>
 struct PartOf<Real, dense::Storage::bf16> {
   using type = detail::Bf16;
 };
+
+/// Integers of block16 are moved as words of two.
+template <class Real>
+struct PartOf<Real, dense::Storage::block16> {
+  using type = detail::F16;
+};
+
+/// 2^exponent, from −128 to 127.
+__device__ __forceinline__ float power_of_block(int exponent) {
+  constexpr int kLeastNormal = -126;
+  constexpr unsigned kBelow = 0x00400000;
+  return detail::half::from_bits(exponent >= kLeastNormal ? static_cast<unsigned>(exponent + 127) << 23
+                                                          : kBelow >> (kLeastNormal - 1 - exponent));
+}
+/// The integer in the low 16 bits of `word`, and the power of two of its block, or what makes their product
+/// infinite or a NaN.
+__device__ __forceinline__ float integer_of_block(unsigned word) {
+  constexpr unsigned kBias = 0x8000, kUnit = 0x4b000000;  // 2^23, whose last place is 1
+  constexpr float kZero = 8388608.0f + 32768.0f;
+  return detail::half::from_bits(((word & 0xffffu) ^ kBias) | kUnit) - kZero;
+}
+__device__ __forceinline__ float number_of_block(unsigned word, float power) {
+  constexpr auto kMost = static_cast<float>(detail::block16::kMostInteger);
+  constexpr unsigned kInfinity = 0x7f800000, kNan = 0x7fffffff;
+  const float integer = integer_of_block(word);
+  float factor = integer > kMost || integer < -kMost ? detail::half::from_bits(kInfinity) : power;
+  factor = integer < -kMost - 1 ? detail::half::from_bits(kNan) : factor;
+  return integer * factor;
+}
 
 /// A part, or a sample of any type, as a number to compute with.
 template <class Real, class T>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/base/butterfly.hpp"
+#include "kernels/dense/tuned/device/fused_butterfly.cuh"
 #include "kernels/dense/tuned/device/line.cuh"
 
 namespace sfft::device {
@@ -143,10 +144,24 @@ struct Pass {
 
   static __device__ __forceinline__ void compute(Real* re, Real* im, int thread,
                                                  const Complex<Real>* __restrict__ roots) {
+    constexpr FusedPass kFused = Line::fused(I);
+    // Of these radices it also has fewer operations without twiddle factors.
+    constexpr bool kFusedFirst =
+        Line::kTwiddles == Twiddles::fused && kOwnBefore == 1 && (R == 16 || R == 32);
 #pragma unroll
     for (int b = 0; b < kRounds; ++b) {
       if (!has(thread, b)) break;
       Real *const r = re + b * R, *const i = im + b * R;
+      if constexpr (kFused.kinds > 0) {
+        const Complex<Real>* const own =
+            roots + kFused.first + (thread + b * Line::kThreads) % kOutputs / kBeside;
+        FusedButterfly<R, Real>::apply(r, i, [own](int kind) { return own[kind * kOwnBefore]; });
+        continue;
+      }
+      if constexpr (kFusedFirst) {
+        FusedButterfly<R, Real>::apply(r, i);
+        continue;
+      }
       apply_twiddles(r, i, thread, b, roots);
       detail::Butterfly<R>::template stream<Real, Real>(
           [&](int k, Real& x, Real& y) {

@@ -92,6 +92,33 @@ class Tile {
   static __device__ __forceinline__ Value value(const Vector& pair) {
     return {number<Real>(pair.x), number<Real>(pair.y)};
   }
+  /// A complex value of the input as the passes take it, and one of the results as the output has it.
+  static __device__ __forceinline__ Value received(const InVector& stored) {
+    const Value z = value(stored);
+    if constexpr (K::step.swap_in) return {z.im, z.re};
+    return z;
+  }
+  /// A result as it is stored, before it is rounded.
+  __device__ __forceinline__ Value scaled(Value z) const {
+    if constexpr (K::step.swap_out) z = {z.im, z.re};
+    if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
+    if constexpr (K::step.out.exponent != 0) {
+      constexpr Real kFactor = static_cast<Real>(power_of_two(K::step.out.exponent));
+      z = {z.re * kFactor, z.im * kFactor};
+    }
+    return z;
+  }
+  __device__ __forceinline__ OutVector finished(Value z) const {
+    z = scaled(z);
+    return {part<OutPart>(z.re), part<OutPart>(z.im)};
+  }
+  /// Of whole lines that lie one after the other.
+  __device__ __forceinline__ const InVector* input_line(int line) const {
+    return static_cast<const InVector*>(from_) + line_offset<In<K>>(line, false);
+  }
+  __device__ __forceinline__ OutVector* output_line(int line) const {
+    return static_cast<OutVector*>(to_) + line_offset<Out<K>>(line, false);
+  }
   __device__ __forceinline__ bool has(int line) const { return kWhole || line < lines_; }
   /// The line or, past the end of a partial tile, its last line; what is computed from that is not stored.
   __device__ __forceinline__ int readable(int line) const {
@@ -164,6 +191,8 @@ class Tile {
       const bool mirrored = 2 * j > kPoints;
       z = value(load_as<kReads>(read<InVector>(line, mirrored ? kPoints - j : j, 0, mirrored)));
       if (mirrored) z.im = -z.im;
+    } else if constexpr (K::step.in.storage == dense::Storage::block16) {
+      z = block_value(line, first, add);
     } else {
       z = value(load_as<kReads>(read<InVector>(line, first, add)));
     }
@@ -173,12 +202,7 @@ class Tile {
   }
 
   __device__ __forceinline__ void store(int line, int first, Value z, int add = 0) const {
-    if constexpr (K::step.swap_out) z = {z.im, z.re};
-    if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
-    if constexpr (K::step.out.exponent != 0) {
-      constexpr Real kFactor = static_cast<Real>(power_of_two(K::step.out.exponent));
-      z = {z.re * kFactor, z.im * kFactor};
-    }
+    z = scaled(z);
     const OutVector stored{part<OutPart>(z.re), part<OutPart>(z.im)};
     constexpr bool kApart = is_apart<Out<K>, Line::kPasses - 1>();
     const long long at =
@@ -205,6 +229,16 @@ class Tile {
   }
 
  private:
+  /// Element first + add of a line of block16, whose exponents lie behind it.
+  __device__ __forceinline__ Value block_value(int line, int first, int add) const {
+    constexpr int kOfBlock = dense::kBlockValues / 2;
+    const auto* const words = reinterpret_cast<const unsigned*>(input_line(line));
+    const int block = add % kOfBlock == 0 ? first / kOfBlock + add / kOfBlock : (first + add) / kOfBlock;
+    const unsigned word = load_as<kReads>(words + first + add);
+    const float power = power_of_block(reinterpret_cast<const signed char*>(words + kPoints)[block]);
+    return {number_of_block(word, power), number_of_block(word >> 16, power)};
+  }
+
   /// Whether the offsets of `first` and `add` in a pass's addresses just add up, as no digit carries: `add`
   /// is a constant, which then costs no arithmetic.
   template <class Side, int kPass>

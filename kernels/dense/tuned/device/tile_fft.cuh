@@ -2,6 +2,8 @@
 // The work on one tile: read, transform, write.
 #pragma once
 
+#include "kernels/dense/tuned/device/block_tile.cuh"
+#include "kernels/dense/tuned/device/packed_tile.cuh"
 #include "kernels/dense/tuned/device/shared_slots.cuh"
 #include "kernels/dense/tuned/device/step_twiddles.cuh"
 
@@ -22,7 +24,9 @@ class TileFft {
   static constexpr bool kHalfIn = K::step.in.form == Form::half_pairs,
                         kHalfOut = K::step.out.form == Form::half_pairs;
   static constexpr bool kStageIn = K::step.policy.staged || kHalfIn,
-                        kStageOut = K::step.policy.staged || kHalfOut;
+                        kBlocksOut = K::step.out.storage == dense::Storage::block16,
+                        kStageOut = K::step.policy.staged || kHalfOut || kBlocksOut;
+  static constexpr bool kPackedIn = K::step.packs(K::step.in), kPackedOut = K::step.packs(K::step.out);
   static constexpr int kBlock = Tile<K>::kBlock;
   static constexpr int kHeld = First::kRounds * First::R;  ///< inputs, or outputs, of a thread
   /// Lines that follow each other without gaps are staged as they lie.
@@ -39,7 +43,10 @@ class TileFft {
     const Seat from = seat_at(Line::kLoadInterleaved || K::step.interleaves_threads()),
                to = seat_at(Line::kStoreInterleaved || K::step.interleaves_threads());
     Real re[registers_of<Line>()], im[registers_of<Line>()];
-    if constexpr (kStageIn) {
+    if constexpr (kPackedIn) {
+      PackedTile<K>::read(memory, shared);
+      PackedTile<K>::barrier();
+    } else if constexpr (kStageIn) {
       kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, tables, shared);
       __syncthreads();
     }
@@ -183,7 +190,13 @@ class TileFft {
   /// Lines within a warp do not wait for other warps, but exchange through memory where lines of other warps
   /// are staged.
   static __device__ __forceinline__ void leave_stage() {
-    if constexpr (kStageIn && Line::kWithinWarp) __syncthreads();
+    if constexpr (kStageIn && !kPackedIn && Line::kWithinWarp) __syncthreads();
+  }
+  /// Element j of a staged line.
+  static __device__ __forceinline__ Value staged_value(const Tile<K>& memory, void* shared, int j, int line) {
+    if constexpr (kPackedIn)
+      return memory.received(PackedTile<K>::template at<typename Tile<K>::InVector>(shared, j, line));
+    return static_cast<const Value*>(shared)[staged(j, line)];
   }
 
   /// Reads the inputs of the first pass and prepares them for the method.
@@ -208,7 +221,7 @@ class TileFft {
             z = slots.template of<Value>(shared, b * First::R + k);
           } else if constexpr (kStageIn) {
             const int element = K::step.method == Method::rader ? (gather + first)[add] : first + add;
-            z = static_cast<const Value*>(shared)[staged(element, own.line)];
+            z = staged_value(memory, shared, element, own.line);
           } else if constexpr (K::step.method == Method::rader) {
             z = memory.load(memory.readable(own.line), (gather + first)[add]);
           } else {
@@ -254,8 +267,7 @@ class TileFft {
     const auto* kernel = static_cast<const Value*>(tables.kernel);
     Value first{0, 0}, sum{0, 0};
     if constexpr (K::step.method == Method::rader) {
-      first = kStageIn ? static_cast<const Value*>(shared)[staged(0, to.line)]
-                       : memory.load(memory.readable(to.line), 0);
+      first = kStageIn ? staged_value(memory, shared, 0, to.line) : memory.load(memory.readable(to.line), 0);
     }
     leave_stage();
     transform<Line, kStageIn>(re, im, shared, from, to, static_cast<const Value*>(tables.roots));
@@ -294,13 +306,18 @@ class TileFft {
     const auto* scatter = static_cast<const int*>(tables.scatter);
     const SharedSlots<K::step.conflict_free() ? kHeld : 0> slots(tables.scatter, own.thread);
     const auto put = [&](int first, const Value& z, int add = 0) {
-      if constexpr (kStageOut) {
+      if constexpr (kPackedOut) {
+        PackedTile<K>::template at<typename Tile<K>::OutVector>(shared, first + add, own.line) =
+            memory.finished(z);
+      } else if constexpr (kStageOut) {
         values[staged(first + add, own.line)] = z;
       } else {
         memory.store(own.line, first, z, add);
       }
     };
-    if constexpr (kStageOut) {
+    if constexpr (kPackedOut) {
+      PackedTile<K>::barrier();
+    } else if constexpr (kStageOut) {
       __syncthreads();
     } else if (!memory.has(own.line)) {
       return;
@@ -324,7 +341,10 @@ class TileFft {
         }
       }
     }
-    if constexpr (kStageOut) {
+    if constexpr (kPackedOut) {
+      PackedTile<K>::barrier();
+      PackedTile<K>::write(memory, shared);
+    } else if constexpr (kStageOut) {
       __syncthreads();
       kHalfOut ? untangle(memory, tables, values) : stage_out(memory, tables, shared);
     }
@@ -333,7 +353,9 @@ class TileFft {
   static __device__ __forceinline__ void stage_out(const Tile<K>& memory, const StepTables& tables,
                                                    void* shared) {
     const auto* values = static_cast<const Value*>(shared);
-    if constexpr (K::step.conflict_free()) {
+    if constexpr (kBlocksOut) {
+      BlockTile<K>::write(memory, values);
+    } else if constexpr (K::step.conflict_free()) {
       PermutedLine<K>::write(memory, tables, shared);
     } else if constexpr (kFlat) {
       for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)

@@ -172,6 +172,25 @@ void Layout::set_formats() {
     before = exponent;
   }
   if (is_16_bit(formats.between) != is_16_bit(formats.target)) leave_output();
+  set_blocks(program_.kernels.front().step.in);
+  set_blocks(program_.kernels.back().step.out);
+}
+
+/// Exponents follow the integers of a transform, which is a line here. Lines are counted in words of two
+/// integers.
+void Layout::set_blocks(Side& side) const {
+  if (side.storage != dense::Storage::block16) return;
+  const Kernel& only = program_.kernels.front();
+  const std::int64_t points = only.step.points, block = dense::kBlockValues / 2;
+  if (program_.kernels.size() != 1 || problem_.real || !problem_.contiguous() ||
+      side.inner != Digits(points)) {
+    throw Error(
+        ErrorCode::backend_unavailable,
+        "kernels of block16 transform complex lines that a block of threads can hold: use another format");
+  }
+  if (only.threads() < 4)
+    throw Error(ErrorCode::invalid_argument, "four threads write a block of block16 together");
+  side.inner = Digits(points + ((points + block - 1) / block + 3) / 4);
 }
 
 /// An inverse transform is a forward one with real and imaginary parts exchanged before and after; the last

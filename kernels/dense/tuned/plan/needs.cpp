@@ -38,7 +38,7 @@ bool fits(int points, bool single, const Limits& limits) {
 }
 
 std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& factors,
-                               const Limits& limits, std::string& why) {
+                               const Limits& limits, std::string& why, const Formats& formats) {
   const Grid grid(problem);
   std::vector<LineNeed> needs;
   const bool half = problem.real && grid.row() % 2 == 0;
@@ -67,6 +67,9 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
     why = "volumes with strides";
     return {};
   }
+  const bool narrow = is_16_bit(formats.source) || is_16_bit(formats.target);
+  if (narrow && needs.size() == 1 && !half && !needs[0].transposed && has_radices(needs[0].points))
+    needs[0].narrow_bytes = (is_16_bit(formats.source) ? 4 : 8) + (is_16_bit(formats.target) ? 4 : 8);
   for (const LineNeed& need : needs) {
     if (need.rows == 0 && !fits(need.points, single, limits)) {
       why = fmt::format("lines of {} points fit no block", need.points);

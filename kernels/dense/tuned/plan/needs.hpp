@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dense/problem/gpu_engine.hpp"
-#include "kernels/dense/tuned/plan/step.hpp"
+#include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/transform_policy.hpp"
 
@@ -24,6 +23,9 @@ struct LineNeed {
   bool twiddled = false;      ///< followed by the twiddle factors of a longer line
   int rows = 0;               ///< not 0: a grid of this many rows, see Step
   std::int64_t lines = 0;     ///< of a group; 0: many
+  /// Not 0: whole lines in one step, without a convolution, of 16-bit parts on one side at least. The bytes
+  /// that a complex value takes in memory, read and written together.
+  int narrow_bytes = 0;
 };
 
 /// What an FFT of `length` does for lines of `points`; nothing if it does not transform them. Twiddle factors
@@ -36,7 +38,7 @@ bool is_odd_prime(int n);
 /// What the forward transform's steps need, each of which gets a policy. `factors`: of a long line. Empty if
 /// the engine cannot do the problem; `why` says why.
 std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& factors,
-                               const Limits& limits, std::string& why);
+                               const Limits& limits, std::string& why, const Formats& formats = {});
 /// Factors of a 1D signal that no block can hold, and of the columns of complex volumes, best first; an empty
 /// list stands for no factors.
 std::vector<std::vector<int>> factors_of(const DenseProblem& problem, bool single, const Limits& limits);

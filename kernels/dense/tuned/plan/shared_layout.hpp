@@ -26,6 +26,29 @@ constexpr int bank_groups(int threads, int banks) {
   return (threads + banks - 1) / banks;
 }
 
+/// Roots that a fused butterfly reads; 0: there is none of this radix.
+constexpr int fused_roots(int radix) {
+  return radix == 2 || radix == 4 || radix == 8 || radix == 16 || radix == 32 ? radix / 2 : 0;
+}
+
+/// The roots of a fused pass: `before` of each kind, one for every position of a butterfly in its group. They
+/// follow the roots of the FFT in its table, pass by pass from `first` on.
+struct FusedPass {
+  int before = 1, kinds = 0, first = 0;
+  constexpr int count() const { return before * kinds; }
+};
+/// `rows`: of a grid, whose second dimension begins anew; 0: there is one dimension.
+constexpr FusedPass fused_pass(const IntList& radices, int rows, unsigned pass, int first) {
+  FusedPass found{1, 0, first};
+  for (unsigned i = 0; i <= pass; ++i) {
+    const int before = radices.product(i);
+    found.first += found.count();
+    found.before = rows > 0 && before >= rows ? before / rows : before;
+    found.kinds = found.before > 1 ? fused_roots(radices[i]) : 0;
+  }
+  return found;
+}
+
 /// Slots between neighbours of each dimension of the grid in which a DFT of as many dimensions as there are
 /// radices is computed in place. `conflict_free`: in all passes but its own, threads hold neighbours of the
 /// first dimension first. Its distance is then chosen so that they, and the next ones, meet every bank once.
@@ -63,6 +86,29 @@ constexpr int slots_of_transform(const Step& step, bool single) {
 /// Slots from one transform to the next.
 constexpr int transform_pitch(const Step& step, bool single) {
   return slots_of_transform(step, single) + step.policy.pad;
+}
+
+/// Values from one line to the next in a tile that is packed (Step::packs). Lines of whole words are padded
+/// by words, as far as an exchange has room, so that threads that hold the same points of different lines
+/// meet few banks twice.
+constexpr int packed_pitch(const Step& step, bool single) {
+  constexpr int kBanks = 32, kWord = kCopyBytes / 4;
+  const int points = step.points, threads = step.policy.threads_per_transform,
+            room = 2 * transform_pitch(step, single);
+  if (points % kWord != 0 || threads >= kBanks || step.interleaves_threads()) return points;
+  int best = points, fewest = kBanks + 1;
+  for (int pitch = points; pitch < points + kBanks && pitch <= room; pitch += kWord) {
+    int met[kBanks] = {}, most = 0;
+    for (int lane = 0; lane < kBanks; ++lane) {
+      const int bank = (lane / threads * pitch + lane % threads) % kBanks;
+      if (++met[bank] > most) most = met[bank];
+    }
+    if (most < fewest) {
+      best = pitch;
+      fewest = most;
+    }
+  }
+  return best;
 }
 
 /// Bytes of shared memory through which a tile is exchanged between threads.

@@ -92,8 +92,14 @@ struct Step {
   constexpr bool half_spectra() const { return in.form == Form::half_pairs || out.form == Form::half_pairs; }
   /// Lines 2q and 2q + 1 are rows that mirror each other.
   constexpr bool mirrored_pairs() const { return mirror_rows > 0 && half_spectra(); }
+  /// One side is of block-scaled integers.
+  constexpr bool blocks() const {
+    return in.storage == dense::Storage::block16 || out.storage == dense::Storage::block16;
+  }
   /// Tiles pass through shared memory on their way in and out.
-  constexpr bool stages() const { return policy.staged || half_spectra(); }
+  constexpr bool stages() const {
+    return policy.staged || half_spectra() || out.storage == dense::Storage::block16;
+  }
   constexpr bool interleaves_threads() const { return policy.interleaved_threads && stages(); }
   /// Rader's convolution of co-prime radices is one of as many dimensions (Good 1958): its passes need no
   /// twiddle factors, and its tables are in the order that makes this so.
@@ -116,7 +122,15 @@ struct Step {
   /// the host has computed, so that no bank conflicts occur (bank_slots.hpp).
   constexpr bool conflict_free() const {
     return policy.staged && !policy.interleaved_threads && policy.transforms_per_block == 1 &&
-           policy.radices.size() > 1 && twiddle_free() && !half_spectra();
+           policy.radices.size() > 1 && twiddle_free() && !half_spectra() && !blocks();
+  }
+  /// A side of a staged tile is moved as it lies in memory: whole lines of 16-bit complex values, one after
+  /// the other.
+  constexpr bool packs(const Side& side) const {
+    return policy.staged && !half_spectra() && mirror_rows == 0 && !conflict_free() &&
+           !policy.interleaved_shared && side.form == Form::complex && side.element == 1 &&
+           side.inner == points && is_16_bit(side.storage) && side.storage != dense::Storage::block16 &&
+           keep == device::Keep::all;
   }
   /// The threads of a transform always belong to one warp.
   constexpr bool within_warp() const {

@@ -42,7 +42,7 @@ constexpr int kMostDelay = 100'000;  ///< clock cycles
 constexpr int kMostDistance = 1000;  ///< per cent
 constexpr int kMostStreams = 4;
 
-constexpr const char* kTwiddleWords[] = {"one_root", "two_roots", "table"};
+constexpr const char* kTwiddleWords[] = {"one_root", "two_roots", "table", "fused"};
 constexpr const char* kLoadWords[] = {"cached", "bypass_l1", "prefetch_l2"};
 
 constexpr Knob<KernelPolicy> tried(Knob<KernelPolicy> knob, Tried tries, Tried tries_all = nullptr) {
@@ -98,9 +98,9 @@ const Knob<KernelPolicy> kKernelKnobs[] = {
     SFFT_KNOB(KernelPolicy, staged, 0, 1),
     SFFT_KNOB(KernelPolicy, interleaved_threads, 0, 1),
     tried(
-        SFFT_KNOB(KernelPolicy, twiddles, 0, 2, kTwiddleWords),
+        SFFT_KNOB(KernelPolicy, twiddles, 0, 3, kTwiddleWords),
         [](Context) {
-          return Values{0, 1, 2};
+          return Values{0, 1, 2, 3};
         },
         [](Context) { return Values{kTwoRoots}; }),
     tried(SFFT_KNOB(KernelPolicy, pad_interval, 0, kMostLength),

@@ -3,8 +3,12 @@
 // CPU.
 #include "kernels/dense/tuned/run/tables.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/base/index.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/tuned/plan/shared_layout.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -95,6 +99,26 @@ Table roots(std::int64_t n, std::int64_t count, std::int64_t step) {
   Table table;
   table.reserve(static_cast<std::size_t>(count));
   for (std::int64_t j = 0; j < count; ++j) table.push_back(root(multiply_mod(j % n, step % n, n), n));
+  return table;
+}
+
+Table fused_roots_of(const IntList& radices, int rows, double least) {
+  Table table;
+  for (unsigned i = 0; i < radices.size(); ++i) {
+    const FusedPass pass = fused_pass(radices, rows, i, 0);
+    if (pass.kinds == 0) continue;
+    const std::int64_t n = std::int64_t{pass.before} * radices[i];
+    // Sizes 2, 4, … R: the roots w^(R/size) exp(−2πi m/size), w = exp(−2πi q/n).
+    for (std::int64_t size = 2; size <= radices[i]; size *= 2) {
+      for (std::int64_t m = 0; m < std::max<std::int64_t>(1, size / 4); ++m) {
+        for (std::int64_t q = 0; q < pass.before; ++q) {
+          const std::complex<double> z = root((q * (radices[i] / size) + m * (n / size)) % n, n);
+          const double re = std::copysign(std::max(std::abs(z.real()), least), z.real());
+          table.push_back({re, z.imag() / re});
+        }
+      }
+    }
+  }
   return table;
 }
 

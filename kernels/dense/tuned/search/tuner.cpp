@@ -43,7 +43,7 @@ class Tuner {
   PlanPolicy run() {
     std::string why = "no factors that a block can hold";
     for (const std::vector<int>& factors : first(factors_of(problem_, kSingle, limits_), kFactorisations)) {
-      const std::vector<LineNeed> needs = needs_of(problem_, kSingle, factors, limits_, why);
+      const std::vector<LineNeed> needs = needs_of(problem_, kSingle, factors, limits_, why, formats_);
       if (!needs.empty()) tune(factors, needs);
     }
     if (best_.kernels.empty()) {
@@ -277,18 +277,18 @@ Limits limits_of(int device) {
   return {cuda::device_info(device).shared_bytes_per_block};
 }
 
-TransformPolicy choose_by_rules(const DenseProblem& problem, bool single) {
+TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats) {
   const Limits limits = limits_of(problem.device);
   std::string why = "no factors that a block can hold";
   for (const std::vector<int>& factors : factors_of(problem, single, limits)) {
     TransformPolicy policy;
     policy.factors = factors;
-    const std::vector<LineNeed> needs = needs_of(problem, single, factors, limits, why);
+    const std::vector<LineNeed> needs = needs_of(problem, single, factors, limits, why, formats);
     for (const LineNeed& need : needs) {
       const std::vector<KernelPolicy> best = candidates(need, single, limits, 1);
       if (best.empty()) continue;
       KernelPolicy& kernel = policy.kernels.emplace_back(best.front());
-      kernel.twiddles = Twiddles::two_roots;
+      if (need.narrow_bytes == 0) kernel.twiddles = Twiddles::two_roots;
       if (alone_on_multiprocessor(kernel, single)) {
         kernel.prefetch_distance = kUsualPrefetchDistance;
         kernel.multiprocessor_delay = kUsualMultiprocessorDelay;

@@ -30,7 +30,7 @@ namespace tuned {
 
 Limits limits_of(int device);
 /// Chooses by the count of operations alone. Throws Error(backend_unavailable) for problems without a kernel.
-TransformPolicy choose_by_rules(const DenseProblem& problem, bool single);
+TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats = {});
 /// Times candidates in its own device memory, which takes seconds. Other work on the GPU disturbs it.
 PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single,
                                  std::vector<TunedTrial>* trials = nullptr, const Formats& formats = {});

@@ -2,11 +2,14 @@
 // Tests the policies that the tuner chooses from.
 #include <gtest/gtest.h>
 
+#include "kernels/base/radices.hpp"
+#include "kernels/dense/tuned/search/bank_conflicts.hpp"
 #include "tests/support/tuned_problem.hpp"
 
 namespace sfft::test {
 namespace {
 
+using detail::has_radices;
 using detail::tuned::Kernel;
 using detail::tuned::KernelPolicy;
 using detail::tuned::Limits;
@@ -53,6 +56,42 @@ TEST(TunedPolicy, EveryLengthHasCandidates) {
     for (const bool single : {true, false}) expect_possible({.points = n}, single, kHopper, true);
     expect_possible({.points = n}, n > 8192, kTuring, true);
   }
+}
+
+TEST(TunedPolicy, NarrowLinesHaveCandidates) {
+  for (int n = 2; n <= 8192; n += n < 130 ? 1 : 211) {
+    if (!has_radices(n)) continue;
+    const LineNeed need{.points = n, .narrow_bytes = 8};
+    const auto all = candidates(need, true, kHopper, 16);
+    EXPECT_FALSE(all.empty()) << n;
+    for (const KernelPolicy& policy : all) {
+      Step step;
+      step.points = n;
+      step.policy = policy;
+      EXPECT_EQ(policy.length(), n);
+      EXPECT_LE((Kernel{step}.shared_bytes(true)), kHopper.shared_bytes) << n;
+      EXPECT_LE(policy.threads_per_transform * policy.transforms_per_block, 1024) << n;
+      EXPECT_TRUE(detail::tuned::parse_policy(to_text(policy_of(policy)))) << n;
+    }
+    EXPECT_TRUE(all.empty() || all[0].threads_per_transform >= 8 || all[0].staged) << n << ": short loads";
+  }
+}
+
+/// Conflicts that can be counted by hand.
+TEST(TunedPolicy, BankConflicts) {
+  using detail::tuned::bank_conflicts;
+  KernelPolicy kernel{.radices = {16, 16}, .threads_per_transform = 16, .transforms_per_block = 2};
+  // Outputs 16 apart meet one bank 16 times; inputs lie side by side.
+  EXPECT_DOUBLE_EQ(bank_conflicts(kernel), (16 + 1) / 2.0);
+  kernel.pad_interval = 16;
+  EXPECT_DOUBLE_EQ(bank_conflicts(kernel), 1);
+  // Two lines of 8 threads, 64 slots apart: every access meets the same banks twice, and outputs 8 apart meet
+  // two banks.
+  kernel = {.radices = {8, 8}, .threads_per_transform = 8, .transforms_per_block = 4};
+  EXPECT_DOUBLE_EQ(bank_conflicts(kernel), (8 + 2) / 2.0);
+  detail::tuned::pad_for_banks(kernel);
+  EXPECT_DOUBLE_EQ(bank_conflicts(kernel), 1);
+  EXPECT_GT(kernel.pad_interval, 0);
 }
 
 TEST(TunedPolicy, CandidatesKeepWhatTheKernelsRelyOn) {

@@ -67,22 +67,40 @@ class Guarded {
   std::vector<std::byte> bytes_;
 };
 
+/// Without exponents.
+std::vector<std::byte> stored_batch(const std::vector<double>& parts, std::size_t batch, Storage storage,
+                                    int top) {
+  const std::size_t own = parts.size() / batch, bytes = dense::compact_bytes(own, storage);
+  std::vector<std::byte> stored(batch * bytes);
+  for (std::size_t b = 0; b < batch; ++b)
+    detail::write_stored(parts.data() + b * own, static_cast<std::int64_t>(own), 0, top, storage,
+                         stored.data() + b * bytes);
+  return stored;
+}
+std::vector<double> loaded_batch(std::span<const std::byte> stored, Storage storage, std::size_t batch,
+                                 std::size_t parts) {
+  std::vector<double> values(parts);
+  const std::size_t bytes = stored.size() / batch, own = parts / batch;
+  for (std::size_t b = 0; b < batch; ++b)
+    load_compact(stored.subspan(b * bytes, bytes), storage, {}, std::span(values).subspan(b * own, own));
+  return values;
+}
+
 /// Executes one direction on stored values; the results are `scale` times the sums.
 std::vector<double> results_of(const Case& c, bool inverse, const EmulatedKernels& kernels, std::size_t first,
                                std::span<const std::byte> input, std::size_t parts, double scale) {
   const Program program = c.program(inverse);
   const Formats formats = c.formats(inverse);
   const auto batch = static_cast<std::size_t>(c.problem.batch);
-  Guarded output(parts * dense::compact_bytes(1, formats.target)), scratch(program.scratch_bytes(true));
+  Guarded output(batch * dense::compact_bytes(parts / batch, formats.target)),
+      scratch(program.scratch_bytes(true));
   detail::tuned::Tables tables(true, copy_to_host);
   emulate(program, kernels, first, tables,
           {input.data(), output.data(), scratch.data(), std::ldexp(scale, -program.exponent()),
            c.problem.batch, input.size() / batch, output.get().size() / batch});
   EXPECT_TRUE(output.intact());
   EXPECT_TRUE(scratch.intact());
-  std::vector<double> values(parts);
-  load_compact(output.get(), formats.target, {}, std::span(values));
-  return values;
+  return loaded_batch(output.get(), formats.target, batch, parts);
 }
 
 void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t first) {
@@ -93,10 +111,9 @@ void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t fir
   const auto count = static_cast<std::size_t>(problem.batch * problem.shape.points());
   ComplexSignal noise = random_signal(count, 5);
   const std::vector<double> parts = parts_of(noise, problem.real);
-  std::vector<std::byte> signal(parts.size() * dense::compact_bytes(1, c.signal));
-  detail::write_stored(parts.data(), static_cast<std::int64_t>(parts.size()), 0, 2, c.signal, signal.data());
-  std::vector<double> exact(parts.size());
-  load_compact(signal, c.signal, {}, std::span(exact));
+  const auto batch = static_cast<std::size_t>(problem.batch);
+  const std::vector<std::byte> signal = stored_batch(parts, batch, c.signal, 2);
+  const std::vector<double> exact = loaded_batch(signal, c.signal, batch, parts.size());
   const dense::Plan<double> plan(problem.shape, problem.real,
                                  {.normalization = dense::Normalization::none, .batch = problem.batch});
   ComplexSignal expected(plan.spectrum_points());
@@ -116,9 +133,7 @@ void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t fir
   EXPECT_LE(relative_l2(spectrum, scaled), bound_of(c.spectrum));
 
   // Back, from what the spectrum should be.
-  std::vector<std::byte> stored(scaled.size() * dense::compact_bytes(1, c.spectrum));
-  detail::write_stored(scaled.data(), static_cast<std::int64_t>(scaled.size()), 0, 10, c.spectrum,
-                       stored.data());
+  const std::vector<std::byte> stored = stored_batch(scaled, batch, c.spectrum, 10);
   const std::vector<double> back = results_of(c, true, kernels, first + c.program(false).kernels.size(),
                                               stored, parts.size(), 1 / (points * scale));
   EXPECT_LE(relative_l2(back, exact), bound_of(c.signal) + storage_bound(c.spectrum, 2 * points));
@@ -140,7 +155,7 @@ void expect_right(const std::vector<Case>& cases) {
   }
 }
 
-constexpr Storage kF32 = Storage::f32, kF16 = Storage::f16, kBf16 = Storage::bf16;
+constexpr Storage kF32 = Storage::f32, kF16 = Storage::f16, kBf16 = Storage::bf16, kBlock = Storage::block16;
 
 TEST(TunedCompact, Lines) {
   expect_right({of(Shape(64), false, 5, kF16, kF16), of(Shape(97), false, 4, kBf16, kBf16),
@@ -194,6 +209,77 @@ TEST(TunedCompact, WaysThroughSharedMemory) {
             "kernel radices=18.7 threads_per_transform=7 transforms_per_block=9 staged=1"),
       named(Shape(1021), false, 2, "kernel radices=5.12.17 threads_per_transform=85 staged=1")};
   EXPECT_TRUE(cases[0].program(false).kernels[0].double_buffers());
+  expect_right(cases);
+}
+
+/// Whole lines that pass through shared memory as they lie: lines of one warp and of several, with and
+/// without room for padding, tiles that are not full, one side that is wider than the other.
+TEST(TunedCompact, PackedTiles) {
+  const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels, Storage signal = kF16,
+                        Storage spectrum = kF16) {
+    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), signal, spectrum,
+                kF32};
+  };
+  expect_right(
+      {named(Shape(64), 39,
+             "kernel radices=8.8 threads_per_transform=4 transforms_per_block=16 pad_interval=8 pad=1 "
+             "staged=1"),
+       named(Shape(8), 71, "kernel radices=8 threads_per_transform=1 transforms_per_block=64 staged=1"),
+       named(Shape(60), 35, "kernel radices=15.4 threads_per_transform=4 transforms_per_block=16 staged=1"),
+       named(Shape(100), 25, "kernel radices=10.10 threads_per_transform=5 transforms_per_block=12 staged=1",
+             kBf16, kBf16),
+       named(Shape(63), 45, "kernel radices=9.7 threads_per_transform=4 transforms_per_block=8 staged=1"),
+       named(Shape(90), 13, "kernel radices=9.10 threads_per_transform=5 transforms_per_block=6 staged=1",
+             kF16, kF32),
+       named(Shape(90), 13, "kernel radices=9.10 threads_per_transform=10 transforms_per_block=6 staged=1",
+             kF32, kF16),
+       named(Shape(127), 70,
+             "kernel radices=18.7 threads_per_transform=7 transforms_per_block=32 staged=1 "
+             "interleaved_threads=1"),
+       named(Shape(480), 7,
+             "kernel radices=16.30 threads_per_transform=16 transforms_per_block=4 staged=1")});
+}
+
+/// Integers that share exponents: lines of whole blocks and others, fewer threads than teams need, and one
+/// side of another format.
+TEST(TunedCompact, BlocksOfIntegers) {
+  const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels, Storage signal,
+                        Storage spectrum) {
+    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), signal, spectrum,
+                kF32};
+  };
+  expect_right(
+      {named(Shape(256), 5,
+             "kernel radices=16.16 threads_per_transform=16 transforms_per_block=4 twiddles=fused", kBlock,
+             kBlock),
+       named(Shape(100), 7, "kernel radices=10.10 threads_per_transform=10 transforms_per_block=3", kF16,
+             kBlock),
+       named(Shape(97), 3, "kernel radices=20.10 threads_per_transform=20", kBlock, kF16),
+       named(Shape(1021), 2, "kernel radices=5.12.17 threads_per_transform=85 staged=1", kBlock, kBlock),
+       named(Shape(60), 9, "kernel radices=15.4 threads_per_transform=4 transforms_per_block=8 staged=1",
+             kF16, kBlock),
+       named(Shape(5), 9, "kernel radices=5 threads_per_transform=1 transforms_per_block=6", kBlock, kF32)});
+}
+
+/// Twiddle factors within additions: lines, grids, convolutions and their ways back.
+TEST(TunedCompact, FusedTwiddles) {
+  const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels) {
+    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), kF16, kF16, kF32};
+  };
+  std::vector<Case> cases{
+      named(Shape(1024), 3,
+            "kernel radices=32.32 threads_per_transform=32 transforms_per_block=2 twiddles=fused"),
+      named(Shape(480), 3, "kernel radices=30.16 threads_per_transform=16 twiddles=fused"),
+      named(Shape(2048), 2, "kernel radices=8.16.16 threads_per_transform=128 twiddles=fused pad_interval=8"),
+      named(Shape(96), 5, "kernel radices=4.12.2 threads_per_transform=12 twiddles=fused"),
+      named(Shape(97), 5, "kernel radices=16.4.4 threads_per_transform=16 twiddles=fused"),
+      named(Shape(61), 5, "kernel radices=15.4 threads_per_transform=4 twiddles=fused"),
+      of(Shape({16, 32, 16}), false, 2, kF16, kF16, kF16, {8, 4}),
+      of(Shape({30, 64}), true, 3, kF16, kF16, kF32),
+      of(Shape(48 * 40), false, 2, kF16, kF16, kF32, {48, 40})};
+  for (Case& c : cases) {
+    for (auto& kernel : c.policy.kernels) kernel.twiddles = detail::tuned::Twiddles::fused;
+  }
   expect_right(cases);
 }
 

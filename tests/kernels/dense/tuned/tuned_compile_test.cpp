@@ -2,6 +2,7 @@
 // Tests that kernels of the tuned engine compile for every architecture of the build, without a GPU.
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <array>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,8 +23,10 @@ extern const int kShippedWisdomCount;
 namespace sfft::test {
 namespace {
 
+using dense::Storage;
 using detail::DenseProblem;
 using detail::cuda::find_nvrtc;
+using detail::tuned::Formats;
 using detail::tuned::Kernel;
 using detail::tuned::TransformPolicy;
 
@@ -92,11 +95,10 @@ std::map<std::string, std::set<std::string>> sources() {
         const device::Keep keep = inverse || kinds % 2 == 0
                                       ? device::Keep::all
                                       : (kinds % 4 == 1 ? device::Keep::above : device::Keep::at);
-        using dense::Storage;
-        detail::tuned::Formats formats;
+        Formats formats;
         if (single && keep == device::Keep::all && kinds / 6 % 3 != 0) {
-          formats = kinds / 6 % 3 == 1 ? detail::tuned::Formats{Storage::f16, Storage::bf16, Storage::f16, 8}
-                                       : detail::tuned::Formats{Storage::bf16, Storage::f16, Storage::f32, 8};
+          formats = kinds / 6 % 3 == 1 ? Formats{Storage::f16, Storage::bf16, Storage::f16, 8}
+                                       : Formats{Storage::bf16, Storage::f16, Storage::f32, 8};
         }
         const auto program = lay_out({c.problem, single, inverse, element, keep, formats}, policy);
         for (const Kernel& kernel : program.kernels) all[architecture].insert(source_of(kernel, single));
@@ -131,6 +133,36 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
   }
 }
 
+/// Packed tiles, fused twiddle factors and blocks of integers, as the rules for 16-bit lines choose them.
+TEST(TunedCompile, LinesOf16Bits) {
+  if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
+  std::vector<std::string> list;
+  for (const std::int64_t points : {64, 500, 2048}) {
+    for (const Storage storage : {Storage::f16, Storage::bf16, Storage::block16}) {
+      const DenseProblem problem = dense_problem(Shape(points), false, 100);
+      const Formats formats{storage, storage, Storage::f32, 1};
+      std::string why;
+      TransformPolicy policy;
+      for (const auto& need : needs_of(problem, true, {}, kHopper, why, formats))
+        policy.kernels.push_back(candidates(need, true, kHopper, 1).front());
+      for (const Kernel& kernel :
+           lay_out({problem, true, points == 500, ElementType::f32, device::Keep::all, formats}, policy)
+               .kernels)
+        list.push_back(source_of(kernel, true));
+    }
+  }
+  for (const char* seldom : {"::fused", "policy.staged = 1", "in.storage = dense::Storage::block16"}) {
+    EXPECT_TRUE(std::any_of(list.begin(), list.end(), [&](const std::string& source) {
+      return source.find(seldom) != std::string::npos;
+    })) << seldom;
+  }
+  for (const char* architecture : {"sm_75", "sm_80", "sm_90"}) {
+    const auto compiled = detail::tuned::compile(list, architecture);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      EXPECT_EQ(compiled[i].failure, "") << architecture << "\n" << list[i];
+  }
+}
+
 /// The problem of a wisdom file's "f32 r2c 1080x1920".
 DenseProblem problem_of(const std::string& transform, std::int64_t batch) {
   std::istringstream words(transform);
@@ -140,6 +172,21 @@ DenseProblem problem_of(const std::string& transform, std::int64_t batch) {
   for (std::istringstream parts(grid); std::getline(parts, extent, 'x');)
     extents.push_back(std::stoll(extent));
   return dense_problem(Shape(std::span<const std::int64_t>(extents)), kind == "r2c", batch);
+}
+
+/// What follows the word "stored".
+Formats formats_of(const std::string& transform) {
+  const std::size_t at = transform.find(" stored ");
+  if (at == std::string::npos) return {};
+  std::istringstream words(transform.substr(at + 8));
+  std::array<dense::Storage, 3> found{};
+  for (dense::Storage& storage : found) {
+    std::string word;
+    words >> word;
+    for (const auto known : {dense::Storage::f32, dense::Storage::f16, dense::Storage::bf16})
+      storage = word == to_string(known) ? known : storage;
+  }
+  return {found[0], found[1], found[2], 1};
 }
 
 /// Shipped policies were measured once; that the generator still accepts them can be tested without a GPU.
@@ -157,7 +204,10 @@ TEST(TunedCompile, ShippedPolicies) {
       ASSERT_TRUE(policies) << transform << ": " << kernel;
       EXPECT_EQ(to_text(*policies), kernel) << transform;
       for (const TransformPolicy& policy : {policies->own, policies->bytes.value_or(policies->own)}) {
-        for (const Kernel& made : lay_out({problem, single, false, ElementType::u8}, policy).kernels) {
+        const Formats formats = formats_of(transform);
+        const ElementType element = formats == Formats{} ? ElementType::u8 : ElementType::f32;
+        const auto keep = device::Keep::all;
+        for (const Kernel& made : lay_out({problem, single, false, element, keep, formats}, policy).kernels) {
           EXPECT_LE(made.shared_bytes(single), kHopper.shared_bytes) << transform;
           needed.insert(source_of(made, single));
         }

@@ -37,6 +37,31 @@ TEST(TunedTables, RootsAreExactAndSymmetric) {
   for (std::size_t j = 1; j < around.size(); ++j) EXPECT_EQ(around[j], std::conj(around[1001 - j]));
 }
 
+/// (re z, im z/re z) of the roots w^(R/size) exp(−2πi m/size), w = exp(−2πi q/(before R)), for every position
+/// q.
+TEST(TunedTables, RootsOfFusedButterflies) {
+  constexpr double kLeast = 0x1p-30;
+  const Table table = detail::tuned::fused_roots_of({8, 16, 10, 4}, 0, kLeast);
+  std::size_t at = 0;
+  double worst = 0;
+  for (const auto& [before, radix] : {std::pair{8, 16}, {8 * 16 * 10, 4}}) {
+    const std::int64_t n = std::int64_t{before} * radix;
+    for (int size = 2; size <= radix; size *= 2) {
+      for (int m = 0; m < std::max(1, size / 4); ++m) {
+        for (int q = 0; q < before; ++q, ++at) {
+          ASSERT_LT(at, table.size());
+          const double re = table[at].real();
+          ASSERT_GE(std::abs(re), kLeast);
+          const std::complex<double> root(re, re * table[at].imag());
+          worst = std::max(worst, distance(root, q * (radix / size) + m * (n / size), n));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(at, table.size());
+  EXPECT_LE(worst, 1.01 * kLeast) << "only real parts of 0 are moved";
+}
+
 using Values = std::vector<std::complex<double>>;
 
 /// What the passes of a kernel compute (line_fft.cuh), by definition: a DFT or, without twiddle factors, a

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Butterflies of powers of two whose twiddle factors are part of their additions (Linzer and Feig 1993).
+#pragma once
+
+#include "kernels/dense/tuned/device/line.cuh"
+
+namespace sfft::device {
+
+/// The DFT of x_k w^k, k < R, by steps of radix 2: the sizes 2, 4, … R join two halves by the roots
+/// w^(R/size) e^(−2πi m/size). A root z is given as (re z, im z/re z): z b = re z (b + i b im z/re z), so
+/// that a step is six multiply-adds for two values, and none of them is a rotation by itself. Roots of the
+/// second half of a size are those of the first times −i.
+template <int R, class Real>
+class FusedButterfly {
+ public:
+  /// root(i): root i of fused_roots(R), in the order of sizes, of a size those of m < max(1, size/4).
+  template <class Root>
+  static __device__ __forceinline__ void apply(Real* re, Real* im, const Root& root) {
+    transform<false>(re, im, root);
+  }
+  /// Without twiddle factors.
+  static __device__ __forceinline__ void apply(Real* re, Real* im) {
+    transform<true>(re, im, [](int) { return Complex<Real>{1, 0}; });
+  }
+
+ private:
+  template <bool kPlain, class Root>
+  static __device__ __forceinline__ void transform(Real* re, Real* im, const Root& root) {
+    Real r[R], i[R];
+#pragma unroll
+    for (int k = 0; k < R; ++k) {
+      r[k] = re[reversed(k)];
+      i[k] = im[reversed(k)];
+    }
+    join<2, kPlain>(r, i, root);
+#pragma unroll
+    for (int k = 0; k < R; ++k) {
+      re[k] = r[k];
+      im[k] = i[k];
+    }
+  }
+
+  /// e^(−2πi m/size), as a root is given.
+  static __device__ constexpr Complex<Real> constant(int size, int m) {
+    constexpr Real kCosines[] = {Real(1),
+                                 Real(0.98078528040323044913),
+                                 Real(0.92387953251128675613),
+                                 Real(0.83146961230254523708),
+                                 Real(0.70710678118654752440),
+                                 Real(0.55557023301960222474),
+                                 Real(0.38268343236508977173),
+                                 Real(0.19509032201612826785)};
+    constexpr Real kTangents[] = {
+        Real(0), Real(0.19891236737965800691), Real(0.41421356237309504880), Real(0.66817863791929891999),
+        Real(1), Real(1.4966057626654890176),  Real(2.4142135623730950488),  Real(5.0273394921258481045)};
+    return {kCosines[m * 32 / size], -kTangents[m * 32 / size]};
+  }
+  static __device__ constexpr int reversed(int k) {
+    int result = 0;
+    for (int bit = 1; bit < R; bit *= 2) result = 2 * result + (k & bit ? 1 : 0);
+    return result;
+  }
+
+  template <int kSize, bool kPlain, class Root>
+  static __device__ __forceinline__ void join(Real* r, Real* i, const Root& root) {
+    constexpr int kHalf = kSize / 2, kOwn = kSize < 4 ? 1 : kSize / 4, kFirst = kSize < 4 ? 0 : kOwn;
+#pragma unroll
+    for (int m = 0; m < kOwn; ++m) {
+      const Complex<Real> z = kPlain ? constant(kSize, m) : root(kFirst + m);
+      const bool is_one = kPlain && m == 0;
+#pragma unroll
+      for (int turned = 0; turned < kHalf / kOwn; ++turned) {
+#pragma unroll
+        for (int block = 0; block < R; block += kSize) {
+          const int a = block + m + turned * kOwn, b = a + kHalf;
+          const Real u = is_one ? r[b] : r[b] - z.im * i[b], v = is_one ? i[b] : i[b] + z.im * r[b];
+          const Real x = turned == 0 ? u : v, y = turned == 0 ? v : -u;
+          r[b] = is_one ? r[a] - x : r[a] - z.re * x;
+          i[b] = is_one ? i[a] - y : i[a] - z.re * y;
+          r[a] = is_one ? r[a] + x : r[a] + z.re * x;
+          i[a] = is_one ? i[a] + y : i[a] + z.re * y;
+        }
+      }
+    }
+    if constexpr (kSize < R) join<2 * kSize, kPlain>(r, i, root);
+  }
+};
+
+}  // namespace sfft::device
