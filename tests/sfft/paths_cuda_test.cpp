@@ -343,12 +343,23 @@ TEST_F(PathsCuda, CombsOfManyShapes) {
   check_comb<float, float>(Shape{4096, 1}, 10, 1);
 }
 
-TEST_F(PathsCuda, CompiledForAPlan) {
+// One test for each type, so that a sanitizer can run one of them in its time.
+TEST_F(PathsCuda, CompiledForBytes) {
   check_compiled<float, std::uint8_t>(Shape{432, 768}, 1000);
+}
+TEST_F(PathsCuda, CompiledForShorts) {
   check_compiled<float, std::uint16_t>(Shape{1080, 1920}, 1000);
+}
+TEST_F(PathsCuda, CompiledForFloats) {
   check_compiled<float, float>(Shape{40, 96, 50}, 1000);
+}
+TEST_F(PathsCuda, CompiledForComplexFloats) {
   check_compiled<float, std::complex<float>>(Shape{1 << 16}, 1000);
+}
+TEST_F(PathsCuda, CompiledForComplexDoubles) {
   check_compiled<float, std::complex<double>>(Shape{3 * 5 * 7 * 11, 96}, 700);
+}
+TEST_F(PathsCuda, NotCompiledForPlansOfDouble) {
   check_compiled<double, double>(Shape{1 << 17}, 500);
 }
 
