@@ -35,27 +35,45 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   };
   int t = threadIdx.x;
   Place at = place(t);
-  // Brings the twiddles into the first-level cache meanwhile: a line per thread.
+  // What never changes is loaded before the wait: by a thread of its own butterfly's, of many lanes only into
+  // the first-level cache, a line per thread.
+  Complex<Real> known[R];
+  Twiddles<R, Real> ahead;
+  const auto prepare = [&] {
+    if (!kOne || t >= total) return;
+#pragma unroll
+    for (int j = 0; j < R; ++j) known[j] = source.known(at.row, at.p + j * pass.columns);
+    ahead = Twiddles<R, Real>::template load<true>(pass, a.plan.table, at.p);
+  };
+  prepare();
   constexpr int kLine = 128 / static_cast<int>(sizeof(Complex<Real>));
-  const int touched = t * kLine < a.plan.fft.first_twiddles
+  const int touched = !kOne && t * kLine < a.plan.fft.first_twiddles
                           ? static_cast<int>(load_constant(a.plan.table + t * kLine).re)
                           : 0;
   await_previous_kernel();
   begin();
-  for (; t < total; t += blockDim.x, at = place(t)) {
+  for (; t < total; t += blockDim.x, at = place(t), prepare()) {
     if (!kOne && at.lane >= lanes) continue;
     Complex<Real> z[R];
 #pragma unroll
     for (int j = 0; j < R; ++j) z[j] = source.fetch(at.row, at.p + j * pass.columns);
 #pragma unroll
-    for (int j = 0; j < R; ++j) source.settle(at.row, at.p + j * pass.columns, z[j]);
+    for (int j = 0; j < R; ++j) {
+      if (kOne) {
+        z[j].re -= known[j].re;
+        z[j].im -= known[j].im;
+      } else {
+        source.settle(at.row, at.p + j * pass.columns, z[j]);
+      }
+    }
     Complex<Real>* out = shared_at<Complex<Real>>(a.layout.buffer0) + at.lane * a.layout.pitch;
-    Radix<R, Real>::template run<true>(
-        pass, a.plan.table, at.p,
+    Radix<R, Real>::run(
+        pass,
         [&](int j, Real& re, Real& im) {
           re = z[j].re;
           im = z[j].im;
         },
+        [&] { return kOne ? ahead : Twiddles<R, Real>::template load<true>(pass, a.plan.table, at.p); },
         [&](int r, Real re, Real im) {
           out[padded<Real>(at.first + r)] = {re, im};
         });

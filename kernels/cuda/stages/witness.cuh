@@ -37,7 +37,7 @@ struct WitnessReader {
     if (IsComplex<T>::value) at = 2 * at + threadIdx.x / kSamples;
   }
   __device__ __forceinline__ void load(const Binning<Real>& plan, const T* frame) {
-    if (reads(plan)) sample = __ldg(reinterpret_cast<const Part*>(frame) + at);
+    if (reads(plan)) sample = reinterpret_cast<const Part*>(frame)[at];  // not by __ldg(): see read_pair()
   }
   __device__ __forceinline__ void store(const Binning<Real>& plan, Real* samples) const {
     if (reads(plan)) samples[threadIdx.x] = static_cast<Real>(sample);
@@ -51,10 +51,6 @@ struct WitnessRows {
   const Complex<Real>* rows = nullptr;
   int pitch = 0;
 };
-
-/// The real numbers of a prediction are summed four at a time: four samples of a real frame, both parts of
-/// two samples of a complex one.
-constexpr int kWitnessChunks = kWitnessReals / 4;
 
 /// The real number of a chunk that sum_of_four() leaves in this lane.
 template <bool kReal>
@@ -71,7 +67,7 @@ __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, 
   constexpr int kRows = kReal ? 4 : 2;
   const Complex<Real>* rows = witness.rows + chunk * kRows * witness.pitch;
   Real sums[4] = {0, 0, 0, 0};
-#pragma unroll 2
+#pragma unroll 4
   for (int i = first; i < columns; i += step) {
     const Complex<Real> v = values[i];
 #pragma unroll
@@ -84,13 +80,14 @@ __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, 
   return sum_of_four(sums[0], sums[1], sums[2], sums[3]);
 }
 
-/// Predicts from the block's own coefficients with all warps: calls use(segment, s, sum) with a part of real
-/// number s, the same in eight lanes. Number s is the sum over `segments`.
+/// Predicts from the block's own coefficients with `warps` warps, this one being the first-th: calls
+/// use(segment, s, sum) with a part of real number s, the same in eight lanes. Number s is the sum over
+/// `segments`.
 template <bool kReal, class Real, class Use>
 __device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const Complex<Real>* values,
-                                        int columns, int segments, const Use& use) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warps = static_cast<int>(blockDim.x) / 32;
-  for (int task = static_cast<int>(threadIdx.x) / 32; task < kWitnessChunks * segments; task += warps) {
+                                        int columns, int segments, int first, int warps, const Use& use) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int task = first; task < kWitnessChunks * segments; task += warps) {
     const int chunk = task % kWitnessChunks, segment = task / kWitnessChunks;
     use(segment, witness_number<kReal>(chunk),
         predict_chunk<kReal>(witness, values, columns, chunk, 32 * segment + lane, 32 * segments));
@@ -125,8 +122,7 @@ __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Rea
   if (!kReal) square += exchanged(square, kWitnessReals / 2);
   bool kept = lane < kCount;
   double scale = 1.0 / kCount;
-  // A NaN must show, and would break the ordering.
-  if (trimmed && __all_sync(0xffffffffU, square - square == 0)) {
+  if (trimmed) {
     // What is not negative is ordered like its bits, and 15 bits of the mantissa are enough: squares that
     // agree in them add the same. The lane in the last bits makes all keys different.
     const int key = (__double2hiint(square) & ~31) | lane;
@@ -135,7 +131,9 @@ __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Rea
     int below = 0;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) below += keys[i] < key ? 1 : 0;
-    kept = kept && below < kKept;
+    // What is not finite breaks the ordering, and must show.
+    const bool ordered = __all_sync(0xffffffffU, square - square == 0);
+    kept = kept && (below < kKept || !ordered);
     scale = kTrimmedScale;
   }
   return scale * warp_sum(kept ? square : 0.0);
