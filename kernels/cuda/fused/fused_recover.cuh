@@ -316,11 +316,12 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     send_to_all(Sums::member(scratch + rank * warps.finishing + warp), cluster, &memory.account_inbox, sum);
   }
   if (witness && warp >= warps.first_predictor()) {
-    predict<kReal>(witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments,
-                   warp - warps.first_predictor(), warps.predictors(), [&](int segment, int s, Real sum) {
-                     send_to_all(predicted + (rank * a.layout.segments + segment) * kWitnessReals + s,
-                                 cluster, &memory.account_inbox, sum);
-                   });
+    predict<kReal, true>(witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments,
+                         warp - warps.first_predictor(), warps.predictors(),
+                         [&](int segment, int s, Real sum) {
+                           send_to_all(predicted + (rank * a.layout.segments + segment) * kWitnessReals + s,
+                                       cluster, &memory.account_inbox, sum);
+                         });
   }
   const int settlers = min(kSettlers, warps.all);
   if (warp >= settlers) return;

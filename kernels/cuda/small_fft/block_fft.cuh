@@ -48,7 +48,7 @@ struct Twiddles {
 
   template <bool kConstant>
   static __device__ __forceinline__ Twiddles load(const FftPass& pass, const Complex<Real>* table, int p) {
-    Twiddles out;
+    Twiddles out{};
     if (pass.twiddles < 0) return out;
     const Complex<Real>* const twiddles = table + pass.twiddles + p;
 #pragma unroll
@@ -219,7 +219,7 @@ template <bool kOne, class Real>
 __device__ __forceinline__ void run_later_passes(const FftPass* passes, int count, int points,
                                                  const Complex<Real>* table, int buffer0, int buffer1,
                                                  int lanes, int pitch) {
-  if (kOne) {
+  if constexpr (kOne) {
     __syncthreads();
     FftPass next = passes[min(1, count - 1)];
     for (int i = 1; i < count; ++i) {
@@ -227,12 +227,12 @@ __device__ __forceinline__ void run_later_passes(const FftPass* passes, int coun
       next = passes[min(i + 1, count - 1)];  // under way while this one runs
       run_pass<true, true>(pass, i, points, table, buffer0, buffer1, 1, pitch);
     }
-    return;
-  }
-  for (int i = 1; i < count; ++i) {
-    __syncthreads();
-    const FftPass pass = passes[i];
-    run_pass<false, false>(pass, i, points, table, buffer0, buffer1, lanes, pitch);
+  } else {
+    for (int i = 1; i < count; ++i) {
+      __syncthreads();
+      const FftPass pass = passes[i];
+      run_pass<false, false>(pass, i, points, table, buffer0, buffer1, lanes, pitch);
+    }
   }
 }
 

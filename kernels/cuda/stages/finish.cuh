@@ -298,11 +298,11 @@ __device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const Er
   sums.to_warps(block.sums);
   __syncthreads();
   if (witness) {
-    predict<kReal>(block.witness, block.differences, plan.k, block.segments,
-                   static_cast<int>(threadIdx.x) / 32, static_cast<int>(blockDim.x) / 32,
-                   [&](int segment, int s, Real sum) {
-                     if (threadIdx.x % 8 == 0) block.predicted[segment * kWitnessReals + s] = sum;
-                   });
+    predict<kReal, false>(block.witness, block.differences, plan.k, block.segments,
+                          static_cast<int>(threadIdx.x) / 32, static_cast<int>(blockDim.x) / 32,
+                          [&](int segment, int s, Real sum) {
+                            if (threadIdx.x % 8 == 0) block.predicted[segment * kWitnessReals + s] = sum;
+                          });
     __syncthreads();
   }
   Ratios ratios{};
