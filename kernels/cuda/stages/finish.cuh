@@ -20,11 +20,12 @@ struct Sums {
   static __device__ __forceinline__ double* member(Sums* all) {
     return reinterpret_cast<double*>(all) + threadIdx.x % 32 / 8;
   }
-  /// Sums over `count` of *all, in every lane. Called by a warp.
+  /// Sums over `count` of *all, those of several blocks, in every lane. Called by a warp.
   static __device__ __forceinline__ Sums over(const Sums* all, int count) {
     const auto* members = reinterpret_cast<const double*>(all);
     constexpr int kAhead = 4;
     double sum = 0;  // of member lane % 4
+#pragma unroll 1
     for (int start = 0; start < 4 * count; start += 32 * kAhead) {
       double values[kAhead];
 #pragma unroll
@@ -46,7 +47,10 @@ struct Sums {
   }
   /// Called by whole warps.
   __device__ __forceinline__ void from_warps(const Sums* scratch) {
-    *this = over(scratch, static_cast<int>(blockDim.x) / 32);
+    *this = threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32] : Sums{};
+    const double sum = member_over_warp();
+    *this = {__shfl_sync(0xffffffffU, sum, 0), __shfl_sync(0xffffffffU, sum, 8),
+             __shfl_sync(0xffffffffU, sum, 16), __shfl_sync(0xffffffffU, sum, 24)};
   }
   /// Sums over the block, in every thread; `scratch` holds 32 Sums in shared memory.
   __device__ __forceinline__ void over_block(Sums* scratch) {
