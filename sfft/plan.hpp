@@ -69,7 +69,7 @@ struct PlanOptions {
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
   /// GPU plans of float for few frames at a time (`batch`): compile the kernel for this plan and for frames
   /// of this element type that enqueue() finds in device memory. Planning then takes about two seconds
-  /// longer, and a frame that several multiprocessors share about a quarter less time (docs/benchmarks.md).
+  /// longer, and a frame that several multiprocessors share about a third less time (docs/benchmarks.md).
   /// Needs NVRTC (CUDA 12 or 13); PlanInfo::engine says whether it was done, or why not. Frames of other
   /// types and in host memory, and plans that use one multiprocessor for a frame, run the kernels that the
   /// library has.

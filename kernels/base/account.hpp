@@ -34,6 +34,18 @@ struct ErrorModel {
   double witness_limit = 2.25, witness_allowed = 1;
 };
 
+/// Reciprocals of numbers of an ErrorModel that accounts divide by: a GPU takes hundreds of cycles to divide
+/// in double precision, and a frame waits for them. 0 for what is 0.
+struct ErrorReciprocals {
+  double fit_power = 0;
+  double gain_sum = 0;  ///< of halves · gain_sum
+};
+
+SFFT_HOST_DEVICE ErrorReciprocals reciprocals_of(const ErrorModel& model) {
+  const double gain_sum = model.halves * model.gain_sum;
+  return {model.fit_power > 0 ? 1 / model.fit_power : 0, gain_sum > 0 ? 1 / gain_sum : 0};
+}
+
 /// The share of unexplained energy that is attributed to the support; the rest goes to the tail. A frequency
 /// outside the template that hides in a bucket of c frequencies moves them by at most its own size when c =
 /// 1.
@@ -64,11 +76,12 @@ struct Ratios {
 };
 
 /// `epsilon` is that of the arithmetic: rounding adds a few units in the last place of what was summed.
-SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const AccountSums& sums, double epsilon) {
+SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const ErrorReciprocals& reciprocals,
+                                       const AccountSums& sums, double epsilon) {
   Ratios out{};
   out.gain_scale = sums.scale;
   if (model.fit_power > 0) {
-    const double fitted = (sums.fit - sums.scale * model.fit_noise) / model.fit_power;
+    const double fitted = (sums.fit - sums.scale * model.fit_noise) * reciprocals.fit_power;
     out.bias_scale = fitted > 0 ? fitted : 0;
   }
   out.tail = sums.scale * model.tail_per_scale;
@@ -80,7 +93,7 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const AccountSum
     const double unexplained = seen - model.witness_allowed * expected;
     const double inside = kWitnessShare * unexplained;
     out.tail += unexplained - inside;
-    if (model.gain_sum > 0) out.gain_scale += inside / (model.halves * model.gain_sum);
+    out.gain_scale += inside * reciprocals.gain_sum;
   }
   const double noise = out.gain_scale * model.gain_sum;
   out.error = noise + out.bias_scale * model.bias_sum + 16 * epsilon * epsilon * sums.norm;
@@ -91,6 +104,10 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const AccountSum
   out.total = out.tail + sums.held;
   out.finite = sums.finite && sums.norm - sums.norm == 0 && seen - seen == 0;
   return out;
+}
+
+SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const AccountSums& sums, double epsilon) {
+  return account_ratios(model, reciprocals_of(model), sums, epsilon);
 }
 
 SFFT_HOST_DEVICE Account make_account(const Ratios& ratios) {

@@ -6,6 +6,9 @@ namespace sfft::detail {
 
 /// Real numbers that a witness compares: the parts of 16 complex samples, or 32 real samples. A warp's worth.
 constexpr int kWitnessReals = 32;
+/// A GPU sums the real numbers of a prediction four at a time: four samples of a real frame, both parts of
+/// two samples of a complex one.
+constexpr int kWitnessChunks = kWitnessReals / 4;
 
 /// Mean of the smallest three quarters of |e|² divided by the mean of all, for Gaussian e: (3/4 +
 /// ln(1/4)/4)/(3/4) if e is complex, (3/4 − 2zφ(z))/(3/4) with z = Φ⁻¹(7/8) if it is real.

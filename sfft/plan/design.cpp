@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "kernels/base/error.hpp"
 #include "sfft/plan/designer.hpp"
@@ -48,11 +50,17 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.is_real())) return on_cpu;
   if (!device_problem(options.device).empty()) return on_cpu;
   options.backend = Backend::cuda;
+  // Frames from the host run the library's kernels, and compiling takes seconds: first the choice.
+  const std::optional<ElementType> compiled_for = std::exchange(options.compiled_for, std::nullopt);
   try {
-    const auto on_gpu = Designer<Real>(tmpl, options).design();
+    auto on_gpu = Designer<Real>(tmpl, options).design();
     const double gpu_us =
         on_gpu->info.predicted_us + host_path_us(on_gpu->info, options.batch, tmpl.is_real());
     if (gpu_us < on_cpu->info.predicted_us) {
+      if (compiled_for) {
+        options.compiled_for = compiled_for;
+        on_gpu = Designer<Real>(tmpl, options).design();
+      }
       on_gpu->decisions.push_back(on_cpu->decisions[0]);
       return on_gpu;
     }

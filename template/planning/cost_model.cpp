@@ -66,7 +66,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
       // than this for 256 x 5.
       const bool halves = cost.real && cost.buckets % 2 == 0 && cost.delays <= 16;
       all_us = 0.8 + (halves ? latency_us(1, points / 2) : latency_us(std::ceil(lanes / 16), points));
-      if (compiled) all_us *= 0.77;
+      if (compiled) all_us *= 0.6;
     }
     return std::max(all_us / batch, block_us(lanes) / multiprocessors);
   }

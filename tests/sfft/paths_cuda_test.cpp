@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 
 #include "bench/known_signals.hpp"
@@ -225,7 +226,7 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
 
 /// The kernel compiled for the plan that one frame gets, and the others for frames of another type.
 template <class Real, class T>
-void check_compiled(const Shape& shape, std::int64_t k) {
+void check_compiled(const Shape& shape, std::int64_t k, std::span<const Variant> variants = kVariants) {
   const DeviceInfo& info = device_info(0);
   const bool real = !is_complex(element_type_of<T>::value);
   const auto signal = test::SparseSignal::random(shape, real, k, 21);
@@ -238,7 +239,7 @@ void check_compiled(const Shape& shape, std::int64_t k) {
   const auto reference = random_frames<T>(points, 10);
   const int side = dimension_to_halve(data, info, 1);
   const HalvedComb half = side < 0 ? HalvedComb{data, {}} : halved(data, side);
-  for (const Variant& variant : kVariants) {
+  for (const Variant& variant : variants) {
     const Accounting accounting =
         make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
     const auto expected =
@@ -343,12 +344,26 @@ TEST_F(PathsCuda, CombsOfManyShapes) {
   check_comb<float, float>(Shape{4096, 1}, 10, 1);
 }
 
-TEST_F(PathsCuda, CompiledForAPlan) {
+// One test for each type, and one for a single kernel, so that a sanitizer can run one of them in its time.
+TEST_F(PathsCuda, CompiledOnce) {
+  check_compiled<float, std::uint8_t>(Shape{432, 768}, 1000, std::span(kVariants).subspan(1, 1));
+}
+TEST_F(PathsCuda, CompiledForBytes) {
   check_compiled<float, std::uint8_t>(Shape{432, 768}, 1000);
+}
+TEST_F(PathsCuda, CompiledForShorts) {
   check_compiled<float, std::uint16_t>(Shape{1080, 1920}, 1000);
+}
+TEST_F(PathsCuda, CompiledForFloats) {
   check_compiled<float, float>(Shape{40, 96, 50}, 1000);
+}
+TEST_F(PathsCuda, CompiledForComplexFloats) {
   check_compiled<float, std::complex<float>>(Shape{1 << 16}, 1000);
+}
+TEST_F(PathsCuda, CompiledForComplexDoubles) {
   check_compiled<float, std::complex<double>>(Shape{3 * 5 * 7 * 11, 96}, 700);
+}
+TEST_F(PathsCuda, NotCompiledForPlansOfDouble) {
   check_compiled<double, double>(Shape{1 << 17}, 500);
 }
 

@@ -70,7 +70,7 @@ __global__ void account_kernel(const __grid_constant__ Binning<Real> plan,
   found.norm = sums.norm;
   found.held = sums.held;
   found.finite = found.scale - found.scale == 0;
-  write_account<Real>(batch, frame, ratios_of<Real>(plan.errors, found));
+  write_account<Real>(batch, frame, ratios_of(plan, found));
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ void SparseExecutor<Real>::compile_for(Element type, const DeviceInfo& device) {
     generation_ += "no cluster of blocks shares a frame, one lane a block";
   } else {
     try {
-      generated_ = std::make_unique<const GeneratedKernel<Real>>(
-          fused_arguments(tables_.view(), *policy_, batch), type, device);
+      generated_ = std::make_unique<const GeneratedKernel>(fused_arguments(tables_.view(), *policy_, batch),
+                                                           type, device);
       generation_ = ", compiled for this plan";
     } catch (const Error& error) {
       if (error.code() != ErrorCode::backend_unavailable) throw;
@@ -86,8 +86,11 @@ void SparseExecutor<Real>::compile_for(Element type, const DeviceInfo& device) {
 
 template <class Real>
 void SparseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream stream) const {
-  if (!generated_ || generated_->type() != batch.type) return launch(tables_.view(), batch, state, stream);
-  if (batch.count > 0) generated_->launch(fused_arguments(tables_.view(), *policy_, batch), stream);
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    if (generated_ && generated_->type() == batch.type && batch.count > 0)
+      return generated_->launch(fused_arguments(tables_.view(), *policy_, batch), stream);
+  }
+  launch(tables_.view(), batch, state, stream);
 }
 
 template <class Real>

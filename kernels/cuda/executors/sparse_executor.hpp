@@ -59,8 +59,8 @@ class SparseExecutor final : public Executor<Real> {
   mutable std::vector<std::int64_t> indices_;  ///< made for the first frame in host memory or reference
   std::optional<FusedPolicy> policy_;          ///< nothing: staged
   std::optional<SmallFft<Real>> fft_;          ///< of the staged kernels
-  std::unique_ptr<const GeneratedKernel<Real>> generated_;
-  std::string generation_;  ///< what came of compile_for()
+  std::unique_ptr<const GeneratedKernel> generated_;  ///< of plans of float
+  std::string generation_;                            ///< what came of compile_for()
 };
 
 }  // namespace sfft::detail::cuda

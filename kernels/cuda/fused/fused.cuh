@@ -13,7 +13,7 @@ namespace sfft::detail::cuda {
 /// Half the threads of a spread frame have twice the registers, and code for one lane is short: a frame by
 /// itself runs every instruction hardly more than once.
 template <class Real, class T, template <class, class> class Source, bool kSpread>
-__global__ void __launch_bounds__(kSpread ? kSpreadThreads<Real> : kMaxFusedThreads<Real>)
+__global__ void __launch_bounds__(kSpread ? kSpreadThreads<Real> : kMaxFusedThreads<Real>, 1)
     fused_kernel(const __grid_constant__ FusedArguments<Real> a) {
   transform_frame<Real, T, Source, kSpread, false>(a, a);
 }

@@ -55,6 +55,20 @@ struct FusedArguments {
   Binning<Real> plan;
 };
 
+/// How the warps of a block share the end of a frame: the first `finishing` of a cluster's block finish rows,
+/// and leave the rest to the others if those are enough.
+struct WarpShares {
+  int all, finishing;
+  SFFT_HOST_DEVICE int first_of_tail() const { return finishing < all ? finishing : 0; }
+  SFFT_HOST_DEVICE int first_predictor() const { return all - finishing >= kWitnessChunks ? finishing : 0; }
+  SFFT_HOST_DEVICE int predictors() const { return all - first_predictor(); }
+};
+
+SFFT_HOST_DEVICE WarpShares share_warps(const FusedPolicy& policy, int slice) {
+  const int all = policy.threads / 32, busy = (slice + 31) / 32;
+  return {all, policy.cluster == 1 || all < busy ? all : busy};
+}
+
 /// Whether every block of a cluster has one lane of a comb, and copies all tables.
 template <class Real>
 bool is_spread(const FusedArguments<Real>& a) {

@@ -10,8 +10,8 @@
 namespace sfft::detail::cuda {
 
 /// The gather and the first pass, lanes side by side so that delays that share a cache line share its load.
-/// Waits for the stream's previous kernel as late as it can, then calls `begin`, whose loads are under way
-/// with the first samples. kOne: the block has one lane.
+/// Waits for the stream's previous kernel as late as it can, and calls `begin` once behind the loads of the
+/// first samples: what it loads may have to wait for a register. kOne: the block has one lane.
 template <int R, bool kOne, class Real, class Source, class Begin>
 __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const Source& source,
                                             int first_lane, int lanes, const Begin& begin) {
@@ -35,31 +35,54 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   };
   int t = threadIdx.x;
   Place at = place(t);
-  // Brings the twiddles into the first-level cache meanwhile: a line per thread.
+  // What never changes is loaded before the wait: by a thread of its own butterfly's, of many lanes only into
+  // the first-level cache, a line per thread.
+  Complex<Real> known[R];
+  Twiddles<R, Real> ahead;
+  const auto prepare = [&] {
+    if constexpr (kOne) {
+      if (t >= total) return;
+#pragma unroll
+      for (int j = 0; j < R; ++j) known[j] = source.known(at.row, at.p + j * pass.columns);
+      ahead = Twiddles<R, Real>::template load<true>(pass, a.plan.table, at.p);
+    }
+  };
+  prepare();
   constexpr int kLine = 128 / static_cast<int>(sizeof(Complex<Real>));
-  const int touched = t * kLine < a.plan.fft.first_twiddles
+  const int touched = !kOne && t * kLine < a.plan.fft.first_twiddles
                           ? static_cast<int>(load_constant(a.plan.table + t * kLine).re)
                           : 0;
   await_previous_kernel();
-  begin();
-  for (; t < total; t += blockDim.x, at = place(t)) {
+  bool began = false;
+  for (; t < total; t += blockDim.x, at = place(t), prepare()) {
     if (!kOne && at.lane >= lanes) continue;
     Complex<Real> z[R];
 #pragma unroll
     for (int j = 0; j < R; ++j) z[j] = source.fetch(at.row, at.p + j * pass.columns);
+    if (!began) begin();
+    began = true;
 #pragma unroll
-    for (int j = 0; j < R; ++j) source.settle(at.row, at.p + j * pass.columns, z[j]);
+    for (int j = 0; j < R; ++j) {
+      if (kOne) {
+        z[j].re -= known[j].re;
+        z[j].im -= known[j].im;
+      } else {
+        source.settle(at.row, at.p + j * pass.columns, z[j]);
+      }
+    }
     Complex<Real>* out = shared_at<Complex<Real>>(a.layout.buffer0) + at.lane * a.layout.pitch;
-    Radix<R, Real>::template run<true>(
-        pass, a.plan.table, at.p,
+    Radix<R, Real>::run(
+        pass,
         [&](int j, Real& re, Real& im) {
           re = z[j].re;
           im = z[j].im;
         },
+        [&] { return kOne ? ahead : Twiddles<R, Real>::template load<true>(pass, a.plan.table, at.p); },
         [&](int r, Real re, Real im) {
           out[padded<Real>(at.first + r)] = {re, im};
         });
   }
+  if (!began) begin();
   asm volatile("" ::"r"(touched));
 }
 
@@ -73,7 +96,7 @@ __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const
   const int total = side * a.plan.fft.points;
   const FftPass& pass = a.plan.fft.pass[0];
   await_previous_kernel();
-  begin();
+  bool began = false;
   for (int start = threadIdx.x; start < total; start += kAhead * blockDim.x) {
     Complex<Real> z[kAhead];
     int lane[kAhead] = {}, point[kAhead] = {};
@@ -89,6 +112,8 @@ __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const
       lane[j] = t < total ? t - point[j] * side : lanes;
       visit(j, [&](const auto& row, int i) { z[j] = source.fetch(row, i); });
     }
+    if (!began) begin();
+    began = true;
 #pragma unroll
     for (int j = 0; j < kAhead; ++j) {
       visit(j, [&](const auto& row, int i) {
@@ -97,6 +122,7 @@ __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const
       });
     }
   }
+  if (!began) begin();
 }
 
 }  // namespace sfft::detail::cuda

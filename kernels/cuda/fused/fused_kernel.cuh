@@ -20,7 +20,10 @@ __device__ __forceinline__ void transform_frame(const FusedArguments<Real>& a,
   const int rank = cluster == 1 ? 0 : static_cast<int>(blockIdx.x) % cluster;
   const std::int64_t frame = cluster == 1 ? blockIdx.x : blockIdx.x / cluster;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  if (cluster > 1) announce_block();
+  if (cluster > 1) {
+    if (threadIdx.x == 0) open_inboxes(a, rank);
+    announce_block();
+  }
 #endif
   const int own_lane = rank * a.policy.lanes_per_group;
   copy_ahead(a.layout.head, plan.blob, a.layout.head_bytes);
@@ -30,15 +33,26 @@ __device__ __forceinline__ void transform_frame(const FusedArguments<Real>& a,
   }
   copy_witness(a, rank * a.layout.slice, plan.k - rank * a.layout.slice);
 
-  const Source<Real, T> source{plan, static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch,
-                               a.batch.reference_samples, given.plan.offsets};
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  // Every block has started: its memory may be written from here on.
+  if (cluster > 1) await_blocks();
+#endif
+
+  const auto source = [&] {
+    const T* const start = static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch;
+    if constexpr (Source<Real, T>::kComb) {
+      // A lane's offsets are a variable's; kept as constants they would take memory.
+      return Source<Real, T>{plan, start, a.batch.reference_samples, given.plan.offsets};
+    } else {
+      return Source<Real, T>{plan, start, a.batch.reference_samples};
+    }
+  }();
   WitnessReader<Real, T> reader(plan);
   FinishMemory<Real>* memory = shared_at<FinishMemory<Real>>(a.layout.finish);
+  if (a.batch.reference_witness != nullptr && reader.reads(plan))
+    copy_async<sizeof(Real)>(memory->reference + threadIdx.x, a.batch.reference_witness + threadIdx.x);
   const auto begin = [&](int group) {
-    if (group > 0) return;
-    reader.load(plan, source.frame);
-    if (a.batch.reference_witness != nullptr && reader.reads(plan))
-      copy_async<sizeof(Real)>(memory->reference + threadIdx.x, a.batch.reference_witness + threadIdx.x);
+    if (group == 0) reader.load(plan, source.frame);
   };
   Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
   Real power = 0;
@@ -47,7 +61,7 @@ __device__ __forceinline__ void transform_frame(const FusedArguments<Real>& a,
     const int lanes = min(a.policy.lanes_per_group, plan.lanes - first_lane);
     const FusedTables<Real, kSpread> tables(a, first_lane);
     if (!kSpread && g > 0) __syncthreads();
-    if constexpr (Source<Real, T>::kLoadFirst) {
+    if constexpr (!Source<Real, T>::kComb) {
       gather_copy<Real>(a, source, first_lane, lanes, [&] { begin(g); });
     } else {
 #define SFFT_GATHER(R) gather_pass<R, kSpread, Real>(a, source, first_lane, lanes, [&] { begin(g); });

@@ -41,9 +41,9 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
   layout.lanes = take(layout.lanes_bytes);
   if (plan.witness.count > 0) {
     const int columns = policy.cluster > 1 ? layout.slice : plan.k;
-    const int warps = policy.threads / 32;
-    layout.segments = std::max(
-        1, std::min({warps / kWitnessChunks, columns / kWorthSegment, kMaxCluster / policy.cluster}));
+    const WarpShares warps = share_warps(policy, layout.slice);
+    layout.segments = std::max(1, std::min({warps.predictors() / kWitnessChunks, columns / kWorthSegment,
+                                            kMaxCluster / policy.cluster}));
     layout.predicted = take(std::int64_t{layout.segments} * policy.cluster * kWitnessReals * sizeof(Real));
     // The coefficients may go to the buffer that the last pass read.
     const bool room = plan.fft.passes > 1 && policy.lanes_per_group * layout.pitch >= plan.k;

@@ -158,9 +158,105 @@ __device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& pa
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/// Two rows side by side.
+template <class Real>
+struct alignas(16) RowPair {
+  Complex<Real> row[2];
+};
+
+/// Opens the inboxes of block `rank`: one thread, before the cluster knows that the block has started.
+template <class Real>
+__device__ __forceinline__ void open_inboxes(const FusedArguments<Real>& a, int rank) {
+  FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
+  const int cluster = a.policy.cluster;
+  const int rows = max(0, min(a.layout.slice, a.plan.rows - rank * a.layout.slice));
+  open_inbox(&memory.rows_inbox, cluster * ((rows + 1) / 2) * static_cast<int>(sizeof(RowPair<Real>)));
+  const int sums = share_warps(a.policy, a.layout.slice).finishing * static_cast<int>(sizeof(Sums));
+  const int predictions =
+      a.plan.witness.count > 0 ? a.layout.segments * kWitnessReals * static_cast<int>(sizeof(Real)) : 0;
+  open_inbox(&memory.account_inbox, cluster * (sums + predictions));
+}
+
+/// Sends a number that eight lanes have in common to all blocks: each lane serves every eighth.
+template <class T>
+__device__ __forceinline__ void send_to_all(T* own, int cluster, Inbox* inbox, const T& value) {
+  static_assert(kMaxCluster == 16);
+  const int to = static_cast<int>(threadIdx.x) % 8;
+  if (to < cluster) send(own, to, inbox, value);
+  if (to + 8 < cluster) send(own, to + 8, inbox, value);
+}
+
+/// The lane's parts of two rows, in a block of one lane, whose tables it may load before there is a spectrum.
+template <bool kReal, class Real>
+struct LaneRows {
+  RowPair<Real> alpha, beta;
+  int4 buckets;
+
+  /// Tables are padded to an even number of rows.
+  __device__ __forceinline__ LaneRows(const FusedArguments<Real>& a, const FusedTables<Real, true>& tables,
+                                      int i) {
+    if (i >= a.plan.rows) return;
+    const auto* weights = reinterpret_cast<const Complex<Real>*>(tables.lanes) + i;
+    alpha = *reinterpret_cast<const RowPair<Real>*>(weights);
+    if (kReal)
+      beta = *reinterpret_cast<const RowPair<Real>*>(reinterpret_cast<const unsigned char*>(weights) +
+                                                     a.plan.lane_beta);
+    buckets = *reinterpret_cast<const int4*>(tables.bucket + i);
+  }
+  __device__ __forceinline__ RowPair<Real> operator()(const Complex<Real>* spectrum) const {
+    RowPair<Real> sum{};
+    add_weighted<false>(alpha.row[0], spectrum[padded<Real>(buckets.x)], sum.row[0]);
+    add_weighted<false>(alpha.row[1], spectrum[padded<Real>(buckets.z)], sum.row[1]);
+    if constexpr (kReal) {
+      add_weighted<true>(beta.row[0], spectrum[padded<Real>(buckets.y)], sum.row[0]);
+      add_weighted<true>(beta.row[1], spectrum[padded<Real>(buckets.w)], sum.row[1]);
+    }
+    return sum;
+  }
+};
+
+/// Sends rows i and i + 1 of block `rank`'s lanes to the block that finishes them.
+template <class Real>
+__device__ __forceinline__ void send_rows(const FusedArguments<Real>& a, int rank, int i,
+                                          const RowPair<Real>& pair) {
+  Inbox* const inbox = &shared_at<FinishMemory<Real>>(a.layout.finish)->rows_inbox;
+  const int to = static_cast<int>(a.by_slice.divide(i)), slice = a.layout.slice;
+  Complex<Real>* const there = shared_at<Complex<Real>>(a.layout.parts) + rank * slice + i - to * slice;
+  if constexpr (sizeof(pair) == 16) {
+    send(reinterpret_cast<RowPair<Real>*>(there), to, inbox, pair);
+  } else {
+    send(there, to, inbox, pair.row[0]);
+    send(there + 1, to, inbox, pair.row[1]);
+  }
+}
+
+/// Waits for the spectra of the block, then sends its lanes' parts of all rows.
+template <bool kReal, bool kSpread, class Real>
+__device__ __forceinline__ void send_all_rows(const FusedArguments<Real>& a,
+                                              const FusedTables<Real, kSpread>& tables, int rank, int lanes) {
+  const int rows = a.plan.rows, step = 2 * static_cast<int>(blockDim.x);
+  int i = 2 * static_cast<int>(threadIdx.x);
+  if constexpr (kSpread) {
+    LaneRows<kReal, Real> pair(a, tables, i);
+    __syncthreads();
+    while (i < rows) {
+      send_rows(a, rank, i, pair(spectra(a)));
+      i += step;
+      pair = LaneRows<kReal, Real>(a, tables, i);
+    }
+  } else {
+    for (; i < rows; i += step) {
+      send_rows(a, rank, i,
+                RowPair<Real>{{row_sum<kReal>(a, tables, lanes, i),
+                               row_sum<kReal>(a, tables, lanes, min(i + 1, rows - 1))}});
+    }
+  }
+}
+
 /// The blocks of a cluster exchange their rows' sums, and each finishes a slice of the rows. They then
-/// exchange what their slices add to the account. Each block makes the account for its own slice's errors;
-/// the last warp settles it while the one before looks at the witness, and the first block writes it.
+/// exchange what their slices add to the account. The first warps of each block make the account for the
+/// errors of the block's own slice, every warp for itself; one writes it. kSpread: called without a barrier
+/// after the last pass.
 template <bool kReal, bool kSpread, class Real>
 __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, int rank, std::int64_t frame,
                                                int lanes) {
@@ -168,130 +264,88 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   const Binning<Real>& plan = a.plan;
   const int cluster = a.policy.cluster;
   const int slice = a.layout.slice;
+  FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
   Sums* scratch = shared_at<Sums>(a.layout.sums);
   Complex<Real>* parts = shared_at<Complex<Real>>(a.layout.parts);
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int warps = static_cast<int>(blockDim.x) / 32;
+  Real* predicted = shared_at<Real>(a.layout.predicted);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
+  const WarpShares warps = share_warps(a.policy, slice);
   const int first = rank * slice;
   const int last = min(first + slice, plan.k);
+  const bool witness = plan.witness.count > 0;
   // Under way while rows are summed.
-  const int own = first + static_cast<int>(threadIdx.x);
+  const int own = first + thread;
   const Complex<Real> known = known_value(own < last ? plan.k : 0, a.batch, own);
-  // Every block has started: its memory may be written.
-  await_blocks();
-  const auto send_rows = [&](const auto& sum) {
-    constexpr int kAhead = 2;  // rows before the first store: a load after it would wait
-    for (int start = threadIdx.x; start < plan.rows; start += kAhead * static_cast<int>(blockDim.x)) {
-      Complex<Real> z[kAhead];
-#pragma unroll
-      for (int j = 0; j < kAhead; ++j)
-        z[j] = sum(min(start + j * static_cast<int>(blockDim.x), plan.rows - 1));
-#pragma unroll
-      for (int j = 0; j < kAhead; ++j) {
-        const int i = start + j * static_cast<int>(blockDim.x);
-        const int to = static_cast<int>(a.by_slice.divide(i));
-        if (i < plan.rows) in_block(parts, to)[rank * slice + i - to * slice] = z[j];
+  send_all_rows<kReal>(a, tables, rank, lanes);
+  // While rows are on their way:
+  if (warp >= warps.first_of_tail()) {
+    const int before = 32 * warps.first_of_tail();
+    const Real power = warp_sum(tail_power(a, tables, lanes, thread - before, 32 * warps.all - before));
+    if (lane == 0) memory.tail[warp] = power;
+  }
+  Sums sums;
+  Coefficient<Real> one{};
+  if (warp < warps.finishing) {
+    await_inbox(&memory.rows_inbox);
+    const auto over_blocks = [&](const auto& part) {
+      return cluster > kPortableCluster
+                 ? sum_over_blocks<kMaxCluster>(cluster, Complex<Real>{0, 0}, part)
+                 : sum_over_blocks<kPortableCluster>(cluster, Complex<Real>{0, 0}, part);
+    };
+    for (int i = own; i < last; i += blockDim.x) {
+      const Complex<Real> z = over_blocks([&](int c) { return parts[c * slice + i - first]; });
+      const Complex<Real> there = i == own ? known : known_value(plan.k, a.batch, i);
+      const Coefficient<Real> finished = coefficient(tables.errors, a.batch, i, z, there);
+      // No other thread reads what the blocks have sent for row i.
+      parts[i - first] = finished.difference;
+      a.batch.values[frame * plan.k + i] = finished.value;
+      // The others wait for the differences, and the sums of a thread's first row can wait for them.
+      if (i == own) {
+        one = finished;
+      } else {
+        add_coefficient(tables.errors, i, finished, sums);
       }
     }
-  };
-  if constexpr (kSpread) {
-    const Complex<Real>* spectrum = spectra(a);
-    const auto* alpha = reinterpret_cast<const Complex<Real>*>(tables.lanes);
-    const auto* beta = reinterpret_cast<const Complex<Real>*>(tables.lanes + plan.lane_beta);
-    send_rows([&](int i) {
-      const BucketPair pair = tables.bucket[i];
-      Complex<Real> z{0, 0};
-      add_weighted<false>(alpha[i], spectrum[padded<Real>(pair.at)], z);
-      if constexpr (kReal) add_weighted<true>(beta[i], spectrum[padded<Real>(pair.mirror)], z);
-      return z;
-    });
-  } else {
-    send_rows([&](int i) { return row_sum<kReal>(a, tables, lanes, i); });
   }
-  release_written();
-  await_written();
-  const bool large = cluster > kPortableCluster;
-  const auto over_blocks = [&](auto sum, const auto& part) {
-    return large ? sum_over_blocks<kMaxCluster>(cluster, sum, part)
-                 : sum_over_blocks<kPortableCluster>(cluster, sum, part);
-  };
-  // The first coefficient of a thread is written at the end: the cluster's barrier would wait for it.
-  Complex<Real> own_value{0, 0};
-  Sums sums;
-  for (int i = own; i < last; i += blockDim.x) {
-    const Complex<Real> z =
-        over_blocks(Complex<Real>{0, 0}, [&](int c) { return parts[c * slice + i - first]; });
-    // No other thread reads what the blocks have sent for row i.
-    parts[i - first] =
-        finish_row(plan.k, tables.errors, a.batch, i, z, i == own ? known : known_value(plan.k, a.batch, i),
-                   sums, [&](const Complex<Real>& value) {
-                     if (i == own) {
-                       own_value = value;
-                     } else {
-                       store_at(plan.k, a.batch, frame, i)(value);
-                     }
-                   });
-  }
-  // Warps without rows look at the tail meanwhile.
-  constexpr int kTailWarps = 4;
-  const int busy = min(warps, (slice + 31) / 32);  // warps that have finished rows
-  const int tail_first = busy < warps ? busy : 0;
-  const int tail_warps = busy < warps ? min(warps - busy, kTailWarps) : warps;
-  if (warp >= tail_first && warp < tail_first + tail_warps)
-    sums.power = static_cast<double>(
-        tail_power(a, tables, lanes, static_cast<int>(threadIdx.x) - 32 * tail_first, 32 * tail_warps));
-  const int senders = max(busy, tail_first + tail_warps);
-  if (warp < senders) {
+  __syncthreads();
+  if (warp < warps.finishing) {
+    if (own < last) add_coefficient(tables.errors, own, one, sums);
+    if (warp == 0 && lane >= warps.first_of_tail() && lane < warps.all)
+      sums.power = static_cast<double>(memory.tail[lane]);
     const double sum = sums.member_over_warp();
-    for (int c = lane % 8; c < cluster; c += 8)
-      Sums::set_member(in_block(scratch, c) + rank * senders + warp, sum);
+    send_to_all(Sums::member(scratch + rank * warps.finishing + warp), cluster, &memory.account_inbox, sum);
   }
-  Real* predicted = shared_at<Real>(a.layout.predicted);
-  const bool witness = plan.witness.count > 0;
-  if (witness) {
-    __syncthreads();
-    predict<kReal>(witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments,
-                   [&](int segment, int s, Real sum) {
-                     for (int c = lane % 8; c < cluster; c += 8)
-                       in_block(predicted, c)[(rank * a.layout.segments + segment) * kWitnessReals + s] = sum;
-                   });
+  if (witness && warp >= warps.first_predictor()) {
+    predict<kReal, true>(witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments,
+                         warp - warps.first_predictor(), warps.predictors(),
+                         [&](int segment, int s, Real sum) {
+                           send_to_all(predicted + (rank * a.layout.segments + segment) * kWitnessReals + s,
+                                       cluster, &memory.account_inbox, sum);
+                         });
   }
-  // From here on no block writes to another's memory, so that each may end when it is done.
-  release_written();
-  FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
-  const bool settles = warp == warps - 1, looks = witness && warp == warps - 2;
+  const int settlers = min(kSettlers, warps.all);
+  if (warp >= settlers) return;
   Real sample = 0;
   double samples_power = 0;
-  if (looks) {
+  if (witness) {
     sample = witness_sample(a.batch, memory);
     samples_power = witness_power<kReal>(sample);
   }
-  await_written();
-  if (looks) {
+  await_inbox(&memory.account_inbox);
+  WitnessSeen seen{};
+  if (witness) {
     Real prediction = 0;
 #pragma unroll 8
     for (int g = 0; g < cluster * a.layout.segments; ++g) prediction += predicted[g * kWitnessReals + lane];
-    const double residue = witness_residue<kReal>(plan.witness.trimmed, sample, prediction, memory.keys);
-    if (lane == 0) memory.seen = {residue, samples_power};
+    seen = {witness_residue<kReal>(plan.witness.trimmed, sample, prediction, memory.keys[warp]),
+            samples_power};
   }
-  Sums all;
-  if (settles) {  // in every block, with the same result
-#pragma unroll 4
-    for (int w = lane; w < cluster * senders; w += 32) {
-      all.power += scratch[w].power;
-      all.held += scratch[w].held;
-      all.norm += scratch[w].norm;
-      all.fit += scratch[w].fit;
-    }
-    all.over_warp();
-  }
-  if (own < last) store_at(plan.k, a.batch, frame, own)(own_value);
-  __syncthreads();
-  const Ratios ratios = settles ? settle_frame(plan, all, memory.seen, memory) : Ratios{};
-  __syncthreads();
-  const Scales scales = memory.scales;
-  if (settles && rank == 0) write_account(a.batch, frame, ratios);
-  for (int i = own; i < last; i += blockDim.x) write_error(plan.k, tables.errors, a.batch, frame, i, scales);
+  const Ratios ratios = settle_frame(plan, Sums::over(scratch, cluster * warps.finishing), seen);
+  const Scales scales{ratios.gain_scale, ratios.bias_scale};
+#pragma unroll 1
+  for (int i = own; i < last; i += 32 * settlers)
+    write_error(plan.k, tables.errors, a.batch, frame, i, scales);
+  if (rank == cluster - 1 && warp == settlers - 1) write_account(a.batch, frame, ratios);
 }
 #endif
 

@@ -48,8 +48,7 @@ class Assignments {
 #define SFFT_SET_INT(member) out.set(#member, static_cast<std::int64_t>(a.member))
 #define SFFT_NULL_IF(member) out.null_if(#member, a.member)
 
-template <class Real>
-void set_layout(const FusedArguments<Real>& a, Assignments& out) {
+void set_layout(const FusedArguments<float>& a, Assignments& out) {
   SFFT_SET_INT(policy.cluster);
   SFFT_SET_INT(policy.groups);
   SFFT_SET_INT(policy.lanes_per_group);
@@ -75,8 +74,7 @@ void set_layout(const FusedArguments<Real>& a, Assignments& out) {
   SFFT_SET(by_pieces);
 }
 
-template <class Real>
-void set_plan(const FusedArguments<Real>& a, Assignments& out) {
+void set_plan(const FusedArguments<float>& a, Assignments& out) {
   SFFT_SET_INT(plan.lanes);
   SFFT_SET(plan.strides[0]);
   SFFT_SET(plan.strides[1]);
@@ -109,8 +107,7 @@ void set_plan(const FusedArguments<Real>& a, Assignments& out) {
   SFFT_SET_INT(plan.lane_beta);
 }
 
-template <class Real>
-void set_errors(const FusedArguments<Real>& a, Assignments& out) {
+void set_errors(const FusedArguments<float>& a, Assignments& out) {
   SFFT_SET(plan.errors.gain_sum);
   SFFT_SET(plan.errors.bias_sum);
   SFFT_SET(plan.errors.spread_gain);
@@ -123,10 +120,11 @@ void set_errors(const FusedArguments<Real>& a, Assignments& out) {
   SFFT_SET(plan.errors.witness_rounding);
   SFFT_SET(plan.errors.witness_limit);
   SFFT_SET(plan.errors.witness_allowed);
+  SFFT_SET(plan.reciprocals.fit_power);
+  SFFT_SET(plan.reciprocals.gain_sum);
 }
 
-template <class Real>
-void set_passes(const FusedArguments<Real>& a, Assignments& out) {
+void set_passes(const FusedArguments<float>& a, Assignments& out) {
   SFFT_SET_INT(plan.fft.points);
   SFFT_SET_INT(plan.fft.passes);
   SFFT_SET_INT(plan.fft.first_twiddles);
@@ -157,8 +155,7 @@ const char* name_of(Element type) {
 
 }  // namespace
 
-template <class Real>
-std::string generated_source(const FusedArguments<Real>& arguments, Element type) {
+std::string generated_source(const FusedArguments<float>& arguments, Element type) {
   Assignments known;
   set_layout(arguments, known);
   set_plan(arguments, known);
@@ -166,14 +163,13 @@ std::string generated_source(const FusedArguments<Real>& arguments, Element type
   set_passes(arguments, known);
   return fmt::format(R"(#include "kernels/cuda/fused/fused_kernel.cuh"
 using namespace sfft::detail::cuda;
-using Real = {0};
-extern "C" __global__ void __launch_bounds__(kSpreadThreads<Real>)
-    sfft_kernel(const __grid_constant__ FusedArguments<Real> given) {{
-  FusedArguments<Real> a = given;
-{1}  transform_frame<Real, {2}, CombSource, true, true>(a, given);
+extern "C" __global__ void __launch_bounds__(kSpreadThreads<float>, 1)
+    sfft_kernel(const __grid_constant__ FusedArguments<float> given) {{
+  FusedArguments<float> a = given;
+{}  transform_frame<float, {}, CombSource, true, true>(a, given);
 }}
 )",
-                     sizeof(Real) == 4 ? "float" : "double", known.text(), name_of(type));
+                     known.text(), name_of(type));
 }
 
 std::vector<char> compile_generated(const std::string& source, const std::string& architecture) {
@@ -189,9 +185,8 @@ std::vector<char> compile_generated(const std::string& source, const std::string
   return compile(source, headers, options, architecture);
 }
 
-template <class Real>
-GeneratedKernel<Real>::GeneratedKernel(const FusedArguments<Real>& arguments, Element type,
-                                       const DeviceInfo& device)
+GeneratedKernel::GeneratedKernel(const FusedArguments<float>& arguments, Element type,
+                                 const DeviceInfo& device)
     : type_(type) {
   const std::vector<char> image = compile_generated(generated_source(arguments, type),
                                                     fmt::format("sm_{}{}", device.major, device.minor));
@@ -213,11 +208,9 @@ GeneratedKernel<Real>::GeneratedKernel(const FusedArguments<Real>& arguments, El
   function_ = function;
 }
 
-template <class Real>
-GeneratedKernel<Real>::~GeneratedKernel() = default;
+GeneratedKernel::~GeneratedKernel() = default;
 
-template <class Real>
-void GeneratedKernel<Real>::launch(const FusedArguments<Real>& arguments, Stream stream) const {
+void GeneratedKernel::launch(const FusedArguments<float>& arguments, Stream stream) const {
   const FusedPolicy& policy = arguments.policy;
   CUlaunchAttribute attributes[2]{};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -232,15 +225,10 @@ void GeneratedKernel<Real>::launch(const FusedArguments<Real>& arguments, Stream
   config.hStream = stream;
   config.attrs = attributes;
   config.numAttrs = policy.overlap ? 2 : 1;
-  void* parameters[] = {const_cast<FusedArguments<Real>*>(&arguments)};
+  void* parameters[] = {const_cast<FusedArguments<float>*>(&arguments)};
   check_driver(driver().cuLaunchKernelEx(&config, static_cast<CUfunction>(function_), parameters, nullptr),
                "launching a generated kernel");
 }
-
-template std::string generated_source<float>(const FusedArguments<float>&, Element);
-template std::string generated_source<double>(const FusedArguments<double>&, Element);
-template class GeneratedKernel<float>;
-template class GeneratedKernel<double>;
 
 }  // namespace cuda
 

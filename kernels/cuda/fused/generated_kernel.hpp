@@ -15,26 +15,25 @@ namespace sfft::detail::cuda {
 
 class Module;
 
-/// CUDA C++ with an extern "C" kernel sfft_kernel(FusedArguments<Real>) for the plan, the policy and the
-/// layout of `arguments`, which must be spread (is_spread()), and frames of `type`.
-template <class Real>
-std::string generated_source(const FusedArguments<Real>& arguments, Element type);
+/// CUDA C++ with an extern "C" kernel sfft_kernel(FusedArguments<float>) for the plan, the policy and the
+/// layout of `arguments`, which must be spread (is_spread()), and frames of `type`. Plans of double seldom
+/// are.
+std::string generated_source(const FusedArguments<float>& arguments, Element type);
 
 /// A cubin of such a source for "sm_90" or later. Needs no GPU; takes about a second. Throws
 /// Error(backend_unavailable) if NVRTC is missing or refuses.
 std::vector<char> compile_generated(const std::string& source, const std::string& architecture);
 
-template <class Real>
 class GeneratedKernel {
  public:
   /// Compiles and loads; current context of `device`. Throws as compile_generated(), and where the kernel
   /// would be slower than the library's.
-  GeneratedKernel(const FusedArguments<Real>& arguments, Element type, const DeviceInfo& device);
+  GeneratedKernel(const FusedArguments<float>& arguments, Element type, const DeviceInfo& device);
   ~GeneratedKernel();
 
   Element type() const noexcept { return type_; }
   /// As launch_fused(); `arguments` differ from those it was made with in their batch alone.
-  void launch(const FusedArguments<Real>& arguments, Stream stream) const;
+  void launch(const FusedArguments<float>& arguments, Stream stream) const;
 
  private:
   Element type_;

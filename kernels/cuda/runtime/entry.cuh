@@ -12,7 +12,8 @@ __device__ __forceinline__ void allow_next_kernel() {
 #endif
 }
 
-/// Waits for what the stream did before. Until then a kernel that overlaps may touch nothing but its plan.
+/// Waits for what the stream did before. Until then a kernel that overlaps may touch nothing but its plan and
+/// the reference, which never change.
 __device__ __forceinline__ void await_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

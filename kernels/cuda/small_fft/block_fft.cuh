@@ -41,13 +41,31 @@ __device__ __forceinline__ Complex<double> load_constant(const Complex<double>* 
   return {z.x, z.y};
 }
 
+/// The twiddles of a butterfly. kConstant: the table is in global memory and never written.
+template <int R, class Real>
+struct Twiddles {
+  Complex<Real> w[R];  ///< [0] is not used
+
+  template <bool kConstant>
+  static __device__ __forceinline__ Twiddles load(const FftPass& pass, const Complex<Real>* table, int p) {
+    Twiddles out{};
+    if (pass.twiddles < 0) return out;
+    const Complex<Real>* const twiddles = table + pass.twiddles + p;
+#pragma unroll
+    for (int r = 1; r < R; ++r) {
+      const Complex<Real>* const at = twiddles + (r - 1) * pass.m;
+      out.w[r] = kConstant ? load_constant(at) : *at;
+    }
+    return out;
+  }
+};
+
 template <int R, class Real>
 struct Radix {
-  /// load(j, re, im) for j < R, the butterfly, the twiddles of index p, store(r, re, im). A kConstant table
-  /// is in global memory and never written: its loads need not wait for stores.
-  template <bool kConstant, class Load, class Store>
-  static __device__ __forceinline__ void run(const FftPass& pass, const Complex<Real>* table, int p,
-                                             const Load& load, const Store& store) {
+  /// load(j, re, im) for j < R, the butterfly, twiddles(), store(r, re, im).
+  template <class Load, class Turn, class Store>
+  static __device__ __forceinline__ void run(const FftPass& pass, const Load& load, const Turn& twiddles,
+                                             const Store& store) {
     // All twiddles before the first store: the compiler cannot tell that a store leaves the table alone, and
     // would load one after the other.
     Real re[R], im[R];
@@ -56,15 +74,9 @@ struct Radix {
       im[r] = b;
     });
     if (pass.twiddles >= 0) {
-      const Complex<Real>* twiddles = table + pass.twiddles + p;
-      Complex<Real> w[R];
+      const Twiddles<R, Real> turn = twiddles();
 #pragma unroll
-      for (int r = 1; r < R; ++r) {
-        const Complex<Real>* at = twiddles + (r - 1) * pass.m;
-        w[r] = kConstant ? load_constant(at) : *at;
-      }
-#pragma unroll
-      for (int r = 1; r < R; ++r) multiply(re[r], im[r], w[r].re, w[r].im);
+      for (int r = 1; r < R; ++r) multiply(re[r], im[r], turn.w[r].re, turn.w[r].im);
     }
 #pragma unroll
     for (int r = 0; r < R; ++r) store(r, re[r], im[r]);
@@ -73,8 +85,8 @@ struct Radix {
 
 template <class Real>
 struct Radix<1, Real> {
-  template <bool kConstant, class Load, class Store>
-  static __device__ __forceinline__ void run(const FftPass&, const Complex<Real>*, int, const Load& load,
+  template <class Load, class Turn, class Store>
+  static __device__ __forceinline__ void run(const FftPass&, const Load& load, const Turn&,
                                              const Store& store) {
     Real re, im;
     load(0, re, im);
@@ -95,25 +107,37 @@ __device__ __forceinline__ Place place_of(const FftPass& pass, int u) {
   return at;
 }
 
-/// One pass from shared memory to shared memory. kOne: of one lane.
-template <int R, bool kOne, class Real>
+/// One pass from shared memory to shared memory. kOne: of one lane. kWait: the data are there behind a
+/// barrier; the table is there already and is read before it.
+template <int R, bool kOne, bool kWait, class Real>
 __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, const Complex<Real>* table,
                                                int from, int to, int lanes, int pitch) {
-  const int butterflies = points / R;
-  for (int t = threadIdx.x; t < (kOne ? 1 : lanes) * butterflies; t += blockDim.x) {
-    const int lane = kOne ? 0 : static_cast<int>(pass.by_butterflies.divide(t));
-    const Place at = place_of(pass, t - lane * butterflies);
+  const int total = (kOne ? 1 : lanes) * (points / R);
+  int t = threadIdx.x;
+  int lane = 0;
+  Place at{};
+  Twiddles<R, Real> ahead;
+  const auto prepare = [&] {
+    if (t >= total) return;
+    lane = kOne ? 0 : static_cast<int>(pass.by_butterflies.divide(t));
+    at = place_of(pass, t - lane * (points / R));
+    if (kWait) ahead = Twiddles<R, Real>::template load<false>(pass, table, at.p);
+  };
+  prepare();
+  if (kWait) __syncthreads();
+  for (; t < total; t += blockDim.x, prepare()) {
     const int base = at.outer * pass.columns * R + at.column;
     const int first = base + at.p * pass.stride * (R - 1);
     const Complex<Real>* in = shared_at<Complex<Real>>(from) + lane * pitch;
     Complex<Real>* out = shared_at<Complex<Real>>(to) + lane * pitch;
-    Radix<R, Real>::template run<false>(
-        pass, table, at.p,
+    Radix<R, Real>::run(
+        pass,
         [&](int j, Real& re, Real& im) {
           const Complex<Real> z = in[padded<Real>(base + j * pass.columns)];
           re = z.re;
           im = z.im;
         },
+        [&] { return kWait ? ahead : Twiddles<R, Real>::template load<false>(pass, table, at.p); },
         [&](int r, Real re, Real im) {
           const int i = first + r * pass.stride;
           out[padded<Real>(i)] = {re, im};
@@ -176,28 +200,40 @@ constexpr int kSwitchedRadices[] = {2, 3, 4, 5, 6, 7, 8, 9};
       OTHERWISE                                   \
   }
 
-/// Pass i > 0, after a barrier. kOne: there is one lane.
-template <bool kOne, class Real>
+/// Pass i > 0; kOne and kWait as for butterfly_pass().
+template <bool kOne, bool kWait, class Real>
 __device__ __forceinline__ void run_pass(const FftPass& pass, int i, int points, const Complex<Real>* table,
                                          int buffer0, int buffer1, int lanes, int pitch) {
   const int from = i % 2 == 1 ? buffer0 : buffer1;
   const int to = i % 2 == 1 ? buffer1 : buffer0;
-#define SFFT_PASS(R) butterfly_pass<R, kOne>(pass, points, table, from, to, lanes, pitch);
-  SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS, (summed_pass(pass, points, table, from, to, lanes, pitch));)
+#define SFFT_PASS(R) butterfly_pass<R, kOne, kWait>(pass, points, table, from, to, lanes, pitch);
+  SFFT_RADIX_SWITCH(pass.radix, SFFT_PASS, {
+    if (kWait) __syncthreads();
+    summed_pass(pass, points, table, from, to, lanes, pitch);
+  })
 #undef SFFT_PASS
 }
 
-/// later_passes(), inlined.
+/// later_passes(), inlined. kOne: without the barrier at its end, but with one at least.
 template <bool kOne, class Real>
 __device__ __forceinline__ void run_later_passes(const FftPass* passes, int count, int points,
                                                  const Complex<Real>* table, int buffer0, int buffer1,
                                                  int lanes, int pitch) {
-  for (int i = 1; i < count; ++i) {
+  if constexpr (kOne) {
     __syncthreads();
-    const FftPass pass = passes[i];
-    run_pass<kOne>(pass, i, points, table, buffer0, buffer1, lanes, pitch);
+    FftPass next = passes[min(1, count - 1)];
+    for (int i = 1; i < count; ++i) {
+      const FftPass pass = next;
+      next = passes[min(i + 1, count - 1)];  // under way while this one runs
+      run_pass<true, true>(pass, i, points, table, buffer0, buffer1, 1, pitch);
+    }
+  } else {
+    for (int i = 1; i < count; ++i) {
+      __syncthreads();
+      const FftPass pass = passes[i];
+      run_pass<false, false>(pass, i, points, table, buffer0, buffer1, lanes, pitch);
+    }
   }
-  __syncthreads();
 }
 
 /// The same for one lane of a schedule that the compiler knows, from pass kFirst on: no index is a variable,
@@ -205,14 +241,13 @@ __device__ __forceinline__ void run_later_passes(const FftPass* passes, int coun
 template <int kFirst, class Real>
 __device__ __forceinline__ void run_known_passes(const FftSchedule& fft, const Complex<Real>* table,
                                                  int buffer0, int buffer1, int pitch) {
+  if (kFirst == 1) __syncthreads();
   if constexpr (kFirst < kMaxPasses) {
     if (kFirst < fft.passes) {
-      __syncthreads();
-      run_pass<true>(fft.pass[kFirst], kFirst, fft.points, table, buffer0, buffer1, 1, pitch);
+      run_pass<true, (kFirst > 1)>(fft.pass[kFirst], kFirst, fft.points, table, buffer0, buffer1, 1, pitch);
       return run_known_passes<kFirst + 1>(fft, table, buffer0, buffer1, pitch);
     }
   }
-  __syncthreads();
 }
 
 /// All passes but the first, which gathers: between the two buffers at shared offsets buffer0 and buffer1,
@@ -224,6 +259,7 @@ __device__ __noinline__ void later_passes(const FftPass* passes, int count, int 
                                           const Complex<Real>* table, int buffer0, int buffer1, int lanes,
                                           int pitch) {
   run_later_passes<false>(passes, count, points, table, buffer0, buffer1, lanes, pitch);
+  __syncthreads();
 }
 
 }  // namespace sfft::detail::cuda

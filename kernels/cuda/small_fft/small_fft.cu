@@ -53,13 +53,14 @@ __device__ __forceinline__ void load_pass(const StepArguments<Real>& a, std::int
     const int base = outer * pass.columns * R;
     const Complex<Real>* in = a.in + line_start(step, step.from, first_line + lane);
     Complex<Real>* out = shared_at<Complex<Real>>(0) + lane * step.pitch;
-    Radix<R, Real>::template run<true>(
-        pass, step.table, p,
+    Radix<R, Real>::run(
+        pass,
         [&](int j, Real& re, Real& im) {
           const Complex<Real> z = in[(base + p + j * pass.columns) * step.from.stride];
           re = z.re;
           im = z.im;
         },
+        [&] { return Twiddles<R, Real>::template load<true>(pass, step.table, p); },
         [&](int r, Real re, Real im) {
           out[padded<Real>(base + p * R + r)] = {re, im};
         });

@@ -73,6 +73,7 @@ struct Binning {
   int tail_terms = 0;
   double power_unit = 1;  ///< of power_weight or of `tail`; 1/probes for flat windows
   ErrorModel errors;
+  ErrorReciprocals reciprocals;  ///< of `errors`
   WitnessTable<Real> witness;
 
   /// What the fused kernel copies to shared memory before it needs it, in sections of 16-byte multiples; the

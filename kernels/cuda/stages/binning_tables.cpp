@@ -71,6 +71,7 @@ template <class Real>
 void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::uint8_t> flags,
                                      Parts& parts) {
   view_.errors = errors.model;
+  view_.reciprocals = reciprocals_of(errors.model);
   parts.gain = as_device<Real>(errors.gain);
   parts.bias = as_device<Real>(errors.bias);
   if (!errors.unbiased()) parts.fit = as_device<Real>(errors.fit);

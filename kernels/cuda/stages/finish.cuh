@@ -16,27 +16,41 @@ struct Sums {
 
   /// Sums over the warp; lane l gets member l/8.
   __device__ __forceinline__ double member_over_warp() const { return sum_of_four(power, held, norm, fit); }
-  /// Writes this lane's member of *out.
-  static __device__ __forceinline__ void set_member(Sums* out, double sum) {
-    reinterpret_cast<double*>(out)[threadIdx.x % 32 / 8] = sum;
+  /// This lane's member of *all.
+  static __device__ __forceinline__ double* member(Sums* all) {
+    return reinterpret_cast<double*>(all) + threadIdx.x % 32 / 8;
   }
-  /// Sums over the warp, in every lane.
-  __device__ __forceinline__ void over_warp() {
-    const double sum = member_over_warp();
-    power = __shfl_sync(0xffffffffU, sum, 0);
-    held = __shfl_sync(0xffffffffU, sum, 8);
-    norm = __shfl_sync(0xffffffffU, sum, 16);
-    fit = __shfl_sync(0xffffffffU, sum, 24);
+  /// Sums over `count` of *all, those of several blocks, in every lane. Called by a warp.
+  static __device__ __forceinline__ Sums over(const Sums* all, int count) {
+    const auto* members = reinterpret_cast<const double*>(all);
+    constexpr int kAhead = 4;
+    double sum = 0;  // of member lane % 4
+#pragma unroll 1
+    for (int start = 0; start < 4 * count; start += 32 * kAhead) {
+      double values[kAhead];
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) {
+        const int i = start + 32 * j + static_cast<int>(threadIdx.x) % 32;
+        values[j] = i < 4 * count ? members[i] : 0;
+      }
+      sum += tree_sum<kAhead>(values);
+    }
+#pragma unroll
+    for (int step = 4; step <= 16; step *= 2) sum += exchanged(sum, step);
+    return {__shfl_sync(0xffffffffU, sum, 0), __shfl_sync(0xffffffffU, sum, 1),
+            __shfl_sync(0xffffffffU, sum, 2), __shfl_sync(0xffffffffU, sum, 3)};
   }
   /// Writes the warp's sums to scratch[warp]; the block's are those of from_warps() after a barrier.
   __device__ __forceinline__ void to_warps(Sums* scratch) const {
     const double sum = member_over_warp();
-    if (threadIdx.x % 8 == 0) set_member(scratch + threadIdx.x / 32, sum);
+    if (threadIdx.x % 8 == 0) *member(scratch + threadIdx.x / 32) = sum;
   }
   /// Called by whole warps.
   __device__ __forceinline__ void from_warps(const Sums* scratch) {
     *this = threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32] : Sums{};
-    over_warp();
+    const double sum = member_over_warp();
+    *this = {__shfl_sync(0xffffffffU, sum, 0), __shfl_sync(0xffffffffU, sum, 8),
+             __shfl_sync(0xffffffffU, sum, 16), __shfl_sync(0xffffffffU, sum, 24)};
   }
   /// Sums over the block, in every thread; `scratch` holds 32 Sums in shared memory.
   __device__ __forceinline__ void over_block(Sums* scratch) {
@@ -84,34 +98,59 @@ __device__ __forceinline__ Complex<Real> known_value(int k, const Batch<Real>& b
   return batch.reference_values != nullptr && i < k ? batch.reference_values[i] : Complex<Real>{0, 0};
 }
 
+template <class Real>
+struct Coefficient {
+  Complex<Real> difference;  ///< to the reference
+  Complex<Real> value;
+  int flags;
+};
+
+/// Coefficient i, whose row's sum over all lanes is z; `known` is known_value().
+template <class Real>
+__device__ __forceinline__ Coefficient<Real> coefficient(const ErrorTables<Real>& tables,
+                                                         const Batch<Real>& batch, int i, Complex<Real> z,
+                                                         const Complex<Real>& known) {
+  const int flags = tables.flags[i];
+  if ((flags & kRealValue) != 0) z.im *= 0;  // NaN stays NaN
+  Coefficient<Real> out{z, z, flags};
+  if (batch.reference_values != nullptr) {
+    out.value.re += known.re;
+    out.value.im += known.im;
+  }
+  return out;
+}
+
+template <class Real>
+__device__ __forceinline__ double squared(const Complex<Real>& z) {
+  return static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
+}
+
+/// What coefficient i adds to the sums.
+template <class Real>
+__device__ __forceinline__ void add_coefficient(const ErrorTables<Real>& tables, int i,
+                                                const Coefficient<Real>& z, Sums& sums) {
+  if (tables.fit != nullptr) sums.fit += static_cast<double>(tables.fit[i]) * squared(z.difference);
+  const double square = squared(z.value);
+  const double counted = (z.flags & kMean) != 0 ? 0 * square : square;  // a NaN must show
+  sums.norm += counted;
+  sums.held += (z.flags & kDistinctConjugate) != 0 ? 2 * counted : counted;
+}
+
 /// Takes row i, whose sum over all lanes is z: makes it a coefficient and passes it to store(z), or adds up a
 /// probe of the tail. `known` is known_value(). Returns the coefficient of the difference to the reference.
 template <class Real, class Store>
 __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Real>& tables,
-                                                    const Batch<Real>& batch, int i, Complex<Real> z,
+                                                    const Batch<Real>& batch, int i, const Complex<Real>& z,
                                                     const Complex<Real>& known, Sums& sums,
                                                     const Store& store) {
   if (i >= k) {
-    sums.power += static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
+    sums.power += squared(z);
     return z;
   }
-  const int flags = tables.flags[i];
-  if ((flags & kRealValue) != 0) z.im *= 0;  // NaN stays NaN
-  const Complex<Real> difference = z;
-  if (tables.fit != nullptr) {
-    const double power = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
-    sums.fit += static_cast<double>(tables.fit[i]) * power;
-  }
-  if (batch.reference_values != nullptr) {
-    z.re += known.re;
-    z.im += known.im;
-  }
-  store(z);
-  const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
-  const double counted = (flags & kMean) != 0 ? 0 * square : square;  // a NaN must show
-  sums.norm += counted;
-  sums.held += (flags & kDistinctConjugate) != 0 ? 2 * counted : counted;
-  return difference;
+  const Coefficient<Real> out = coefficient(tables, batch, i, z, known);
+  store(out.value);
+  add_coefficient(tables, i, out, sums);
+  return out.difference;
 }
 
 /// For finish_row(): writes coefficient i of a frame.
@@ -156,9 +195,9 @@ __device__ __forceinline__ void write_error(int k, const ErrorTables<Real>& tabl
 }
 
 template <class Real>
-__device__ __forceinline__ Ratios ratios_of(const ErrorModel& model, const AccountSums& sums) {
+__device__ __forceinline__ Ratios ratios_of(const Binning<Real>& plan, const AccountSums& sums) {
   constexpr double kEpsilon = sizeof(Real) == 4 ? 1.1920928955078125e-07 : 2.220446049250313e-16;
-  return account_ratios(model, sums, kEpsilon);
+  return account_ratios(plan.errors, plan.reciprocals, sums, kEpsilon);
 }
 
 /// Writes the account of a frame. Called by one warp, three lanes of which take one root each.
@@ -180,21 +219,26 @@ __device__ __forceinline__ void write_account(const Batch<Real>& batch, std::int
   if (lane == 2) out.residual = value;
 }
 
+/// Warps of a block that settle a frame of a cluster, each for itself: one per scheduler, so that none waits
+/// for another.
+constexpr int kSettlers = 4;
+
 /// Shared memory of a block for the end of a frame.
 template <class Real>
 struct FinishMemory {
   Scales scales;
-  alignas(16) int keys[kWitnessReals];  ///< of the witness's squares, to order them
-  WitnessSeen seen;
-  Real samples[kWitnessReals];    ///< of the witness
-  Real reference[kWitnessReals];  ///< of the witness, if there is a reference
+  alignas(16) int keys[kSettlers][kWitnessReals];  ///< of the witness's squares, to order them
+  Real samples[kWitnessReals];                     ///< of the witness
+  Real reference[kWitnessReals];                   ///< of the witness, if there is a reference
+  Real tail[32];                                   ///< cluster: the tail's power, of each warp
+  /// Cluster: what the blocks send of this block's rows, and of the account.
+  unsigned long long rows_inbox, account_inbox;
 };
 
-/// Called by a warp that has all sums. Returns the ratios in every lane, and stores the scales of the errors
-/// for the block. `seen` is not read if the plan has no witness.
+/// Called by a warp that has all sums; in every lane. `seen` is not read if the plan has no witness.
 template <class Real>
 __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values,
-                                               const WitnessSeen& seen, FinishMemory<Real>& memory) {
+                                               const WitnessSeen& seen) {
   AccountSums sums;
   sums.scale = values.power * plan.power_unit;
   sums.norm = values.norm;
@@ -205,20 +249,21 @@ __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const 
     sums.witness = seen.residue;
     sums.witness_samples = seen.samples;
   }
-  const Ratios ratios = ratios_of<Real>(plan.errors, sums);
-  if (threadIdx.x % 32 == 0) memory.scales = {ratios.gain_scale, ratios.bias_scale};
-  return ratios;
+  return ratios_of(plan, sums);
 }
 
-/// The same, by one warp; lane s has real number s of the witness and of its prediction.
+/// The same, by one warp that stores the scales of the errors for the block; lane s has real number s of the
+/// witness and of its prediction.
 template <bool kReal, class Real>
 __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values, Real sample,
                                                Real predicted, FinishMemory<Real>& memory) {
   WitnessSeen seen{};
   if (plan.witness.count > 0)
-    seen = {witness_residue<kReal>(plan.witness.trimmed, sample, predicted, memory.keys),
+    seen = {witness_residue<kReal>(plan.witness.trimmed, sample, predicted, memory.keys[0]),
             witness_power<kReal>(sample)};
-  return settle_frame(plan, values, seen, memory);
+  const Ratios ratios = settle_frame(plan, values, seen);
+  if (threadIdx.x % 32 == 0) memory.scales = {ratios.gain_scale, ratios.bias_scale};
+  return ratios;
 }
 
 /// The witness's sample of this lane, minus the reference's.
@@ -257,10 +302,11 @@ __device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const Er
   sums.to_warps(block.sums);
   __syncthreads();
   if (witness) {
-    predict<kReal>(block.witness, block.differences, plan.k, block.segments,
-                   [&](int segment, int s, Real sum) {
-                     if (threadIdx.x % 8 == 0) block.predicted[segment * kWitnessReals + s] = sum;
-                   });
+    predict<kReal, false>(block.witness, block.differences, plan.k, block.segments,
+                          static_cast<int>(threadIdx.x) / 32, static_cast<int>(blockDim.x) / 32,
+                          [&](int segment, int s, Real sum) {
+                            if (threadIdx.x % 8 == 0) block.predicted[segment * kWitnessReals + s] = sum;
+                          });
     __syncthreads();
   }
   Ratios ratios{};

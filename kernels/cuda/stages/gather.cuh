@@ -15,14 +15,16 @@ struct IsComplex<Complex<Real>> {
   static constexpr bool value = true;
 };
 
-/// One complex sample, or two real ones as real and imaginary part.
+/// One complex sample, or two real ones as real and imaginary part. Not by __ldg(), which the compiler may
+/// move ahead of await_previous_kernel().
 template <class Real, class T>
 __device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t first, std::int64_t second) {
+  __builtin_assume(__isGlobal(frame));
   if constexpr (IsComplex<T>::value) {
     const T z = frame[first];
     return {static_cast<Real>(z.re), static_cast<Real>(z.im)};
   } else {
-    return {static_cast<Real>(__ldg(frame + first)), static_cast<Real>(__ldg(frame + second))};
+    return {static_cast<Real>(frame[first]), static_cast<Real>(frame[second])};
   }
 }
 
@@ -32,7 +34,7 @@ __device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t 
 /// Samples of a comb. Point i of row `outer` is at position outer·row_points + i of the bucket grid.
 template <class Real, class T>
 struct CombSource {
-  static constexpr bool kLoadFirst = false;  ///< whether the schedule begins with a pass that only loads
+  static constexpr bool kComb = true;
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;
@@ -58,22 +60,25 @@ struct CombSource {
     const std::int64_t at = i * plan.strides[2];
     return read_pair<Real, T>(row.frame, at, at + row.second);
   }
+  /// What the reference has there; 0 without one.
+  __device__ __forceinline__ Complex<Real> known(const Row& row, int i) const {
+    return row.reference == nullptr ? Complex<Real>{0, 0} : load_constant(row.reference + i);
+  }
   __device__ __forceinline__ void settle(const Row& row, int i, Complex<Real>& z) const {
     if (row.reference == nullptr) return;
-    const Complex<Real> known = row.reference[i];
-    z.re -= known.re;
-    z.im -= known.im;
+    const Complex<Real> there = row.reference[i];
+    z.re -= there.re;
+    z.im -= there.im;
   }
 };
 
 /// Windowed and folded taps of a flat window.
 template <class Real, class T>
 struct FlatSource {
-  static constexpr bool kLoadFirst = true;  // because a point is the sum of many samples
+  static constexpr bool kComb = false;  ///< a point is the sum of many samples: the first pass only loads
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;
-  const std::int64_t* offsets;  ///< not read
 
   struct Row {
     const std::int64_t *first, *second;

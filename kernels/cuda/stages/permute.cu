@@ -29,7 +29,7 @@ __global__ void permute_kernel(const __grid_constant__ Binning<Real> plan,
     if (m >= taps) continue;
     Complex<Real> z;
     if (plan.tap_offsets != nullptr) {
-      const FlatSource<Real, T> source{plan, samples, batch.reference_samples, plan.offsets};
+      const FlatSource<Real, T> source{plan, samples, batch.reference_samples};
       const auto row = source.row(lane, 0);
       z = row.reference == nullptr ? source.template tap<false>(row, m) : source.template tap<true>(row, m);
     } else {

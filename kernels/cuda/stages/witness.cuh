@@ -37,7 +37,7 @@ struct WitnessReader {
     if (IsComplex<T>::value) at = 2 * at + threadIdx.x / kSamples;
   }
   __device__ __forceinline__ void load(const Binning<Real>& plan, const T* frame) {
-    if (reads(plan)) sample = __ldg(reinterpret_cast<const Part*>(frame) + at);
+    if (reads(plan)) sample = reinterpret_cast<const Part*>(frame)[at];  // not by __ldg(): see read_pair()
   }
   __device__ __forceinline__ void store(const Binning<Real>& plan, Real* samples) const {
     if (reads(plan)) samples[threadIdx.x] = static_cast<Real>(sample);
@@ -52,10 +52,6 @@ struct WitnessRows {
   int pitch = 0;
 };
 
-/// The real numbers of a prediction are summed four at a time: four samples of a real frame, both parts of
-/// two samples of a complex one.
-constexpr int kWitnessChunks = kWitnessReals / 4;
-
 /// The real number of a chunk that sum_of_four() leaves in this lane.
 template <bool kReal>
 __device__ __forceinline__ int witness_number(int chunk) {
@@ -64,36 +60,48 @@ __device__ __forceinline__ int witness_number(int chunk) {
 }
 
 /// One chunk of the prediction over the columns first, first + step, …: each lane gets that of
-/// witness_number(chunk), summed over the warp.
-template <bool kReal, class Real>
+/// witness_number(chunk), summed over the warp. kEven: all lanes look at as many columns, four at a time. A
+/// warp with a few columns per lane would go round a loop again for the lanes that have one less.
+template <bool kReal, bool kEven, class Real>
 __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, const Complex<Real>* values,
                                               int columns, int chunk, int first, int step) {
   constexpr int kRows = kReal ? 4 : 2;
   const Complex<Real>* rows = witness.rows + chunk * kRows * witness.pitch;
   Real sums[4] = {0, 0, 0, 0};
-#pragma unroll 2
-  for (int i = first; i < columns; i += step) {
-    const Complex<Real> v = values[i];
+  const auto add = [&](int i, const Complex<Real>& v) {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const Complex<Real> w = rows[r * witness.pitch + i];
       sums[r] += w.re * v.re + w.im * v.im;
       if (!kReal) sums[2 + r % 2] += w.re * v.im - w.im * v.re;
     }
+  };
+  if constexpr (kEven) {
+    for (int base = 0; base < columns; base += 4 * step) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        const int i = base + first + q * step, there = min(i, columns - 1);
+        add(there, i < columns ? values[there] : Complex<Real>{0, 0});
+      }
+    }
+  } else {
+#pragma unroll 2
+    for (int i = first; i < columns; i += step) add(i, values[i]);
   }
   return sum_of_four(sums[0], sums[1], sums[2], sums[3]);
 }
 
-/// Predicts from the block's own coefficients with all warps: calls use(segment, s, sum) with a part of real
-/// number s, the same in eight lanes. Number s is the sum over `segments`.
-template <bool kReal, class Real, class Use>
+/// Predicts from the block's own coefficients with `warps` warps, this one being the first-th: calls
+/// use(segment, s, sum) with a part of real number s, the same in eight lanes. Number s is the sum over
+/// `segments`.
+template <bool kReal, bool kEven, class Real, class Use>
 __device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const Complex<Real>* values,
-                                        int columns, int segments, const Use& use) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warps = static_cast<int>(blockDim.x) / 32;
-  for (int task = static_cast<int>(threadIdx.x) / 32; task < kWitnessChunks * segments; task += warps) {
+                                        int columns, int segments, int first, int warps, const Use& use) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int task = first; task < kWitnessChunks * segments; task += warps) {
     const int chunk = task % kWitnessChunks, segment = task / kWitnessChunks;
     use(segment, witness_number<kReal>(chunk),
-        predict_chunk<kReal>(witness, values, columns, chunk, 32 * segment + lane, 32 * segments));
+        predict_chunk<kReal, kEven>(witness, values, columns, chunk, 32 * segment + lane, 32 * segments));
   }
 }
 
@@ -113,7 +121,7 @@ __device__ __forceinline__ double witness_power(Real sample) {
 }
 
 /// Mean |x − x̂|², both parts of a complex sample together. Called by a warp; lane s has real number s of the
-/// samples and of the prediction. `keys` holds kWitnessReals.
+/// samples and of the prediction. `keys` holds kWitnessReals, and begins at 16 bytes.
 template <bool kReal, class Real>
 __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Real predicted, int* keys) {
   constexpr int kCount = kWitnessSamples<kReal>;
@@ -125,17 +133,24 @@ __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Rea
   if (!kReal) square += exchanged(square, kWitnessReals / 2);
   bool kept = lane < kCount;
   double scale = 1.0 / kCount;
-  // A NaN must show, and would break the ordering.
-  if (trimmed && __all_sync(0xffffffffU, square - square == 0)) {
+  if (trimmed) {
     // What is not negative is ordered like its bits, and 15 bits of the mantissa are enough: squares that
     // agree in them add the same. The lane in the last bits makes all keys different.
     const int key = (__double2hiint(square) & ~31) | lane;
     keys[lane] = key;
     __syncwarp();
-    int below = 0;
+    int below[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) below += keys[i] < key ? 1 : 0;
-    kept = kept && below < kKept;
+    for (int i = 0; i < kCount / 4; ++i) {
+      const int4 four = reinterpret_cast<const int4*>(keys)[i];
+      below[0] += four.x < key ? 1 : 0;
+      below[1] += four.y < key ? 1 : 0;
+      below[2] += four.z < key ? 1 : 0;
+      below[3] += four.w < key ? 1 : 0;
+    }
+    // What is not finite breaks the ordering, and must show.
+    const bool ordered = __all_sync(0xffffffffU, square - square == 0);
+    kept = kept && (below[0] + below[1] + (below[2] + below[3]) < kKept || !ordered);
     scale = kTrimmedScale;
   }
   return scale * warp_sum(kept ? square : 0.0);

@@ -18,8 +18,8 @@ using namespace sfft::detail;
 using namespace sfft::detail::cuda;
 
 /// A plan as BinningTables would lay it out, but without memory: `grid` buckets, `k` rows.
-template <class Real>
-FusedArguments<Real> spread_arguments(const std::vector<std::int64_t>& grid, int k, int lanes, bool real) {
+FusedArguments<float> spread_arguments(const std::vector<std::int64_t>& grid, int k, int lanes, bool real) {
+  using Real = float;
   Binning<Real> plan;
   plan.fft = make_schedule(grid.data(), static_cast<int>(grid.size())).schedule;
   plan.lanes = lanes;
@@ -53,10 +53,9 @@ FusedArguments<Real> spread_arguments(const std::vector<std::int64_t>& grid, int
   return fused_arguments<Real>(plan, policy, {});
 }
 
-template <class Real>
 void expect_compiles(const std::vector<std::int64_t>& grid, int k, int lanes, Element type) {
   const bool real = type < Element::c64;
-  const FusedArguments<Real> arguments = spread_arguments<Real>(grid, k, lanes, real);
+  const FusedArguments<float> arguments = spread_arguments(grid, k, lanes, real);
   ASSERT_TRUE(is_spread(arguments));
   const std::vector<char> image = compile_generated(generated_source(arguments, type), "sm_90");
   ASSERT_GT(image.size(), 4U);
@@ -74,20 +73,18 @@ class GeneratedKernelTest : public ::testing::Test {
 TEST_F(GeneratedKernelTest, CompilesForFramesOfEveryType) {
   for (const Element type :
        {Element::u8, Element::u16, Element::f32, Element::f64, Element::c64, Element::c128})
-    expect_compiles<float>({24, 48}, 1000, 14, type);
-  expect_compiles<double>({24, 48}, 300, 14, Element::u8);
-  expect_compiles<double>({512}, 300, 9, Element::c128);
+    expect_compiles({24, 48}, 1000, 14, type);
 }
 
 TEST_F(GeneratedKernelTest, CompilesForGridsOfOneToThreeDimensionsAndEveryKindOfPass) {
-  expect_compiles<float>({512}, 1000, 9, Element::c64);
-  expect_compiles<float>({11, 13}, 30, 2, Element::u8);  // radices without a butterfly
-  expect_compiles<float>({8, 10, 12}, 100, 16, Element::f32);
-  expect_compiles<float>({9}, 1, 3, Element::f32);  // a single pass
+  expect_compiles({512}, 1000, 9, Element::c64);
+  expect_compiles({11, 13}, 30, 2, Element::u8);  // radices without a butterfly
+  expect_compiles({8, 10, 12}, 100, 16, Element::f32);
+  expect_compiles({9}, 1, 3, Element::f32);  // a single pass
 }
 
 TEST_F(GeneratedKernelTest, RefusesWithTheCompilersWords) {
-  std::string source = generated_source(spread_arguments<float>({64}, 10, 4, true), Element::u8);
+  std::string source = generated_source(spread_arguments({64}, 10, 4, true), Element::u8);
   source.replace(source.find("plan.lanes"), 10, "plan.lines");
   try {
     static_cast<void>(compile_generated(source, "sm_90"));
