@@ -111,7 +111,9 @@ struct Result {
 };
 
 Result solve(const Scene& scene, const BucketSystemKernels& kernels) {
-  const auto scratch = std::make_unique<BucketScratch>();
+  const int side = std::max(scene.delays, scene.members);
+  std::vector<double> memory(static_cast<std::size_t>(BucketScratch::doubles(side)));
+  const BucketScratch scratch(side, memory.data());
   const auto m = static_cast<std::size_t>(scene.members * kSystemLanes);
   Result out{false,
              std::vector<double>(m),
@@ -120,9 +122,9 @@ Result solve(const Scene& scene, const BucketSystemKernels& kernels) {
              std::vector<double>(m),
              std::vector<double>(m)};
   const BucketSystems systems = scene.systems();
-  out.solvable = kernels.variances(systems, *scratch, out.variance.data());
+  out.solvable = kernels.variances(systems, scratch, out.variance.data());
   if (out.solvable)
-    kernels.rows(systems, *scratch, out.weights.data(), out.noise.data(), out.bias.data(),
+    kernels.rows(systems, scratch, out.weights.data(), out.noise.data(), out.bias.data(),
                  out.response.data());
   return out;
 }
