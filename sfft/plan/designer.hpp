@@ -92,7 +92,9 @@ class Designer {
   void use_witness(RowErrors rows) {
     design_->errors = make_error_table(support_, std::move(rows));
     if (options_.witness == Witness::none) return;
-    witness_ = make_witness(support_, !prior_.least_squares(), options_.seed, threads_.get());
+    const bool trimmed = !prior_.least_squares();
+    witness_ = on_device_ ? place_witness(support_, trimmed, options_.seed)
+                          : make_witness(support_, trimmed, options_.seed, threads_.get());
     add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon(),
                 prior_.least_squares() ? TailKnowledge::white
                 : prior_.common_scale  ? TailKnowledge::guessed
