@@ -49,7 +49,7 @@ void in_chunks(std::int64_t first, std::int64_t last, const Enqueue& enqueue) {
 
 }  // namespace
 
-json time_adaptive(const Recording& recording, double max_samples) {
+json time_adaptive(const Recording& recording, double max_samples, int threads) {
   const Shape& shape = recording.shape;
   const std::int64_t points = shape.points(), total = recording.frames();
   const DeviceBuffer frames(recording.samples.size());
@@ -77,7 +77,7 @@ json time_adaptive(const Recording& recording, double max_samples) {
                                          .batch = static_cast<int>(kChunk),
                                          .max_samples = max_samples,
                                          .effort = PlanEffort::quick,
-                                         .threads = 0});
+                                         .threads = threads});
     workspaces.push_back(plans.back().make_workspace());
     preparation.learn_s.push_back(tmpl.learn_seconds());
     preparation.plan_s.push_back(
@@ -110,11 +110,8 @@ json time_adaptive(const Recording& recording, double max_samples) {
   dense(total);
   preparation = {};
 
-  json row{{"group", "adaptive"},
-           {"name", recording.name},
-           {"shape", shape.to_string()},
-           {"k", 1000},
-           {"frames", total}};
+  json row{{"group", "adaptive"}, {"name", recording.name}, {"shape", shape.to_string()},
+           {"k", 1000},           {"threads", threads},     {"frames", total}};
   for (std::int64_t count = 1;; count = std::min(count * 10, total)) {
     row["after"].push_back({{"frames", count},
                             {"sfft_ms", 1e3 * median_seconds([&] { sparse(count); })},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
-//   bench_cuda_sparse [--quick | --adaptive] [--out FILE.json] [LABEL=FILE.y4m …]
-// --adaptive: learning once and transforming the recordings; otherwise transforms alone.
-// Times are medians of graph replays, warm and with a flushed L2 cache, except for groups that also work on
-// the host; every row says how accurate it is.
+//   bench_cuda_sparse [--quick | --adaptive [--threads N]] [--out FILE.json] [LABEL=FILE.y4m …]
+// --adaptive: learning once, planning on N threads (0: one per core) and transforming the recordings;
+// otherwise transforms alone. Times are medians of graph replays, warm and with a flushed L2 cache, except
+// for groups that also work on the host; every row says how accurate it is.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -296,6 +296,7 @@ void time_transforms(Bench& bench, bool quick, const std::vector<std::shared_ptr
 
 int main(int argc, char** argv) {
   bool quick = false, adaptive = false;
+  int threads = 0;
   std::string out;
   std::vector<std::shared_ptr<Recording>> recordings;
   for (int i = 1; i < argc; ++i) {
@@ -304,6 +305,8 @@ int main(int argc, char** argv) {
       quick = true;
     } else if (word == "--adaptive") {
       adaptive = true;
+    } else if (word == "--threads" && i + 1 < argc) {
+      threads = std::atoi(argv[++i]);
     } else if (word == "--out" && i + 1 < argc) {
       out = argv[++i];
     } else {
@@ -316,7 +319,8 @@ int main(int argc, char** argv) {
   }
   Bench bench(quick);
   if (adaptive) {
-    for (const auto& recording : recordings) bench.add(time_adaptive(*recording, max_samples(*recording)));
+    for (const auto& recording : recordings)
+      bench.add(time_adaptive(*recording, max_samples(*recording), threads));
   } else {
     time_transforms(bench, quick, recordings);
   }
