@@ -51,7 +51,7 @@ constexpr std::size_t kSearchGroups = 24;  ///< buckets that the delays of a loo
 Effort effort_of(PlanEffort effort) {
   switch (effort) {
     case PlanEffort::quick:
-      return {3, true, false, 2, kSearchGroups, 0, 0, 0, 0};
+      return {4, true, false, 2, 48, 0, 0, 0, 0};
     case PlanEffort::thorough:
       return {60, false, true, 6, 128, 8, 32, 4, 0};
     default:
