@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of bench/results/h200/sparse.json, for bench/tables.py."""
+"""The tables of bench/results/h200/sparse.json and adaptive.json, for bench/tables.py."""
 import json
 import pathlib
 
@@ -11,8 +11,8 @@ def percent(share):
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
 
 
-def load():
-    with open(RESULTS / "sparse.json", encoding="utf-8") as file:
+def load(name="sparse.json"):
+    with open(RESULTS / name, encoding="utf-8") as file:
         data = json.load(file)
     return data, data["rows"]
 
@@ -110,9 +110,9 @@ def table_stages():
 
 
 def table_adaptive():
-    _, rows = load()
+    _, rows = load("adaptive.json")
     lines = ["| recording | frames | learning | planning | sfft per frame | cuFFT planning | cuFFT per frame | time so far, sfft / cuFFT, after | break-even |", "|---|---:|---:|---:|---:|---:|---:|---|---:|"]
-    for row in of_group(rows, "adaptive"):
+    for row in rows:
         after = "; ".join(f"{at['frames']}: {at['sfft_ms']:.3g} / {at['cufft_ms']:.2g} ms" for at in row["after"])
         planning = f"{row['cufft_plan_ms']:.2g} ms" if "cufft_plan_ms" in row else "not counted"
         even = "never" if row["break_even_frames"] is None else f"{row['break_even_frames']:,.0f} frames"
@@ -131,9 +131,11 @@ def table_blind():
 
 
 def table_context():
-    data, _ = load()
-    return ("| file | commit | device | driver, runtime | command |\n|---|---|---|---|---|\n"
-            f"| `bench/results/h200/sparse.json` | {data['commit']} | {data['device']} | CUDA {data['driver'] / 1000:g}, {data['runtime'] / 1000:g} | `{data['command']}` |")
+    lines = ["| file | commit | device | driver, runtime | command |", "|---|---|---|---|---|"]
+    for name in ("sparse.json", "adaptive.json"):
+        data, _ = load(name)
+        lines.append(f"| `bench/results/h200/{name}` | {data['commit']} | {data['device']} | CUDA {data['driver'] / 1000:g}, {data['runtime'] / 1000:g} | `{data['command']}` |")
+    return "\n".join(lines)
 
 
 TABLES = {"gpu-known": table_known, "gpu-video": table_video, "gpu-short": table_short, "gpu-crossover": table_crossover, "gpu-host": table_host, "gpu-stages": table_stages,

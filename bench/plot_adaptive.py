@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the input-adaptive experiment of bench_cuda_sparse: learning once and transforming, against cuFFT on every frame.
 
-usage: bench/plot_adaptive.py [bench/results/h200/sparse.json] [-o FOLDER] [--format svg|png]      Needs Matplotlib.
+usage: bench/plot_adaptive.py [bench/results/h200/adaptive.json] [-o FOLDER] [--format svg|png]      Needs Matplotlib.
 """
 from plot import draw, finish, measured, ticks
 
@@ -10,8 +10,8 @@ COLOURS = ["#0072b2", "#009e73", "#d55e00"]
 
 
 def main():
-    data, folder = measured(__doc__, "sparse.json")
-    rows = [row for row in data["rows"] if row["group"] == "adaptive"]
+    data, folder = measured(__doc__, "adaptive.json")
+    rows = data["rows"]
 
     figure, axes, _ = draw({}, ("Learning once against transforming densely", f"{data['device']}, frames in its memory, k = 1000; lines go on at the measured "
                                 "time a frame"), "frames", "time so far")

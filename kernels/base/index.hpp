@@ -26,11 +26,19 @@ SFFT_HOST_DEVICE constexpr std::int64_t floor_mod(std::int64_t a, std::int64_t n
 /// exp(2 pi i numerator/denominator), correct to the last bits of double: the angle is reduced to an eighth
 /// of a turn in integers first. numerator in [0, denominator).
 inline std::complex<double> unit_root(std::int64_t numerator, std::int64_t denominator) noexcept {
-  // In 128 bits, so that the octant is exact: for an angle 2*pi*p/q with q up to 2^62, 8p overflows 64 bits.
-  const auto eighths = static_cast<unsigned __int128>(numerator) * 8u;
-  const auto octant = static_cast<int>(eighths / static_cast<unsigned __int128>(denominator));
-  const auto rest = static_cast<std::int64_t>(eighths - static_cast<unsigned __int128>(octant) *
-                                                            static_cast<unsigned __int128>(denominator));
+  int octant;
+  std::int64_t rest;
+  if (denominator < std::int64_t{1} << 60) {
+    octant = static_cast<int>(8 * numerator / denominator);
+    rest = 8 * numerator - octant * denominator;
+  } else {
+    // In 128 bits, so that the octant is exact: for an angle 2*pi*p/q with q up to 2^62, 8p overflows 64
+    // bits.
+    const auto eighths = static_cast<unsigned __int128>(numerator) * 8u;
+    octant = static_cast<int>(eighths / static_cast<unsigned __int128>(denominator));
+    rest = static_cast<std::int64_t>(eighths - static_cast<unsigned __int128>(octant) *
+                                                   static_cast<unsigned __int128>(denominator));
+  }
   const bool mirrored = (octant & 1) != 0;
   const double fraction =
       static_cast<double>(mirrored ? denominator - rest : rest) / static_cast<double>(denominator);

@@ -172,9 +172,9 @@ enum class Path : std::uint8_t {
 
 /// How long a planner searches (docs/tuning.md has what each costs and gains).
 enum class PlanEffort : std::uint8_t {
-  quick,     ///< under half of the time, for a plan whose error is some per cent larger
+  quick,     ///< a third to a half of the time, for a plan whose error is often some per cent larger
   normal,    ///< milliseconds for a thousand coefficients
-  thorough,  ///< four times as long, for a plan whose error is often some per cent smaller
+  thorough,  ///< three to six times as long, for a plan whose error is often some per cent smaller
 };
 
 /// What to do when discovery cannot vouch for its answer.

@@ -18,7 +18,7 @@ struct WitnessData {
   std::vector<std::int64_t> samples;  ///< flat row-major indices; 32 for a real signal, 16 for a complex one
   /// kWitnessReals × 2k, row s at s·2k: real number s of the prediction is Σ_j rows[s][j] v_j, v the parts re
   /// X̂_0, im X̂_0, re X̂_1, … For a complex signal, rows 0 … 15 are real parts, rows 16 … 31 imaginary
-  /// parts.
+  /// parts. Empty: left to the GPU.
   std::vector<double> rows;
   /// The mean square is taken over the smallest three quarters and corrected for Gaussian residues: a moving
   /// object that covers some of the samples is not an error of the coefficients.

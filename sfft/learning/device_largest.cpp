@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"
 #include "kernels/cuda/stages/signal_samples.hpp"
@@ -75,12 +76,12 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
   const std::size_t select_at = fft_at + fft.workspace_bytes();
   const std::size_t frame_at = select_at + select.workspace_bytes();
   const HostBlock host(select.host_bytes());
-  const DeviceBuffer memory(frame_at + (in_place ? 0 : frame_bytes));
+  const std::optional<OwnedStream> own = frame.resident ? std::nullopt : std::make_optional<OwnedStream>();
+  const Stream stream = own ? own->get() : frame.stream;
+  const StreamBuffer memory(frame_at + (in_place ? 0 : frame_bytes), stream);
   auto* spectrum = memory.as<std::complex<double>>();
   auto* power = reinterpret_cast<double*>(memory.data() + power_at);
 
-  const std::optional<OwnedStream> own = frame.resident ? std::nullopt : std::make_optional<OwnedStream>();
-  const Stream stream = own ? own->get() : frame.stream;
   WaitOnError waiting(stream);
   const void* samples = frame.samples;
   if (!in_place) {

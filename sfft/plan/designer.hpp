@@ -14,6 +14,7 @@
 #include "kernels/cpu/executors/comb_executor.hpp"
 #include "kernels/cpu/executors/direct_executor.hpp"
 #include "kernels/cpu/executors/flat_executor.hpp"
+#include "kernels/cpu/platform/pool_loan.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/kept.hpp"
@@ -33,14 +34,15 @@ namespace sfft::detail {
 inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
 /// A sparse plan that predicts a larger relative error than this is of no use.
 inline constexpr double kUselessError = 0.5;
-/// Starting more threads than this takes as long as they save.
+/// More threads than this wait for each other longer than they save.
 inline constexpr int kMostPlanningThreads = 8;
 
 template <class Real>
 class Designer {
  public:
   Designer(const Template& tmpl, const PlanOptions& options)
-      : options_(options),
+      : threads_(std::min(thread_count(options.threads), kMostPlanningThreads)),
+        options_(options),
         data_(*tmpl.data()),
         support_(data_),
         design_(std::make_shared<PlanDesign<Real>>(tmpl)) {}
@@ -50,7 +52,6 @@ class Designer {
     PlanInfo& info = design_->info;
     design_->threads = thread_count(options_.threads);
     design_->mean_coefficient = support_.mean_coefficient;
-    design_->errors = exact_errors(support_);
     if (data_.real) design_->self_conjugate = support_.self_conjugate();
     on_device_ = options_.backend == Backend::cuda;
     info.backend = on_device_ ? Backend::cuda : Backend::cpu;
@@ -62,8 +63,6 @@ class Designer {
                                   : predict_dense_us(data_.shape, data_.real);
     prior_ = make_prior(data_, support_, info.reference);
     const PlanKey key = plan_key<Real>(options_, info.reference);
-    if (design_->threads > 1)
-      pool_ = std::make_unique<cpu::ThreadPool>(std::min(design_->threads, kMostPlanningThreads));
     if (!use_kept(key)) choose();
     design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
@@ -80,6 +79,7 @@ class Designer {
 
  private:
   void finish_errors() {
+    if (design_->errors.gain.empty()) design_->errors = exact_errors(support_);
     const ErrorTable& errors = design_->errors;
     if (errors.unbiased()) {
       for (const double gain : errors.gain) design_->root_gain.push_back(static_cast<Real>(std::sqrt(gain)));
@@ -92,7 +92,9 @@ class Designer {
   void use_witness(RowErrors rows) {
     design_->errors = make_error_table(support_, std::move(rows));
     if (options_.witness == Witness::none) return;
-    witness_ = make_witness(support_, !prior_.least_squares(), options_.seed, pool_.get());
+    const bool trimmed = !prior_.least_squares();
+    witness_ = on_device_ ? place_witness(support_, trimmed, options_.seed)
+                          : make_witness(support_, trimmed, options_.seed, threads_.get());
     add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon(),
                 prior_.least_squares() ? TailKnowledge::white
                 : prior_.common_scale  ? TailKnowledge::guessed
@@ -234,7 +236,7 @@ class Designer {
     request.epsilon = std::numeric_limits<Real>::epsilon();
     request.limit_us = limit_us;
     request.seed = options_.seed;
-    request.pool = pool_.get();
+    request.pool = threads_.get();
     request.effort = options_.effort;
     if (on_device_) {
       const int multiprocessors = device_traits(options_.device).multiprocessors;
@@ -377,6 +379,7 @@ class Designer {
     design_->device = std::move(plan);
   }
 
+  cpu::PoolLoan threads_;  ///< for making the plan; first, so that they wake while the others are made
   const PlanOptions& options_;
   const TemplateData& data_;
   bool on_device_ = false;
@@ -388,7 +391,6 @@ class Designer {
   std::optional<FlatPlanData> flat_;
   double flat_us_ = 0, flat_error_ = 0;
   WitnessData witness_;
-  std::unique_ptr<cpu::ThreadPool> pool_;  ///< for making the plan; none for one thread
 };
 
 }  // namespace sfft::detail

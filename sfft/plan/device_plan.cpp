@@ -214,7 +214,7 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& fla
                                                          const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  return sparse_plan<Real>({flat, flags_of(support), errors, witness}, data, options);
+  return sparse_plan<Real>({flat, *data.support, flags_of(support), errors, witness}, data, options);
 }
 
 template <class Real>

@@ -16,42 +16,59 @@ constexpr std::size_t kAxis = 16, kPhases = 3 * kAxis;
 
 }  // namespace
 
-BucketLanes::BucketLanes(const std::array<std::int64_t, 3>& strides, int rank, bool least_squares,
-                         std::vector<LaneBucket> buckets)
-    : strides_(strides),
-      rank_(rank),
-      least_squares_(least_squares),
-      buckets_(std::move(buckets)),
-      roots_{Roots(strides[0]), Roots(strides[1]), Roots(strides[2])},
-      scratch_(std::make_unique_for_overwrite<cpu::BucketScratch>()) {
-  batches_.resize((buckets_.size() + kLanes - 1) / kLanes);
+BucketLanes::BucketLanes(const LaneComb& comb, std::span<const int> members) : comb_(comb) {
+  const std::size_t aliases = comb.coloured ? BucketLanes::aliases(comb.rank) : 0;
+  batches_.resize((members.size() + kLanes - 1) / kLanes);
+  std::size_t doubles = 0, steps = 0;
   for (std::size_t n = 0; n < batches_.size(); ++n) {
     Batch& batch = batches_[n];
     batch.first = n * kLanes;
-    batch.count = std::min(kLanes, buckets_.size() - batch.first);
-    std::size_t members = 1;
+    batch.count = std::min(kLanes, members.size() - batch.first);
+    batch.members = 1;
     for (std::size_t l = 0; l < batch.count; ++l) {
-      members = std::max(members, buckets_[batch.first + l].members.size());
-      batch.near |= !buckets_[batch.first + l].near.empty();
+      batch.present_in_lane[l] = static_cast<std::size_t>(members[batch.first + l]);
+      batch.members = std::max(batch.members, batch.present_in_lane[l]);
     }
-    batch.members = static_cast<int>(members);
-    batch.tail_power.assign(kLanes, 1.0);
-    batch.inverse_power.assign(members * kLanes, 0.0);
-    batch.present.assign(members * kLanes, 0.0);
-    if (batch.near) batch.near_power.assign(cpu::kSystemAliases * kLanes, 0.0);
-    for (std::size_t l = 0; l < batch.count; ++l) {
-      const LaneBucket& bucket = buckets_[batch.first + l];
-      batch.tail_power[l] = bucket.tail;
-      for (std::size_t q = 0; q < bucket.near.size(); ++q) {
-        batch.near_power[q * kLanes + l] = bucket.near[q];
-        batch.tail_power[l] += bucket.near[q];
-      }
-      for (std::size_t m = 0; m < bucket.members.size(); ++m) {
-        if (!least_squares)
-          batch.inverse_power[m * kLanes + l] = 1 / std::max(bucket.members[m].power, 1e-300);
-        batch.present[m * kLanes + l] = 1;
-      }
-    }
+    most_members_ = std::max(most_members_, batch.members);
+    doubles += (2 + 2 * batch.members + aliases) * kLanes;
+    steps += batch.members * kLanes;
+  }
+  memory_.assign(doubles, 0.0);
+  steps_.resize(steps);
+  double* next = memory_.data();
+  std::array<std::int64_t, 3>* next_steps = steps_.data();
+  for (Batch& batch : batches_) {
+    batch.tail_power = next;
+    batch.tail_count = batch.tail_power + kLanes;
+    batch.inverse_power = batch.tail_count + kLanes;
+    batch.present = batch.inverse_power + batch.members * kLanes;
+    batch.near_power = batch.present + batch.members * kLanes;
+    batch.steps = next_steps;
+    std::fill_n(batch.tail_power, kLanes, 1.0);
+    next = batch.near_power + aliases * kLanes;
+    next_steps += batch.members * kLanes;
+  }
+}
+
+BucketLanes::Slot BucketLanes::slot(std::size_t bucket) noexcept {
+  Batch& batch = batches_[bucket / kLanes];
+  const std::size_t lane = bucket % kLanes;
+  Slot slot;
+  slot.steps_ = batch.steps + lane * batch.members;
+  slot.present_ = batch.present + lane;
+  slot.inverse_power_ = batch.inverse_power + lane;
+  slot.tail_power_ = batch.tail_power + lane;
+  slot.tail_count_ = batch.tail_count + lane;
+  slot.near_power_ = batch.near_power + lane;
+  slot.prior_ = !comb_.least_squares;
+  return slot;
+}
+
+void BucketLanes::separate_near(bool level_is_white) noexcept {
+  const auto count = static_cast<int>(aliases(comb_.rank));
+  for (Batch& batch : batches_) {
+    batch.near = cpu::bucket_system_kernels().separate(batch.near_power, count, batch.tail_power,
+                                                       batch.tail_count, level_is_white);
   }
 }
 
@@ -66,31 +83,31 @@ void BucketLanes::number(std::span<const Delay> delays) {
   response_at_.clear();
   tail_at_.clear();
   for (std::size_t i = 0; i < delays.size(); ++i) {
-    response_at_.push_back(delays_.find(delays[i], strides_));
-    for (std::size_t j = 0; j < i && !least_squares_; ++j) {
+    response_at_.push_back(delays_.find(delays[i], comb_.strides));
+    for (std::size_t j = 0; j < i && comb_.coloured; ++j) {
       Delay difference;
       for (std::size_t d = 0; d < 3; ++d) {
         difference[d] = delays[i][d] - delays[j][d];
-        if (difference[d] < 0) difference[d] += strides_[d];
+        if (difference[d] < 0) difference[d] += comb_.strides[d];
       }
-      tail_at_.push_back(differences_.find(difference, strides_));
+      tail_at_.push_back(differences_.find(difference, comb_.strides));
     }
   }
   add_phases();
 }
 
 void BucketLanes::add_responses(Batch& batch) {
-  const auto members = static_cast<std::size_t>(batch.members);
+  const std::size_t members = batch.members;
   std::size_t known = batch.responses.size() / (members * kPair);
   batch.responses.resize(delays_.delays.size() * members * kPair, 0.0);
   for (; known < delays_.delays.size(); ++known) {
     const Delay& delay = delays_.delays[known];
     for (std::size_t l = 0; l < batch.count; ++l) {
-      const LaneBucket& bucket = buckets_[batch.first + l];
-      for (std::size_t m = 0; m < bucket.members.size(); ++m) {
+      const std::array<std::int64_t, 3>* const steps = batch.steps + l * members;
+      for (std::size_t m = 0; m < batch.present_in_lane[l]; ++m) {
         std::complex<double> product = 1;
-        for (std::size_t d = 0; d < static_cast<std::size_t>(rank_); ++d) {
-          if (delay[d] != 0) product = times(product, roots_[d](bucket.members[m].steps[d], delay[d]));
+        for (std::size_t d = 0; d < static_cast<std::size_t>(comb_.rank); ++d) {
+          if (delay[d] != 0) product = times(product, comb_.roots[d](steps[m][d], delay[d]));
         }
         double* pair = &batch.responses[(known * members + m) * kPair + l];
         pair[0] = product.real();
@@ -103,9 +120,9 @@ void BucketLanes::add_responses(Batch& batch) {
 void BucketLanes::add_tails(Batch& batch) {
   std::size_t known = batch.tails.size() / kPair;
   batch.tails.resize(differences_.delays.size() * kPair);
-  const auto side = static_cast<int>(2 * reach(rank_));
-  cpu::NearAliases near{batch.near_power.data(), {1, 1, 1}};
-  for (int d = 3 - rank_; d < 3; ++d) near.extents[d] = side;
+  const auto side = static_cast<int>(2 * reach(comb_.rank));
+  cpu::NearAliases near{batch.near_power, {1, 1, 1}};
+  for (int d = 3 - comb_.rank; d < 3; ++d) near.extents[d] = side;
   for (; known < differences_.delays.size(); ++known) {
     const double* const phases = &phases_[known * kPhases];
     const double* const axes[3] = {phases, phases + kAxis, phases + 2 * kAxis};
@@ -114,11 +131,11 @@ void BucketLanes::add_tails(Batch& batch) {
 }
 
 void BucketLanes::add_phases() {
-  const auto side = 2 * reach(rank_);
+  const auto side = 2 * reach(comb_.rank);
   for (std::size_t known = phases_.size() / kPhases; known < differences_.delays.size(); ++known) {
     // The box is laid out for the last dimensions, so that it is contiguous for any rank.
     for (int d = 0; d < 3; ++d) {
-      const int axis = d - (3 - rank_);
+      const int axis = d - (3 - comb_.rank);
       phases_.resize(phases_.size() + kAxis, 0.0);
       double* const phase = &phases_[phases_.size() - kAxis];
       if (axis < 0) {
@@ -126,10 +143,10 @@ void BucketLanes::add_phases() {
         continue;
       }
       const auto a = static_cast<std::size_t>(axis);
-      const std::int64_t n = strides_[a];
-      std::int64_t step = floor_mod(-reach(rank_), n);
+      const std::int64_t n = comb_.strides[a];
+      std::int64_t step = floor_mod(-reach(comb_.rank), n);
       for (std::int64_t q = 0; q < side; ++q) {
-        const std::complex<double> root = roots_[a](step, differences_.delays[known][a]);
+        const std::complex<double> root = comb_.roots[a](step, differences_.delays[known][a]);
         phase[2 * q] = root.real();
         phase[2 * q + 1] = root.imag();
         if (++step == n) step = 0;
@@ -138,30 +155,38 @@ void BucketLanes::add_phases() {
   }
 }
 
+cpu::BucketScratch BucketLanes::scratch(std::size_t delays) {
+  const auto side = static_cast<int>(std::max(delays, most_members_));
+  const auto doubles = static_cast<std::size_t>(cpu::BucketScratch::doubles(side));
+  if (scratch_.size() < doubles) scratch_.resize(doubles);
+  return {side, scratch_.data()};
+}
+
 cpu::BucketSystems BucketLanes::prepare(Batch& batch, std::size_t delays) {
   add_responses(batch);
   if (batch.near) add_tails(batch);
   cpu::BucketSystems systems{};
   systems.delays = static_cast<int>(delays);
-  systems.members = batch.members;
+  systems.members = static_cast<int>(batch.members);
   systems.responses = batch.responses.data();
   systems.response_at = response_at_.data();
   systems.tails = batch.near ? batch.tails.data() : nullptr;
   systems.tail_at = tail_at_.data();
-  systems.tail_power = batch.tail_power.data();
-  systems.inverse_power = batch.inverse_power.data();
-  systems.present = batch.present.data();
-  systems.least_squares = least_squares_;
+  systems.tail_power = batch.tail_power;
+  systems.inverse_power = batch.inverse_power;
+  systems.present = batch.present;
+  systems.least_squares = comb_.least_squares;
   return systems;
 }
 
 bool BucketLanes::variances(std::span<const Delay> delays,
                             const std::function<void(std::size_t, const double*)>& visit) {
   number(delays);
+  const cpu::BucketScratch scratch = this->scratch(delays.size());
   double variance[cpu::kSystemMost * kLanes];
   for (Batch& batch : batches_) {
     const cpu::BucketSystems systems = prepare(batch, delays.size());
-    if (!cpu::bucket_system_kernels().variances(systems, *scratch_, variance)) return false;
+    if (!cpu::bucket_system_kernels().variances(systems, scratch, variance)) return false;
     for (std::size_t l = 0; l < batch.count; ++l) visit(batch.first + l, variance + l);
   }
   return true;
@@ -170,17 +195,18 @@ bool BucketLanes::variances(std::span<const Delay> delays,
 bool BucketLanes::rows(std::span<const Delay> delays,
                        const std::function<void(std::size_t, const Rows&)>& visit) {
   number(delays);
-  const auto most = static_cast<std::size_t>(cpu::kSystemMost);
-  std::vector<double> variance(most * kLanes), weights(most * most * kPair), noise(most * kLanes);
-  std::vector<double> bias(most * kLanes), response(most * kLanes);
+  const cpu::BucketScratch scratch = this->scratch(delays.size());
+  const std::size_t table = most_members_ * kLanes;
+  std::vector<double> memory(4 * table + most_members_ * delays.size() * kPair);
+  double *const variance = memory.data(), *const noise = variance + table, *const bias = noise + table;
+  double *const response = bias + table, *const weights = response + table;
   for (Batch& batch : batches_) {
     const cpu::BucketSystems systems = prepare(batch, delays.size());
     const cpu::BucketSystemKernels& kernels = cpu::bucket_system_kernels();
-    if (!kernels.variances(systems, *scratch_, variance.data())) return false;
-    kernels.rows(systems, *scratch_, weights.data(), noise.data(), bias.data(), response.data());
+    if (!kernels.variances(systems, scratch, variance)) return false;
+    kernels.rows(systems, scratch, weights, noise, bias, response);
     for (std::size_t l = 0; l < batch.count; ++l) {
-      visit(batch.first + l, {weights.data(), noise.data(), bias.data(), response.data(), static_cast<int>(l),
-                              systems.delays});
+      visit(batch.first + l, {weights, noise, bias, response, static_cast<int>(l), systems.delays});
     }
   }
   return true;

@@ -7,7 +7,6 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -19,24 +18,62 @@ namespace sfft::detail {
 
 using Delay = std::array<std::int64_t, 3>;
 
-/// One bucket's problem. Frequencies are given by their steps q from the bucket's own: f = bucket + q∘B.
-struct LaneBucket {
-  struct Member {
-    std::array<std::int64_t, 3> steps;
-    double power;  ///< prior E|X|²; 0 for least squares
-  };
-  std::vector<Member> members;
-  /// Power of the aliases at steps −reach … reach−1 in every dimension of the shape, row-major; empty: none.
-  std::vector<double> near;
-  double tail = 0;  ///< power of everything else that aliases here; 1 for least squares
+/// What buckets of one comb have in common.
+struct LaneComb {
+  std::array<std::int64_t, 3> strides;
+  std::array<Roots, 3> roots;  ///< of these orders
+  int rank;
+  bool least_squares;
+  bool coloured;  ///< there may be near aliases
 };
 
 class BucketLanes {
  public:
-  /// `strides` are those of the comb. Buckets with the same number of members should come one after the
-  /// other.
-  BucketLanes(const std::array<std::int64_t, 3>& strides, int rank, bool least_squares,
-              std::vector<LaneBucket> buckets);
+  /// One bucket for each number of `members`. Buckets with the same number should come one after the other.
+  /// The comb must stay.
+  BucketLanes(const LaneComb& comb, std::span<const int> members);
+
+  /// Powers of one bucket's near aliases.
+  class Near {
+   public:
+    explicit Near(double* first) noexcept : first_(first) {}
+    double& operator[](std::size_t alias) const noexcept { return first_[alias * cpu::kSystemLanes]; }
+
+   private:
+    double* first_;
+  };
+  /// Where one bucket's problem goes: all of its members, and its tail. Frequencies are given by their steps
+  /// q from the bucket's own: f = bucket + q∘B.
+  class Slot {
+   public:
+    /// `power`: prior E|X|²; not used for least squares.
+    void set_member(std::size_t m, const std::array<std::int64_t, 3>& steps, double power) noexcept {
+      steps_[m] = steps;
+      present_[m * kLanes] = 1;
+      if (prior_) inverse_power_[m * kLanes] = 1 / (power > 1e-300 ? power : 1e-300);
+    }
+    std::array<std::int64_t, 3> steps(std::size_t m) const noexcept { return steps_[m]; }
+    /// Power of everything else that aliases here, and how many frequencies that are. For least squares the
+    /// power is 1, which is preset.
+    void set_tail(double power, double frequencies) noexcept {
+      *tail_power_ = power;
+      *tail_count_ = frequencies;
+    }
+    /// What of that power the near aliases have: those at steps −reach … reach−1 in every dimension of the
+    /// shape, row-major. Preset to none.
+    Near near() const noexcept { return Near(near_power_); }
+
+   private:
+    friend class BucketLanes;
+    static constexpr auto kLanes = static_cast<std::size_t>(cpu::kSystemLanes);
+    std::array<std::int64_t, 3>* steps_;
+    double *present_, *inverse_power_, *tail_power_, *tail_count_, *near_power_;
+    bool prior_;
+  };
+  Slot slot(std::size_t bucket) noexcept;
+  /// Once all slots are filled: decides what near aliases count with their phases; see
+  /// cpu::BucketSystemKernels::separate.
+  void separate_near(bool level_is_white) noexcept;
 
   /// visit(bucket, variances) gets E|X̂ − X|² of every member, kSystemLanes apart. False, before all were
   /// visited, where least squares cannot tell the members of a bucket apart.
@@ -57,16 +94,18 @@ class BucketLanes {
   };
   bool rows(std::span<const Delay> delays, const std::function<void(std::size_t, const Rows&)>& visit);
 
-  /// Steps to either side that `near` holds.
+  /// Steps to either side that near aliases have, and how many these are in all dimensions.
   static std::int64_t reach(int rank) noexcept { return rank == 3 ? 2 : 4; }
+  static std::size_t aliases(int rank) noexcept { return rank == 1 ? 8 : 64; }
 
  private:
   /// Eight buckets.
   struct Batch {
-    std::size_t first = 0, count = 0;
-    int members = 0;
+    std::size_t first = 0, count = 0, members = 0;
     bool near = false;
-    std::vector<double> tail_power, inverse_power, present, near_power;
+    double *tail_power, *tail_count, *inverse_power, *present, *near_power;
+    std::array<std::int64_t, 3>* steps;  ///< [lane][member]
+    std::array<std::size_t, 8> present_in_lane{};
     std::vector<double> responses, tails;  ///< one entry per delay or difference that was asked for
   };
   /// Numbers delays, or differences of delays, in the order in which they come up.
@@ -80,21 +119,22 @@ class BucketLanes {
   };
 
   void number(std::span<const Delay> delays);
+  /// Room for systems of so many delays.
+  cpu::BucketScratch scratch(std::size_t delays);
   cpu::BucketSystems prepare(Batch& batch, std::size_t delays);
   void add_responses(Batch& batch);
   void add_tails(Batch& batch);
   void add_phases();
 
-  std::array<std::int64_t, 3> strides_;
-  int rank_;
-  bool least_squares_;
-  std::vector<LaneBucket> buckets_;
-  std::array<Roots, 3> roots_;
+  const LaneComb& comb_;
   std::vector<Batch> batches_;
+  std::vector<double> memory_;  ///< that batches point to
+  std::vector<std::array<std::int64_t, 3>> steps_;
+  std::size_t most_members_ = 1;
   Numbers delays_, differences_;
   std::vector<double> phases_;              ///< of the near aliases, per difference
   std::vector<int> response_at_, tail_at_;  ///< of the delays being looked at
-  std::unique_ptr<cpu::BucketScratch> scratch_;
+  std::vector<double> scratch_;
 };
 
 }  // namespace sfft::detail

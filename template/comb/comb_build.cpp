@@ -3,6 +3,8 @@
 // the tail.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "kernels/base/turns.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
@@ -10,22 +12,54 @@
 
 namespace sfft::detail {
 
-std::vector<std::complex<double>> CombModel::own_phases(std::int64_t bucket,
-                                                        std::span<const Delay> delays) const {
-  const std::array<std::int64_t, 3> base = coordinates_of(bucket);
-  const Shape& shape = folding_->support().shape;
-  std::vector<std::complex<double>> phases;
-  for (const Delay& delay : delays) {
-    std::complex<double> product = 1;
-    for (int d = 0; d < shape.rank(); ++d) {
-      const auto at = static_cast<std::size_t>(d);
-      if (delay[at] != 0 && base[at] != 0)
-        product = times(product, root_of_turns(turns_of(base[at], delay[at], shape[d])));
+/// Phases exp(2πi Σ_d b_d τ_jd/n_d) of buckets b, from a table per dimension unless few of it would be used.
+class CombModel::OwnPhases {
+ public:
+  OwnPhases(const CombModel& model, std::span<const Delay> delays) : model_(model), delays_(delays) {
+    const Shape& shape = model.folding_->support().shape;
+    for (std::size_t d = 0; d < tables_.size(); ++d) {
+      const auto extent = static_cast<std::size_t>(model.buckets_[d]);
+      if (extent > 2 * model.own_.size()) continue;
+      std::vector<std::complex<double>>& table = tables_[d];
+      table.resize(extent * delays.size());
+      for (std::size_t j = 0; j < delays.size(); ++j) {
+        std::complex<double>* const to = &table[j * extent];
+        to[0] = 1;
+        // Each is the product of two before it, the first of which is a power of two: errors grow with the
+        // logarithm of the extent.
+        for (std::size_t power = 1; power < extent; power *= 2) {
+          const std::complex<double> root = root_of_turns(
+              turns_of(static_cast<std::int64_t>(power), delays[j][d], shape[static_cast<int>(d)]));
+          for (std::size_t b = power; b < std::min(2 * power, extent); ++b)
+            to[b] = times(root, to[b - power]);
+        }
+      }
     }
-    phases.push_back(product);
   }
-  return phases;
-}
+
+  /// phases[j] of one bucket.
+  void of(std::int64_t bucket, std::vector<std::complex<double>>& phases) const {
+    const std::array<std::int64_t, 3> base = model_.coordinates_of(bucket);
+    const Shape& shape = model_.folding_->support().shape;
+    for (std::size_t j = 0; j < delays_.size(); ++j) {
+      std::complex<double> product = 1;
+      for (std::size_t d = 0; d < static_cast<std::size_t>(shape.rank()); ++d) {
+        if (delays_[j][d] == 0 || base[d] == 0) continue;
+        product =
+            times(product, tables_[d].empty()
+                               ? root_of_turns(turns_of(base[d], delays_[j][d], shape[static_cast<int>(d)]))
+                               : tables_[d][j * static_cast<std::size_t>(model_.buckets_[d]) +
+                                            static_cast<std::size_t>(base[d])]);
+      }
+      phases[j] = product;
+    }
+  }
+
+ private:
+  const CombModel& model_;
+  std::span<const Delay> delays_;
+  std::array<std::vector<std::complex<double>>, 3> tables_;  ///< [delay][bucket]
+};
 
 CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool* pool) {
   Built built;
@@ -41,7 +75,7 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
   data.noise_gain.resize(k);
   data.bias.resize(k);
   data.response.resize(k);
-  std::vector<std::size_t> groups = ranking_;
+  std::vector<std::size_t> groups = own_;
   Part alone;
   if (least_squares_) {
     const auto lone = std::stable_partition(groups.begin(), groups.end(),
@@ -56,12 +90,13 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
   // Lanes are as long as their fullest bucket.
   std::stable_sort(groups.begin(), groups.end(),
                    [&](std::size_t a, std::size_t b) { return groups_[a].count > groups_[b].count; });
-  constexpr std::size_t kTogether = 96;  // whatever the threads, so that sums do not depend on them
+  const OwnPhases phases(*this, delays);
+  constexpr std::size_t kTogether = 48;  // whatever the threads, so that sums do not depend on them
   std::vector<Part> parts((groups.size() + kTogether - 1) / kTogether);
   cpu::for_each(pool, parts.size() + 1, [&](std::size_t n, int) {
     if (n == 0) return weigh_empty_buckets(data);
     const std::size_t first = (n - 1) * kTogether;
-    parts[n - 1] = build_part({&groups[first], std::min(kTogether, groups.size() - first)}, data);
+    parts[n - 1] = build_part({&groups[first], std::min(kTogether, groups.size() - first)}, phases, data);
   });
   parts.push_back(alone);
   double gains = 0;
@@ -108,16 +143,15 @@ void CombModel::build_alone(const Group& group, CombData& data, Part& part) cons
   count_row(data, coefficient, 1 / static_cast<double>(r), part);
 }
 
-CombModel::Part CombModel::build_part(std::span<const std::size_t> groups, CombData& data) const {
+CombModel::Part CombModel::build_part(std::span<const std::size_t> groups, const OwnPhases& own_phases,
+                                      CombData& data) const {
   Part part;
-  std::vector<LaneBucket> buckets;
-  buckets.reserve(groups.size());
-  for (const std::size_t g : groups) buckets.push_back(describe(groups_[g]));
-  BucketLanes lanes(strides_, data.shape.rank(), least_squares_, std::move(buckets));
+  const std::unique_ptr<BucketLanes> lanes = pack(groups);
   const std::size_t r = data.delays.size();
-  part.solvable = lanes.rows(data.delays, [&](std::size_t n, const BucketLanes::Rows& solved) {
+  std::vector<std::complex<double>> phases(r);
+  part.solvable = lanes->rows(data.delays, [&](std::size_t n, const BucketLanes::Rows& solved) {
     const Group& group = groups_[groups[n]];
-    const std::vector<std::complex<double>> phases = own_phases(group.bucket, data.delays);
+    own_phases.of(group.bucket, phases);
     for (std::size_t i = 0; i < group.count; ++i) {
       const SupportMember& of = member(group, i);
       if (of.conjugate) continue;
@@ -145,23 +179,30 @@ CombModel::Part CombModel::build_part(std::span<const std::size_t> groups, CombD
 
 void CombModel::weigh_empty_buckets(CombData& data) const {
   std::vector<double> tails = folding_->tails(buckets_);
-  std::vector<char> occupied(tails.size(), 0);
-  for (const Group& group : groups_) {
-    occupied[static_cast<std::size_t>(group.bucket)] = 1;
-    tails[static_cast<std::size_t>(group.bucket)] = group.tail;
-  }
   double total = 0;
-  for (const double tail : tails) total += tail;
-  const double negligible = 1e-9 * total / static_cast<double>(tails.size());
-  double empty = 0;
-  for (std::size_t b = 0; b < tails.size(); ++b) empty += !occupied[b] && tails[b] > negligible;
-  data.bucket_weight.assign(tails.size(), 0.0);
-  const double unscaled = aliases();
-  for (std::size_t b = 0; b < tails.size(); ++b) {
-    if (occupied[b] || !(tails[b] > negligible)) continue;
-    data.bucket_weight[b] =
-        unscaled * unscaled / (tails[b] * empty * static_cast<double>(data.delay_count()));
+  for (const Group& group : groups_) {
+    double& tail = tails[static_cast<std::size_t>(group.bucket)];
+    total += tail_without(tail, group.held);
+    tail = 0;  // occupied
   }
+  // Several sums side by side, each of which waits for itself.
+  constexpr std::size_t kSums = 8;
+  const auto sum = [&](const auto& term) {
+    std::array<double, kSums> sums{};
+    std::size_t b = 0;
+    for (; b + kSums <= tails.size(); b += kSums) {
+      for (std::size_t s = 0; s < kSums; ++s) sums[s] += term(tails[b + s]);
+    }
+    for (; b < tails.size(); ++b) sums[0] += term(tails[b]);
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+  };
+  total += sum([](double tail) { return tail; });
+  const double negligible = 1e-9 * total / static_cast<double>(tails.size());
+  const double empty = sum([&](double tail) { return tail > negligible ? 1.0 : 0.0; });
+  const double weight = aliases() * aliases() / (empty * static_cast<double>(data.delay_count()));
+  for (double& tail : tails)
+    tail = weight / (tail > negligible ? tail : std::numeric_limits<double>::infinity());
+  data.bucket_weight = std::move(tails);
   data.tail_energy_per_scale = total;
 }
 

@@ -17,6 +17,9 @@ namespace {
 
 /// Fewer empty buckets than this say too little about the tail.
 constexpr std::int64_t kMinEmpty = 8;
+/// Coefficients that tell grids apart for a quick plan; of twice as many or more, only every second or nth is
+/// looked at.
+constexpr std::int64_t kLookedAt = 256;
 
 bool smooth(std::int64_t n) {
   for (const std::int64_t prime : {2, 3, 5, 7}) {
@@ -45,9 +48,14 @@ class Lister {
         request_(request),
         least_squares_(prior_.least_squares()),
         step_(support_.real ? 2 : 1) {
-    for (std::size_t i = 0; i < support_.members.size() && !least_squares_; ++i) {
+    if (least_squares_) return;
+    const std::int64_t apart =
+        request.effort == PlanEffort::quick ? std::max<std::int64_t>(1, support_.k / kLookedAt) : 1;
+    std::int64_t counted = 0;
+    for (std::size_t i = 0; i < support_.members.size(); ++i) {
       const SupportMember& member = support_.members[i];
       if (member.conjugate || member.coefficient == support_.mean_coefficient) continue;
+      if (counted++ % apart != 0) continue;
       own_.push_back(i);
       own_power_.push_back(prior_.support_power[static_cast<std::size_t>(member.coefficient)]);
       power_ += own_power_.back();
@@ -96,8 +104,22 @@ class Lister {
   };
   /// What the template has in a bucket.
   struct Content {
+    float tail = 0;  ///< what the tail's model says at the members
     std::int32_t members = 0;
-    double tail = 0;  ///< what the tail's model says at these
+  };
+  /// The members of a grid's buckets; for each coefficient looked at those in its own bucket, and the tail
+  /// that aliases onto it. The last two are empty for least squares.
+  struct Crowding {
+    std::int64_t occupied = 0, largest = 0;
+    std::vector<std::int32_t> members;
+    std::vector<double> tail;
+  };
+  /// Of one thread.
+  struct Scratch {
+    std::vector<Content> in_bucket;  ///< of the grid being looked at; nothing in between
+    std::vector<std::int32_t> bucket, at;
+    Crowding crowding;
+    Folding::Scratch folding;
   };
 
   std::int64_t whole_steps(std::int64_t delays) const { return (delays + step_ - 1) / step_ * step_; }
@@ -127,7 +149,7 @@ class Lister {
     for (const Bounded& grid : bounded) grids.push_back(grid.grid);
     folding_.prepare(grids, request_.pool);
     std::vector<std::vector<CombCandidate>> of(grids.size());
-    contents_.resize(request_.pool != nullptr ? static_cast<std::size_t>(request_.pool->threads()) : 1);
+    scratch_.resize(request_.pool != nullptr ? static_cast<std::size_t>(request_.pool->threads()) : 1);
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
       add_grid(grids[g], of[g], static_cast<std::size_t>(thread));
     });
@@ -135,14 +157,6 @@ class Lister {
       candidates_.insert(candidates_.end(), some.begin(), some.end());
     return std::move(candidates_);
   }
-
-  /// The members of a grid's buckets; for each coefficient but f = 0 those in its own bucket, and the tail
-  /// that aliases onto it. The last two are empty for least squares.
-  struct Crowding {
-    std::int64_t occupied = 0, largest = 0;
-    std::vector<std::int32_t> members;
-    std::vector<double> tail;
-  };
 
   /// A bound on Σ E|error|² with r delays at random, without looking at phases: Σ min(tail/(r + 1 − members),
   /// power), the denominator at least 1. A coefficient counts with its power up to some r, and with its tail
@@ -186,36 +200,42 @@ class Lister {
     std::size_t r_ = 0;
   };
 
-  Crowding look_at(const std::array<std::int64_t, 3>& grid, std::vector<Content>& in_bucket) const {
-    Crowding crowding;
-    const std::vector<std::int32_t> bucket = folding_.buckets_of_members(grid);
+  const Crowding& look_at(const std::array<std::int64_t, 3>& grid, Scratch& scratch) const {
+    Crowding& crowding = scratch.crowding;
+    crowding.occupied = crowding.largest = 0;
+    const std::vector<std::int32_t>& bucket = scratch.bucket;
+    folding_.buckets_of_members(grid, scratch.bucket);
     const auto buckets = static_cast<std::size_t>(grid[0] * grid[1] * grid[2]);
-    if (in_bucket.size() < buckets) in_bucket.resize(buckets);
-    const std::span<const double> tail = folding_.tail_at_members();
+    if (scratch.in_bucket.size() < buckets) scratch.in_bucket.resize(buckets);
+    Content* const in_bucket = scratch.in_bucket.data();
+    const double* const tail = folding_.tail_at_members().data();
+    std::int32_t occupied = 0, largest = 0;
     for (std::size_t i = 0; i < bucket.size(); ++i) {
-      Content& content = in_bucket[static_cast<std::size_t>(bucket[i])];
-      crowding.occupied += content.members == 0;
-      crowding.largest = std::max<std::int64_t>(crowding.largest, ++content.members);
-      content.tail += tail[i];
+      Content& content = in_bucket[bucket[i]];
+      occupied += content.members == 0;
+      largest = std::max(largest, ++content.members);
+      content.tail += static_cast<float>(tail[i]);
     }
+    crowding.occupied = occupied;
+    crowding.largest = largest;
     if (!least_squares_) {
-      std::vector<std::int32_t> at(own_.size());
-      for (std::size_t i = 0; i < own_.size(); ++i) at[i] = bucket[own_[i]];
-      crowding.tail = folding_.tails_of(at, grid);
+      scratch.at.resize(own_.size());
+      for (std::size_t i = 0; i < own_.size(); ++i) scratch.at[i] = bucket[own_[i]];
+      folding_.tails_of(scratch.at, grid, scratch.folding, crowding.tail);
       crowding.members.resize(own_.size());
-      for (std::size_t i = 0; i < at.size(); ++i) {
-        const Content& content = in_bucket[static_cast<std::size_t>(at[i])];
+      for (std::size_t i = 0; i < own_.size(); ++i) {
+        const Content& content = in_bucket[scratch.at[i]];
         crowding.members[i] = std::min(content.members, static_cast<std::int32_t>(CombModel::kMaxDelays));
-        crowding.tail[i] = std::max(0.0, crowding.tail[i] - content.tail);
+        crowding.tail[i] = std::max(0.0, crowding.tail[i] - static_cast<double>(content.tail));
       }
     }
-    for (const std::int32_t b : bucket) in_bucket[static_cast<std::size_t>(b)] = {};
+    for (const std::int32_t b : bucket) in_bucket[b] = {};
     return crowding;
   }
 
   void add_grid(const std::array<std::int64_t, 3>& grid, std::vector<CombCandidate>& candidates,
                 std::size_t thread = 0) {
-    const Crowding crowding = look_at(grid, contents_[thread]);
+    const Crowding& crowding = look_at(grid, scratch_[thread]);
     const std::int64_t buckets = grid[0] * grid[1] * grid[2];
     const std::int64_t empty = buckets - crowding.occupied;
     if (empty < std::max(kMinEmpty, buckets / 8)) return;
@@ -244,10 +264,9 @@ class Lister {
   std::int64_t most_ = 0;  ///< buckets
   double power_ = 0;
   std::vector<CombCandidate> candidates_;
-  std::vector<std::size_t> own_;  ///< members that are coefficients other than f = 0
+  std::vector<std::size_t> own_;  ///< members looked at: coefficients other than f = 0, or a sample of them
   std::vector<double> own_power_;
-  std::vector<std::vector<Content>> contents_{
-      1};  ///< per thread, of the grid being looked at; nothing in between
+  std::vector<Scratch> scratch_{1};  ///< per thread
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "template/comb/comb_model.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "kernels/base/index.hpp"
@@ -36,45 +37,89 @@ CombModel::CombModel(std::shared_ptr<const Folding> folding, const std::array<st
   for (int d = 0; d < 3; ++d) {
     strides_[static_cast<std::size_t>(d)] = support.shape[d] / buckets[static_cast<std::size_t>(d)];
   }
+  comb_ = {strides_,
+           {Roots(strides_[0]), Roots(strides_[1]), Roots(strides_[2])},
+           support.shape.rank(),
+           least_squares_,
+           !least_squares_ && !folding_->white()};
   const std::vector<std::int32_t> bucket = folding_->buckets_of_members(buckets);
   // Groups in the order in which their buckets come up, then members group by group.
   std::vector<std::int32_t> group_of(static_cast<std::size_t>(bucket_count()), -1);
-  std::vector<std::int32_t> flat;
+  groups_.reserve(bucket.size());
   for (std::size_t i = 0; i < bucket.size(); ++i) {
     std::int32_t& g = group_of[static_cast<std::size_t>(bucket[i])];
     if (g < 0) {
       g = static_cast<std::int32_t>(groups_.size());
       groups_.push_back({bucket[i], 0, 0, false, 0});
-      flat.push_back(bucket[i]);
     }
     Group& group = groups_[static_cast<std::size_t>(g)];
     ++group.count;
     group.own |= !support.members[i].conjugate;
-    group.tail += folding_->tail_at_members()[i];
+    group.held += folding_->tail_at_members()[i];
   }
   std::size_t placed = 0;
-  for (Group& group : groups_) {
-    group.first = placed;
-    placed += group.count;
-  }
-  order_.resize(bucket.size());
-  std::vector<std::size_t> filled(groups_.size(), 0);
-  for (std::size_t i = 0; i < bucket.size(); ++i) {
-    const auto g = static_cast<std::size_t>(group_of[static_cast<std::size_t>(bucket[i])]);
-    order_[groups_[g].first + filled[g]++] = i;
-  }
-  const std::vector<double> tails = folding_->tails_of(flat, buckets);
-  // Least squares fails first where many frequencies share a bucket; with a prior the error follows the tail.
-  std::vector<std::pair<double, std::size_t>> ranked;
+  std::vector<std::int32_t> flat;
+  flat.reserve(groups_.size());
+  own_.reserve(groups_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     Group& group = groups_[g];
-    group.tail = std::max(tails[g] - group.tail, kFloor * tails[g]);
+    group.first = placed;
+    placed += group.count;
     largest_group_ = std::max(largest_group_, static_cast<std::int64_t>(group.count));
-    if (group.own) ranked.emplace_back(least_squares_ ? -static_cast<double>(group.count) : -group.tail, g);
+    if (!group.own) continue;
+    own_.push_back(g);
+    flat.push_back(static_cast<std::int32_t>(group.bucket));
   }
-  std::sort(ranked.begin(), ranked.end());
-  ranking_.reserve(ranked.size());
-  for (const auto& [key, g] : ranked) ranking_.push_back(g);
+  order_.resize(bucket.size());
+  for (std::size_t i = 0; i < bucket.size(); ++i)
+    order_[groups_[static_cast<std::size_t>(group_of[static_cast<std::size_t>(bucket[i])])].first++] =
+        static_cast<std::uint32_t>(i);
+  for (Group& group : groups_) group.first -= group.count;
+  const std::vector<double> tails = folding_->tails_of(flat, buckets);
+  for (std::size_t n = 0; n < own_.size(); ++n) {
+    Group& group = groups_[own_[n]];
+    group.tail = tail_without(tails[n], group.held);
+  }
+}
+
+double CombModel::tail_without(double tail, double held) noexcept {
+  return std::max(tail - held, kFloor * tail);
+}
+
+/// Least squares fails first where many frequencies share a bucket; with a prior the error follows the tail.
+/// Sorted into narrow bins first, then within these: a third of the time of a sort of the whole.
+void CombModel::rank() {
+  if (!ranking_.empty() || own_.empty()) return;
+  const auto key = [&](const Group& group) {
+    return least_squares_ ? static_cast<double>(group.count) : group.tail;
+  };
+  double largest = 1e-300;
+  for (const std::size_t g : own_) largest = std::max(largest, key(groups_[g]));
+  // What is positive is ordered like its bits: the exponent and six more.
+  constexpr std::uint32_t kBits = 17, kOne = std::bit_cast<std::uint32_t>(1.0F) >> kBits, kBins = 2048;
+  const double unit = 1 / largest;
+  std::vector<std::uint16_t> bins;
+  bins.reserve(own_.size());
+  std::vector<std::uint32_t> begins(kBins + 1, 0);
+  for (const std::size_t g : own_) {
+    const auto relative = static_cast<float>(key(groups_[g]) * unit);
+    const std::uint32_t bin = kOne - (std::bit_cast<std::uint32_t>(relative) >> kBits);
+    bins.push_back(static_cast<std::uint16_t>(std::min(bin, kBins - 1)));
+    ++begins[bins.back() + 1U];
+  }
+  for (std::uint32_t bin = 0; bin < kBins; ++bin) begins[bin + 1] += begins[bin];
+  ranking_.resize(own_.size());
+  for (std::size_t n = 0; n < own_.size(); ++n) ranking_[begins[bins[n]]++] = own_[n];
+  std::size_t first = 0;
+  for (std::uint32_t bin = 0; bin < kBins; ++bin) {  // begins[bin] is where the next bin begins by now
+    const std::size_t last = begins[bin];
+    if (last > first + 1) {
+      std::stable_sort(ranking_.begin() + static_cast<std::ptrdiff_t>(first),
+                       ranking_.begin() + static_cast<std::ptrdiff_t>(last),
+                       [&](std::size_t a, std::size_t b) { return key(groups_[a]) > key(groups_[b]); });
+    }
+    first = last;
+  }
 }
 
 std::array<std::int64_t, 3> CombModel::coordinates_of(std::int64_t bucket) const noexcept {
@@ -86,7 +131,10 @@ std::array<std::int64_t, 3> CombModel::coordinates_of(std::int64_t bucket) const
   return at;
 }
 
-void CombModel::find_aliases(const Group& group, LaneBucket& bucket) const {
+/// The power of the near aliases of a bucket, and of all.
+void CombModel::add_tail(const Group& group, BucketLanes::Slot& slot) const {
+  slot.set_tail(group.tail, aliases() - static_cast<double>(group.count));
+  if (folding_->white()) return;
   const Shape& shape = folding_->support().shape;
   const CellGrid& grid = folding_->cells();
   const std::array<std::int64_t, 3> base = coordinates_of(group.bucket);
@@ -114,77 +162,69 @@ void CombModel::find_aliases(const Group& group, LaneBucket& bucket) const {
     return d < rank ? static_cast<std::size_t>(step + reach) : std::size_t{0};
   };
   const std::size_t sides[3] = {side, rank > 1 ? side : 1, rank > 2 ? side : 1};
-  bucket.near.assign(sides[0] * sides[1] * sides[2], 0.0);
-  double sum = 0;
+  const BucketLanes::Near box = slot.near();
   const double* const tail = folding_->prior().tail.power.data();
   for (std::int64_t q0 = lowest[0]; q0 <= highest[0]; ++q0) {
     for (std::int64_t q1 = lowest[1]; q1 <= highest[1]; ++q1) {
-      const std::int64_t row = cells[0][at(0, q0)] * cell_count[1] + cells[1][at(1, q1)];
-      double* const to = &bucket.near[(at(0, q0) * sides[1] + at(1, q1)) * sides[2]];
+      const double* const row =
+          tail + (cells[0][at(0, q0)] * cell_count[1] + cells[1][at(1, q1)]) * cell_count[2];
+      const std::size_t to = (at(0, q0) * sides[1] + at(1, q1)) * sides[2];
       for (std::int64_t q2 = lowest[2]; q2 <= highest[2]; ++q2)
-        to[at(2, q2)] = tail[row * cell_count[2] + cells[2][at(2, q2)]];
+        box[to + at(2, q2)] = row[cells[2][at(2, q2)]];
     }
   }
-  for (const LaneBucket::Member& member : bucket.members) {
+  for (std::size_t i = 0; i < group.count; ++i) {
+    const std::array<std::int64_t, 3> steps = slot.steps(i);
     std::size_t n = 0;
     bool near = true;
     for (std::size_t d = 0; d < rank; ++d) {
       // Steps are in [0, stride); the near ones wrap around.
-      std::int64_t step = member.steps[d];
+      std::int64_t step = steps[d];
       if (step > highest[d]) step -= strides_[d];
       near &= step >= lowest[d];
       n = n * side + static_cast<std::size_t>(std::max<std::int64_t>(0, step + reach));
     }
-    if (near) bucket.near[n] = 0;
+    if (near) box[n] = 0;
   }
-  double near_count = 0;
-  for (const double power : bucket.near) {
-    sum += power;
-    near_count += power > 0;
-  }
-  // A tail that is level over all aliases is white between delays. What the near ones have above the level of
-  // the others is what depends on phases. The change since a reference is only guessed, and counts as a
-  // whole: its scale is found less surely from white rows.
-  if (!folding_->prior().common_scale) {
-    const double far_count = aliases() - static_cast<double>(group.count) - near_count;
-    const double level = far_count > 0 ? std::max(0.0, group.tail - sum) / far_count : 0;
-    sum = 0;
-    for (double& power : bucket.near) {
-      power = std::max(0.0, power - level);
-      sum += power;
-    }
-  }
-  // Where the near aliases are a small part of the tail, their phases are not worth modelling.
-  bucket.tail = group.tail;
-  if (sum < 0.2 * group.tail) {
-    bucket.near.clear();
-    return;
-  }
-  // A little of the tail stays white: no model of a spectrum is exact.
-  bucket.tail = std::max(group.tail - sum, 1e-3 * group.tail);
 }
 
-LaneBucket CombModel::describe(const Group& group) const {
-  LaneBucket bucket;
-  bucket.tail = 1;
+std::array<std::int64_t, 3> CombModel::steps_of(const SupportMember& of) const noexcept {
+  std::array<std::int64_t, 3> steps;
+  for (std::size_t d = 0; d < 3; ++d) {
+    steps[d] = of.f[d] < 0x7fffffff && buckets_[d] < 0x7fffffff
+                   ? static_cast<std::uint32_t>(of.f[d]) / static_cast<std::uint32_t>(buckets_[d])
+                   : of.f[d] / buckets_[d];
+  }
+  return steps;
+}
+
+void CombModel::describe(const Group& group, BucketLanes::Slot slot) const {
   for (std::size_t i = 0; i < group.count; ++i) {
     const SupportMember& of = member(group, i);
-    LaneBucket::Member& made = bucket.members.emplace_back();
-    for (std::size_t d = 0; d < 3; ++d) made.steps[d] = of.f[d] / buckets_[d];
-    made.power =
-        least_squares_ ? 0 : folding_->prior().support_power[static_cast<std::size_t>(of.coefficient)];
+    slot.set_member(
+        i, steps_of(of),
+        least_squares_ ? 0 : folding_->prior().support_power[static_cast<std::size_t>(of.coefficient)]);
   }
-  if (!least_squares_) {
-    bucket.tail = group.tail;
-    if (!folding_->white()) find_aliases(group, bucket);
-  }
-  return bucket;
+  if (!least_squares_) add_tail(group, slot);
+}
+
+std::unique_ptr<BucketLanes> CombModel::pack(std::span<const std::size_t> groups) const {
+  std::vector<int> members;
+  members.reserve(groups.size());
+  for (const std::size_t g : groups) members.push_back(static_cast<int>(groups_[g].count));
+  auto lanes = std::make_unique<BucketLanes>(comb_, members);
+  for (std::size_t n = 0; n < groups.size(); ++n) describe(groups_[groups[n]], lanes->slot(n));
+  // The change since a reference is only guessed, and counts as a whole: its scale is found less surely from
+  // white rows.
+  if (comb_.coloured) lanes->separate_near(!folding_->prior().common_scale);
+  return lanes;
 }
 
 CombModel::Sample& CombModel::sample(std::size_t max_groups) {
-  const std::size_t count = max_groups == 0 ? ranking_.size() : std::min(max_groups, ranking_.size());
+  const std::size_t count = max_groups == 0 ? own_.size() : std::min(max_groups, own_.size());
   Sample& sample = samples_[count];
   if (sample.lanes) return sample;
+  rank();
   const std::size_t rest = ranking_.size() - count / 2;
   const std::size_t sampled = count - count / 2;
   for (std::size_t n = 0; n < count; ++n) {
@@ -207,13 +247,11 @@ CombModel::Sample& CombModel::sample(std::size_t max_groups) {
                    [&](const Sample::Pick& a, const Sample::Pick& b) {
                      return groups_[a.group].count > groups_[b.group].count;
                    });
-  std::vector<LaneBucket> buckets;
+  std::vector<std::size_t> groups;
   if (sample.largest <= static_cast<std::size_t>(cpu::kSystemMost)) {
-    buckets.reserve(sample.picks.size());
-    for (const Sample::Pick& pick : sample.picks) buckets.push_back(describe(groups_[pick.group]));
+    for (const Sample::Pick& pick : sample.picks) groups.push_back(pick.group);
   }
-  sample.lanes = std::make_unique<BucketLanes>(strides_, folding_->support().shape.rank(), least_squares_,
-                                               std::move(buckets));
+  sample.lanes = pack(groups);
   return sample;
 }
 
@@ -226,7 +264,7 @@ double CombModel::error_bound(const Group& group, const SupportMember& of, std::
 const CombModel::Bounds& CombModel::bounds(std::size_t delays) {
   const auto [at, is_new] = bounds_.try_emplace(delays);
   if (!is_new) return at->second;
-  for (const std::size_t g : ranking_) {
+  for (const std::size_t g : own_) {
     for (std::size_t i = 0; i < groups_[g].count; ++i) {
       const SupportMember& of = member(groups_[g], i);
       if (of.conjugate || of.coefficient == folding_->support().mean_coefficient) continue;
@@ -279,7 +317,7 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
     // whole.
     const Bounds& all = bounds(r);
     quality.power = all.power;
-    if (looked.picks.size() < ranking_.size() && bound > 0) quality.error *= all.error / bound;
+    if (looked.picks.size() < own_.size() && bound > 0) quality.error *= all.error / bound;
   }
   quality.gain_rms = rows > 0 ? std::sqrt(gains / static_cast<double>(rows)) : 0;
   return quality;

@@ -61,7 +61,8 @@ class CombModel {
     std::int64_t bucket;
     std::size_t first, count;  ///< in order_
     bool own;                  ///< holds a frequency of S itself, not only conjugates
-    double tail;               ///< Σ power of what aliases here, without the template
+    double held;               ///< what the tail's model says at the members
+    double tail = 0;           ///< Σ power of what aliases here, without the template; of own groups
   };
   /// Groups that are looked at together.
   struct Sample {
@@ -81,6 +82,7 @@ class CombModel {
   const SupportMember& member(const Group& group, std::size_t i) const {
     return folding_->support().members[order_[group.first + i]];
   }
+  void rank();
   Sample& sample(std::size_t max_groups);
   /// A bound on E|X̂ − X|² with delays at random, without looking at phases.
   double error_bound(const Group& group, const SupportMember& of, std::size_t delays) const;
@@ -96,20 +98,27 @@ class CombModel {
     std::size_t rows = 0;
   };
   void build_alone(const Group& group, CombData& data, Part& part) const;
-  Part build_part(std::span<const std::size_t> groups, CombData& data) const;
+  class OwnPhases;
+  Part build_part(std::span<const std::size_t> groups, const OwnPhases& phases, CombData& data) const;
   void count_row(const CombData& data, std::size_t coefficient, double squares, Part& part) const;
-  LaneBucket describe(const Group& group) const;
-  void find_aliases(const Group& group, LaneBucket& bucket) const;
+  /// Packs groups into lanes.
+  std::unique_ptr<BucketLanes> pack(std::span<const std::size_t> groups) const;
+  void describe(const Group& group, BucketLanes::Slot slot) const;
+  void add_tail(const Group& group, BucketLanes::Slot& slot) const;
+  /// Power of what aliases into a bucket of which members say `held`, without them.
+  static double tail_without(double tail, double held) noexcept;
+  std::array<std::int64_t, 3> steps_of(const SupportMember& of) const noexcept;
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;
-  std::vector<std::complex<double>> own_phases(std::int64_t bucket, std::span<const Delay> delays) const;
   void weigh_empty_buckets(CombData& data) const;
 
   std::shared_ptr<const Folding> folding_;
   std::array<std::int64_t, 3> buckets_, strides_{};
   bool least_squares_;
-  std::vector<std::size_t> order_;  ///< members, group by group
+  LaneComb comb_;
+  std::vector<std::uint32_t> order_;  ///< members, group by group
   std::vector<Group> groups_;
-  std::vector<std::size_t> ranking_;  ///< own groups: the most crowded, or those with the largest tail, first
+  std::vector<std::size_t> own_;      ///< own groups
+  std::vector<std::size_t> ranking_;  ///< the same, the most crowded or those with the largest tail first
   std::int64_t largest_group_ = 0;
   std::map<std::size_t, Sample> samples_;  ///< by max_groups
   std::map<std::size_t, Bounds> bounds_;   ///< by delays

@@ -36,22 +36,26 @@ std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buck
 
 /// How far a search with a known tail goes.
 struct Effort {
-  std::size_t looks;         ///< candidates looked at
-  int look_draws;            ///< random sets of delays per look
+  std::size_t looks;  ///< candidates looked at
+  bool few;           ///< so few that time has its whole weight in their choice, though bounds are coarse
+  bool mirrored;      ///< lattices of delays per look, too
+  int look_draws;     ///< random sets of delays per look
   std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
   std::size_t finalists;     ///< candidates whose delays are searched properly; 0: the best look wins
   int draws, sweeps;         ///< of that search
   std::size_t final_groups;  ///< buckets that finalists are judged by; 0: all
 };
 
+constexpr std::size_t kSearchGroups = 24;  ///< buckets that the delays of a look are chosen by
+
 Effort effort_of(PlanEffort effort) {
   switch (effort) {
     case PlanEffort::quick:
-      return {6, 2, 48, 0, 0, 0, 0};
+      return {4, true, false, 2, 48, 0, 0, 0, 0};
     case PlanEffort::thorough:
-      return {60, 6, 128, 8, 32, 4, 0};
+      return {60, false, true, 6, 128, 8, 32, 4, 0};
     default:
-      return {14, 2, 24, 4, 4, 1, 96};
+      return {14, false, true, 2, 24, 4, 4, 1, 96};
   }
 }
 
@@ -120,8 +124,8 @@ class Planner {
     return std::nullopt;
   }
 
-  /// The first `count` candidates in the order in which they deserve a look.
-  void keep_promising(std::size_t count) {
+  /// As many candidates as are looked at, in the order in which they deserve it.
+  void keep_promising(const Effort& effort) {
     struct Key {
       bool over;  ///< misses the accuracy asked for by a bound that is pessimistic by up to about 3
       double first, second;
@@ -133,12 +137,12 @@ class Planner {
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const CombCandidate& candidate = candidates_[i];
       const bool over = request_.accuracy > 0 && candidate.proxy > 2 * request_.accuracy;
-      // Bounds are coarse, so that time has half its weight here.
-      const double cost = request_.accuracy > 0 ? (over ? candidate.proxy : candidate.us)
-                                                : candidate.proxy * std::sqrt(weigh(1, candidate.us));
+      const double time = effort.few ? weigh(1, candidate.us) : std::sqrt(weigh(1, candidate.us));
+      const double cost =
+          request_.accuracy > 0 ? (over ? candidate.proxy : candidate.us) : candidate.proxy * time;
       keys.push_back({over, cost, candidate.proxy, i});
     }
-    count = std::min(count, keys.size());
+    const std::size_t count = std::min(effort.looks, keys.size());
     std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
     std::vector<CombCandidate> promising;
     for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].at]);
@@ -148,13 +152,13 @@ class Planner {
   /// The tail is known: the least predicted error, or the cheapest plan within the accuracy asked for.
   std::optional<CombPlan> best_estimate() {
     const bool good_enough = request_.accuracy > 0;
-    keep_promising(effort_of(request_.effort).looks);
+    const Effort effort = effort_of(request_.effort);
+    keep_promising(effort);
     struct Looked {
       CombCandidate candidate;
       double error;
       DelayChoice choice;
     };
-    const Effort effort = effort_of(request_.effort);
     // Candidates with the same grid share its model, which one thread at a time may use.
     std::vector<std::optional<DelayChoice>> looks(candidates_.size());
     std::map<std::array<std::int64_t, 3>, std::unique_ptr<CombModel>> models;
@@ -168,9 +172,10 @@ class Planner {
         if (candidates_[i].buckets != grids[g]) continue;
         looks[i] = search_delays(*model, support_.shape,
                                  {.count = candidates_[i].delays,
+                                  .mirrored = effort.mirrored,
                                   .draws = effort.look_draws,
                                   .sweeps = 0,
-                                  .groups = 24,
+                                  .groups = kSearchGroups,
                                   .final_groups = effort.look_groups,
                                   .seed = request_.seed});
       }

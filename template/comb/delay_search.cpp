@@ -32,10 +32,12 @@ class Search {
   void consider(const std::vector<Delay>& delays) {
     const CombModel::Quality quality = model_.assess(delays, groups_);
     if (!quality.solvable) return;
+    // Delays that mirror others err as much: the first come first, however the sums are rounded.
     const double error = score(quality);
-    if (error < best_error_) {
+    if (error < best_error_ * (1 - 1e-9)) {
       best_error_ = error;
       best_ = delays;
+      best_quality_ = quality;
     }
   }
 
@@ -51,12 +53,13 @@ class Search {
   }
 
   /// Rank-1 lattices over the last two dimensions that have room: the union of combs is then a finer or a
-  /// quincunx grid.
-  void draw_lattices() {
+  /// quincunx grid. Generators g and r − g mirror each other, and so do tails, but members do not.
+  void draw_lattices(bool mirrored) {
     std::size_t fast = 2;
     while (fast > 0 && range_[fast] == 1) --fast;
     std::size_t slow = fast == 0 ? 0 : fast - 1;
-    for (std::int64_t generator = 0; generator < (slow == fast ? 1 : count_); ++generator) {
+    const std::int64_t generators = slow == fast ? 1 : mirrored ? count_ : count_ / 2 + 1;
+    for (std::int64_t generator = 0; generator < generators; ++generator) {
       std::vector<Delay> delays;
       for (std::int64_t j = 0; j < count_; ++j) {
         Delay delay{0, 0, 0};
@@ -86,6 +89,7 @@ class Search {
   }
 
   std::vector<Delay>& best() noexcept { return best_; }
+  const CombModel::Quality& best_quality() const noexcept { return best_quality_; }
 
  private:
   /// Error and noise gain go together where nothing is known of the tail.
@@ -100,6 +104,7 @@ class Search {
   std::mt19937_64 random_;
   std::array<std::int64_t, 3> range_{1, 1, 1};
   std::vector<Delay> best_;
+  CombModel::Quality best_quality_;
   double best_error_ = std::numeric_limits<double>::infinity();
 };
 
@@ -108,13 +113,14 @@ class Search {
 std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, const DelaySearch& options) {
   Search search(model, shape, options);
   if (search.choices() < options.count) return std::nullopt;
-  search.draw_lattices();
+  search.draw_lattices(options.mirrored);
   search.draw_random(options.draws);
   search.descend(options.sweeps);
   if (search.best().empty()) return std::nullopt;
   // Ascending delays read memory forward.
   std::sort(search.best().begin(), search.best().end());
-  DelayChoice choice{std::move(search.best()), {}};
+  DelayChoice choice{std::move(search.best()), search.best_quality()};
+  if (options.final_groups == options.groups) return choice;
   choice.quality = model.assess(choice.delays, options.final_groups);
   if (!choice.quality.solvable) return std::nullopt;
   return choice;

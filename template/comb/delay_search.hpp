@@ -23,10 +23,11 @@ struct DelayChoice {
 struct DelaySearch {
   std::int64_t count = 1;        ///< r
   std::int64_t reach = 0;        ///< > 0: clustered, all within this many neighbouring samples
+  bool mirrored = true;          ///< whether lattices are tried that mirror others
   int draws = 12;                ///< random sets tried
   int sweeps = 1;                ///< sweeps of coordinate descent
   std::size_t groups = 48;       ///< buckets looked at while searching
-  std::size_t final_groups = 0;  ///< buckets that the winner is assessed on; 0: all
+  std::size_t final_groups = 0;  ///< buckets that the winner is assessed on; 0: all; as `groups`: no others
   std::uint64_t seed = 1;
 };
 std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, const DelaySearch& options);

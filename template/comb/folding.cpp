@@ -29,6 +29,12 @@ Folding::Folding(const SupportSet& support, const SpectralPrior& prior)
   tail_at_members_.reserve(support.members.size());
   for (const SupportMember& member : support.members)
     tail_at_members_.push_back(white_ ? 1 : prior.tail.power[cells_.cell(member.f)]);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(support.shape.rank()); ++d) {
+    if (support.shape[static_cast<int>(d)] > kMostBuckets) continue;
+    coordinates_[d].reserve(support.members.size());
+    for (const SupportMember& member : support.members)
+      coordinates_[d].push_back(static_cast<std::uint32_t>(member.f[d]));
+  }
   if (white_) return;
   if (cells_.rank() == 1) {
     tail_ = prior.tail.power;
@@ -47,16 +53,14 @@ Folding::Folding(const SupportSet& support, const SpectralPrior& prior)
 void Folding::add_residues(std::size_t d, std::int64_t divisor) {
   std::vector<std::int32_t>& residues = residues_[d][divisor];
   if (!residues.empty()) return;
-  residues.reserve(support_.members.size());
-  if (support_.shape[static_cast<int>(d)] <= kMostBuckets) {
+  residues.resize(support_.members.size());
+  if (const std::vector<std::uint32_t>& f = coordinates_[d]; !f.empty()) {
     const FastDivisor by(static_cast<std::uint32_t>(divisor));
-    for (const SupportMember& member : support_.members) {
-      const auto f = static_cast<std::uint32_t>(member.f[d]);
-      residues.push_back(static_cast<std::int32_t>(f - by.divide(f) * by.divisor));
-    }
+    for (std::size_t i = 0; i < residues.size(); ++i)
+      residues[i] = static_cast<std::int32_t>(f[i] - by.divide(f[i]) * by.divisor);
   } else {
-    for (const SupportMember& member : support_.members)
-      residues.push_back(static_cast<std::int32_t>(member.f[d] % divisor));
+    for (std::size_t i = 0; i < residues.size(); ++i)
+      residues[i] = static_cast<std::int32_t>(support_.members[i].f[d] % divisor);
   }
 }
 
@@ -164,22 +168,33 @@ void Folding::prepare(std::span<const Grid> grids, cpu::ThreadPool* pool) {
 }
 
 std::vector<std::int32_t> Folding::buckets_of_members(const Grid& buckets) const {
-  std::vector<std::int32_t> flat = residues_[0].at(buckets[0]);
+  std::vector<std::int32_t> flat;
+  buckets_of_members(buckets, flat);
+  return flat;
+}
+
+void Folding::buckets_of_members(const Grid& buckets, std::vector<std::int32_t>& flat) const {
+  flat = residues_[0].at(buckets[0]);
   for (std::size_t d = 1; d < static_cast<std::size_t>(support_.shape.rank()); ++d) {
     const auto extent = static_cast<std::int32_t>(buckets[d]);
     const std::vector<std::int32_t>& residues = residues_[d].at(buckets[d]);
     for (std::size_t i = 0; i < flat.size(); ++i) flat[i] = flat[i] * extent + residues[i];
   }
-  return flat;
 }
 
 std::vector<double> Folding::tails_of(std::span<const std::int32_t> flat, const Grid& buckets) const {
+  Scratch scratch;
   std::vector<double> tails;
-  tails.reserve(flat.size());
+  tails_of(flat, buckets, scratch, tails);
+  return tails;
+}
+
+void Folding::tails_of(std::span<const std::int32_t> flat, const Grid& buckets, Scratch& scratch,
+                       std::vector<double>& tails) const {
   if (white_) {
     const std::int64_t aliases = support_.shape.points() / (buckets[0] * buckets[1] * buckets[2]);
     tails.assign(flat.size(), static_cast<double>(aliases));
-    return tails;
+    return;
   }
   const auto cells = padded(cells_.axis(0).cells());
   tails.resize(flat.size());
@@ -190,10 +205,12 @@ std::vector<double> Folding::tails_of(std::span<const std::int32_t> flat, const 
       cells_.axis(0).counts(flat[n], buckets[0], counts.data());
       cpu::bucket_system_kernels().products(counts.data(), &zero, tail_.data(), &zero, cells, 1, &tails[n]);
     }
-    return tails;
+    return;
   }
   const FastDivisor outer(static_cast<std::uint32_t>(buckets[1] * buckets[2]));
-  std::vector<int> first(flat.size()), others(flat.size());
+  std::vector<int>&first = scratch.first, &others = scratch.others;
+  first.resize(flat.size());
+  others.resize(flat.size());
   for (std::size_t n = 0; n < flat.size(); ++n) {
     const auto bucket = static_cast<std::uint32_t>(flat[n]);
     first[n] = static_cast<int>(outer.divide(bucket));
@@ -202,14 +219,34 @@ std::vector<double> Folding::tails_of(std::span<const std::int32_t> flat, const 
   cpu::bucket_system_kernels().products(counts_[0].at(buckets[0]).data(), first.data(),
                                         folded_.at({buckets[1], buckets[2]}).data(), others.data(), cells,
                                         static_cast<int>(flat.size()), tails.data());
-  return tails;
 }
 
 std::vector<double> Folding::tails(const Grid& buckets) const {
-  if (!white_ && cells_.rank() == 1) return cells_.bucket_sums(prior_.tail, buckets);
-  std::vector<std::int32_t> all(static_cast<std::size_t>(buckets[0] * buckets[1] * buckets[2]));
-  std::iota(all.begin(), all.end(), 0);
-  return tails_of(all, buckets);
+  const std::int64_t total = buckets[0] * buckets[1] * buckets[2];
+  if (white_) {
+    return std::vector<double>(static_cast<std::size_t>(total),
+                               static_cast<double>(support_.shape.points() / total));
+  }
+  if (cells_.rank() == 1) return cells_.bucket_sums(prior_.tail, buckets);
+  // A row of buckets is a mixture of rows, one for each cell of the first dimension.
+  const std::vector<double>& folded = folded_.at({buckets[1], buckets[2]});
+  const std::vector<double>& weights = counts_[0].at(buckets[0]);
+  const int cells = cells_.axis(0).cells(), step = padded(cells);
+  const auto outer = static_cast<std::size_t>(buckets[1] * buckets[2]);
+  const auto row = static_cast<std::size_t>(padded(static_cast<int>(outer)));
+  std::vector<double> rows(static_cast<std::size_t>(cells) * row), sums(row);
+  for (std::size_t b = 0; b < outer; ++b) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(cells); ++c)
+      rows[c * row + b] = folded[b * static_cast<std::size_t>(step) + c];
+  }
+  std::vector<double> tails;
+  tails.reserve(static_cast<std::size_t>(total));
+  for (std::int64_t b = 0; b < buckets[0]; ++b) {
+    cpu::bucket_system_kernels().mixture(&weights[static_cast<std::size_t>(b * step)], rows.data(), cells,
+                                         static_cast<int>(row), sums.data());
+    tails.insert(tails.end(), sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(outer));
+  }
+  return tails;
 }
 
 }  // namespace sfft::detail

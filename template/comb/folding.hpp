@@ -31,9 +31,17 @@ class Folding {
   void prepare(std::span<const Grid> grids, cpu::ThreadPool* pool = nullptr);
   /// The flat bucket of each member of the support.
   std::vector<std::int32_t> buckets_of_members(const Grid& buckets) const;
+  /// The same in memory that is used again.
+  void buckets_of_members(const Grid& buckets, std::vector<std::int32_t>& flat) const;
   /// Power of the tail that folds into each of these flat buckets, the template's own cells included:
   /// Σ tail(f) over f ≡ b.
   std::vector<double> tails_of(std::span<const std::int32_t> flat, const Grid& buckets) const;
+  /// What tails_of() works in.
+  struct Scratch {
+    std::vector<int> first, others;
+  };
+  void tails_of(std::span<const std::int32_t> flat, const Grid& buckets, Scratch& scratch,
+                std::vector<double>& tails) const;
 
   /// The same of every bucket.
   std::vector<double> tails(const Grid& buckets) const;
@@ -57,7 +65,8 @@ class Folding {
   CellGrid cells_;
   bool white_;
   std::vector<double> tail_at_members_;
-  std::vector<double> tail_;     ///< of one dimension, its row filled up
+  std::array<std::vector<std::uint32_t>, 3> coordinates_;  ///< of members, where all are below 2^31
+  std::vector<double> tail_;                               ///< of one dimension, its row filled up
   std::vector<double> columns_;  ///< of two dimensions: the tail per [cell of the last][cell of the first]
   std::array<std::map<std::int64_t, std::vector<std::int32_t>>, 3> residues_;  ///< by dimension and divisor
   /// Frequencies of a dimension per [residue][cell], rows filled up. Only of the first and the second.

@@ -31,9 +31,10 @@ void CellAxis::counts(std::int64_t residue, std::int64_t modulus, double* counts
   // as half a modulus is more than the rounding of the quotient.
   const double inverse = 1 / static_cast<double>(modulus);
   const auto below = [&](std::int64_t end) {
-    const std::int64_t sum = end - residue + modulus - 1;
-    return extent_ < std::int64_t{1} << 50 ? std::floor((static_cast<double>(sum) + 0.5) * inverse)
-                                           : static_cast<double>(sum / modulus);
+    const std::int64_t sum = end - residue + modulus - 1;  // not negative
+    return static_cast<double>(extent_ < std::int64_t{1} << 50
+                                   ? static_cast<std::int64_t>((static_cast<double>(sum) + 0.5) * inverse)
+                                   : sum / modulus);
   };
   const int last = cells() - 1;
   counts[0] = residue == 0 ? 1 : 0;

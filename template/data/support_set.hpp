@@ -29,9 +29,15 @@ struct SupportSet {
     for (std::int64_t i = 0; i < k; ++i) {
       const std::int64_t flat = (*data.support)[static_cast<std::size_t>(i)];
       if (flat == 0) mean_coefficient = i;
-      members.push_back({coordinates(shape, flat), i, false});
-      const std::int64_t mirrored = real ? conjugate_index(shape, flat) : flat;
-      if (mirrored != flat) members.push_back({coordinates(shape, mirrored), i, true});
+      const std::array<std::int64_t, 3> f = coordinates(shape, flat);
+      members.push_back({f, i, false});
+      if (!real) continue;
+      std::array<std::int64_t, 3> mirrored = f;
+      for (int d = 0; d < shape.rank(); ++d) {
+        std::int64_t& c = mirrored[static_cast<std::size_t>(d)];
+        c = c == 0 ? 0 : shape[d] - c;
+      }
+      if (mirrored != f) members.push_back({mirrored, i, true});
     }
   }
 

@@ -46,6 +46,16 @@ struct TemplateData {
 /// Splits a flat row-major index into coordinates (unused dimensions 0).
 inline std::array<std::int64_t, 3> coordinates(const Shape& shape, std::int64_t flat) noexcept {
   std::array<std::int64_t, 3> at{0, 0, 0};
+  if (shape.points() <= std::int64_t{1} << 32) {  // whose divisions take less time
+    auto rest = static_cast<std::uint32_t>(flat);
+    for (int d = shape.rank() - 1; d > 0; --d) {
+      const auto extent = static_cast<std::uint32_t>(shape[d]);
+      at[static_cast<std::size_t>(d)] = rest % extent;
+      rest /= extent;
+    }
+    at[0] = rest;
+    return at;
+  }
   for (int d = shape.rank() - 1; d >= 0; --d) {
     at[static_cast<std::size_t>(d)] = flat % shape[d];
     flat /= shape[d];

@@ -76,30 +76,36 @@ void multiply_by_phases(const std::vector<OwnMember>& own, std::int64_t n, std::
 
 }  // namespace
 
-WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed, cpu::ThreadPool* pool) {
+WitnessData place_witness(const SupportSet& support, bool trimmed, std::uint64_t seed) {
   WitnessData data;
   data.trimmed = trimmed;
   const Shape& shape = support.shape;
   const std::int64_t count = support.real ? kWitnessReals : kWitnessReals / 2;
   std::mt19937_64 random(seed ^ 0x5f3759df9e3779b9u);
-  std::array<std::vector<std::int64_t>, 3> at;
-  for (int d = 0; d < shape.rank(); ++d) at[static_cast<std::size_t>(d)] = scatter(shape[d], count, random);
+  data.samples.assign(static_cast<std::size_t>(count), 0);
+  for (int d = 0; d < shape.rank(); ++d) {
+    const std::vector<std::int64_t> at = scatter(shape[d], count, random);
+    for (std::size_t s = 0; s < at.size(); ++s) data.samples[s] = data.samples[s] * shape[d] + at[s];
+  }
+  return data;
+}
+
+WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed, cpu::ThreadPool* pool) {
+  WitnessData data = place_witness(support, trimmed, seed);
+  const Shape& shape = support.shape;
   const auto reals = static_cast<std::size_t>(2 * support.k);
   data.rows.assign(static_cast<std::size_t>(kWitnessReals) * reals, 0.0);
   const std::array<Roots, 3> roots{Roots(shape[0]), Roots(shape[1]), Roots(shape[2])};
   const std::vector<OwnMember> own = own_members(support);
-  data.samples.resize(static_cast<std::size_t>(count));
   cpu::for_each(pool, data.samples.size(), [&](std::size_t s, int) {
-    std::int64_t flat = 0;
     std::vector<std::complex<double>> product(own.size(), 1 / static_cast<double>(shape.points()));
+    const std::array<std::int64_t, 3> at = coordinates(shape, data.samples[s]);
     for (int d = 0; d < shape.rank(); ++d) {
       const auto axis = static_cast<std::size_t>(d);
-      flat = flat * shape[d] + at[axis][s];
-      multiply_by_phases(own, shape[d], axis, roots[axis], at[axis][s], product);
+      multiply_by_phases(own, shape[d], axis, roots[axis], at[axis], product);
     }
-    data.samples[s] = flat;
     double* const re = &data.rows[s * reals];
-    double* const im = support.real ? nullptr : re + static_cast<std::size_t>(count) * reals;
+    double* const im = support.real ? nullptr : re + data.samples.size() * reals;
     for (std::size_t m = 0; m < own.size(); ++m) {
       const std::complex<double> root = product[m];
       const std::size_t j = 2 * own[m].coefficient;

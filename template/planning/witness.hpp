@@ -18,5 +18,7 @@ class ThreadPool;
 /// period that divides the extent meets all of them or none.
 WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed,
                          cpu::ThreadPool* pool = nullptr);
+/// The same without its rows.
+WitnessData place_witness(const SupportSet& support, bool trimmed, std::uint64_t seed);
 
 }  // namespace sfft::detail

@@ -127,11 +127,12 @@ void compare_kernels(const auto& data, const SupportSet& support, const Accounti
                      const std::string& what, const std::vector<TailTerm>& tail = {}) {
   const DeviceInfo& info = device_info(0);
   const auto tables = [&] {
+    WitnessData witness = accounting.witness;
+    witness.rows.clear();  // the GPU makes its own
     if constexpr (requires { data.buckets[0]; }) {
-      return BinningTables<Real>(data, frequencies, flags_of(support), accounting.errors, accounting.witness,
-                                 tail);
+      return BinningTables<Real>(data, frequencies, flags_of(support), accounting.errors, witness, tail);
     } else {
-      return BinningTables<Real>(data, flags_of(support), accounting.errors, accounting.witness);
+      return BinningTables<Real>(data, frequencies, flags_of(support), accounting.errors, witness);
     }
   };
   using Kernels = typename SparseExecutor<Real>::Kernels;

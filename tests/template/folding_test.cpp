@@ -30,7 +30,12 @@ void expect_sums(const Folding& folding, const Folding::Grid& grid) {
   std::vector<std::int32_t> all(sums.size());
   for (std::size_t b = 0; b < all.size(); ++b) all[b] = static_cast<std::int32_t>(b);
   const std::vector<double> tails = folding.tails_of(all, grid);
-  for (std::size_t b = 0; b < all.size(); ++b) EXPECT_NEAR(tails[b], sums[b], 1e-12 * sums[b]) << b;
+  const std::vector<double> whole = folding.tails(grid);
+  ASSERT_EQ(whole.size(), sums.size());
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    EXPECT_NEAR(tails[b], sums[b], 1e-12 * sums[b]) << b;
+    EXPECT_NEAR(whole[b], sums[b], 1e-12 * sums[b]) << b;
+  }
   const std::vector<std::int32_t> members = folding.buckets_of_members(grid);
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto& f = support.members[i].f;

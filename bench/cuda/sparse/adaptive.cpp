@@ -36,6 +36,11 @@ double median_seconds(const std::function<void()>& work) {
   return median(times);
 }
 
+/// The preparation for a stream, each time it was done.
+struct Preparation {
+  std::vector<double> learn_s, plan_s;
+};
+
 /// Transforms frames [first, last) in chunks.
 template <class Enqueue>
 void in_chunks(std::int64_t first, std::int64_t last, const Enqueue& enqueue) {
@@ -44,7 +49,7 @@ void in_chunks(std::int64_t first, std::int64_t last, const Enqueue& enqueue) {
 
 }  // namespace
 
-json time_adaptive(const Recording& recording, double max_samples) {
+json time_adaptive(const Recording& recording, double max_samples, int threads) {
   const Shape& shape = recording.shape;
   const std::int64_t points = shape.points(), total = recording.frames();
   const DeviceBuffer frames(recording.samples.size());
@@ -54,7 +59,7 @@ json time_adaptive(const Recording& recording, double max_samples) {
   const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
                                  accounts.as<FrameAccount>()};
 
-  double learn_s = 0, plan_s = 0;
+  Preparation preparation;
   // Those before are kept, so that no time has the destruction of one in it.
   std::deque<Plan<float>> plans;
   std::deque<Workspace<float>> workspaces;
@@ -72,10 +77,11 @@ json time_adaptive(const Recording& recording, double max_samples) {
                                          .batch = static_cast<int>(kChunk),
                                          .max_samples = max_samples,
                                          .effort = PlanEffort::quick,
-                                         .threads = 0});
+                                         .threads = threads});
     workspaces.push_back(plans.back().make_workspace());
-    learn_s = tmpl.learn_seconds();
-    plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - learned).count();
+    preparation.learn_s.push_back(tmpl.learn_seconds());
+    preparation.plan_s.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - learned).count());
     transform(last);
   };
   const DeviceBuffer floats(static_cast<std::size_t>(kChunk * points) * 4);
@@ -102,20 +108,18 @@ json time_adaptive(const Recording& recording, double max_samples) {
   };
   sparse(total);
   dense(total);
+  preparation = {};
 
-  json row{{"group", "adaptive"},
-           {"name", recording.name},
-           {"shape", shape.to_string()},
-           {"k", 1000},
-           {"frames", total}};
+  json row{{"group", "adaptive"}, {"name", recording.name}, {"shape", shape.to_string()},
+           {"k", 1000},           {"threads", threads},     {"frames", total}};
   for (std::int64_t count = 1;; count = std::min(count * 10, total)) {
     row["after"].push_back({{"frames", count},
                             {"sfft_ms", 1e3 * median_seconds([&] { sparse(count); })},
                             {"cufft_ms", 1e3 * median_seconds([&] { dense(count); })}});
     if (count == total) break;
   }
-  row["learn_ms"] = 1e3 * learn_s;
-  row["plan_ms"] = 1e3 * plan_s;
+  row["learn_ms"] = 1e3 * median(preparation.learn_s);
+  row["plan_ms"] = 1e3 * median(preparation.plan_s);
   // Times per frame come from full chunks alone.
   const std::int64_t whole = (total - 1) / kChunk * kChunk;
   const double sfft_ms = 1e3 * median_seconds([&] { transform(1 + whole); }) / static_cast<double>(whole);

@@ -24,7 +24,8 @@ nlohmann::json time_stages_of_frames(Timer& timer, const Recording& recording, s
 nlohmann::json time_blind(std::int64_t points, std::int64_t k);
 
 /// The input-adaptive experiment of Chen and Li (LCPC 2014; ICS 2014): learning once and transforming the
-/// rest, against cuFFT on every frame, in device memory, after 1, 10, 100, … frames. One row.
-nlohmann::json time_adaptive(const Recording& recording, double max_samples);
+/// rest, against cuFFT on every frame, in device memory, after 1, 10, 100, … frames. One row. `threads` plan;
+/// 0: one per core.
+nlohmann::json time_adaptive(const Recording& recording, double max_samples, int threads);
 
 }  // namespace sfft::bench

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
-//   bench_cuda_sparse [--quick] [--out FILE.json] [LABEL=FILE.y4m …]
-// Times are medians of graph replays, warm and with a flushed L2 cache, except for groups that also work on
-// the host; every row says how accurate it is.
+//   bench_cuda_sparse [--quick | --adaptive [--threads N]] [--out FILE.json] [LABEL=FILE.y4m …]
+// --adaptive: learning once, planning on N threads (0: one per core) and transforming the recordings;
+// otherwise transforms alone. Times are medians of graph replays, warm and with a flushed L2 cache, except
+// for groups that also work on the host; every row says how accurate it is.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -249,27 +250,12 @@ class Bench {
   std::string last_video_;
 };
 
-}  // namespace
+/// The share of a recording's samples that its plans may read.
+double max_samples(const Recording& recording) {
+  return recording.shape.points() > 1000000 ? 0.01 : 0.084;
+}
 
-int main(int argc, char** argv) {
-  bool quick = false;
-  std::string out;
-  std::vector<std::shared_ptr<Recording>> recordings;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--quick") {
-      quick = true;
-    } else if (word == "--out" && i + 1 < argc) {
-      out = argv[++i];
-    } else {
-      recordings.push_back(read_recording(word));
-    }
-  }
-  if (const std::string problem = unavailable(Backend::cuda); !problem.empty()) {
-    fmt::print(stderr, "bench_cuda_sparse: {}\n", problem);
-    return 4;
-  }
-  Bench bench(quick);
+void time_transforms(Bench& bench, bool quick, const std::vector<std::shared_ptr<Recording>>& recordings) {
   bench.copy_bandwidth();
   const int top = quick ? 24 : 28;
   for (int bits = 18; bits <= top; bits += 2) {
@@ -303,8 +289,40 @@ int main(int argc, char** argv) {
   if (!quick) {
     bench.add(time_stages_of_signal(bench.timer(), std::int64_t{1} << 24, 1000));
     bench.add(time_stages_of_signal(bench.timer(), std::int64_t{1} << 24, 16384));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool quick = false, adaptive = false;
+  int threads = 0;
+  std::string out;
+  std::vector<std::shared_ptr<Recording>> recordings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--quick") {
+      quick = true;
+    } else if (word == "--adaptive") {
+      adaptive = true;
+    } else if (word == "--threads" && i + 1 < argc) {
+      threads = std::atoi(argv[++i]);
+    } else if (word == "--out" && i + 1 < argc) {
+      out = argv[++i];
+    } else {
+      recordings.push_back(read_recording(word));
+    }
+  }
+  if (const std::string problem = unavailable(Backend::cuda); !problem.empty()) {
+    fmt::print(stderr, "bench_cuda_sparse: {}\n", problem);
+    return 4;
+  }
+  Bench bench(quick);
+  if (adaptive) {
     for (const auto& recording : recordings)
-      bench.add(time_adaptive(*recording, recording->shape.points() > 1000000 ? 0.01 : 0.084));
+      bench.add(time_adaptive(*recording, max_samples(*recording), threads));
+  } else {
+    time_transforms(bench, quick, recordings);
   }
   if (!out.empty()) {
     int driver = 0, runtime = 0;

@@ -59,7 +59,7 @@ json time_stages(Timer& timer, const Input& input) {
   const std::vector<std::uint8_t> flags(frequencies.size(), 0);
   detail::ErrorTable account = detail::make_error_table(
       support, {data.noise_gain, data.bias, data.response, data.tail_energy_per_scale});
-  const detail::WitnessData witness = detail::make_witness(support, input.tmpl.has_reference(), 1);
+  const detail::WitnessData witness = detail::place_witness(support, input.tmpl.has_reference(), 1);
   detail::add_witness(account.model, support, 1.2e-7, detail::TailKnowledge::white);
   const auto make_tables = [&] {
     return cu::BinningTables<float>(data, frequencies, flags, account, witness);

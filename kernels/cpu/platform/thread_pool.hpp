@@ -2,6 +2,7 @@
 // A few worker threads that run the parts of one job; owned by a workspace.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -16,14 +17,22 @@ namespace sfft::detail::cpu {
 /// returns when all are done. One run at a time. Jobs must not throw.
 class ThreadPool {
  public:
+  /// Idle threads sleep at once, or first look for work for a while: jobs that follow one another at once
+  /// then begin some microseconds after each other instead of some tens.
+  enum class Idle { sleep, look };
+
   /// Has fewer threads if the system refuses to start more; the caller's own is always there.
-  explicit ThreadPool(int threads);
+  explicit ThreadPool(int threads, Idle idle = Idle::sleep);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// At most this many run a job; parts see thread numbers below it.
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
+  /// A job will follow soon: sleeping threads begin to look for it, if that is what they do.
+  void wake() noexcept;
+  /// Whether the system has not refused to start a thread so far.
+  bool complete() const noexcept { return !refused_; }
 
   template <class Job>
   void run(std::int64_t parts, const Job& job) {
@@ -38,13 +47,18 @@ class ThreadPool {
   void start(std::size_t worker);
   void work(std::size_t worker);
   void drain(int thread, std::unique_lock<std::mutex>& lock);
+  template <class Ready>
+  void look_for(const Ready& ready) const;
 
+  const bool looks_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
   const void* job_ = nullptr;
   Call call_ = nullptr;
-  std::int64_t parts_ = 0, next_ = 0, running_ = 0;
-  bool stop_ = false;
+  // Changed under the mutex, but for next_ while threads are running.
+  std::atomic<std::int64_t> parts_{0}, next_{0}, running_{0};
+  std::atomic<bool> stop_{false}, refused_{false};
+  std::int64_t woken_ = 0;
   std::vector<std::thread> workers_;  ///< worker w is started by worker (w − 1)/2, or was refused
 };
 

@@ -33,21 +33,30 @@ struct NearAliases {
   int extents[3];
 };
 
-/// What systems are solved with; about 200 kB.
+/// What systems are solved with: squares of pairs, with as many rows as there are delays or members.
 struct BucketScratch {
-  double factor[kSystemMost * kSystemMost * kPair];   ///< Cholesky factor of the tail's covariance
-  double white[kSystemMost * kSystemMost * kPair];    ///< whitened responses, member by member
-  double gram[kSystemMost * kSystemMost * kPair];     ///< their products, then the factor of these
-  double inverse[kSystemMost * kSystemMost * kPair];  ///< the inverse of that factor, then of the products
+  int side;
+  double* factor;   ///< Cholesky factor of the tail's covariance
+  double* white;    ///< whitened responses, member by member
+  double* gram;     ///< their products, then the factor of these
+  double* inverse;  ///< the inverse of that factor, then of the products
+
+  static constexpr long doubles(int side) noexcept { return 4L * side * side * kPair; }
+  BucketScratch(int rows, double* memory) noexcept
+      : side(rows),
+        factor(memory),
+        white(factor + doubles(rows) / 4),
+        gram(white + doubles(rows) / 4),
+        inverse(gram + doubles(rows) / 4) {}
 };
 
 struct BucketSystemKernels {
   /// variance[i][lane] = E|X̂_i − X_i|² of the best estimate; for least squares the squared norm of its row,
   /// where the tail has power 1. False where least squares cannot tell members apart.
-  bool (*variances)(const BucketSystems& systems, BucketScratch& scratch, double* variance);
+  bool (*variances)(const BucketSystems& systems, const BucketScratch& scratch, double* variance);
   /// After variances(): the rows w of X̂_i = Σ_j w_ij y_j as pairs [i*delays + j], and per [i][lane] the error
   /// from the tail, the error from shrinking and from other members, and E|X̂_i|² from the members.
-  void (*rows)(const BucketSystems& systems, BucketScratch& scratch, double* weights, double* noise,
+  void (*rows)(const BucketSystems& systems, const BucketScratch& scratch, double* weights, double* noise,
                double* bias, double* response);
   /// out[n] = Σ_c first[first_at[n]*cells + c] · second[second_at[n]*cells + c] for n < count; `cells` is a
   /// multiple of kSystemLanes.
@@ -56,6 +65,11 @@ struct BucketSystemKernels {
   /// out[c] = Σ_n weights[n] · rows[n*cells + c] for n < count, c < cells; `cells` is a multiple of
   /// kSystemLanes.
   void (*mixture)(const double* weights, const double* rows, int count, int cells, double* out);
+  /// Splits the tails of eight buckets, each `power` of `frequencies`, into what `count` near aliases have
+  /// above the level of all others (`level_is_white`; otherwise all that they have) and a white rest. `near`,
+  /// at [alias][lane], keeps the former, or zeros where it is too little to matter; `power` is the sum of
+  /// both. False: zeros everywhere.
+  bool (*separate)(double* near, int count, double* power, const double* frequencies, bool level_is_white);
   /// tail = Σ_q power_q Π_d phase_d[q_d], a pair; phases are complex, real part first.
   void (*tail)(const NearAliases& aliases, const double* const phases[3], double* tail);
 };

@@ -96,50 +96,52 @@ SFFT_INLINE void take_conj(Complex& sum, Complex a, Complex b) {
   sum.re -= a.re * b.re + a.im * b.im;
   sum.im -= a.im * b.re - a.re * b.im;
 }
-/// Entry (i, j) of a table with kSystemMost columns.
-SFFT_INLINE double* entry(double* table, int i, int j) {
-  return table + (i * kSystemMost + j) * kPair;
+/// Entry (i, j) of a square table.
+SFFT_INLINE double* entry(double* table, int side, int i, int j) {
+  return table + (i * side + j) * kPair;
 }
 
 constexpr double kTiny = 1e-300;
 
 /// The lower Cholesky factor of the tail's covariance; the real part of a diagonal entry is the inverse of
 /// the factor's.
-void factor_tail(const BucketSystems& s, BucketScratch& scratch) {
+void factor_tail(const BucketSystems& s, const BucketScratch& scratch) {
   const Lanes power = lanes(s.tail_power);
   for (int j = 0; j < s.delays; ++j) {
     Lanes pivot = power;
-    for (int k = 0; k < j; ++k) pivot -= squared(load(entry(scratch.factor, j, k)));
+    for (int k = 0; k < j; ++k) pivot -= squared(load(entry(scratch.factor, scratch.side, j, k)));
     // A covariance without rank is that of a tail that some combination of delays does not see.
     pivot = larger(pivot, larger(every(1e-13) * power, every(kTiny)));
     const Lanes inverse = every(1) / root(pivot);
-    store(entry(scratch.factor, j, j), {inverse, every(0)});
+    store(entry(scratch.factor, scratch.side, j, j), {inverse, every(0)});
     for (int i = j + 1; i < s.delays; ++i) {
       Complex sum = load(s.tails + s.tail_at[i * (i - 1) / 2 + j] * kPair);
       for (int k = 0; k < j; ++k)
-        take_conj(sum, load(entry(scratch.factor, i, k)), load(entry(scratch.factor, j, k)));
-      store(entry(scratch.factor, i, j), scaled(sum, inverse));
+        take_conj(sum, load(entry(scratch.factor, scratch.side, i, k)),
+                  load(entry(scratch.factor, scratch.side, j, k)));
+      store(entry(scratch.factor, scratch.side, i, j), scaled(sum, inverse));
     }
   }
 }
 
 /// white[m][j]: the responses of member m, whitened.
-void whiten(const BucketSystems& s, BucketScratch& scratch) {
+void whiten(const BucketSystems& s, const BucketScratch& scratch) {
   for (int m = 0; m < s.members; ++m) {
     const Lanes present = lanes(s.present + m * kSystemLanes);
     for (int i = 0; i < s.delays; ++i) {
       Complex sum = scaled(load(s.responses + (s.response_at[i] * s.members + m) * kPair), present);
       if (s.tails != nullptr) {
         for (int k = 0; k < i; ++k)
-          take(sum, load(entry(scratch.factor, i, k)), load(entry(scratch.white, m, k)));
-        sum = scaled(sum, lanes(entry(scratch.factor, i, i)));
+          take(sum, load(entry(scratch.factor, scratch.side, i, k)),
+               load(entry(scratch.white, scratch.side, m, k)));
+        sum = scaled(sum, lanes(entry(scratch.factor, scratch.side, i, i)));
       }
-      store(entry(scratch.white, m, i), sum);
+      store(entry(scratch.white, scratch.side, m, i), sum);
     }
   }
 }
 
-bool variances(const BucketSystems& s, BucketScratch& scratch, double* variance) {
+bool variances(const BucketSystems& s, const BucketScratch& scratch, double* variance) {
   const Lanes power = lanes(s.tail_power);
   if (s.tails != nullptr) factor_tail(s, scratch);
   whiten(s, scratch);
@@ -153,34 +155,38 @@ bool variances(const BucketSystems& s, BucketScratch& scratch, double* variance)
     for (int i = j; i < s.members; ++i) {
       Complex sum = zero();
       for (int d = 0; d < s.delays; ++d)
-        add_conj(sum, load(entry(scratch.white, j, d)), load(entry(scratch.white, i, d)));
+        add_conj(sum, load(entry(scratch.white, scratch.side, j, d)),
+                 load(entry(scratch.white, scratch.side, i, d)));
       sum = scaled(sum, weight);
       if (i == j) sum.re += prior + (every(1) - present);
       const Lanes diagonal = sum.re;
       for (int k = 0; k < j; ++k)
-        take_conj(sum, load(entry(scratch.gram, i, k)), load(entry(scratch.gram, j, k)));
+        take_conj(sum, load(entry(scratch.gram, scratch.side, i, k)),
+                  load(entry(scratch.gram, scratch.side, j, k)));
       if (i == j) {
         const Lanes pivot = larger(sum.re, every(1e-15) * diagonal);
         least = smaller(pivot, least);
         most = larger(pivot, most);
-        store(entry(scratch.gram, j, j), {every(1) / root(pivot), every(0)});
+        store(entry(scratch.gram, scratch.side, j, j), {every(1) / root(pivot), every(0)});
       } else {
-        store(entry(scratch.gram, i, j), scaled(sum, lanes(entry(scratch.gram, j, j))));
+        store(entry(scratch.gram, scratch.side, i, j),
+              scaled(sum, lanes(entry(scratch.gram, scratch.side, j, j))));
       }
     }
   }
 
   // The inverse of the factor; variances are the squared norms of its columns.
   for (int j = 0; j < s.members; ++j) {
-    Complex diagonal = {lanes(entry(scratch.gram, j, j)), every(0)};
-    store(entry(scratch.inverse, j, j), diagonal);
+    Complex diagonal = {lanes(entry(scratch.gram, scratch.side, j, j)), every(0)};
+    store(entry(scratch.inverse, scratch.side, j, j), diagonal);
     Lanes norm = squared(diagonal);
     for (int i = j + 1; i < s.members; ++i) {
       Complex sum = zero();
       for (int k = j; k < i; ++k)
-        take(sum, load(entry(scratch.gram, i, k)), load(entry(scratch.inverse, k, j)));
-      sum = scaled(sum, lanes(entry(scratch.gram, i, i)));
-      store(entry(scratch.inverse, i, j), sum);
+        take(sum, load(entry(scratch.gram, scratch.side, i, k)),
+             load(entry(scratch.inverse, scratch.side, k, j)));
+      sum = scaled(sum, lanes(entry(scratch.gram, scratch.side, i, i)));
+      store(entry(scratch.inverse, scratch.side, i, j), sum);
       norm += squared(sum);
     }
     put(variance + j * kSystemLanes, norm);
@@ -196,29 +202,31 @@ bool variances(const BucketSystems& s, BucketScratch& scratch, double* variance)
 }
 
 /// Entry (i, m) of the inverse of the normal equations.
-SFFT_INLINE Complex covariance(const BucketSystems& s, BucketScratch& scratch, int i, int m) {
+SFFT_INLINE Complex covariance(const BucketSystems& s, const BucketScratch& scratch, int i, int m) {
   Complex sum = zero();
   for (int k = i > m ? i : m; k < s.members; ++k)
-    add_conj(sum, load(entry(scratch.inverse, k, m)), load(entry(scratch.inverse, k, i)));
+    add_conj(sum, load(entry(scratch.inverse, scratch.side, k, m)),
+             load(entry(scratch.inverse, scratch.side, k, i)));
   return sum;
 }
 
 /// Normal equations square the condition number. One step of Newton's iteration for inverses undoes that:
 /// w − (w a − 1) w, with w a − 1 in scratch.gram.
-void refine(const BucketSystems& s, BucketScratch& scratch, double* weights) {
+void refine(const BucketSystems& s, const BucketScratch& scratch, double* weights) {
   const int count = s.members * s.delays;
   for (int n = 0; n < count; ++n) store(scratch.factor + n * kPair, load(weights + n * kPair));
   for (int i = 0; i < s.members; ++i) {
     for (int d = 0; d < s.delays; ++d) {
       Complex sum = load(weights + (i * s.delays + d) * kPair);
       for (int m = 0; m < s.members; ++m)
-        take(sum, load(entry(scratch.gram, i, m)), load(scratch.factor + (m * s.delays + d) * kPair));
+        take(sum, load(entry(scratch.gram, scratch.side, i, m)),
+             load(scratch.factor + (m * s.delays + d) * kPair));
       store(weights + (i * s.delays + d) * kPair, sum);
     }
   }
 }
 
-void rows(const BucketSystems& s, BucketScratch& scratch, double* weights, double* noise, double* bias,
+void rows(const BucketSystems& s, const BucketScratch& scratch, double* weights, double* noise, double* bias,
           double* response) {
   const Lanes weight = s.tails != nullptr ? every(1) : every(1) / larger(lanes(s.tail_power), every(kTiny));
   for (int i = 0; i < s.members; ++i) {
@@ -232,26 +240,28 @@ void rows(const BucketSystems& s, BucketScratch& scratch, double* weights, doubl
     Lanes tail = every(0);
     for (int d = 0; d < s.delays; ++d) {
       Complex sum = zero();
-      for (int m = 0; m < s.members; ++m) add_conj(sum, share[m], load(entry(scratch.white, m, d)));
+      for (int m = 0; m < s.members; ++m)
+        add_conj(sum, share[m], load(entry(scratch.white, scratch.side, m, d)));
       row[d] = sum;
       tail += squared(sum);
     }
     Lanes kept = every(0);
     for (int m = 0; m < s.members; ++m) {
       Complex leak = zero();
-      for (int d = 0; d < s.delays; ++d) add(leak, row[d], load(entry(scratch.white, m, d)));
+      for (int d = 0; d < s.delays; ++d) add(leak, row[d], load(entry(scratch.white, scratch.side, m, d)));
       const Lanes prior = lanes(s.inverse_power + m * kSystemLanes);
       const Lanes present = lanes(s.present + m * kSystemLanes);
       leak = scaled(leak, weight);
       kept += present * squared(leak) / larger(prior, every(kTiny));
       if (i == m) leak.re -= present;
-      store(entry(scratch.gram, i, m), leak);
+      store(entry(scratch.gram, scratch.side, i, m), leak);
     }
     // From whitened values to the bucket's own.
     for (int d = s.delays - 1; s.tails != nullptr && d >= 0; --d) {
       Complex sum = row[d];
-      for (int k = d + 1; k < s.delays; ++k) take(sum, row[k], load(entry(scratch.factor, k, d)));
-      row[d] = scaled(sum, lanes(entry(scratch.factor, d, d)));
+      for (int k = d + 1; k < s.delays; ++k)
+        take(sum, row[k], load(entry(scratch.factor, scratch.side, k, d)));
+      row[d] = scaled(sum, lanes(entry(scratch.factor, scratch.side, d, d)));
     }
     for (int d = 0; d < s.delays; ++d) store(weights + (i * s.delays + d) * kPair, scaled(row[d], weight));
     put(noise + i * kSystemLanes, tail * weight);
@@ -283,6 +293,47 @@ void mixture(const double* weights, const double* rows, int count, int cells, do
   }
 }
 
+bool separate(double* near, int count, double* power, const double* frequencies, bool level_is_white) {
+  const Lanes whole = lanes(power), none = every(0);
+  Lanes sum = none, others = lanes(frequencies);
+  for (int q = 0; q < count; ++q) {
+    const Lanes p = lanes(near + q * kSystemLanes);
+    sum += p;
+    // Powers count as one each, however small.
+    others -= smaller(p * every(1e300), every(1));
+  }
+  // A tail that is level over all aliases is white between delays: phases matter for what is above it.
+  Lanes level = none;
+  if (level_is_white) {
+    double left[kSystemLanes], white[kSystemLanes];
+    put(left, others);
+    put(white, larger(whole - sum, none) / larger(others, every(1e-300)));
+    for (int l = 0; l < kSystemLanes; ++l) white[l] = left[l] > 0 ? white[l] : 0;
+    level = lanes(white);
+  }
+  Lanes kept = none;
+  for (int q = 0; q < count; ++q) kept += larger(lanes(near + q * kSystemLanes) - level, none);
+  // Where they have a small part of the tail, their phases are not worth modelling. Otherwise a little of the
+  // tail stays white: no model of a spectrum is exact.
+  double all[kSystemLanes], part[kSystemLanes], used[kSystemLanes];
+  put(all, whole);
+  put(part, kept);
+  bool any = false;
+  for (int l = 0; l < kSystemLanes; ++l) {
+    const bool matters = part[l] > 0 && part[l] >= 0.2 * all[l];
+    used[l] = matters ? 1 : 0;
+    any = any || matters;
+    if (!matters) continue;
+    const double rest = all[l] - part[l], least = 1e-3 * all[l];
+    power[l] = (rest > least ? rest : least) + part[l];
+  }
+  for (int q = 0; q < count; ++q) {
+    double* const at = near + q * kSystemLanes;
+    put(at, larger(lanes(at) - level, none) * lanes(used));
+  }
+  return any;
+}
+
 void tail(const NearAliases& near, const double* const phases[3], double* out) {
   Complex total = zero();
   const double* power = near.power;
@@ -305,7 +356,7 @@ void tail(const NearAliases& near, const double* const phases[3], double* out) {
 }  // namespace
 
 const BucketSystemKernels& bucket_system_table() noexcept {
-  static const BucketSystemKernels table{variances, rows, products, mixture, tail};
+  static const BucketSystemKernels table{variances, rows, products, mixture, separate, tail};
   return table;
 }
 

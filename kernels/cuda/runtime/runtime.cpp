@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/allocation.hpp"
 #include "kernels/cuda/runtime/probe.hpp"
 
 namespace sfft::detail::cuda {
@@ -20,11 +21,6 @@ namespace {
 
 std::atomic<std::int64_t> failing{0};
 std::atomic<std::int64_t> held{0};
-
-bool injected_failure() {
-  if (failing.load(std::memory_order_relaxed) == 0) return false;
-  return failing.fetch_sub(1) == 1;
-}
 
 std::string describe(cudaError_t status) {
   return fmt::format("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status));
@@ -99,12 +95,23 @@ Devices& devices() {
   return instance;
 }
 
-void* counted(void* data, std::size_t bytes) {
+}  // namespace
+
+bool injected_failure() noexcept {
+  if (failing.load(std::memory_order_relaxed) == 0) return false;
+  return failing.fetch_sub(1) == 1;
+}
+
+void* counted(void* data, std::size_t bytes) noexcept {
   held += static_cast<std::int64_t>(bytes);
   return data;
 }
 
-[[noreturn]] void out_of_memory(std::size_t bytes, const char* kind) {
+void uncount(std::size_t bytes) noexcept {
+  held -= static_cast<std::int64_t>(bytes);
+}
+
+void out_of_memory(std::size_t bytes, const char* kind) {
   std::size_t free = 0, total = 0;
   const bool known = cudaMemGetInfo(&free, &total) == cudaSuccess;
   static_cast<void>(cudaGetLastError());
@@ -112,8 +119,6 @@ void* counted(void* data, std::size_t bytes) {
               fmt::format("{} bytes of {} memory are needed{}", bytes, kind,
                           known ? fmt::format("; the GPU has {} of {} free", free, total) : ""));
 }
-
-}  // namespace
 
 std::string unavailable(int device) {
   try {
@@ -198,7 +203,7 @@ void* PinnedMemory::allocate(std::size_t bytes) {
 void DeviceMemory::release(void* data, std::size_t bytes) noexcept {
   if (data == nullptr) return;
   static_cast<void>(cudaFree(data));
-  held -= static_cast<std::int64_t>(bytes);
+  uncount(bytes);
 }
 
 void PinnedMemory::release(void* data, std::size_t bytes) noexcept {

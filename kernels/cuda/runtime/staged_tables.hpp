@@ -21,15 +21,16 @@ class StagedTables {
     if (!values.empty()) std::memcpy(host_.data() + place, values.data(), values.size() * sizeof(T));
     return place;
   }
-  /// Room for a table of zeros that a kernel fills.
-  std::size_t add(std::size_t bytes) {
-    const std::size_t place = host_.size();
-    host_.resize(place + aligned(bytes));
+  /// Room that a kernel fills; comes after all tables.
+  std::size_t add_room(std::size_t bytes) {
+    const std::size_t place = host_.size() + room_;
+    room_ += aligned(bytes);
     return place;
   }
-  /// To the current device; blocks, and forgets the host's copy.
+  /// To the current device; the copy is queued on the default stream. Forgets the host's copy.
   void upload() {
-    device_ = cuda::upload(host_);
+    device_ = DeviceBuffer(host_.size() + room_);
+    if (!host_.empty()) copy_to_device(device_.data(), host_.data(), host_.size(), nullptr);
     host_ = {};
   }
   template <class T>
@@ -38,7 +39,14 @@ class StagedTables {
   }
 
  private:
+  std::size_t add(std::size_t bytes) {
+    const std::size_t place = host_.size();
+    host_.resize(place + aligned(bytes));
+    return place;
+  }
+
   std::vector<unsigned char> host_;
+  std::size_t room_ = 0;
   DeviceBuffer device_;
 };
 

@@ -4,6 +4,7 @@
 #include "kernels/cuda/stages/binning_tables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "kernels/base/lane_weights.hpp"
@@ -11,6 +12,7 @@
 #include "kernels/cuda/runtime/convert.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 #include "kernels/cuda/stages/hash.hpp"
+#include "kernels/cuda/stages/witness_rows.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -23,6 +25,7 @@ struct BinningTables<Real>::Parts {
   std::vector<DeviceTailTerm<Real>> tail;
   std::vector<std::uint8_t> flags;
   std::vector<std::vector<Complex<Real>>> lanes;  ///< alpha, then beta
+  bool makes_witness_rows = false;                ///< on the GPU
   /// Places of tables.
   std::size_t table = 0, blob = 0, witness_rows = 0, witness_samples = 0, compact_witness = 0,
               rows_witness = 0, support = 0, tap_offsets = 0, window = 0, compact_taps = 0;
@@ -45,25 +48,26 @@ void BinningTables<Real>::set_weights(std::int64_t delays, const std::vector<std
   const auto rows = static_cast<std::size_t>(view_.rows);
   const auto row_buckets = static_cast<std::size_t>(view_.row_buckets);
   const auto streams = static_cast<std::size_t>(delays);
+  const auto as_real = [](std::complex<double> w) {
+    return Complex<Real>{static_cast<Real>(w.real()), static_cast<Real>(w.imag())};
+  };
+  const std::size_t beta = (rows * row_buckets + 1) / 2 * 2;
+  view_.lane_beta = static_cast<int>(beta * sizeof(Complex<Real>));
   for (std::size_t l = 0; l < static_cast<std::size_t>(view_.lanes); ++l) {
-    std::vector<std::complex<double>> alpha(rows * row_buckets), beta;
-    if (view_.real) beta.resize(alpha.size());
+    std::vector<Complex<Real>> lane(view_.real ? beta + rows * row_buckets : beta, Complex<Real>{0, 0});
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t q = 0; q < row_buckets; ++q) {
         const std::complex<double>* row = &weights[(i * row_buckets + q) * streams];
         if (!view_.real) {
-          alpha[q * rows + i] = row[l];
+          lane[q * rows + i] = as_real(row[l]);
           continue;
         }
         const LaneWeights pair = real_lane_weights(row[2 * l], 2 * l + 1 < streams ? row[2 * l + 1] : 0.0);
-        alpha[q * rows + i] = pair.alpha;
-        beta[q * rows + i] = pair.beta;
+        lane[q * rows + i] = as_real(pair.alpha);
+        lane[beta + q * rows + i] = as_real(pair.beta);
       }
     }
-    alpha.resize((alpha.size() + 1) / 2 * 2);
-    view_.lane_beta = static_cast<int>(alpha.size() * sizeof(Complex<Real>));
-    alpha.insert(alpha.end(), beta.begin(), beta.end());
-    parts.lanes.push_back(as_device<Real>(alpha));
+    parts.lanes.push_back(std::move(lane));
   }
 }
 
@@ -83,12 +87,16 @@ void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::
 template <class Real>
 void BinningTables<Real>::set_tail(const std::vector<double>& bucket_weight,
                                    const std::vector<TailTerm>& tail, Parts& parts) {
-  double& unit = view_.power_unit;
-  unit = 0;
-  for (const double weight : bucket_weight) unit = std::max(unit, weight);
-  for (const TailTerm& term : tail) unit = std::max(unit, term.weight);
+  // Several maxima side by side, each of which waits for itself.
+  std::array<double, 8> largest{};
+  for (std::size_t b = 0; b < bucket_weight.size(); ++b)
+    largest[b % largest.size()] = std::max(largest[b % largest.size()], bucket_weight[b]);
+  for (const TailTerm& term : tail) largest[0] = std::max(largest[0], term.weight);
+  const double unit = view_.power_unit = *std::max_element(largest.begin(), largest.end());
   const auto relative = [&](double weight) { return static_cast<Real>(unit > 0 ? weight / unit : 0); };
-  for (const double weight : bucket_weight) parts.power_weight.push_back(relative(weight));
+  parts.power_weight.resize(bucket_weight.size());
+  for (std::size_t b = 0; b < bucket_weight.size(); ++b) parts.power_weight[b] = relative(bucket_weight[b]);
+  parts.tail.reserve(tail.size());
   for (const TailTerm& term : tail) {
     parts.tail.push_back({{static_cast<std::int32_t>(term.at), static_cast<std::int32_t>(term.mirror)},
                           relative(term.weight),
@@ -104,17 +112,20 @@ template <class Real>
 void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) {
   if (witness.empty()) return;
   witness_samples_ = witness.samples;
-  std::vector<Real> rows = as_device<Real>(witness.rows);  // pairs of reals are complex numbers
-  if (view_.k % 2 == 1) {
-    const auto used = 2 * static_cast<std::size_t>(view_.k);
-    for (std::size_t end = rows.size() / used; end > 0; --end)
-      rows.insert(rows.begin() + end * used, 2, Real(0));
-  }
-  parts.witness_rows = tables_.add(rows);
-  view_.witness.pitch = view_.k + view_.k % 2;
   parts.witness_samples = tables_.add(witness.samples);
+  view_.witness.pitch = view_.k + view_.k % 2;
   view_.witness.count = static_cast<int>(witness.samples.size());
   view_.witness.trimmed = witness.trimmed;
+  parts.makes_witness_rows = witness.rows.empty();
+  if (parts.makes_witness_rows) return;
+  const auto used = 2 * static_cast<std::size_t>(view_.k),
+             pitch = 2 * static_cast<std::size_t>(view_.witness.pitch);
+  std::vector<Real> rows(witness.samples.size() * pitch, Real(0));  // pairs of reals are complex numbers
+  for (std::size_t s = 0; s < witness.samples.size(); ++s) {
+    for (std::size_t j = 0; j < used; ++j)
+      rows[s * pitch + j] = static_cast<Real>(witness.rows[s * used + j]);
+  }
+  parts.witness_rows = tables_.add(rows);
 }
 
 template <class Real>
@@ -164,15 +175,21 @@ void BinningTables<Real>::set_compact_views(const CombData& data, const Parts& p
 
 template <class Real>
 void BinningTables<Real>::make_blob(Parts& parts) {
+  const std::vector<FftPass> passes(view_.fft.pass, view_.fft.pass + view_.fft.passes);
+  const auto size = [](const auto& values) { return (values.size() * sizeof values[0] + 15) / 16 * 16; };
+  std::size_t bytes = size(passes) + size(parts.later_table) + size(parts.buckets) + size(parts.gain) +
+                      size(parts.bias) + size(parts.fit) + size(parts.flags) + size(parts.power_weight) +
+                      size(parts.tail);
+  for (const auto& lane : parts.lanes) bytes += size(lane);
   std::vector<unsigned char> blob;
+  blob.reserve(bytes);
   const auto append = [&](const auto& values) {
     const auto at = static_cast<int>(blob.size());
-    const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
-    blob.insert(blob.end(), bytes, bytes + values.size() * sizeof values[0]);
+    const auto* first = reinterpret_cast<const unsigned char*>(values.data());
+    blob.insert(blob.end(), first, first + values.size() * sizeof values[0]);
     blob.resize((blob.size() + 15) / 16 * 16);
     return at;
   };
-  const std::vector<FftPass> passes(view_.fft.pass, view_.fft.pass + view_.fft.passes);
   view_.passes_at = append(passes);
   view_.table_at = append(parts.later_table);
   view_.bucket_at = append(parts.buckets);
@@ -189,7 +206,12 @@ void BinningTables<Real>::make_blob(Parts& parts) {
 }
 
 template <class Real>
-void BinningTables<Real>::bind(const Parts& parts) {
+void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
+  if (parts.makes_witness_rows) {
+    parts.witness_rows =
+        tables_.add_room(static_cast<std::size_t>(view_.witness.count) *
+                         static_cast<std::size_t>(view_.witness.pitch) * sizeof(Complex<Real>));
+  }
   tables_.upload();
   view_.table = tables_.at<Complex<Real>>(parts.table);
   view_.blob = tables_.at<unsigned char>(parts.blob);
@@ -203,10 +225,25 @@ void BinningTables<Real>::bind(const Parts& parts) {
   if (!parts.tail.empty())
     view_.tail = reinterpret_cast<const DeviceTailTerm<Real>*>(view_.blob + view_.tail_at);
   view_.alpha = view_.blob + view_.lanes_at;
-  if (view_.witness.count > 0) {
-    view_.witness.rows = tables_.at<Complex<Real>>(parts.witness_rows);
-    view_.witness.samples = tables_.at<std::int64_t>(parts.witness_samples);
+  GridShape grid;
+  grid.rank = shape_.rank();
+  for (int d = 0; d < grid.rank; ++d) grid.extents[d] = shape_[d];
+  const auto* support = tables_.at<std::int64_t>(parts.support);
+  if (comb_buckets != nullptr) {
+    launch_comb_hash(grid, comb_buckets, support, view_.k,
+                     reinterpret_cast<BucketPair*>(tables_.at<unsigned char>(parts.blob) + view_.bucket_at),
+                     nullptr);
   }
+  if (view_.witness.count > 0) {
+    auto* rows = tables_.at<Complex<Real>>(parts.witness_rows);
+    view_.witness.rows = rows;
+    view_.witness.samples = tables_.at<std::int64_t>(parts.witness_samples);
+    if (parts.makes_witness_rows) {
+      launch_witness_rows(grid, view_.real, support, view_.flags, view_.k, view_.witness.samples,
+                          view_.witness.count, view_.witness.pitch, rows, nullptr);
+    }
+  }
+  synchronize(nullptr);  // streams that do not wait for the default one would read too early
 }
 
 template <class Real>
@@ -246,20 +283,14 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   parts.compact_witness = add_witness_places(data.delay_count() * data.bucket_count());
   parts.rows_witness = add_witness_places(row_set_.copied_elements());
   parts.support = tables_.add(support);
-  bind(parts);
-  GridShape grid;
-  grid.rank = rank;
-  for (int d = 0; d < rank; ++d) grid.extents[d] = data.shape[d];
-  launch_comb_hash(grid, data.buckets.data(), tables_.at<std::int64_t>(parts.support), view_.k,
-                   reinterpret_cast<BucketPair*>(tables_.at<unsigned char>(parts.blob) + view_.bucket_at),
-                   nullptr);
-  synchronize(nullptr);
+  bind(parts, data.buckets.data());
   set_compact_views(data, parts);
 }
 
 template <class Real>
-BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags,
-                                   const ErrorTable& errors, const WitnessData& witness)
+BinningTables<Real>::BinningTables(const FlatPlanData& data, const std::vector<std::int64_t>& support,
+                                   std::vector<std::uint8_t> flags, const ErrorTable& errors,
+                                   const WitnessData& witness)
     : shape_(data.shape) {
   Parts parts;
   view_.real = data.real;
@@ -297,7 +328,8 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, std::vector<std::ui
   std::iota(identity.begin(), identity.end(), 0);
   parts.compact_taps = tables_.add(identity);
   parts.compact_witness = add_witness_places(streams * view_.taps());
-  bind(parts);
+  parts.support = tables_.add(support);
+  bind(parts, nullptr);
   view_.tap_offsets = tables_.at<std::int64_t>(parts.tap_offsets);
   view_.window = tables_.at<Real>(parts.window);
 

@@ -27,8 +27,8 @@ class BinningTables {
   BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
                 std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness,
                 const std::vector<TailTerm>& tail = {});
-  BinningTables(const FlatPlanData& data, std::vector<std::uint8_t> flags, const ErrorTable& errors,
-                const WitnessData& witness);
+  BinningTables(const FlatPlanData& data, const std::vector<std::int64_t>& support,
+                std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness);
 
   const Binning<Real>& view() const noexcept { return view_; }
   /// The same plan reading compact frames: the samples of one frame in the order of sample_indices().
@@ -61,8 +61,8 @@ class BinningTables {
   void set_compact_views(const CombData& data, const Parts& parts);
   /// Adds the places of the witness's samples in a compact frame, which ends with them; `first` is the first.
   std::size_t add_witness_places(std::int64_t first);
-  /// Uploads, and makes the views point to the tables.
-  void bind(const Parts& parts);
+  /// Uploads, makes the views point to the tables, and has the GPU fill in those that it makes itself.
+  void bind(Parts& parts, const std::int64_t* comb_buckets);
 
   Shape shape_;
   Binning<Real> view_, compact_, rows_;

@@ -111,7 +111,9 @@ struct Result {
 };
 
 Result solve(const Scene& scene, const BucketSystemKernels& kernels) {
-  const auto scratch = std::make_unique<BucketScratch>();
+  const int side = std::max(scene.delays, scene.members);
+  std::vector<double> memory(static_cast<std::size_t>(BucketScratch::doubles(side)));
+  const BucketScratch scratch(side, memory.data());
   const auto m = static_cast<std::size_t>(scene.members * kSystemLanes);
   Result out{false,
              std::vector<double>(m),
@@ -120,9 +122,9 @@ Result solve(const Scene& scene, const BucketSystemKernels& kernels) {
              std::vector<double>(m),
              std::vector<double>(m)};
   const BucketSystems systems = scene.systems();
-  out.solvable = kernels.variances(systems, *scratch, out.variance.data());
+  out.solvable = kernels.variances(systems, scratch, out.variance.data());
   if (out.solvable)
-    kernels.rows(systems, *scratch, out.weights.data(), out.noise.data(), out.bias.data(),
+    kernels.rows(systems, scratch, out.weights.data(), out.noise.data(), out.bias.data(),
                  out.response.data());
   return out;
 }
@@ -226,6 +228,58 @@ TEST(BucketSystems, EveryInstructionSetGivesTheSameBits) {
   }
 }
 #endif
+
+TEST(BucketSystems, NearAliasesKeepWhatIsAboveTheLevel) {
+  std::mt19937_64 random(8);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int run = 0; run < 60; ++run) {
+    const bool level_is_white = run % 2 == 0;
+    const int count = run % 3 == 0 ? 8 : 64;
+    // Lanes of which near aliases are nearly all, a part, little, or nothing; some of these are absent.
+    std::vector<double> near(static_cast<std::size_t>(count * kSystemLanes));
+    std::array<double, kSystemLanes> power{}, frequencies{}, sum{};
+    for (std::size_t n = 0; n < near.size(); ++n) {
+      near[n] = n % kSystemLanes == 7 || random() % 4 == 0 ? 0 : std::exp2(-40 * uniform(random));
+      sum[n % kSystemLanes] += near[n];
+    }
+    for (std::size_t l = 0; l < kSystemLanes; ++l) {
+      const double times[] = {1, 1.1, 2, 4, 8, 100, 0.5, 1};
+      power[l] = times[(l + static_cast<std::size_t>(run)) % 8] * sum[l];
+      frequencies[l] = l == 5 ? count : 100 + 50 * uniform(random);
+    }
+    auto kept = near;
+    auto whole = power;
+    const bool any = bucket_system_kernels().separate(kept.data(), count, whole.data(), frequencies.data(),
+                                                      level_is_white);
+    bool expected_any = false;
+    for (std::size_t l = 0; l < kSystemLanes; ++l) {
+      double others = frequencies[l], above = 0;
+      for (std::size_t q = l; q < near.size(); q += kSystemLanes) others -= near[q] > 0 ? 1 : 0;
+      const double level = level_is_white && others > 0 ? std::max(0.0, power[l] - sum[l]) / others : 0;
+      for (std::size_t q = l; q < near.size(); q += kSystemLanes) above += std::max(0.0, near[q] - level);
+      const bool matters = above > 0 && above >= 0.2 * power[l];
+      expected_any = expected_any || matters;
+      for (std::size_t q = l; q < near.size(); q += kSystemLanes)
+        EXPECT_NEAR(kept[q], matters ? std::max(0.0, near[q] - level) : 0, 1e-12 * sum[l]);
+      const double rest = std::max(power[l] - above, 1e-3 * power[l]);
+      EXPECT_NEAR(whole[l], matters ? rest + above : power[l], 1e-12 * power[l]) << run << " lane " << l;
+    }
+    EXPECT_EQ(any, expected_any);
+#if defined(SFFT_X86)
+    for (const Isa isa : {Isa::avx2, Isa::avx512}) {
+      if (best_isa() < isa) continue;
+      auto plain = near, wide = near;
+      auto plain_whole = power, wide_whole = power;
+      baseline::bucket_system_table().separate(plain.data(), count, plain_whole.data(), frequencies.data(),
+                                               level_is_white);
+      (isa == Isa::avx2 ? avx2::bucket_system_table() : avx512::bucket_system_table())
+          .separate(wide.data(), count, wide_whole.data(), frequencies.data(), level_is_white);
+      EXPECT_EQ(wide, plain);
+      EXPECT_EQ(wide_whole, plain_whole);
+    }
+#endif
+  }
+}
 
 TEST(BucketSystems, NearAliasesAddUpWithTheirPhases) {
   std::mt19937_64 random(7);

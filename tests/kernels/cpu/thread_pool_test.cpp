@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that work is done by as many threads as the system starts, and by the caller alone if it starts none.
+// Tests that work is done by as many threads as the system starts, and by the caller alone if it starts none;
+// and that threads are kept from one loan to the next.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,9 +16,11 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <thread>
 #include <vector>
 
 #include "bench/known_signals.hpp"
+#include "kernels/cpu/platform/pool_loan.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/plan.hpp"
 #include "tests/support/throws.hpp"
@@ -60,6 +65,65 @@ TEST_F(Threads, ThatDoNotStartAreDoneWithout) {
     for (const auto& times : done) EXPECT_EQ(times, 1);
     EXPECT_LE(std::count_if(by.begin(), by.end(), [](const auto& parts) { return parts > 0; }), started + 1);
   }
+}
+
+/// The sum of the first parts, by a pool that may be absent.
+std::int64_t sum(detail::cpu::ThreadPool* pool, std::size_t parts) {
+  std::atomic<std::int64_t> total{0};
+  detail::cpu::for_each(pool, parts,
+                        [&](std::size_t part, int) { total += static_cast<std::int64_t>(part); });
+  return total;
+}
+
+TEST_F(Threads, OfALoanServeTheNext) {
+  may_start = 100;
+  {
+    const detail::cpu::PoolLoan first(5);
+    ASSERT_NE(first.get(), nullptr);
+    while (may_start > 96) std::this_thread::yield();
+    for (int job = 0; job < 50; ++job) EXPECT_EQ(sum(first.get(), 100), 4950);
+    const detail::cpu::PoolLoan beside(5);  // the first is taken
+    while (may_start > 92) std::this_thread::yield();
+    EXPECT_NE(beside.get(), first.get());
+    EXPECT_EQ(sum(beside.get(), 100), 4950);
+  }
+  for (int loan = 0; loan < 20; ++loan) {
+    const detail::cpu::PoolLoan next(5);
+    for (int job = 0; job < 5; ++job) EXPECT_EQ(sum(next.get(), 100), 4950);
+  }
+  EXPECT_EQ(may_start, 92) << "no more threads were started";
+  EXPECT_EQ(detail::cpu::PoolLoan(1).get(), nullptr);
+}
+
+TEST_F(Threads, RefusedOnceAreAskedForAgain) {
+  may_start = 0;
+  {
+    const detail::cpu::PoolLoan loan(6);
+    EXPECT_EQ(sum(loan.get(), 100), 4950);
+  }
+  may_start = 100;
+  const detail::cpu::PoolLoan loan(6);
+  while (may_start > 95) std::this_thread::yield();
+  EXPECT_EQ(sum(loan.get(), 100), 4950);
+}
+
+TEST_F(Threads, OfALoanAreNotMissedByAChildProcess) {
+  {
+    const detail::cpu::PoolLoan loan(4);
+    EXPECT_EQ(sum(loan.get(), 100), 4950);
+  }
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {  // it has the pool without its threads
+    const detail::cpu::PoolLoan loan(4);
+    bool right = true;
+    for (int job = 0; job < 20; ++job) right = right && sum(loan.get(), 100) == 4950;
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(Threads, PlansGiveTheSameWithoutThem) {

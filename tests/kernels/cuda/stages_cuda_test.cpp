@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests each GPU stage against the CPU's mathematics: hash, permute, subsample, recover.
 #include <cmath>
+#include <numbers>
 #include <random>
 
+#include "bench/known_signals.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/base/witness_mean.hpp"
 #include "kernels/cuda/stages/binning_tables.hpp"
@@ -10,6 +12,10 @@
 #include "kernels/cuda/stages/permute.hpp"
 #include "kernels/cuda/stages/recover.hpp"
 #include "kernels/cuda/stages/subsample.hpp"
+#include "kernels/cuda/stages/witness_rows.hpp"
+#include "sfft/template.hpp"
+#include "template/data/support_set.hpp"
+#include "template/planning/witness.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -266,6 +272,50 @@ TEST_F(StagesCuda, PermuteAndRecover) {
     check_stages<float>(true, trimmed);
     check_stages<double>(false, trimmed);
     check_stages<double>(true, trimmed);
+  }
+}
+
+/// The rows that the GPU makes from a support against those of the planner.
+template <class Real>
+void check_witness_rows(const Shape& shape, bool real) {
+  const auto signal = test::SparseSignal::random(shape, real, 21, 5);
+  const SupportSet support(*Template::from_support(shape, real, signal.support).data());
+  const WitnessData expected = make_witness(support, true, 3);
+  std::vector<std::uint8_t> flags(21, 0);
+  for (const SupportMember& member : support.members) {
+    if (member.conjugate) flags[static_cast<std::size_t>(member.coefficient)] = kDistinctConjugate;
+  }
+  const int k = 21, pitch = 22, count = static_cast<int>(expected.samples.size());
+  GridShape grid;
+  grid.rank = shape.rank();
+  for (int d = 0; d < grid.rank; ++d) grid.extents[d] = shape[d];
+  const test::OnDevice<std::int64_t> frequencies(signal.support), samples(expected.samples);
+  const test::OnDevice<std::uint8_t> kinds(flags);
+  const test::OnDevice<Complex<Real>> rows(static_cast<std::size_t>(pitch * count));
+  launch_witness_rows(grid, real, frequencies.get(), kinds.get(), k, samples.get(), count, pitch, rows.get(),
+                      nullptr);
+  const auto got = rows.read();
+  const double unit = 1 / static_cast<double>(shape.points());
+  for (std::size_t s = 0; s < expected.samples.size(); ++s) {
+    for (std::size_t i = 0; i < 22; ++i) {
+      const Complex<Real> row = got[s * 22 + i];
+      const double* const pair = &expected.rows[s * 42 + 2 * std::min<std::size_t>(i, 20)];
+      // Of up to three turns, each rounded to 2^-53, in a root that counts twice; then the conversion to
+      // Real.
+      const double bound =
+          (2 * 2 * std::numbers::pi * 3 * 0x1p-52 + 2 * std::numeric_limits<Real>::epsilon()) * unit;
+      EXPECT_NEAR(row.re, i < 21 ? pair[0] : 0, bound) << shape.to_string() << " sample " << s;
+      EXPECT_NEAR(row.im, i < 21 ? pair[1] : 0, bound) << shape.to_string() << " sample " << s;
+    }
+  }
+}
+
+TEST_F(StagesCuda, WitnessRowsEqualThePlanners) {
+  for (const Shape& shape : {Shape{4096}, Shape{997}, Shape{48, 40}, Shape{9, 10, 14}}) {
+    for (const bool real : {false, true}) {
+      check_witness_rows<float>(shape, real);
+      check_witness_rows<double>(shape, real);
+    }
   }
 }
 

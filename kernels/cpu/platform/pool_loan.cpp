@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shelf with the pools that were used last.
+#include "kernels/cpu/platform/pool_loan.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace sfft::detail::cpu {
+
+namespace {
+
+struct Shelf {
+  static constexpr std::size_t kMostPools = 2;
+  struct Entry {
+    int threads;
+    std::unique_ptr<ThreadPool> pool;
+  };
+  std::mutex mutex;
+  std::vector<Entry> entries;  ///< the one used last at the end
+  Shelf() { entries.reserve(kMostPools + 1); }
+};
+
+/// Never destroyed: threads that sleep end with the process, which need not wait for them.
+Shelf& shelf() {
+  static Shelf& kept = *new Shelf;
+  return kept;
+}
+
+}  // namespace
+
+PoolLoan::PoolLoan(int threads) : threads_(threads) {
+  if (threads <= 1) return;
+  {
+    Shelf& kept = shelf();
+    const std::lock_guard lock(kept.mutex);
+    const auto found = std::find_if(kept.entries.begin(), kept.entries.end(),
+                                    [&](const Shelf::Entry& entry) { return entry.threads == threads; });
+    if (found != kept.entries.end()) {
+      pool_ = std::move(found->pool);
+      kept.entries.erase(found);
+    }
+  }
+  if (pool_) {
+    pool_->wake();
+    return;
+  }
+  try {
+    pool_ = std::make_unique<ThreadPool>(threads, ThreadPool::Idle::look);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+PoolLoan::~PoolLoan() {
+  if (!pool_ || !pool_->complete()) return;
+  std::unique_ptr<ThreadPool> dropped;  // ends outside the lock
+  Shelf& kept = shelf();
+  const std::lock_guard lock(kept.mutex);
+  kept.entries.push_back({threads_, std::move(pool_)});
+  if (kept.entries.size() <= Shelf::kMostPools) return;
+  dropped = std::move(kept.entries.front().pool);
+  kept.entries.erase(kept.entries.begin());
+}
+
+}  // namespace sfft::detail::cpu

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// One memory pool per device, made at first use; a device without pools allocates as others do.
+#include "kernels/cuda/runtime/stream_buffer.hpp"
+
+#include <cuda_runtime.h>
+
+#include <map>
+#include <mutex>
+
+#include "kernels/cuda/runtime/allocation.hpp"
+
+namespace sfft::detail::cuda {
+
+namespace {
+
+cudaMemPool_t make_pool(int device) {
+  constexpr std::uint64_t kKeptBytes = std::uint64_t{64} << 20;
+  int supported = 0;
+  check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device),
+        "asking about memory pools");
+  if (supported == 0) return nullptr;
+  cudaMemPool_t pool = nullptr;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
+  check(cudaMemPoolCreate(&pool, &properties), "making a memory pool");
+  std::uint64_t kept = kKeptBytes;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "making a memory pool");
+  return pool;
+}
+
+/// The pool of the current device; nullptr where there is none. Never destroyed: at the end of the process
+/// the driver may be gone before it.
+cudaMemPool_t current_pool() {
+  static std::mutex mutex;
+  static std::map<int, cudaMemPool_t>& pools = *new std::map<int, cudaMemPool_t>;
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the current GPU");
+  const std::lock_guard lock(mutex);
+  const auto known = pools.find(device);
+  return known != pools.end() ? known->second : pools[device] = make_pool(device);
+}
+
+}  // namespace
+
+StreamBuffer::StreamBuffer(std::size_t bytes, Stream stream) : bytes_(bytes), stream_(stream) {
+  if (bytes == 0) return;
+  const cudaMemPool_t pool = current_pool();
+  pooled_ = pool != nullptr;
+  if (!pooled_) {
+    data_ = DeviceMemory::allocate(bytes);
+    return;
+  }
+  const cudaError_t status =
+      injected_failure() ? cudaErrorMemoryAllocation : cudaMallocFromPoolAsync(&data_, bytes, pool, stream);
+  if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "GPU");
+  check(status, "allocating GPU memory");
+  counted(data_, bytes);
+}
+
+StreamBuffer::~StreamBuffer() {
+  if (data_ == nullptr) return;
+  static_cast<void>(pooled_ ? cudaFreeAsync(data_, stream_) : cudaFree(data_));
+  uncount(bytes_);
+}
+
+}  // namespace sfft::detail::cuda
