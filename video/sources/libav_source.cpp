@@ -59,8 +59,8 @@ class FileSource final : public FrameSource {
     }
     found_ = false;
     frame.seconds = times_->next(reader_->picture_seconds());
-    frame.made_up = reader_->picture_made_up();
     ++count_;
+    frame.made_up = reader_->picture_made_up();
     return true;
   }
 
