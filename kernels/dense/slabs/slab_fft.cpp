@@ -67,10 +67,8 @@ std::int64_t SlabFft<Real>::staging_values(int from, int to) const noexcept {
 template <class Real>
 void SlabFft<Real>::begin(DeviceQueues<Real>& queues) const {
   for (int d = 0; d < grid_.devices; ++d) queues.record(d, Lane::work, kBegun);
-  for (int d = 0; d < grid_.devices; ++d) {
+  for (int d = 0; d < grid_.devices; ++d)
     for (int other = 0; other < grid_.devices; ++other) queues.wait(d, Lane::send, other, kBegun);
-    queues.wait(d, Lane::receive, d, kBegun);
-  }
 }
 
 template <class Real>

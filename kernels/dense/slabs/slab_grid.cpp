@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Shares of a dimension differ by at most one, and devices have them in order.
 #include "kernels/dense/slabs/slab_grid.hpp"
 
 #include <algorithm>
