@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
 
@@ -50,6 +51,17 @@ class SlabImpl {
                       ? "the plan is for real signals: give enqueue_inverse() real values"
                       : "the plan is for complex signals: give enqueue_inverse() complex ones");
   }
+  /// Of the signals and spectra of each slab.
+  template <class Signal, class Spectrum>
+  void check_apart(std::span<Signal const> signals, ElementType type,
+                   std::span<Spectrum const> spectra) const {
+    for (std::size_t s = 0; s < signals.size(); ++s) {
+      sfft::detail::check_overlap(
+          signals[s], static_cast<std::size_t>(runner->signal_slabs()[s].points()) * element_bytes(type),
+          spectra[s],
+          static_cast<std::size_t>(runner->spectrum_slabs()[s].points()) * sizeof(std::complex<Real>), false);
+    }
+  }
   std::vector<std::byte*> checked_workspaces(std::span<const std::span<std::byte>> workspaces,
                                              std::span<CUstream_st* const> streams) const {
     const std::size_t slabs = runner->signal_slabs().size();
@@ -72,6 +84,7 @@ class SlabImpl {
     check_kind(std::is_same_v<T, Real>);
     check_arrays(spectra, "spectra");
     check_arrays(signals, "signals");
+    check_apart(signals, element_type_of<T>::value, spectra);
     const std::vector<std::byte*> memory = checked_workspaces(workspaces, streams);
     const std::vector<void*> to(signals.begin(), signals.end());
     runner->enqueue_inverse(spectra, to, SlabCall{memory, streams});
@@ -130,6 +143,7 @@ void SlabPlan<Real>::enqueue_forward(std::span<const void* const> signals, Eleme
   impl_->check_type(type);
   impl_->check_arrays(signals, "signals");
   impl_->check_arrays(spectra, "spectra");
+  impl_->check_apart(signals, type, spectra);
   const std::vector<std::byte*> memory = impl_->checked_workspaces(workspaces, streams);
   impl_->runner->enqueue_forward(signals, type, spectra, sfft::detail::SlabCall{memory, streams});
 }

@@ -46,9 +46,10 @@ class SFFT_EXPORT SlabPlan {
   /// Every span has an entry for each slab: an array or a stream (a cudaStream_t; null is the legacy default
   /// stream) of its GPU. The work is ordered in the streams: what is in any of them before is done before an
   /// array is touched, and what comes after finds the results of that GPU. The call returns at once, and
-  /// allocates no device memory. Arrays are inputs, which stay as they are, outputs and workspaces; none
-  /// overlap. Thread-safe with workspaces for each call. If it throws, or a GPU fails, outputs are undefined.
-  /// Throws shape_mismatch, invalid_argument, type_mismatch, device.
+  /// allocates no device memory. Inputs stay as they are. No two of the arrays and workspaces overlap. GPUs
+  /// store into each other's memory, which is that of cudaMalloc(); memory of pools must allow it.
+  /// Thread-safe with workspaces for each call. If it throws, or a GPU fails, outputs are undefined. Throws
+  /// shape_mismatch, invalid_argument, type_mismatch, device.
   void enqueue_forward(std::span<const void* const> signals, ElementType type,
                        std::span<std::complex<Real>* const> spectra,
                        std::span<const std::span<std::byte>> workspaces,

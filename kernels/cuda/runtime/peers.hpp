@@ -3,9 +3,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace sfft::detail::cuda {
 
+/// Throws Error(backend_unavailable) unless this build's code runs on all of them, and, if they differ, on
+/// several GPUs at once.
+void check_several(const std::vector<int>& devices);
 /// Lets kernels of `from` load from and store into memory of `to`, for the rest of the process; a GPU always
 /// reaches itself. Returns why it cannot, or nothing. Throws Error(device).
 std::string reach_peer(int from, int to);

@@ -10,26 +10,12 @@
 #include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
 
-#ifndef SFFT_SEVERAL_GPUS
-#define SFFT_SEVERAL_GPUS 0
-#endif
-
 namespace sfft::detail {
 
 namespace {
 
 /// Of the rate that clock and width of a memory promise, what copies reach.
 constexpr double kMemoryEfficiency = 0.85;
-
-void check_present(const std::vector<int>& devices) {
-  for (const int device : devices) static_cast<void>(cuda::device_info(device));  // throws
-  const std::set<int> different(devices.begin(), devices.end());
-  if (different.size() > 1 && SFFT_SEVERAL_GPUS == 0) {
-    throw Error(ErrorCode::backend_unavailable,
-                "sharing work between different GPUs has not been run on more than one GPU yet: build with "
-                "SFFT_PREVIEW=ON, or name the same GPU several times to test with slabs");
-  }
-}
 
 /// Gathers the slowest rates, and what makes them slow.
 SlabRates rates_of(const std::vector<int>& devices, std::vector<std::string>& notes) {
@@ -136,7 +122,7 @@ template <class Real>
 ChosenDevices choose_devices(const DenseRequest& request) {
   const DenseProblem& problem = request.problem;
   ChosenDevices chosen{request.options.devices, {}, {}, {}};
-  check_present(chosen.devices);
+  cuda::check_several(chosen.devices);
   chosen.notes = notes_on(chosen.devices);
   const bool repeated =
       std::set<int>(chosen.devices.begin(), chosen.devices.end()).size() < chosen.devices.size();

@@ -3,6 +3,7 @@
 // direct sums.
 #include <gtest/gtest.h>
 
+#include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/dense/request/cuda_slabs.hpp"
 #include "sfft/dense_slabs.hpp"
 #include "tests/support/dense_device.hpp"
@@ -19,6 +20,17 @@ using dense::SlabPlan;
 class SlabCuda : public GpuTest {};
 
 const std::vector<int> kTwo{0, 0}, kThree{0, 0, 0}, kFour{0, 0, 0, 0};
+
+/// One GPU that is named several times and, where the build and the machine have them, different ones.
+std::vector<std::vector<int>> device_lists() {
+  std::vector<std::vector<int>> lists{kTwo, kThree, kFour};
+  std::vector<int> all;
+  for (int device = 0; device < detail::cuda::device_count(); ++device) all.push_back(device);
+  if (all.size() < 2 || code_of([&] { detail::cuda::check_several(all); })) return lists;
+  for (const std::vector<int>& list : {all, std::vector<int>{1, 0}, std::vector<int>{0, 1, 0}})
+    lists.push_back(list);
+  return lists;
+}
 
 /// Memory of one call on all places: `Sample`s of a signal, spectra, workspaces that hold NaN, streams.
 template <class Real, class Sample>
@@ -120,9 +132,9 @@ void check(const Shape& shape, const Options& options) {
 TEST_F(SlabCuda, OneTransformInSlabsEqualsSums) {
   for (const Shape& shape : {Shape{64, 96}, Shape{61, 50}, Shape{13, 127}, Shape{12, 20, 18},
                              Shape{13, 9, 31}, Shape{32, 32, 64}, Shape{4, 5, 1}, Shape{8, 4, 2}}) {
-    for (const auto& devices : {kTwo, kThree, kFour}) {
-      if (shape[0] < 4 || (shape.rank() == 2 ? shape[1] / 2 + 1 : shape[1]) < 4) continue;
+    for (const auto& devices : device_lists()) {
       const Options options{.devices = devices};
+      if (detail::SlabGrid::most_devices(shape, true) < static_cast<int>(devices.size())) continue;
       check<float, std::complex<float>>(shape, options);
       check<float, float>(shape, options);
       check<double, std::complex<double>>(shape, options);
@@ -149,9 +161,12 @@ TEST_F(SlabCuda, ScalesAsAsked) {
 TEST_F(SlabCuda, SharedBatchesEqualSums) {
   for (const Shape& shape : {Shape{60}, Shape{24, 18}, Shape{6, 10, 8}}) {
     for (const std::int64_t batch : {4, 7}) {
-      const Options options{.devices = kFour, .batch = batch};
-      check<float, std::complex<float>>(shape, options);
-      check<double, double>(shape, options);
+      for (const auto& devices : device_lists()) {
+        if (static_cast<std::int64_t>(devices.size()) > batch) continue;
+        const Options options{.devices = devices, .batch = batch};
+        check<float, std::complex<float>>(shape, options);
+        check<double, double>(shape, options);
+      }
     }
   }
 }
@@ -246,12 +261,61 @@ void check_staged(const Shape& shape, bool real, const std::vector<int>& devices
 
 TEST_F(SlabCuda, StagedThroughTheHost) {
   for (const Shape& shape : {Shape{48, 40}, Shape{16, 12, 14}}) {
-    for (const auto& devices : {kTwo, kFour}) {
+    for (const auto& devices : device_lists()) {
       check_staged<float>(shape, false, devices);
       check_staged<float>(shape, true, devices);
       check_staged<double>(shape, true, devices);
     }
   }
+}
+
+/// A transform whose streams all take part in a capture.
+void check_captured(const Shape& shape, const std::vector<int>& devices) {
+  const auto points = static_cast<std::size_t>(shape.points());
+  const SlabPlan<float> plan(shape, false, {.devices = devices});
+  SlabMemory<float, std::complex<float>> memory(plan.signal_slabs(), plan.spectrum_slabs(),
+                                                [&](std::size_t s) { return plan.workspace_bytes(s); });
+  const auto inputs = memory.inputs();
+  const auto forward = [&] {
+    plan.enqueue_forward(inputs, ElementType::c64, memory.spectra(), memory.workspaces(), memory.streams());
+  };
+  forward();  // outside of a graph, too, before and after
+  memory.finish();
+  const auto first = memory.streams()[0];
+  detail::cuda::Event fork;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  fork.record(first);
+  for (CUstream_st* stream : memory.streams().subspan(1)) fork.hold(stream);
+  forward();
+  std::vector<detail::cuda::Event> joins;
+  for (std::size_t s = 1; s < memory.streams().size(); ++s) {
+    const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+    joins.emplace_back();
+    joins.back().record(memory.streams()[s]);
+    joins.back().hold(first);
+  }
+  ASSERT_EQ(cudaStreamEndCapture(first, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  std::vector<std::complex<float>> result(points);
+  for (unsigned seed = 88; seed < 90; ++seed) {
+    const auto signal = as_samples<std::complex<float>>(random_signal(points, seed));
+    plan.scatter_signal(signal.data(), ElementType::c64, memory.places());
+    EXPECT_EQ(cudaGraphLaunch(executable, first), cudaSuccess);
+    memory.finish();
+    plan.gather_spectrum(memory.results(), result.data());
+    EXPECT_LE(relative_l2(result, expected_spectra(signal, shape, false)),
+              4 * fft_bound<float>(static_cast<double>(points)));
+  }
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  forward();
+  memory.finish();
+}
+
+TEST_F(SlabCuda, CanBeCapturedIntoAGraph) {
+  for (const auto& devices : device_lists()) check_captured(Shape{24, 18, 20}, devices);
 }
 
 /// More than one chunk: several megabytes a place, sums at a few outputs.
@@ -323,9 +387,29 @@ TEST_F(SlabCuda, RefusesWhatItCannotDo) {
   const std::vector<std::span<std::byte>> none(3);
   EXPECT_EQ(forward(inputs, ElementType::c64, none), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(narrow.workspace_bytes(3)); }), ErrorCode::invalid_argument);
+  const auto spectra = memory.spectra();
+  const std::vector<const void*> same(spectra.begin(), spectra.end());
+  EXPECT_EQ(forward(same, ElementType::c64, memory.workspaces()), ErrorCode::invalid_argument);
   const Plan<float> host(Shape{8, 8}, false, {.devices = kTwo});
   EXPECT_EQ(code_of([&] { host.enqueue_inverse(memory.spectra()[0], memory.signals()[0], {}, nullptr); }),
             ErrorCode::backend_unavailable);
+}
+
+TEST_F(SlabCuda, PlanningSurvivesEveryAllocationFailure) {
+  const std::int64_t before = detail::cuda::allocated_bytes();
+  for (int n = 1; n <= 12; ++n) {
+    detail::cuda::fail_allocation(n);
+    const auto code = code_of([&] {
+      const detail::DenseRequest request = detail::make_request({24, 32}, true, {.devices = kThree});
+      const detail::CudaSlabs<float> slabs(request, detail::choose_devices<float>(request), true);
+    });
+    if (detail::cuda::fail_allocation(0) == 0) {
+      EXPECT_EQ(code, ErrorCode::out_of_memory);
+    } else {
+      EXPECT_EQ(code, std::nullopt);
+    }
+    EXPECT_EQ(detail::cuda::allocated_bytes(), before);
+  }
 }
 
 TEST_F(SlabCuda, FailedAllocationsLeaveTheArraysAlone) {
