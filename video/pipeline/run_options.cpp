@@ -22,8 +22,10 @@ TrackerOptions tracker_options(const RunOptions& options, bool live) {
   TrackerOptions tracking;
   tracking.plan.backend = options.backend;
   tracking.plan.device = options.device;
+  tracking.plan.devices = options.devices;
   tracking.plan.transfer = options.transfer;
-  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads});
+  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads,
+                                    static_cast<int>(options.devices.size())});
   tracking.learn.backend = options.backend;
   tracking.learn.device = options.device;
   tracking.plan.threads = options.threads;
