@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,10 +21,18 @@ class SharedDevicePlan final : public DevicePlan<Real> {
  public:
   using Part = std::unique_ptr<const DevicePlan<Real>>;
 
-  explicit SharedDevicePlan(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  /// One for each of the devices.
+  SharedDevicePlan(std::vector<Part> parts, const std::vector<int>& devices) : parts_(std::move(parts)) {
+    std::string names;
+    for (const int device : devices) names += fmt::format("{}{}", names.empty() ? "" : ", ", device);
+    const std::set<int> different(devices.begin(), devices.end());
+    sharing_ =
+        fmt::format("GPUs {} share the frames{}", names,
+                    different.size() < devices.size() ? " (one of them named again: good for tests)" : "");
+  }
 
   std::string describe() const override {
-    return fmt::format("{} GPUs share the frames, each: {}", parts_.size(), parts_[0]->describe());
+    return fmt::format("{}, each: {}", sharing_, parts_[0]->describe());
   }
   bool takes_reference() const noexcept override { return parts_[0]->takes_reference(); }
 
@@ -89,6 +99,7 @@ class SharedDevicePlan final : public DevicePlan<Real> {
   }
 
   std::vector<Part> parts_;
+  std::string sharing_;
 };
 
 /// make(options) for the GPU of the options, or for each of several.
@@ -104,7 +115,7 @@ std::unique_ptr<const DevicePlan<Real>> make_on_devices(const PlanOptions& optio
     own.batch = std::max(1, (options.batch + count - 1) / count);
     parts.push_back(make(own));
   }
-  return std::make_unique<const SharedDevicePlan<Real>>(std::move(parts));
+  return std::make_unique<const SharedDevicePlan<Real>>(std::move(parts), options.devices);
 }
 
 }  // namespace sfft::detail
