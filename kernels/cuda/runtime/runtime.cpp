@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -305,8 +306,16 @@ void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t widt
 }
 void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                std::size_t rows, Stream stream) {
-  check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, stream),
-        "copying parts of an array");
+  constexpr std::size_t kLargestPitch = 0x7FFFFFFF;  // of CUDA's strided copies
+  if (to_pitch == width && from_pitch == width) return copy_on_device(to, from, width * rows, stream);
+  if (std::max(to_pitch, from_pitch) <= kLargestPitch) {
+    return check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, stream),
+                 "copying parts of an array");
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    copy_on_device(static_cast<std::byte*>(to) + r * to_pitch,
+                   static_cast<const std::byte*>(from) + r * from_pitch, width, stream);
+  }
 }
 void synchronize(Stream stream) {
   check(cudaStreamSynchronize(stream), "waiting for the GPU");

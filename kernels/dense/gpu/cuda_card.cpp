@@ -34,15 +34,7 @@ class CudaStream final : public CardStream {
  private:
   void copy(const CardRows& to, const CardRows& from) {
     const cuda::DeviceScope scope(device_);
-    constexpr std::size_t kLargestPitch = 0x7FFFFFFF;        // of CUDA's strided copies
-    if (to.pitch == to.width && from.pitch == from.width) {  // no gaps: one long row
-      cuda::copy_on_device(to.data, from.data, from.bytes(), stream_.get());
-    } else if (std::max(to.pitch, from.pitch) > kLargestPitch) {
-      for (std::size_t r = 0; r < from.rows; ++r)
-        cuda::copy_on_device(to.data + r * to.pitch, from.data + r * from.pitch, from.width, stream_.get());
-    } else {
-      cuda::copy_rows(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
-    }
+    cuda::copy_rows(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
   }
 
   int device_;

@@ -30,20 +30,6 @@ void copy_all(const Shape& whole, std::size_t element, const std::vector<dense::
   for (const cuda::OwnedStream& stream : streams) cuda::synchronize(stream.get());
 }
 
-/// CUDA's strided copies have a largest pitch.
-void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from, std::size_t from_pitch,
-               std::size_t width, std::size_t rows, cuda::Stream stream) {
-  constexpr std::size_t kLargestPitch = 0x7FFFFFFF;
-  if (to_pitch == width && from_pitch == width) {
-    cuda::copy_on_device(to, from, width * rows, stream);
-  } else if (std::max(to_pitch, from_pitch) <= kLargestPitch) {
-    cuda::copy_rows(to, to_pitch, from, from_pitch, width, rows, stream);
-  } else {
-    for (std::size_t r = 0; r < rows; ++r)
-      cuda::copy_on_device(to + r * to_pitch, from + r * from_pitch, width, stream);
-  }
-}
-
 }  // namespace
 
 void copy_to_slabs(const void* whole, const Shape& whole_extents, std::size_t element_bytes,
@@ -51,8 +37,8 @@ void copy_to_slabs(const void* whole, const Shape& whole_extents, std::size_t el
   copy_all(whole_extents, element_bytes, slabs,
            [&](std::size_t s, std::size_t first, std::size_t pitch, std::size_t width, std::size_t rows,
                cuda::Stream stream) {
-             copy_rows(static_cast<std::byte*>(parts[s]), width, static_cast<const std::byte*>(whole) + first,
-                       pitch, width, rows, stream);
+             cuda::copy_rows(static_cast<std::byte*>(parts[s]), width,
+                             static_cast<const std::byte*>(whole) + first, pitch, width, rows, stream);
            });
 }
 
@@ -61,8 +47,8 @@ void copy_from_slabs(void* whole, const Shape& whole_extents, std::size_t elemen
   copy_all(whole_extents, element_bytes, slabs,
            [&](std::size_t s, std::size_t first, std::size_t pitch, std::size_t width, std::size_t rows,
                cuda::Stream stream) {
-             copy_rows(static_cast<std::byte*>(whole) + first, pitch, static_cast<const std::byte*>(parts[s]),
-                       width, width, rows, stream);
+             cuda::copy_rows(static_cast<std::byte*>(whole) + first, pitch,
+                             static_cast<const std::byte*>(parts[s]), width, width, rows, stream);
            });
 }
 
