@@ -202,6 +202,7 @@ TEST(Run, FramesFitTheMemoryTheyMayUse) {
   constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
   EXPECT_EQ(most({.gpu = true}, kPlenty), 64u);
   EXPECT_EQ(most({.gpu = true, .live = true}, kPlenty), 8u);
+  EXPECT_EQ(most({.gpu = true, .devices = 2}, kPlenty), 128u);
   EXPECT_EQ(most({.threads = 1}, kPlenty), 1u);
   EXPECT_EQ(most({.threads = 4}, kPlenty), 16u);
   EXPECT_EQ(most({.threads = 64}, kPlenty), 32u);
@@ -209,6 +210,7 @@ TEST(Run, FramesFitTheMemoryTheyMayUse) {
   EXPECT_EQ(most({.batch = 100}, 20 * 2'073'600), 10u);
   EXPECT_EQ(most({.batch = 100}, 0), 1u);
   EXPECT_EQ(plan_batch({.gpu = true}), 64);
+  EXPECT_EQ(plan_batch({.gpu = true, .devices = 3}), 192);
   EXPECT_EQ(plan_batch({.gpu = true, .live = true}), 1);
   EXPECT_EQ(plan_batch({.batch = 9, .gpu = true, .live = true}), 9);
   EXPECT_EQ(plan_batch({.batch = 9, .threads = 8}), 1);
