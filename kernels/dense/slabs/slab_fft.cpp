@@ -43,8 +43,14 @@ int SlabFft<Real>::emptied(int from, int slot) const noexcept {
 }
 
 template <class Real>
+std::size_t SlabFft<Real>::pair_of(int from, int to) const noexcept {
+  return static_cast<std::size_t>(from) * static_cast<std::size_t>(grid_.devices) +
+         static_cast<std::size_t>(to);
+}
+
+template <class Real>
 bool SlabFft<Real>::reaches(int from, int to) const noexcept {
-  return reaches_[static_cast<std::size_t>(from * grid_.devices + to)];
+  return reaches_[pair_of(from, to)];
 }
 
 template <class Real>
@@ -80,7 +86,7 @@ void SlabFft<Real>::send_chunk(DeviceQueues<Real>& queues, const SlabStaging<Rea
   for (int to = 0; to < grid_.devices; ++to) {
     if (reaches(from, to)) continue;
     auto& piece = sent[static_cast<std::size_t>(to)];
-    piece.to = staging.slots[static_cast<std::size_t>((from * grid_.devices + to) * kSlots + slot)];
+    piece.to = staging.slots[pair_of(from, to) * kSlots + static_cast<std::size_t>(slot)];
     piece.to_pitch = piece.width;
     queues.wait(from, Lane::send, to, emptied(from, slot));
   }

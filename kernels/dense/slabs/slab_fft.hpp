@@ -62,6 +62,7 @@ class SlabFft {
                   int chunk, const std::vector<SlabPiece<Real>>& pieces) const;
   /// The work of `device` waits for a chunk that others send to it.
   void arrive(DeviceQueues<Real>& queues, int device, int chunk) const;
+  std::size_t pair_of(int from, int to) const noexcept;
   /// The event of a device that has emptied a slot which `from` had filled.
   int emptied(int from, int slot) const noexcept;
 

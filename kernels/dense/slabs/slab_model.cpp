@@ -17,11 +17,9 @@ constexpr double kAnswerUs = 10;  // from the first launch until the host knows 
 constexpr double kChunkBytes = 16e6;
 constexpr int kMostChunks = 8;
 
-double slab_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) noexcept {
-  const double row = static_cast<double>(shape[shape.rank() - 1]);
-  const double kept = real ? static_cast<double>(shape[shape.rank() - 1] / 2 + 1) : row;
-  const auto points = static_cast<double>(shape.points()) / row * kept;
-  return points * static_cast<double>(value_bytes) / devices;
+double slab_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
+  const Shape spectrum = spectrum_shape(shape, real);
+  return static_cast<double>(spectrum.points()) * static_cast<double>(value_bytes) / devices;
 }
 
 }  // namespace
@@ -40,14 +38,14 @@ double exchange_rate(SlabLink link, int devices) noexcept {
   return 1e15;  // the pieces lie on the same device: what counts is reading and writing them
 }
 
-int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devices) noexcept {
+int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
   const auto planes = static_cast<int>(std::min<std::int64_t>(kMostChunks, shape[0] / devices));
   return std::clamp(static_cast<int>(bytes / kChunkBytes), 1, std::max(1, planes));
 }
 
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices, int chunks,
-                        const SlabRates& rates) noexcept {
+                        const SlabRates& rates) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
   const double pass_us = 1e6 * 2 * bytes / rates.memory_rate;
   SlabTimes times;

@@ -28,10 +28,10 @@ double exchange_rate(SlabLink link, int devices) noexcept;
 
 /// `devices` slabs of one transform in `chunks`; one device: the transform in its memory.
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices, int chunks,
-                        const SlabRates& rates) noexcept;
+                        const SlabRates& rates);
 
 /// Chunks of planes that a device exchanges one by one.
-int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devices) noexcept;
+int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 
 /// What the planner found out about one number of devices.
 struct SlabChoice {
