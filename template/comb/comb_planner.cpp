@@ -81,7 +81,10 @@ class Planner {
 
  private:
   /// Error and time in one number: a plan that is twice as fast may have an error a fifth larger.
-  static double weigh(double error, double us) { return error * std::sqrt(std::sqrt(us)); }
+  double weigh(double error, double us) const {
+    return error *
+           (request_.time_weight == 0.25 ? std::sqrt(std::sqrt(us)) : std::pow(us, request_.time_weight));
+  }
 
   static double relative_error(const CombModel::Quality& quality) {
     return std::sqrt(quality.error / std::max(quality.power, 1e-300));
@@ -142,10 +145,22 @@ class Planner {
           request_.accuracy > 0 ? (over ? candidate.proxy : candidate.us) : candidate.proxy * time;
       keys.push_back({over, cost, candidate.proxy, i});
     }
-    const std::size_t count = std::min(effort.looks, keys.size());
-    std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
     std::vector<CombCandidate> promising;
-    for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].at]);
+    if (candidates_.empty() || candidates_[0].row_sets == 0) {
+      const std::size_t count = std::min(effort.looks, keys.size());
+      std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
+      for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].at]);
+    } else {
+      // Bounds tell candidates with as many rows hardly apart: only some of these.
+      std::sort(keys.begin(), keys.end());
+      std::map<std::int64_t, std::size_t> of_rows;
+      for (const Key& key : keys) {
+        const CombCandidate& candidate = candidates_[key.at];
+        if (promising.size() == effort.looks) break;
+        if (of_rows[candidate.row_sets * candidate.buckets[0]]++ < (effort.looks + 3) / 4)
+          promising.push_back(candidate);
+      }
+    }
     candidates_ = std::move(promising);
   }
 
@@ -172,6 +187,7 @@ class Planner {
         if (candidates_[i].buckets != grids[g]) continue;
         looks[i] = search_delays(*model, support_.shape,
                                  {.count = candidates_[i].delays,
+                                  .row_sets = candidates_[i].row_sets,
                                   .mirrored = effort.mirrored,
                                   .draws = effort.look_draws,
                                   .sweeps = 0,
@@ -219,6 +235,7 @@ class Planner {
         if (i > 0 && looked[i].error > bar) continue;
         finalists[i] = search_delays(*models.at(looked[i].candidate.buckets), support_.shape,
                                      {.count = looked[i].candidate.delays,
+                                      .row_sets = looked[i].candidate.row_sets,
                                       .draws = effort.draws,
                                       .sweeps = effort.sweeps,
                                       .groups = 32,
