@@ -81,7 +81,8 @@ PlanKey plan_key(const PlanOptions& options, bool reference) {
   key.max_samples = options.max_samples;
   key.batch = options.batch;
   key.seed = options.seed;
-  if (options.backend == Backend::cuda) key.frames_in = options.frames_in;
+  const bool rows = options.transfer == Transfer::automatic || options.transfer == Transfer::rows;
+  if (options.backend == Backend::cuda && rows) key.frames_in = options.frames_in;
   return key;
 }
 
