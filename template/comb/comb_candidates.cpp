@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
 
@@ -84,6 +85,7 @@ class Lister {
         }
       }
     }
+    step_done("list: grids");
     if (!least_squares_) return list_all(grids);
     std::stable_sort(grids.begin(), grids.end(),
                      [](const Bounded& a, const Bounded& b) { return a.us < b.us; });
@@ -148,11 +150,13 @@ class Lister {
     std::vector<Folding::Grid> grids;
     for (const Bounded& grid : bounded) grids.push_back(grid.grid);
     folding_.prepare(grids, request_.pool);
+    step_done("list: fold");
     std::vector<std::vector<CombCandidate>> of(grids.size());
     scratch_.resize(request_.pool != nullptr ? static_cast<std::size_t>(request_.pool->threads()) : 1);
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
       add_grid(grids[g], of[g], static_cast<std::size_t>(thread));
     });
+    step_done("list: bounds of all grids");
     for (const std::vector<CombCandidate>& some : of)
       candidates_.insert(candidates_.end(), some.begin(), some.end());
     return std::move(candidates_);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_candidates.hpp"
 #include "template/comb/comb_model.hpp"
@@ -70,6 +71,7 @@ class Planner {
         folding_(std::make_shared<Folding>(support, prior)) {}
 
   std::optional<CombPlan> plan() {
+    step_done("search: folding");
     candidates_ = list_comb_candidates(*folding_, request_);
     if (candidates_.empty()) {
       rejected_.push_back(
@@ -89,7 +91,9 @@ class Planner {
 
   CombPlan finish(CombModel& model, const std::vector<Delay>& delays, double us) const {
     CombPlan plan;
+    step_done("search: choice");
     CombModel::Built built = model.build(delays, request_.pool);
+    step_done("search: solve all buckets");
     plan.data = std::move(built.data);
     plan.predicted_us = us;
     plan.noise_gain = built.quality.gain_max;
@@ -154,6 +158,7 @@ class Planner {
     const bool good_enough = request_.accuracy > 0;
     const Effort effort = effort_of(request_.effort);
     keep_promising(effort);
+    step_done("search: rank candidates");
     struct Looked {
       CombCandidate candidate;
       double error;
@@ -181,6 +186,7 @@ class Planner {
       }
       if (effort.finalists == 0) model->forget_samples();
     });
+    step_done("search: looks");
     std::vector<Looked> looked;
     for (std::size_t i = 0; i < looks.size(); ++i) {
       if (looks[i]) looked.push_back({candidates_[i], relative_error(looks[i]->quality), *looks[i]});
