@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 #include <limits>
 #include <map>
 #include <memory>
@@ -37,10 +36,9 @@ std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buck
 
 /// How far a search with a known tail goes.
 struct Effort {
-  std::size_t looks;  ///< candidates looked at
-  bool few;           ///< so few that time has its whole weight in their choice, though bounds are coarse
-  bool mirrored;      ///< lattices of delays per look, too
-  int look_draws;     ///< random sets of delays per look
+  std::size_t looks;         ///< candidates looked at
+  bool mirrored;             ///< lattices of delays per look, too
+  int look_draws;            ///< random sets of delays per look
   std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
   std::size_t finalists;     ///< candidates whose delays are searched properly; 0: the best look wins
   int draws, sweeps;         ///< of that search
@@ -52,11 +50,11 @@ constexpr std::size_t kSearchGroups = 24;  ///< buckets that the delays of a loo
 Effort effort_of(PlanEffort effort) {
   switch (effort) {
     case PlanEffort::quick:
-      return {4, true, false, 2, 48, 0, 0, 0, 0};
+      return {3, false, 2, 48, 0, 0, 0, 0};
     case PlanEffort::thorough:
-      return {60, false, true, 6, 128, 8, 32, 4, 0};
+      return {60, true, 6, 128, 8, 32, 4, 0};
     default:
-      return {14, false, true, 2, 24, 4, 4, 1, 96};
+      return {14, true, 2, 24, 4, 4, 1, 96};
   }
 }
 
@@ -82,9 +80,6 @@ class Planner {
   }
 
  private:
-  /// Error and time in one number: a plan that is twice as fast may have an error a fifth larger.
-  static double weigh(double error, double us) { return error * std::sqrt(std::sqrt(us)); }
-
   static double relative_error(const CombModel::Quality& quality) {
     return std::sqrt(quality.error / std::max(quality.power, 1e-300));
   }
@@ -130,26 +125,14 @@ class Planner {
 
   /// As many candidates as are looked at, in the order in which they deserve it.
   void keep_promising(const Effort& effort) {
-    struct Key {
-      bool over;  ///< misses the accuracy asked for by a bound that is pessimistic by up to about 3
-      double first, second;
-      std::size_t at;
-      auto operator<=>(const Key&) const = default;
-    };
-    std::vector<Key> keys;
+    std::vector<std::pair<Promise, std::size_t>> keys;
     keys.reserve(candidates_.size());
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const CombCandidate& candidate = candidates_[i];
-      const bool over = request_.accuracy > 0 && candidate.proxy > 2 * request_.accuracy;
-      const double time = effort.few ? weigh(1, candidate.us) : std::sqrt(weigh(1, candidate.us));
-      const double cost =
-          request_.accuracy > 0 ? (over ? candidate.proxy : candidate.us) : candidate.proxy * time;
-      keys.push_back({over, cost, candidate.proxy, i});
-    }
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      keys.emplace_back(promise_of(candidates_[i], request_), i);
     const std::size_t count = std::min(effort.looks, keys.size());
     std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
     std::vector<CombCandidate> promising;
-    for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].at]);
+    for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].second]);
     candidates_ = std::move(promising);
   }
 
