@@ -24,6 +24,8 @@ constexpr std::int64_t kMinEmpty = 8;
 constexpr std::int64_t kLookedAt = 256;
 /// Those of a rough look, and the grids that it leaves.
 constexpr std::size_t kRoughlyLookedAt = 64, kPromisingGrids = 8;
+/// More delays take a quick plan too long: the time of a look and of tables grows with their square.
+constexpr std::int64_t kQuickDelays = 8;
 /// Estimates exceed errors by more than this only where they are far off.
 constexpr double kEstimateMargin = 1.4;
 
@@ -279,7 +281,8 @@ class Lister {
   }
 
   std::int64_t most_delays(std::int64_t buckets) const {
-    return std::min({CombModel::kMaxDelays, support_.shape.points() / buckets, most_ / buckets});
+    const bool few = request_.effort == PlanEffort::quick && !least_squares_;
+    return std::min({few ? kQuickDelays : CombModel::kMaxDelays, support_.shape.points() / buckets, most_ / buckets});
   }
 
   /// A bound on Σ E|error|² with r delays at random, without looking at phases: Σ min(tail/(r + 1 − members),
