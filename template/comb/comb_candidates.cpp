@@ -282,7 +282,8 @@ class Lister {
 
   std::int64_t most_delays(std::int64_t buckets) const {
     const bool few = request_.effort == PlanEffort::quick && !least_squares_;
-    return std::min({few ? kQuickDelays : CombModel::kMaxDelays, support_.shape.points() / buckets, most_ / buckets});
+    return std::min(
+        {few ? kQuickDelays : CombModel::kMaxDelays, support_.shape.points() / buckets, most_ / buckets});
   }
 
   /// A bound on Σ E|error|² with r delays at random, without looking at phases: Σ min(tail/(r + 1 − members),

@@ -39,22 +39,21 @@ struct Effort {
   std::size_t looks;         ///< candidates looked at
   bool mirrored;             ///< lattices of delays per look, too
   int look_draws;            ///< random sets of delays per look
+  std::size_t draw_groups;   ///< buckets that the delays of a look are chosen by
   std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
   std::size_t finalists;     ///< candidates whose delays are searched properly; 0: the best look wins
   int draws, sweeps;         ///< of that search
   std::size_t final_groups;  ///< buckets that finalists are judged by; 0: all
 };
 
-constexpr std::size_t kSearchGroups = 24;  ///< buckets that the delays of a look are chosen by
-
 Effort effort_of(PlanEffort effort) {
   switch (effort) {
     case PlanEffort::quick:
-      return {3, false, 2, 48, 0, 0, 0, 0};
+      return {3, false, 4, 8, 32, 0, 0, 0, 0};
     case PlanEffort::thorough:
-      return {60, true, 6, 128, 8, 32, 4, 0};
+      return {60, true, 6, 24, 128, 8, 32, 4, 0};
     default:
-      return {14, true, 2, 24, 4, 4, 1, 96};
+      return {14, true, 2, 24, 24, 4, 4, 1, 96};
   }
 }
 
@@ -163,7 +162,7 @@ class Planner {
                                   .mirrored = effort.mirrored,
                                   .draws = effort.look_draws,
                                   .sweeps = 0,
-                                  .groups = kSearchGroups,
+                                  .groups = effort.draw_groups,
                                   .final_groups = effort.look_groups,
                                   .seed = request_.seed});
       }
