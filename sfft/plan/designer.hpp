@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/executors/comb_executor.hpp"
 #include "kernels/cpu/executors/direct_executor.hpp"
 #include "kernels/cpu/executors/flat_executor.hpp"
@@ -65,6 +66,7 @@ class Designer {
       info.predicted_dense_us = std::max(info.predicted_dense_us, predict_bus_us(frame_bytes()));
     prior_ = make_prior(data_, support_, info.reference);
     const PlanKey key = plan_key<Real>(options_, info.reference);
+    step_done("plan: threads, support, prior");
     if (!use_kept(key)) choose();
     design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
@@ -75,6 +77,7 @@ class Designer {
       if (info.rejected.size() < 16)
         info.rejected.push_back({std::move(other.description), std::move(other.reason)});
     }
+    step_done("plan: executor");
     info.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return design_;
   }
@@ -347,8 +350,10 @@ class Designer {
     info.predicted_error = comb_->predicted_error;
     info.noise_gain = comb_->noise_gain;
     info.reason = std::move(reason);
+    step_done("plan: rest of the search");
     use_witness(
         {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
+    step_done("plan: witness, errors");
     if (on_device_)
       return set_device(
           make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, options_));
