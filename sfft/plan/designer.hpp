@@ -21,6 +21,7 @@
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/plan/sample_budget.hpp"
+#include "sfft/plan/shared_device_plan.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
@@ -355,8 +356,9 @@ class Designer {
         {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
     step_done("plan: witness, errors");
     if (on_device_)
-      return set_device(
-          make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, options_));
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, own);
+      }));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
   }
@@ -373,7 +375,9 @@ class Designer {
     info.reason = std::move(reason);
     use_witness({flat_->noise_gain, {}, {}, 1});
     if (on_device_)
-      return set_device(make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, options_));
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, own);
+      }));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
   }
@@ -384,7 +388,10 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = us;
     info.reason = std::move(reason);
-    if (on_device_) return set_device(make_direct_device_plan<Real>(support_, data_, options_));
+    if (on_device_)
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_direct_device_plan<Real>(support_, data_, own);
+      }));
     info.engine = "sum";
     auto executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
     design_->errors = make_error_table(support_, {executor->rounding_power(), {}, {}, 0});
@@ -397,7 +404,10 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = info.predicted_dense_us;
     info.reason = std::move(reason);
-    if (on_device_) return set_device(make_dense_device_plan<Real>(support_, data_, options_));
+    if (on_device_)
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_dense_device_plan<Real>(support_, data_, own);
+      }));
     auto executor = std::make_unique<DenseExecutor<Real>>(data_, design_->threads);
     info.engine = executor->plan().engine_name();
     design_->executor = std::move(executor);
