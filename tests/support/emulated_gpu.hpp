@@ -35,6 +35,9 @@ struct float4 {
 struct double2 {
   double x, y;
 };
+struct uint2 {
+  unsigned x, y;
+};
 struct uint4 {
   unsigned x, y, z, w;
 };

@@ -185,6 +185,44 @@ __device__ __forceinline__ float number_of_block(unsigned word, float power) {
   return integer * factor;
 }
 
+/// Reads pairs of integers of block16 as long as they stand for finite numbers and their exponents are none of
+/// the largest, and keeps whether they did.
+class OrdinaryBlocks {
+ public:
+  __device__ __forceinline__ void load(unsigned word, int exponent, float& low, float& high) {
+    // u/4 + 2^21, u = integer + 2^15; times 2^(exponent + 2), which is never subnormal.
+    constexpr unsigned kBias = 0x80008000, kUnit = 0x4a000000;
+    constexpr float kZero = 2097152.0f + 8192.0f;
+    const unsigned bits = (static_cast<unsigned>(exponent) << 23) + (129u << 23);
+    largest_ = bits > largest_ ? bits : largest_;
+    smallest_ = smaller(word, smallest_);
+    const float power = detail::half::from_bits(bits), zero = -kZero * power;
+    const unsigned biased = word ^ kBias;
+    low = detail::half::from_bits((biased & 0xffffu) | kUnit) * power + zero;
+    high = detail::half::from_bits(biased >> 16 | kUnit) * power + zero;
+  }
+  __device__ __forceinline__ bool all() const {
+    constexpr unsigned kMostExponent = 104;  // zero is finite
+    return largest_ <= (kMostExponent + 129) << 23 && (smallest_ & 0xffffu) > 2 && smallest_ >> 16 > 2;
+  }
+
+ private:
+  /// Of both halves the smaller one of integer + 2^15 + 1, which is 0, 1 or 2 for what is no finite number,
+  /// and of the one before.
+  static __device__ __forceinline__ unsigned smaller(unsigned word, unsigned before) {
+    constexpr unsigned kAdded = 0x80018001;
+#if __CUDA_ARCH__ >= 900
+    return __viaddmin_u16x2(word, kAdded, before);
+#else
+    const unsigned low = (word + kAdded) & 0xffffu, high = (word >> 16) + (kAdded >> 16) & 0xffffu,
+                   low_before = before & 0xffffu, high_before = before >> 16;
+    return (low < low_before ? low : low_before) | (high < high_before ? high : high_before) << 16;
+#endif
+  }
+
+  unsigned largest_ = 0, smallest_ = 0xffffffff;
+};
+
 /// A part, or a sample of any type, as a number to compute with.
 template <class Real, class T>
 __device__ __forceinline__ Real number(T value) {
