@@ -10,8 +10,6 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/half.hpp"
-
 #define __device__
 #define __global__
 #define __forceinline__ inline
@@ -28,9 +26,6 @@ struct ushort2 {
 };
 struct float2 {
   float x, y;
-};
-struct float4 {
-  float x, y, z, w;
 };
 struct double2 {
   double x, y;
@@ -67,49 +62,22 @@ class Block {
       makecontext(&contexts_[i], &Block::enter, 0);
     }
     current_block_ = this;
-    gates_.assign(1 + (threads + kWarp - 1) / kWarp, {});
-    for (unsigned i = 0; i < threads; ++i) {
-      ++gates_[0].live;
-      ++gates_[1 + i / kWarp].live;
-    }
-    while (gates_[0].live > 0) {
+    for (unsigned left = threads; left > 0;) {
       for (unsigned i = 0; i < threads; ++i) {
         if (done_[i]) continue;
         current_ = i;
         thread.x = i;
         swapcontext(&scheduler_, &contexts_[i]);
-        if (!done_[i]) continue;
-        gates_[0].leave();
-        gates_[1 + i / kWarp].leave();
+        left -= done_[i] ? 1 : 0;
       }
     }
   }
-  /// Waits for all threads that have not ended.
-  static void barrier() { current_block_->wait_at(0); }
-  /// Waits for those of the own warp.
-  static void warp_barrier() { current_block_->wait_at(1 + current_block_->current_ / kWarp); }
-
- private:
-  static constexpr unsigned kWarp = 32;
-  struct Gate {
-    unsigned live = 0, arrived = 0, opened = 0;
-    void open_if_all() {
-      if (arrived < live) return;
-      arrived = 0;
-      ++opened;
-    }
-    void leave() {
-      --live;
-      if (arrived > 0) open_if_all();
-    }
-  };
-  void wait_at(unsigned index) {
-    const unsigned before = gates_[index].opened;
-    ++gates_[index].arrived;
-    gates_[index].open_if_all();
-    while (gates_[index].opened == before) swapcontext(&contexts_[current_], &scheduler_);
+  static void barrier() {
+    Block& block = *current_block_;
+    swapcontext(&block.contexts_[block.current_], &block.scheduler_);
   }
 
+ private:
   static void enter() {
     Block& block = *current_block_;
     block.work_(block.argument_);
@@ -121,7 +89,6 @@ class Block {
   std::vector<ucontext_t> contexts_;
   std::vector<std::unique_ptr<char[]>> stacks_;
   std::vector<bool> done_;
-  std::vector<Gate> gates_;  ///< of the block, then of its warps
   unsigned current_ = 0;
   void (*work_)(void*) = nullptr;
   void* argument_ = nullptr;
@@ -167,34 +134,6 @@ inline unsigned __shfl_xor_sync(unsigned, unsigned value, int distance) {
   emulated::Block::barrier();
   return other;
 }
-namespace emulated {
-/// mma.m16n8k16, by all lanes of each warp.
-template <bool kBf16>
-void multiply_add(float (&sum)[4], const uint4& a, unsigned b0, unsigned b1) {
-  static uint4 rows[1024];
-  static unsigned columns[1024][2];
-  const unsigned own = threadIdx.x, warp = own / 32 * 32, lane = own % 32;
-  rows[own] = a;
-  columns[own][0] = b0;
-  columns[own][1] = b1;
-  Block::warp_barrier();
-  const auto number = [](unsigned bits) {
-    const auto low = static_cast<unsigned short>(bits);
-    return kBf16 ? sfft::detail::to_float(sfft::detail::Bf16{low})
-                 : sfft::detail::to_float(sfft::detail::F16{low});
-  };
-  for (unsigned i = 0; i < 4; ++i) {
-    const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-    for (unsigned k = 0; k < 16; ++k) {
-      const uint4& from = rows[warp + row % 8 * 4 + k % 8 / 2];
-      const unsigned words[] = {from.x, from.y, from.z, from.w}, shift = k % 2 * 16;
-      sum[i] += number(words[row / 8 + k / 8 * 2] >> shift) *
-                number(columns[warp + column * 4 + k % 8 / 2][k / 8] >> shift);
-    }
-  }
-  Block::warp_barrier();
-}
-}  // namespace emulated
 inline int __popc(unsigned word) {
   return __builtin_popcount(word);
 }

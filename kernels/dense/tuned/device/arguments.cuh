@@ -18,7 +18,6 @@ struct StepTables {
   const void* scatter;   ///< Rader: element of the q-th output, int
   const void* store;  ///< conflict-free: the slots of elements as they are loaded from memory, int; `gather`
                       ///< holds the slots of inputs then
-  const void* matrix;  ///< of the first pass, for tensor cores (device/tensor_pass.cuh)
   const void* load;   ///< … of elements as they are stored to memory; `scatter` holds the slots of outputs
 };
 

@@ -146,15 +146,6 @@ class Tile {
     return reinterpret_cast<const Samples*>(read<typename K::Element>(line, j, 0));
   }
 
-  /// Element j of a line, or pair j of samples, of 16-bit parts, as one word.
-  __device__ __forceinline__ const unsigned* word(int line, int j) const {
-    if constexpr (K::step.in.form == Form::pairs) {
-      return reinterpret_cast<const unsigned*>(samples(line, j));
-    } else {
-      return reinterpret_cast<const unsigned*>(read<InVector>(line, j, 0));
-    }
-  }
-
   /// Brings the input to the L2 cache, where later writes by others still reach it: complex numbers or pairs
   /// that are neighbours, of a line or, point by point, of all lines.
   __device__ __forceinline__ void prefetch() const {

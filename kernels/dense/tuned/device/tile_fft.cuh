@@ -6,7 +6,6 @@
 #include "kernels/dense/tuned/device/packed_tile.cuh"
 #include "kernels/dense/tuned/device/shared_slots.cuh"
 #include "kernels/dense/tuned/device/step_twiddles.cuh"
-#include "kernels/dense/tuned/device/tensor_pass.cuh"
 
 namespace sfft::device {
 
@@ -24,11 +23,10 @@ class TileFft {
   static constexpr int kPoints = K::step.points;
   static constexpr bool kHalfIn = K::step.in.form == Form::half_pairs,
                         kHalfOut = K::step.out.form == Form::half_pairs;
-  static constexpr bool kMultiplies = K::step.multiplies();
-  static constexpr bool kStageIn = (K::step.policy.staged && !kMultiplies) || kHalfIn,
+  static constexpr bool kStageIn = K::step.policy.staged || kHalfIn,
                         kBlocksOut = K::step.out.storage == dense::Storage::block16,
                         kStageOut = K::step.policy.staged || kHalfOut || kBlocksOut;
-  static constexpr bool kPackedIn = K::step.packs(K::step.in) && !kMultiplies, kPackedOut = K::step.packs(K::step.out);
+  static constexpr bool kPackedIn = K::step.packs(K::step.in), kPackedOut = K::step.packs(K::step.out);
   static constexpr int kBlock = Tile<K>::kBlock;
   static constexpr int kHeld = First::kRounds * First::R;  ///< inputs, or outputs, of a thread
   /// Lines that follow each other without gaps are staged as they lie.
@@ -45,24 +43,20 @@ class TileFft {
     const Seat from = seat_at(Line::kLoadInterleaved || K::step.interleaves_threads()),
                to = seat_at(Line::kStoreInterleaved || K::step.interleaves_threads());
     Real re[registers_of<Line>()], im[registers_of<Line>()];
-    if constexpr (kMultiplies) {
-      TensorPass<K>::multiply(memory, tables, shared);
-      __syncthreads();
-      TensorPass<K>::receive(to, shared, re, im);
-    } else if constexpr (kPackedIn) {
+    if constexpr (kPackedIn) {
       PackedTile<K>::read(memory, shared);
       PackedTile<K>::barrier();
     } else if constexpr (kStageIn) {
       kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, tables, shared);
       __syncthreads();
     }
-    if constexpr (!kMultiplies) read(memory, tables, shared, from, re, im);
+    read(memory, tables, shared, from, re, im);
     if constexpr (K::step.policy.prefetch_distance > 0) {
       if (tile + a.prefetch_distance < a.tiles) Tile<K>(a, tile + a.prefetch_distance).prefetch();
     }
     if constexpr (K::step.method == Method::plain) {
       leave_stage();
-      transform<Line, kStageIn, kMultiplies ? 1 : 0>(re, im, shared, from, to, roots);
+      transform<Line, kStageIn>(re, im, shared, from, to, roots);
       if constexpr (K::step.twiddle.modulus > 0) StepTwiddles<K>::apply(memory, tables, to, re, im);
       write(memory, tables, shared, to, re, im, Value{0, 0});
     } else {

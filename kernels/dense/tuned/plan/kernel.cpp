@@ -29,7 +29,7 @@ bool Kernel::double_buffers() const {
   };
   return step.policy.double_buffered && step.in.form == Form::pairs && step.vector && step.load_interleaved &&
          step.in.inner == 2 && step.method == Method::plain && !step.stages() &&
-         !step.multiplies() && whole(step.policy.transforms_per_block, 2 * sample) && step.in.element.fold == 0 &&
+         whole(step.policy.transforms_per_block, 2 * sample) && step.in.element.fold == 0 &&
          whole(step.in.element.stride, sample);
 }
 
@@ -53,7 +53,6 @@ Step Kernel::compiled_step() const {
   KernelPolicy& policy = compiled.policy;
   policy.double_buffered = double_buffers();
   policy.early_prefetch = prefetches_early();
-  policy.tensor_cores = step.multiplies();
   policy.prefetch_distance = prefetches() ? 1 : 0;
   policy.block_delay = delays() ? 1 : 0;
   policy.multiprocessor_delay = 0;

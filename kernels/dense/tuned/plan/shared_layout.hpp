@@ -111,33 +111,15 @@ constexpr int packed_pitch(const Step& step, bool single) {
   return best;
 }
 
-/// Columns of the product with which a step begins (Step::multiplies): its first butterflies, those of all
-/// lines of a tile. A warp multiplies 16 or 32 of them at a time.
-constexpr int kColumnsAtOnce = 16;
-constexpr int product_columns(const Step& step) {
-  return step.policy.length() / step.policy.radices[0] * step.policy.transforms_per_block;
-}
-/// Slots from one row of the product to the next in shared memory. Eight lanes write or read 16 bytes each of
-/// two rows, or of eight, without meeting a bank twice.
-constexpr int product_pitch(const Step& step) {
-  return (product_columns(step) + kColumnsAtOnce - 1) / kColumnsAtOnce * kColumnsAtOnce + 2;
-}
-/// Tiles of 16 rows, and of 16 columns, of the matrix: rows and columns are real and imaginary parts.
-constexpr int matrix_tiles(int radix) {
-  return (2 * radix + 15) / 16;
-}
-
 /// Bytes of shared memory through which a tile is exchanged between threads.
 constexpr int exchange_bytes(const Step& step, bool single) {
   const KernelPolicy& policy = step.policy;
-  const int product = step.multiplies() ? policy.radices[0] * product_pitch(step) * value_bytes(true) : 0;
   if (!step.stages() && policy.radices.size() == 1) return 0;
   const int slots = policy.interleaved_shared
                         ? slots_of_transform(step, single) * (policy.transforms_per_block + policy.pad)
                         : transform_pitch(step, single) * policy.transforms_per_block;
   const int bytes = slots * value_bytes(single) / (policy.half_shared && !step.stages() ? 2 : 1);
-  const int most = bytes > product ? bytes : product;
-  return (most + kCopyBytes - 1) / kCopyBytes * kCopyBytes;
+  return (bytes + kCopyBytes - 1) / kCopyBytes * kCopyBytes;
 }
 
 }  // namespace sfft::detail::tuned

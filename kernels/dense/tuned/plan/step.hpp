@@ -124,15 +124,6 @@ struct Step {
     return policy.staged && !policy.interleaved_threads && policy.transforms_per_block == 1 &&
            policy.radices.size() > 1 && twiddle_free() && !half_spectra() && !blocks();
   }
-  /// The first pass is a product on tensor cores: of input in f16 or bf16, with a matrix that is the sum of
-  /// two of that type, accumulated in f32.
-  constexpr bool multiplies() const {
-    const int threads = policy.threads_per_transform * policy.transforms_per_block;
-    return policy.tensor_cores && method == Method::plain && policy.radices.size() > 1 && threads % 32 == 0 &&
-           policy.radices[0] >= 4 && !policy.half_shared && is_16_bit(in.storage) &&
-           in.storage != dense::Storage::block16 &&
-           (in.form == Form::complex || (in.form == Form::pairs && vector));
-  }
   /// A side of a staged tile is moved as it lies in memory: whole lines of 16-bit complex values, one after
   /// the other.
   constexpr bool packs(const Side& side) const {
@@ -143,7 +134,7 @@ struct Step {
   }
   /// The threads of a transform always belong to one warp.
   constexpr bool within_warp() const {
-    return !load_interleaved && !store_interleaved && !interleaves_threads() && !multiplies() &&
+    return !load_interleaved && !store_interleaved && !interleaves_threads() &&
            32 % policy.threads_per_transform == 0;
   }
 };

@@ -60,8 +60,6 @@ struct KernelPolicy {
   /// Blocks stay for many tiles and copy the next one to shared memory while they compute; see
   /// Kernel::double_buffers().
   bool double_buffered = false;
-  /// The first pass is a product on tensor cores, of 16-bit floating-point input; see Step::multiplies().
-  bool tensor_cores = false;
 
   constexpr int length() const { return radices.product(); }
   /// Points that a thread holds in registers.

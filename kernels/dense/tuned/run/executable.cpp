@@ -73,13 +73,6 @@ const void* Tables::fused_roots(const Step& step) {
   return values(key, all);
 }
 
-const void* Tables::product_matrix(const Step& step) {
-  const int radix = step.policy.radices[0];
-  const std::string key = fmt::format("matrix {} {}", radix, static_cast<int>(step.in.storage));
-  if (const void* found = known(key)) return found;
-  return add(key, product_matrix_of(radix, step.in.storage));
-}
-
 device::StepTables Tables::of(const Step& step) {
   device::StepTables tables{};
   const auto get = [&](const std::string& key, std::int64_t n, std::int64_t count, std::int64_t stride) {
@@ -98,7 +91,6 @@ device::StepTables Tables::of(const Step& step) {
     tables.coarse = get(fmt::format("coarse {}", n), n, n / fine + 1, fine);
   }
   if (step.method != Method::plain) convolution_of(step, tables);
-  if (step.multiplies()) tables.matrix = product_matrix(step);
   return tables;
 }
 

@@ -40,7 +40,6 @@ class Tables {
   const void* known(const std::string& key) const;
   void convolution_of(const Step& step, device::StepTables& tables);
   const void* fused_roots(const Step& step);
-  const void* product_matrix(const Step& step);
 
   bool single_;
   Copy copy_;

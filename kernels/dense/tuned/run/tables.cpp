@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/base/half.hpp"
 #include "kernels/base/index.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
@@ -121,43 +120,6 @@ Table fused_roots_of(const IntList& radices, int rows, double least) {
     }
   }
   return table;
-}
-
-std::vector<std::uint32_t> product_matrix_of(int radix, dense::Storage storage) {
-  const auto entry = [radix](int row, int column) {
-    const int output = row / 16 * 8 + row % 8, point = column / 2;
-    if (output >= radix || point >= radix) return 0.0;
-    const std::complex<double> w = root(std::int64_t{output} * point % radix, radix);
-    const bool imaginary = row % 16 >= 8, of_imaginary = column % 2 == 1;
-    return imaginary == of_imaginary ? w.real() : imaginary ? w.imag() : -w.imag();
-  };
-  /// The number of the type that is nearest to a value, and what the value lacks of it.
-  const auto rounded = [storage](double& value) -> std::uint32_t {
-    const auto nearest = static_cast<float>(value);
-    const bool is_f16 = storage == dense::Storage::f16;
-    const F16 f16 = to_f16(nearest);
-    const Bf16 bf16 = to_bf16(nearest);
-    value -= is_f16 ? to_float(f16) : to_float(bf16);
-    return is_f16 ? f16.bits : bf16.bits;
-  };
-  std::vector<std::uint32_t> words;
-  const int tiles = matrix_tiles(radix);
-  for (int tile = 0; tile < tiles * tiles; ++tile) {
-    std::vector<std::uint32_t> own[2];
-    for (int lane = 0; lane < 32; ++lane) {
-      for (int word = 0; word < 4; ++word) {
-        const int row = tile / tiles * 16 + lane / 4 + word % 2 * 8,
-                  column = tile % tiles * 16 + lane % 4 * 2 + word / 2 * 8;
-        double first = entry(row, column), second = entry(row, column + 1);
-        for (auto& part : own) {
-          const std::uint32_t low = rounded(first);
-          part.push_back(low | rounded(second) << 16);
-        }
-      }
-    }
-    for (const auto& part : own) words.insert(words.end(), part.begin(), part.end());
-  }
-  return words;
 }
 
 Convolution convolution(const Step& step) {

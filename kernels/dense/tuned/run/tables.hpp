@@ -20,11 +20,6 @@ Table roots(std::int64_t n, std::int64_t count, std::int64_t step = 1);
 /// away from 0: it is at least `least`. Products with im z/re z may be so much larger than results.
 Table fused_roots_of(const IntList& radices, int rows, double least);
 
-/// The matrix of a DFT as tensor cores take it (device/tensor_pass.cuh), 16×16 entries at a time: those of
-/// the nearest numbers of the type, then what these lack. Rows are eight real and the same eight imaginary
-/// parts, columns real and imaginary part of a point.
-std::vector<std::uint32_t> product_matrix_of(int radix, dense::Storage storage);
-
 /// What a convolution needs (Bluestein 1970, Rader 1968): `kernel` is the FFT, over the step's length, of
 /// what is convolved with, divided by that length. For a step without twiddle factors it is the DFT of as
 /// many dimensions as it has radices, in the order in which its passes leave their results.

@@ -283,60 +283,6 @@ TEST(TunedCompact, FusedTwiddles) {
   expect_right(cases);
 }
 
-/// First passes as products: radices of whole tiles of a matrix and others, lines of neighbouring butterflies
-/// and neighbouring lines, tiles that are not full, three passes, and every kind of step.
-TEST(TunedCompact, TensorCores) {
-  const auto named = [](const Shape& shape, bool real, std::int64_t batch, const char* kernels,
-                        Storage signal = kF16, Storage spectrum = kF16, Storage between = kF16) {
-    return Case{dense_problem(shape, real, batch), *detail::tuned::parse_policy(kernels), signal, spectrum,
-                between};
-  };
-  const std::vector<Case> cases{
-      named(Shape(256), false, 5,
-            "kernel radices=16.16 threads_per_transform=16 transforms_per_block=4 twiddles=fused "
-            "pad_interval=16 tensor_cores=1"),
-      named(Shape(1000), false, 3,
-            "kernel radices=40.25 threads_per_transform=40 transforms_per_block=4 tensor_cores=1"),
-      named(Shape(500), false, 9,
-            "kernel radices=25.20 threads_per_transform=20 transforms_per_block=8 tensor_cores=1", kBf16,
-            kBf16),
-      named(Shape(105), false, 33,
-            "kernel radices=7.15 threads_per_transform=4 transforms_per_block=8 staged=1 tensor_cores=1", kBf16,
-            kF32),
-      named(Shape(480), false, 2,
-            "kernel radices=6.8.10 threads_per_transform=32 transforms_per_block=1 pad_interval=6 "
-            "tensor_cores=1"),
-      named(Shape({36, 60}), true, 5,
-            "kernel radices=12.3 threads_per_transform=6 transforms_per_block=16 interleaved_shared=1 "
-            "double_buffered=1 tensor_cores=1 kernel radices=10.3 threads_per_transform=8 "
-            "transforms_per_block=4 tensor_cores=1"),
-      named(Shape({9, 32}), false, 5,
-            "alternating_groups=2 kernel radices=9 threads_per_transform=1 transforms_per_block=32 "
-            "tensor_cores=1 kernel radices=8.4 threads_per_transform=8 transforms_per_block=4 tensor_cores=1"),
-      named(Shape({16, 32, 16}), false, 2,
-            "factors=8.4 kernel radices=8.4.4 threads_per_transform=32 tensor_cores=1 kernel "
-            "radices=16.4 threads_per_transform=16 transforms_per_block=8 interleaved_shared=1 "
-            "tensor_cores=1"),
-      named(Shape({16, 32, 16}), false, 2,
-            "factors=8.4 kernel radices=4.2.16 threads_per_transform=32 tensor_cores=1 kernel "
-            "radices=4.4.4 threads_per_transform=16 transforms_per_block=8 interleaved_shared=1 "
-            "tensor_cores=1"),
-      named(Shape(48 * 40), false, 2,
-            "factors=48.40 kernel radices=12.4 threads_per_transform=4 transforms_per_block=8 "
-            "interleaved_shared=1 tensor_cores=1 kernel radices=10.4 threads_per_transform=4 "
-            "transforms_per_block=16 pad=1 tensor_cores=1"),
-      named(Shape(32 * 20 * 24), false, 2,
-            "factors=32.20.24 alternating_groups=1 kernel radices=8.4 threads_per_transform=4 "
-            "transforms_per_block=16 pad=1 tensor_cores=1 kernel radices=5.4 threads_per_transform=4 "
-            "transforms_per_block=16 interleaved_shared=1 tensor_cores=1 kernel radices=8.3 "
-            "threads_per_transform=4 transforms_per_block=16 interleaved_shared=1 tensor_cores=1",
-            kBf16, kF16)};
-  for (const Case& c : cases) {
-    EXPECT_TRUE(c.program(false).kernels.back().step.multiplies()) << to_text(c.policy);
-  }
-  expect_right(cases);
-}
-
 /// Between steps no value overflows, however the largest ones add up: impulses and constants of the peak.
 TEST(TunedCompact, NothingOverflowsBetweenSteps) {
   std::vector<Case> cases{of(Shape(48 * 40), false, 1, kF16, kF16, kF16, {48, 40}),
