@@ -16,49 +16,106 @@ class BlockTile {
   /// Four threads write a block together, two pairs of neighbours each, half a block apart.
   static constexpr int kTeam = 4, kOwn = kOfBlock / kTeam, kHalf = kOfBlock / 2;
   static constexpr int kTeams = Tile<K>::kBlock / kTeam, kBlocks = (kPoints + kOfBlock - 1) / kOfBlock;
-  static constexpr int kAll = kBlocks * Line::kTransforms;
+  static constexpr int kAll = kBlocks * Line::kTransforms, kRounds = (kAll + kTeams - 1) / kTeams;
+  /// Rounds that begin at constant distances.
+  static constexpr int kUnrolled = kTeams % kBlocks == 0 && kRounds <= 16 ? kRounds : 1;
+  static constexpr int kPitch = static_cast<int>(K::step.out.inner.stride);  ///< words of a line
 
  public:
   /// Writes staged results, each scaled as the step says. All threads of the block call this.
   static __device__ __forceinline__ void write(const Tile<K>& memory, const Value* values) {
-    const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
-#pragma unroll 1
-    for (int first = 0; first < kAll; first += kTeams) {
-      const int i = first + team, line = i / kBlocks, block = i % kBlocks, j = block * kOfBlock + 2 * own;
-      const bool works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) &&
-                         (kAll % kTeams == 0 || i < kAll) && memory.has(line);
-      float parts[2 * kOwn];
-      load(values + line * kPoints + j, works ? kPoints - j : 0, parts);
-      float most = 0;
-#pragma unroll
-      for (const float part : parts) most = larger(most, part < 0 ? -part : part);
-      most = largest_of_team(most, team < kTeams);
-      const Scaled block_of{memory, most};
-      unsigned words[kOwn];
-      int exponent = block_of.exponent;
-      if (block_of.ordinary) {
-#pragma unroll
-        for (int k = 0; k < kOwn; ++k)
-          words[k] = joined(rounded(parts[2 * k], block_of.factor), rounded(parts[2 * k + 1], block_of.factor));
-      } else {
-        exponent = write_with_care(memory, parts, team < kTeams, words);
-      }
-      if (!works) continue;
-      auto* const to = reinterpret_cast<unsigned*>(memory.output_line(line));
-      put(to + j, words, kPoints - j);
-      put(to + j + kHalf, words + 2, kPoints - j - kHalf);
-      if (own == 0) reinterpret_cast<signed char*>(to + kPoints)[block] = static_cast<signed char>(exponent);
-    }
+    const bool all = is_aligned(memory.output_line(0)) ? write_ordinary<true>(memory, values)
+                                                       : write_ordinary<false>(memory, values);
+    if (!all) write_with_care(memory, values);
   }
 
  private:
-  /// A block whose largest result is `most` before it is scaled: its exponent, and the factor that makes
-  /// integers of results. Not ordinary: infinities, numbers that are none, and factors beyond normal floats.
+  /// What a thread writes in a round.
+  struct Place {
+    __device__ __forceinline__ Place(const Tile<K>& memory, int team, int own, int round) {
+      if constexpr (kTeams % kBlocks == 0) {
+        block = team % kBlocks;
+        line = team / kBlocks + round * (kTeams / kBlocks);
+      } else {
+        const int i = team + round * kTeams;
+        block = i % kBlocks;
+        line = i / kBlocks;
+      }
+      const int i = team + round * kTeams;
+      const bool works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) && (kAll % kTeams == 0 || i < kAll) &&
+                         memory.has(line);
+      j = block * kOfBlock + 2 * own;
+      left = !works ? 0 : kPoints % kOfBlock == 0 ? kOfBlock : kPoints - j;
+    }
+    int line, block, j;
+    int left;  ///< values of the line from j on, as far as they are in the block; at most 0: none
+  };
+
+  /// Writes as if all blocks were ordinary: sizes of normal floats and factors, too, and nothing infinite.
+  /// Returns whether the thread's own were.
+  template <bool kPairs>
+  static __device__ __forceinline__ bool write_ordinary(const Tile<K>& memory, const Value* values) {
+    const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
+    auto* const base = reinterpret_cast<unsigned*>(memory.output_line(0));
+    const float unit = memory.scaled_part(1.0f);
+    bool all = true;
+#pragma unroll(kUnrolled)
+    for (int round = 0; round < kRounds; ++round) {
+      const Place at(memory, team, own, round);
+      float parts[2 * kOwn];
+      load(values + at.line * kPoints + at.j, at.left, parts);
+      float most = size_of(parts[0]);
+#pragma unroll
+      for (int k = 1; k < 2 * kOwn; ++k) most = larger(most, size_of(parts[k]));
+      const Scaled scaled(memory.scaled_part(largest_of_team(most, mask_of_warp())), unit);
+      all = all && (scaled.ordinary || at.left <= 0);
+      unsigned words[kOwn];
+#pragma unroll
+      for (int k = 0; k < kOwn; ++k)
+        words[k] = low_halves(rounded(parts[2 * k], scaled.factor), rounded(parts[2 * k + 1], scaled.factor));
+      unsigned* const to = base + at.line * kPitch;
+      put<kPairs>(to + at.j, words, at.left);
+      put<kPairs>(to + at.j + kHalf, words + 2, at.left - kHalf);
+      if (own == 0 && at.left > 0)
+        reinterpret_cast<signed char*>(to + kPoints)[at.block] = static_cast<signed char>(scaled.exponent);
+    }
+    return all;
+  }
+
+  /// Writes what block16.hpp makes of the scaled results.
+  static __device__ __forceinline__ void write_with_care(const Tile<K>& memory, const Value* values) {
+    const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
+    auto* const base = reinterpret_cast<unsigned*>(memory.output_line(0));
+#pragma unroll 1
+    for (int round = 0; round < kRounds; ++round) {
+      const Place at(memory, team, own, round);
+      float parts[2 * kOwn], most = 0;
+      load(values + at.line * kPoints + at.j, at.left, parts);
+#pragma unroll
+      for (float& part : parts) {
+        part = memory.scaled_part(part);
+        if (detail::block16::is_ordinary(part)) most = larger(most, size_of(part));
+      }
+      const int exponent = detail::block16::exponent_of(largest_of_team(most, 0xfu << threadIdx.x % 32 / kTeam * kTeam));
+      const detail::block16::Powers powers(-exponent);
+      unsigned words[kOwn];
+#pragma unroll
+      for (int k = 0; k < kOwn; ++k) words[k] = low_halves(bits(parts[2 * k], powers), bits(parts[2 * k + 1], powers));
+      unsigned* const to = base + at.line * kPitch;
+      put<false>(to + at.j, words, at.left);
+      put<false>(to + at.j + kHalf, words + 2, at.left - kHalf);
+      if (own == 0 && at.left > 0)
+        reinterpret_cast<signed char*>(to + kPoints)[at.block] = static_cast<signed char>(exponent);
+    }
+  }
+
+  /// The exponent of a block whose largest part has a size, and the factor that makes integers of results
+  /// before they are scaled by `unit`.
   struct Scaled {
-    __device__ __forceinline__ Scaled(const Tile<K>& memory, float most) {
+    __device__ __forceinline__ Scaled(float most, float unit) {
       constexpr int kLeast = 14, kInfinite = 255, kTop = 127 + detail::block16::kTopBit;
       constexpr float kRoom = static_cast<float>(detail::block16::kMostInteger) + 0.25f;
-      const float scaled = memory.scaled_part(most), size = scaled < 0 ? -scaled : scaled;
+      const float size = size_of(most);
       const int top = static_cast<int>(detail::half::bits_of(size) >> 23);
       float power = detail::half::from_bits(static_cast<unsigned>(127 + kTop - top) << 23);
       exponent = top - kTop;
@@ -66,9 +123,8 @@ class BlockTile {
         power *= 0.5f;
         ++exponent;
       }
-      factor = memory.scaled_part(1.0f) * power;
-      const float of_factor = factor < 0 ? -factor : factor;
-      ordinary = top >= kLeast && top < kInfinite && of_factor >= 0x1p-126f && of_factor <= 0x1p126f;
+      factor = unit * power;
+      ordinary = top >= kLeast && top < kInfinite && size_of(factor) >= 0x1p-126f && size_of(factor) <= 0x1p126f;
     }
     float factor;
     int exponent;
@@ -97,6 +153,13 @@ class BlockTile {
     }
   }
 
+  static __device__ __forceinline__ float size_of(float value) {
+#ifdef __CUDA_ARCH__
+    return fabsf(value);
+#else
+    return value < 0 ? -value : value;
+#endif
+  }
   /// A NaN if either is one.
   static __device__ __forceinline__ float larger(float a, float b) {
 #if __CUDA_ARCH__ >= 800
@@ -107,14 +170,17 @@ class BlockTile {
     return a > b || a != a ? a : b;
 #endif
   }
-  static __device__ __forceinline__ float largest_of_team(float value, bool whole) {
-    // Teams at the end of a block may lack threads: each of those is alone.
-    const unsigned lane = threadIdx.x % 32, mask = whole ? 0xfu << (lane & ~3u) : 1u << lane;
+  /// The lanes of the own warp. The last one of a block may lack some.
+  static __device__ __forceinline__ unsigned mask_of_warp() {
+    constexpr unsigned kLast = Tile<K>::kBlock / 32;
+    constexpr int kLanes = Tile<K>::kBlock % 32;
+    return kLanes > 0 && threadIdx.x / 32 == kLast ? ~0u >> (32 - kLanes) % 32 : ~0u;
+  }
+  /// Teams at the end of a block may lack threads: these write nothing.
+  static __device__ __forceinline__ float largest_of_team(float value, unsigned mask) {
 #pragma unroll
-    for (int distance = 1; distance < kTeam; distance *= 2) {
-      const unsigned other = __shfl_xor_sync(mask, detail::half::bits_of(value), distance);
-      if (whole) value = larger(value, detail::half::from_bits(other));
-    }
+    for (int distance = 1; distance < kTeam; distance *= 2)
+      value = larger(value, detail::half::from_bits(__shfl_xor_sync(mask, detail::half::bits_of(value), distance)));
     return value;
   }
 
@@ -123,35 +189,20 @@ class BlockTile {
     constexpr float kRounder = 12582912.0f;
     return detail::half::bits_of(value * factor + kRounder);
   }
-  static __device__ __forceinline__ unsigned joined(unsigned low, unsigned high) {
-    return (low & 0xffffu) | high << 16;
-  }
-
-  /// What block16.hpp makes of the scaled results. Returns the exponent.
-  static __device__ __forceinline__ int write_with_care(const Tile<K>& memory, const float* parts, bool whole,
-                                                        unsigned* words) {
-    float scaled[2 * kOwn], most = 0;
-    for (int i = 0; i < 2 * kOwn; ++i) {
-      scaled[i] = memory.scaled_part(parts[i]);
-      const float size = scaled[i] < 0 ? -scaled[i] : scaled[i];
-      if (detail::block16::is_ordinary(scaled[i]) && size > most) most = size;
-    }
-    most = largest_of_team(most, whole);
-    const int exponent = detail::block16::exponent_of(most);
-    const detail::block16::Powers powers(-exponent);
-    for (int k = 0; k < kOwn; ++k)
-      words[k] = joined(bits(scaled[2 * k], powers), bits(scaled[2 * k + 1], powers));
-    return exponent;
-  }
   static __device__ __forceinline__ unsigned bits(float value, const detail::block16::Powers& powers) {
     const float whole = detail::block16::rounded(detail::block16::scaled(value, powers));
     return static_cast<unsigned short>(detail::block16::integer_of(value, whole));
   }
 
+  /// Lines begin at multiples of two words, if their pitch allows it.
+  static __device__ __forceinline__ bool is_aligned(const void* words) {
+    return kPitch % 2 == 0 && reinterpret_cast<unsigned long long>(words) % sizeof(uint2) == 0;
+  }
   /// Two words, of which `left` are within the line.
+  template <bool kPairs>
   static __device__ __forceinline__ void put(unsigned* to, const unsigned* words, int left) {
-    if (left >= 2 && reinterpret_cast<unsigned long long>(to) % sizeof(uint2) == 0) {
-      store_as<Tile<K>::kWrites>(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
+    if (kPairs && kPoints % 2 == 0) {
+      if (left > 0) store_as<Tile<K>::kWrites>(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
       return;
     }
     if (left > 0) to[0] = words[0];
