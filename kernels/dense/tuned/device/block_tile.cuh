@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of block-scaled integers (base/storage.hpp): 16 complex values share an exponent, which lies behind
-// the integers of the line.
+// Results as block-scaled integers (base/storage.hpp): 16 complex values, neighbours of a line or of as many
+// lines, share an exponent, which lies behind the integers of their transform.
 #pragma once
 
 #include "kernels/base/block16.hpp"
@@ -15,16 +15,22 @@ class BlockTile {
   static constexpr int kPoints = K::step.points, kOfBlock = dense::kBlockValues / 2;
   /// Four threads write a block together, two pairs of neighbours each, half a block apart.
   static constexpr int kTeam = 4, kOwn = kOfBlock / kTeam, kHalf = kOfBlock / 2;
-  static constexpr int kTeams = Tile<K>::kBlock / kTeam, kBlocks = (kPoints + kOfBlock - 1) / kOfBlock;
-  static constexpr int kAll = kBlocks * Line::kTransforms, kRounds = (kAll + kTeams - 1) / kTeams;
+  static constexpr bool kAcross = K::step.blocks_across();
+  static constexpr int kTeams = Tile<K>::kBlock / kTeam;
+  /// Blocks of an element of all lines, or of a line; and of all.
+  static constexpr int kBlocks = kAcross ? Line::kTransforms / kOfBlock : (kPoints + kOfBlock - 1) / kOfBlock;
+  static constexpr int kAll = kBlocks * (kAcross ? kPoints : Line::kTransforms);
+  static constexpr int kRounds = (kAll + kTeams - 1) / kTeams;
+  /// Lines may end within a block.
+  static constexpr bool kWhole = kAcross || kPoints % kOfBlock == 0;
+  static constexpr bool kEven = kWhole || kPoints % 2 == 0;
   /// Rounds that begin at constant distances.
   static constexpr int kUnrolled = kTeams % kBlocks == 0 && kRounds <= 16 ? kRounds : 1;
-  static constexpr int kPitch = static_cast<int>(K::step.out.inner.stride);  ///< words of a line
 
  public:
   /// Writes staged results, each scaled as the step says. All threads of the block call this.
   static __device__ __forceinline__ void write(const Tile<K>& memory, const Value* values) {
-    const bool all = is_aligned(memory.output_line(0)) ? write_ordinary<true>(memory, values)
+    const bool all = is_aligned(memory.block_words(0, 0)) ? write_ordinary<true>(memory, values)
                                                        : write_ordinary<false>(memory, values);
     if (!all) write_with_care(memory, values);
   }
@@ -33,22 +39,19 @@ class BlockTile {
   /// What a thread writes in a round.
   struct Place {
     __device__ __forceinline__ Place(const Tile<K>& memory, int team, int own, int round) {
-      if constexpr (kTeams % kBlocks == 0) {
-        block = team % kBlocks;
-        line = team / kBlocks + round * (kTeams / kBlocks);
-      } else {
-        const int i = team + round * kTeams;
-        block = i % kBlocks;
-        line = i / kBlocks;
-      }
       const int i = team + round * kTeams;
+      // The blocks of a round are those of the one before, further on by a constant.
+      const int major = kTeams % kBlocks == 0 ? team / kBlocks + round * (kTeams / kBlocks) : i / kBlocks,
+                minor = (kTeams % kBlocks == 0 ? team : i) % kBlocks * kOfBlock;
+      line = kAcross ? minor : major;
+      j = kAcross ? major : minor;
+      from = kAcross || kWhole ? i * kOfBlock : line * kPoints + j;
       const bool works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) && (kAll % kTeams == 0 || i < kAll) &&
                          memory.has(line);
-      j = block * kOfBlock + 2 * own;
-      left = !works ? 0 : kPoints % kOfBlock == 0 ? kOfBlock : kPoints - j;
+      left = !works ? 0 : kWhole ? kOfBlock : kPoints - j - 2 * own;
     }
-    int line, block, j;
-    int left;  ///< values of the line from j on, as far as they are in the block; at most 0: none
+    int line, j, from;  ///< the first value of the block, and where it is staged
+    int left;  ///< values from the thread's first one on that are there; at most 0: none
   };
 
   /// Writes as if all blocks were ordinary: sizes of normal floats and factors, too, and nothing infinite.
@@ -56,14 +59,13 @@ class BlockTile {
   template <bool kPairs>
   static __device__ __forceinline__ bool write_ordinary(const Tile<K>& memory, const Value* values) {
     const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
-    auto* const base = reinterpret_cast<unsigned*>(memory.output_line(0));
     const float unit = memory.scaled_part(1.0f);
     bool all = true;
 #pragma unroll(kUnrolled)
     for (int round = 0; round < kRounds; ++round) {
       const Place at(memory, team, own, round);
       float parts[2 * kOwn];
-      load(values + at.line * kPoints + at.j, at.left, parts);
+      load(values + at.from + 2 * own, at.left, parts);
       float most = size_of(parts[0]);
 #pragma unroll
       for (int k = 1; k < 2 * kOwn; ++k) most = larger(most, size_of(parts[k]));
@@ -73,11 +75,11 @@ class BlockTile {
 #pragma unroll
       for (int k = 0; k < kOwn; ++k)
         words[k] = low_halves(rounded(parts[2 * k], scaled.factor), rounded(parts[2 * k + 1], scaled.factor));
-      unsigned* const to = base + at.line * kPitch;
-      put<kPairs>(to + at.j, words, at.left);
-      put<kPairs>(to + at.j + kHalf, words + 2, at.left - kHalf);
+      unsigned* const to = memory.block_words(at.line, at.j) + 2 * own;
+      put<kPairs>(to, words, at.left);
+      put<kPairs>(to + kHalf, words + 2, at.left - kHalf);
       if (own == 0 && at.left > 0)
-        reinterpret_cast<signed char*>(to + kPoints)[at.block] = static_cast<signed char>(scaled.exponent);
+        *memory.block_exponent(at.line, at.j) = static_cast<signed char>(scaled.exponent);
     }
     return all;
   }
@@ -85,12 +87,11 @@ class BlockTile {
   /// Writes what block16.hpp makes of the scaled results.
   static __device__ __forceinline__ void write_with_care(const Tile<K>& memory, const Value* values) {
     const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
-    auto* const base = reinterpret_cast<unsigned*>(memory.output_line(0));
 #pragma unroll 1
     for (int round = 0; round < kRounds; ++round) {
       const Place at(memory, team, own, round);
       float parts[2 * kOwn], most = 0;
-      load(values + at.line * kPoints + at.j, at.left, parts);
+      load(values + at.from + 2 * own, at.left, parts);
 #pragma unroll
       for (float& part : parts) {
         part = memory.scaled_part(part);
@@ -101,11 +102,11 @@ class BlockTile {
       unsigned words[kOwn];
 #pragma unroll
       for (int k = 0; k < kOwn; ++k) words[k] = low_halves(bits(parts[2 * k], powers), bits(parts[2 * k + 1], powers));
-      unsigned* const to = base + at.line * kPitch;
-      put<false>(to + at.j, words, at.left);
-      put<false>(to + at.j + kHalf, words + 2, at.left - kHalf);
+      unsigned* const to = memory.block_words(at.line, at.j) + 2 * own;
+      put<false>(to, words, at.left);
+      put<false>(to + kHalf, words + 2, at.left - kHalf);
       if (own == 0 && at.left > 0)
-        reinterpret_cast<signed char*>(to + kPoints)[at.block] = static_cast<signed char>(exponent);
+        *memory.block_exponent(at.line, at.j) = static_cast<signed char>(exponent);
     }
   }
 
@@ -135,7 +136,7 @@ class BlockTile {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float* const to = parts + half * kOwn;
-      if constexpr (kPoints % 2 == 0) {
+      if constexpr (kEven) {
         const float4 two = left > half * kHalf ? reinterpret_cast<const float4*>(from)[half * kHalf / 2]
                                                : float4{0, 0, 0, 0};
         to[0] = K::step.swap_out ? two.y : two.x;
@@ -194,14 +195,15 @@ class BlockTile {
     return static_cast<unsigned short>(detail::block16::integer_of(value, whole));
   }
 
-  /// Lines begin at multiples of two words, if their pitch allows it.
+  /// All blocks begin at multiples of two words, if their distances allow it.
   static __device__ __forceinline__ bool is_aligned(const void* words) {
-    return kPitch % 2 == 0 && reinterpret_cast<unsigned long long>(words) % sizeof(uint2) == 0;
+    return (K::step.out.transforms != Transforms::lines || K::step.out.inner.stride % 2 == 0) &&
+           reinterpret_cast<unsigned long long>(words) % sizeof(uint2) == 0;
   }
   /// Two words, of which `left` are within the line.
   template <bool kPairs>
   static __device__ __forceinline__ void put(unsigned* to, const unsigned* words, int left) {
-    if (kPairs && kPoints % 2 == 0) {
+    if (kPairs && kEven) {
       if (left > 0) store_as<Tile<K>::kWrites>(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
       return;
     }

@@ -140,8 +140,9 @@ class TileFft {
     }
   }
 
+  /// Blocks of integers follow each other.
   static __device__ __forceinline__ int staged(int j, int line) {
-    return line * kPoints + j;
+    return K::step.blocks_across() ? j * Line::kTransforms + line : line * kPoints + j;
   }
 
   static __device__ __forceinline__ void stage_in(const Tile<K>& memory, const StepTables& tables,

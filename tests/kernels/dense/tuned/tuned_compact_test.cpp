@@ -261,6 +261,16 @@ TEST(TunedCompact, BlocksOfIntegers) {
        named(Shape(5), 9, "kernel radices=5 threads_per_transform=1 transforms_per_block=6", kBlock, kF32)});
 }
 
+/// Blocks across lines and along them, of several steps: long lines, frames, volumes.
+TEST(TunedCompact, BlocksOfSeveralSteps) {
+  expect_right({of(Shape(48 * 40), false, 3, kBlock, kBlock, kF32, {48, 40}),
+                of(Shape(48 * 40), false, 2, kBlock, kBlock, kF16, {48, 40}, 1),
+                of(Shape(32 * 20 * 24), false, 2, kBlock, kBlock, kF32, {32, 20, 24}, 1),
+                of(Shape({30, 48}), false, 3, kBlock, kBlock), of(Shape({20, 64}), true, 3, kBlock, kF16),
+                of(Shape({9, 16}), false, 5, kF32, kBlock, kF32, {}, 2),
+                of(Shape({20, 24, 32}), false, 1, kBlock, kBlock)});
+}
+
 /// Twiddle factors within additions: lines, grids, convolutions and their ways back.
 TEST(TunedCompact, FusedTwiddles) {
   const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels) {
