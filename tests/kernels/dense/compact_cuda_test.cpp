@@ -173,6 +173,11 @@ TEST_F(CompactCuda, KindsOfKernels) {
     expect_right({shape, false, 5, Storage::block16, Storage::block16}, Engine::tuned);
     expect_right({shape, false, 3, Storage::f16, Storage::block16}, Engine::tuned);
   }
+  for (const Shape& shape : {Shape(1 << 15), Shape({32, 48})})
+    expect_right({shape, false, 3, Storage::block16, Storage::block16}, Engine::tuned);
+  for (const Shape& shape : {Shape(1 << 20), Shape({24, 32, 64})})
+    expect_right({shape, false, 1, Storage::block16, Storage::block16}, Engine::tuned);
+  expect_right({Shape({24, 80}), true, 3, Storage::block16, Storage::f16}, Engine::tuned);
   expect_right({Shape(256), true, 5, Storage::f16, Storage::bf16}, Engine::tuned);
   expect_right({Shape({24, 80}), true, 3, Storage::f16, Storage::f16, Storage::f16}, Engine::tuned);
   expect_right({Shape({33, 25}), false, 3, Storage::bf16, Storage::bf16, Storage::bf16}, Engine::tuned);
