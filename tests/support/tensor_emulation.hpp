@@ -41,97 +41,104 @@ inline float truncated_sum(double sum, double largest) {
   return std::fabs(static_cast<double>(rounded)) > std::fabs(cut) ? std::nextafterf(rounded, 0.0f) : rounded;
 }
 
-using WarpMatrix = std::array<tensor::LaneMatrix, 32>;
+template <int kProducts>
+using WarpMatrix = std::array<tensor::LaneMatrix<kProducts>, 32>;
+using WarpOperand = std::array<tensor::LaneOperand, 32>;
 
-/// A matrix of 32×32 parts, as mma.m16n8k16 reads it from the lanes' registers: entry [half][k][tile][n].
-class EmulatedMatrix {
- public:
-  explicit EmulatedMatrix(const WarpMatrix& lanes) {
-    for (int half = 0; half < 2; ++half) {
-      for (int tile = 0; tile < 4; ++tile) {
-        for (int lane = 0; lane < 32; ++lane) {
-          for (int i = 0; i < 2; ++i) {
-            const unsigned both = lanes[lane].at[half][tile][i];
-            const int k = 2 * (lane & 3) + 8 * i, n = lane >> 2;
-            at[half][k][8 * tile + n] = tensor::lower_half(both);
-            at[half][k + 1][8 * tile + n] = tensor::upper_half(both);
-          }
+/// A matrix of 16×16 parts, as mma.m16n8k16 reads it from the lanes' registers: entry [k][s][n].
+struct EmulatedMatrix {
+  template <int kProducts>
+  EmulatedMatrix(const WarpMatrix<kProducts>& lanes, int a) {
+    for (int s = 0; s < 2; ++s) {
+      for (int lane = 0; lane < 32; ++lane) {
+        for (int i = 0; i < 2; ++i) {
+          const unsigned both = lanes[lane].at[a][s][i];
+          const int k = 2 * (lane & 3) + 8 * i, n = lane >> 2;
+          at[k][8 * s + n] = tensor::lower_half(both);
+          at[k + 1][8 * s + n] = tensor::upper_half(both);
         }
       }
     }
   }
-  double at[2][16][32];
+  double at[16][16];
 };
 
-/// One warp's products: the sums of 16 columns by 32 parts.
+/// One warp's products: the sums of 16 columns by 16 parts.
 class EmulatedSums {
  public:
-  /// sum += left·right, in two steps of 16 products each.
-  void multiply_add(const std::array<tensor::LaneOperand, 32>& left, bool low, const EmulatedMatrix& right) {
-    for (int half = 0; half < 2; ++half) {
-      double rows[16][16];
-      for (int lane = 0; lane < 32; ++lane) {
-        const auto& registers = low ? left[lane].lo[half] : left[lane].hi[half];
-        for (int i = 0; i < 4; ++i) {
-          const int row = (lane >> 2) + 8 * (i & 1), k = 2 * (lane & 3) + 8 * (i >> 1);
-          rows[row][k] = tensor::lower_half(registers[i]);
-          rows[row][k + 1] = tensor::upper_half(registers[i]);
+  /// sum += left·right.
+  void multiply_add(const WarpOperand& left, bool low, const EmulatedMatrix& right) {
+    double rows[16][16];
+    for (int lane = 0; lane < 32; ++lane) {
+      const auto& registers = low ? left[lane].lo : left[lane].hi;
+      for (int i = 0; i < 4; ++i) {
+        const int row = (lane >> 2) + 8 * (i & 1), k = 2 * (lane & 3) + 8 * (i >> 1);
+        rows[row][k] = tensor::lower_half(registers[i]);
+        rows[row][k + 1] = tensor::upper_half(registers[i]);
+      }
+    }
+    for (int row = 0; row < 16; ++row) {
+      double sum[16], largest[16];
+      for (int n = 0; n < 16; ++n) {
+        sum[n] = static_cast<double>(sum_[row][n]);
+        largest[n] = std::fabs(sum[n]);
+      }
+      for (int k = 0; k < 16; ++k) {
+        for (int n = 0; n < 16; ++n) {
+          const double product = rows[row][k] * right.at[k][n];
+          sum[n] += product;
+          largest[n] = std::max(largest[n], std::fabs(product));
         }
       }
-      for (int row = 0; row < 16; ++row) {
-        double sum[32], largest[32];
-        for (int n = 0; n < 32; ++n) {
-          sum[n] = static_cast<double>(sum_[row][n]);
-          largest[n] = std::fabs(sum[n]);
-        }
-        for (int k = 0; k < 16; ++k) {
-          for (int n = 0; n < 32; ++n) {
-            const double product = rows[row][k] * right.at[half][k][n];
-            sum[n] += product;
-            largest[n] = std::max(largest[n], std::fabs(product));
-          }
-        }
-        for (int n = 0; n < 32; ++n) sum_[row][n] = truncated_sum(sum[n], largest[n]);
-      }
+      for (int n = 0; n < 16; ++n) sum_[row][n] = truncated_sum(sum[n], largest[n]);
     }
   }
-  tensor::LanePoints of_lane(int lane) const {
-    tensor::LanePoints points;
-    for (int column = 0; column < 2; ++column) {
-      for (int slot = 0; slot < 4; ++slot) {
-        const float* at = sum_[(lane >> 2) + 8 * column] + 8 * slot + 2 * (lane & 3);
-        points.at[column][slot] = {at[0], at[1]};
-      }
-    }
-    return points;
+  /// What a lane has of a column, for s = 0 or 1.
+  tensor::Point of_lane(int lane, int s, int column) const {
+    const float* at = sum_[(lane >> 2) + 8 * column] + 8 * s + 2 * (lane & 3);
+    return {at[0], at[1]};
   }
 
  private:
-  float sum_[16][32] = {};
+  float sum_[16][16] = {};
 };
 
+/// Matrices of a tile's stages, high and low parts.
 struct EmulatedMatrices {
-  EmulatedMatrices(const unsigned* table, bool of16)
-      : hi(lanes(table, of16, false)), lo(lanes(table, of16, true)) {}
-  static WarpMatrix lanes(const unsigned* table, bool of16, bool low) {
-    WarpMatrix all;
-    for (int lane = 0; lane < 32; ++lane)
-      all[lane] = of16 ? tensor::matrix16_of(table, lane, low) : tensor::matrix_of(table, lane, low);
-    return all;
+  EmulatedMatrices(const unsigned* table) {
+    for (const bool low : {false, true}) {
+      WarpMatrix<tensor::kMatrices> all;
+      for (int lane = 0; lane < 32; ++lane)
+        all[lane] = tensor::matrix_of<tensor::kMatrices>(table, lane, low);
+      for (int a = 0; a < tensor::kMatrices; ++a) (low ? lo : hi).emplace_back(all, a);
+    }
   }
-  EmulatedMatrix hi, lo;
+  std::vector<EmulatedMatrix> hi, lo;
 };
 
-using WarpPoints = std::array<tensor::LanePoints, 32>;
+template <int kSlots>
+using WarpPoints = std::array<tensor::LanePoints<kSlots>, 32>;
 
-inline void emulated_transform(const EmulatedMatrices& matrix, bool exact, bool split, WarpPoints& points) {
-  std::array<tensor::LaneOperand, 32> operands;
-  for (int lane = 0; lane < 32; ++lane) operands[lane] = tensor::operand_of(points[lane]);
-  EmulatedSums sums;
-  if (split && !exact) sums.multiply_add(operands, false, matrix.lo);
-  if (split) sums.multiply_add(operands, true, matrix.hi);
-  sums.multiply_add(operands, false, matrix.hi);
-  for (int lane = 0; lane < 32; ++lane) points[lane] = sums.of_lane(lane);
+template <int kSlots>
+void emulated_transform(const EmulatedMatrices& matrices, bool exact, bool split, float sign,
+                        WarpPoints<kSlots>& points) {
+  constexpr int kProducts = kSlots / 2;
+  for (int a = 0; a < kProducts; ++a) {
+    const auto number = static_cast<std::size_t>(a * (tensor::kMatrices / kProducts));
+    WarpOperand operands;
+    for (int lane = 0; lane < 32; ++lane) operands[lane] = tensor::operand_of(points[lane], a);
+    EmulatedSums sums;
+    if (split) sums.multiply_add(operands, true, matrices.hi[number]);
+    if (split && !exact) sums.multiply_add(operands, false, matrices.lo[number]);
+    sums.multiply_add(operands, false, matrices.hi[number]);
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int column = 0; column < 2; ++column) {
+        for (int s = 0; s < 2; ++s)
+          points[lane].at[column][s * kProducts + a] = sums.of_lane(lane, s, column);
+      }
+    }
+  }
+  for (int lane = 0; lane < 32; ++lane) tensor::combine(sign, points[lane]);
 }
 
 template <class Tile>
@@ -140,91 +147,114 @@ class EmulatedBlock {
   EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
       : pass_(pass),
         base_(tensor::base_of(pass, tile, Tile::kLogLines)),
-        first_(pass.tables.first_matrix, Tile::kFirstBits == 4),
-        other_(pass.tables.matrix, true),
+        matrices_(pass.tables.matrices),
         shared_(std::size_t{1} << Tile::kBits),
-        largest_(Tile::kScales),
-        points_(Tile::kWarpTiles) {}
+        largest_(Tile::kLargest) {}
 
   void run() {
-    for (int i = 0; i < Tile::kUnits; ++i) {
-      for (int thread = 0; thread < Tile::kThreads; ++thread) {
-        const unsigned position = tensor::unit_position<Tile>(thread, i);
-        const tensor::Point* first = tensor::first_unit<Tile>(pass_, base_, thread);
-        const tensor::PointPair unit = pass_.wide
-                                           ? tensor::load_unit<Tile, true>(pass_, base_, first, thread, i)
-                                           : tensor::load_unit<Tile, false>(pass_, base_, first, thread, i);
-        *reinterpret_cast<tensor::PointPair*>(&shared_[tensor::swizzled(position)]) = unit;
-        unsigned& largest = largest_[tensor::unit_scale<Tile>(position)];
-        largest = std::max(largest, tensor::largest_bits<Tile>(unit));
+    constexpr int kTiles = 1 << Tile::log_warp_tiles(0);
+    std::vector<WarpPoints<Tile::slots(0)>> all(kTiles);
+    std::vector<std::array<tensor::LaneLargest, 32>> own(kTiles);
+    for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
+      for (int lane = 0; lane < 32; ++lane) {
+        const tensor::Seat<Tile, 0> seat = seat_of<0>(lane, warp_tile);
+        pass_.wide ? tensor::load_samples<Tile, true>(pass_, base_, seat, all[warp_tile][lane])
+                   : tensor::load_samples<Tile, false>(pass_, base_, seat, all[warp_tile][lane]);
+        own[warp_tile][lane] = tensor::own_largest<Tile>(all[warp_tile][lane]);
+      }
+      for (int bit = 0; bit < tensor::kLaneBits; ++bit) {
+        if (!Tile::same_line(bit)) continue;
+        const auto before = own[warp_tile];
+        for (int lane = 0; lane < 32; ++lane) {
+          for (int column = 0; column < 2; ++column) {
+            unsigned& most = own[warp_tile][lane].at[column];
+            most = std::max(most, before[lane ^ 1 << bit].at[column]);
+          }
+        }
+      }
+      for (int lane = 0; lane < 32; ++lane)
+        largest_[tensor::largest_place<Tile>(seat_of<0>(lane, warp_tile), 0)] = own[warp_tile][lane].at[0];
+    }
+    for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
+      for (int lane = 0; lane < 32; ++lane) {
+        if (Tile::kLogParts > 0) {
+          const unsigned most =
+              tensor::largest_of<Tile>(largest_.data(), seat_of<0>(lane, warp_tile).position);
+          own[warp_tile][lane] = {{most, most}};
+        }
+        tensor::scale_in<Tile>(own[warp_tile][lane], all[warp_tile][lane]);
+      }
+      emulated_transform(matrices_, Tile::kShort, pass_.split, pass_.sign, all[warp_tile]);
+      for (int lane = 0; lane < 32; ++lane) {
+        const auto seat = seat_of<0>(lane, warp_tile);
+        if constexpr (Tile::kLast == 0) {
+          leave(seat, own[warp_tile][lane], all[warp_tile][lane]);
+        } else {
+          send<0>(seat, all[warp_tile][lane]);
+        }
       }
     }
-    for_lanes([&](int lane, int warp_tile) {
-      const tensor::Seat<Tile, 0> seat(lane, warp_tile);
-      tensor::LanePoints& points = points_[warp_tile][lane];
-      points = tensor::load_shared<Tile, 0>(seat, shared_.data());
-      tensor::scale_in<Tile>(seat, largest_.data(), points);
-    });
-    stage<0>();
-    for (int i = 0; i < Tile::kUnits; ++i) {
-      for (int thread = 0; thread < Tile::kThreads; ++thread) {
-        pass_.wide ? tensor::store_unit<Tile, true>(pass_, base_, shared_.data(), thread, i)
-                   : tensor::store_unit<Tile, false>(pass_, base_, shared_.data(), thread, i);
-      }
-    }
+    further<1>();
   }
 
  private:
-  template <class Use>
-  void for_lanes(const Use& use) {
-    for (int warp_tile = 0; warp_tile < Tile::kWarpTiles; ++warp_tile) {
-      for (int lane = 0; lane < 32; ++lane) use(lane, warp_tile);
+  template <int kStage>
+  static tensor::Seat<Tile, kStage> seat_of(int lane, int warp_tile) {
+    const int turns = Tile::turns(kStage);
+    return {lane, warp_tile & -turns, warp_tile & (turns - 1)};
+  }
+  template <int kStage>
+  void further() {
+    if constexpr (kStage <= Tile::kLast) {
+      for (int warp_tile = 0; warp_tile < 1 << Tile::log_warp_tiles(kStage); ++warp_tile) {
+        WarpPoints<Tile::slots(kStage)> points;
+        for (int lane = 0; lane < 32; ++lane)
+          tensor::load_shared<Tile, kStage>(seat_of<kStage>(lane, warp_tile), shared_.data(), points[lane]);
+        emulated_transform(matrices_, false, pass_.split, pass_.sign, points);
+        for (int lane = 0; lane < 32; ++lane) {
+          const auto seat = seat_of<kStage>(lane, warp_tile);
+          if constexpr (kStage < Tile::kLast) {
+            send<kStage>(seat, points[lane]);
+          } else {
+            leave(seat,
+                  {{tensor::largest_of<Tile>(largest_.data(), seat.position),
+                    tensor::largest_of<Tile>(largest_.data(), seat.position | seat.column_offset(1))}},
+                  points[lane]);
+          }
+        }
+      }
+      further<kStage + 1>();
     }
   }
-
   template <int kStage>
-  void stage() {
-    for (WarpPoints& points : points_)
-      emulated_transform(kStage == 0 ? first_ : other_, kStage == 0 && Tile::kExactFirst, pass_.split,
-                         points);
-    for_lanes([&](int lane, int warp_tile) {
-      const tensor::Seat<Tile, kStage> seat(lane, warp_tile & -Tile::kTurns, warp_tile & (Tile::kTurns - 1));
-      tensor::LanePoints& points = points_[warp_tile][lane];
-      if constexpr (kStage + 1 < Tile::kStages) {
-        tensor::twiddle<Tile, kStage>(seat, pass_.tables.twiddles, points);
-        tensor::store_shared<Tile, kStage>(seat, points, shared_.data());
-      } else {
-        tensor::finish_lines<Tile>(pass_, base_, seat, largest_.data(), points);
-        tensor::store_results<Tile>(seat, points, shared_.data());
-      }
-    });
-    if constexpr (kStage + 1 < Tile::kStages) {
-      for_lanes([&](int lane, int warp_tile) {
-        points_[warp_tile][lane] = tensor::load_shared<Tile, kStage + 1>(
-            tensor::Seat<Tile, kStage + 1>(lane, warp_tile), shared_.data());
-      });
-      stage<kStage + 1>();
-    }
+  void send(const tensor::Seat<Tile, kStage>& seat, tensor::LanePoints<Tile::slots(kStage)>& points) {
+    tensor::twiddle<Tile, kStage>(
+        tensor::load_twiddles<Tile, kStage>(pass_.tables.twiddles, seat.lane, seat.warp_tile), points);
+    tensor::store_shared<Tile, kStage>(seat, points, shared_.data());
+  }
+  void leave(const tensor::LastSeat<Tile>& seat, const tensor::LaneLargest& largest,
+             tensor::LastPoints<Tile>& points) {
+    tensor::scale_out<Tile>(largest, pass_.factor, points);
+    tensor::twiddle_pass<Tile>(pass_, base_, seat, points);
+    pass_.wide ? tensor::store_results<Tile, true>(pass_, base_, seat, points)
+               : tensor::store_results<Tile, false>(pass_, base_, seat, points);
   }
 
   const tensor::Pass& pass_;
   tensor::TileBase base_;
-  EmulatedMatrices first_, other_;
+  EmulatedMatrices matrices_;
   std::vector<tensor::Point> shared_;
   std::vector<unsigned> largest_;
-  std::vector<WarpPoints> points_;
 };
 
 /// Tables of a tile and a direction, on the host.
 struct HostTables {
   HostTables(const tensor::PlannedPass& pass, int sign)
-      : first(tensor::matrix_table(tensor::first_matrix(pass.log), sign)),
-        other(tensor::matrix_table(tensor::kMatrix16, sign)) {
-    tensor::with_tile(pass.kind, pass.log,
-                      [&](auto tile) { twiddles = tensor::twiddle_table<decltype(tile)>(sign); });
+      : matrices(tensor::matrix_table(tensor::matrix_kind(pass.tile.log), sign)) {
+    tensor::with_tile(pass.tile, [&](auto tile) { twiddles = tensor::twiddle_table<decltype(tile)>(sign); });
   }
-  tensor::Tables get() const { return {first.data(), other.data(), twiddles.data()}; }
-  std::vector<unsigned> first, other;
+  tensor::Tables get() const { return {matrices.data(), twiddles.data()}; }
+  std::vector<unsigned> matrices;
   std::vector<tensor::Point> twiddles;
 };
 
@@ -257,7 +287,7 @@ inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<st
     pass.tables = tables.get();
     pass.wide = options.wide && reinterpret_cast<std::uintptr_t>(pass.from) % 16 == 0 &&
                 reinterpret_cast<std::uintptr_t>(pass.to) % 16 == 0;
-    tensor::with_tile(passes[i].kind, passes[i].log, [&](auto tile) {
+    tensor::with_tile(passes[i].tile, [&](auto tile) {
       for (std::int64_t b = 0; b < pass.tiles; ++b) EmulatedBlock<decltype(tile)>(pass, b).run();
     });
   }

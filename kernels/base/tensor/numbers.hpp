@@ -10,6 +10,14 @@
 
 #include "kernels/base/half.hpp"
 
+#ifndef SFFT_UNROLL
+#ifdef __CUDA_ARCH__
+#define SFFT_UNROLL _Pragma("unroll")
+#else
+#define SFFT_UNROLL
+#endif
+#endif
+
 namespace sfft::detail::tensor {
 
 struct alignas(8) Point {
@@ -83,15 +91,11 @@ SFFT_INLINE Scale scale_of(int exponent, float factor) {
 }
 template <int kCount>
 SFFT_INLINE void scale_all(Point (&points)[kCount], Scale scale) {
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
+  SFFT_UNROLL
   for (int i = 0; i < kCount; ++i)
     points[i] = {product(points[i].re, scale.first), product(points[i].im, scale.first)};
   if (scale.second == 1) return;
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
+  SFFT_UNROLL
   for (int i = 0; i < kCount; ++i)
     points[i] = {product(points[i].re, scale.second), product(points[i].im, scale.second)};
 }

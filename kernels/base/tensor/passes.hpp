@@ -18,41 +18,68 @@ constexpr int kMostBatchLog = 13, kMostSideLog = 10;
 constexpr int kLeastSideLog = 4;
 constexpr int kLeastRowsLog = 7;
 
-/// Calls use(Tile<…>{}) with the tile for lines of 2^log points: of 4096 points, or more where a line or
-/// eight lines side by side have more.
-template <TileKind kKind, int kLog, class Use>
-void with_tile_of(const Use& use) {
-  constexpr int kSide = kLog < 10 ? 12 - kLog : 3;
-  if constexpr (kKind == TileKind::batch) {
-    use(Tile<kLog, (kLog < 12 ? 12 - kLog : 0), kKind>{});
-  } else {
-    use(Tile<kLog, kSide, kKind>{});
-  }
+/// Lines side by side that a tile of kLog bits has, as a logarithm. Tiles have 4096 points, or more where a
+/// line or eight lines side by side have more; small ones what the columns of a warp need, and lines side by
+/// side in whole sectors of 32 bytes.
+SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
+  if (!small) return kind == TileKind::batch ? (log < 12 ? 12 - log : 0) : log < 10 ? 12 - log : 3;
+  const int least = kColumnBits + radix_bits_of(log, 0) - log;
+  const int side = kind == TileKind::batch ? 0 : 2;
+  return least > side ? least : side;
 }
-template <TileKind kKind, int kFirst, int... i, class Use>
+
+/// Calls use(Tile<…>{}) with the tile for lines of 2^log points.
+template <TileKind kKind, bool kSmall, int kFirst, int... i, class Use>
 void with_tile_among(int log, const Use& use, std::integer_sequence<int, i...>) {
-  ((log == kFirst + i ? with_tile_of<kKind, kFirst + i>(use) : void()), ...);
+  ((log == kFirst + i ? use(Tile<kFirst + i, lines_log_of(kKind, kFirst + i, kSmall), kKind, kSmall>{})
+                      : void()),
+   ...);
 }
-template <class Use>
+template <bool kSmall, class Use>
 void with_tile(TileKind kind, int log, const Use& use) {
   if (kind == TileKind::batch) {
-    with_tile_among<TileKind::batch, kLeastLog>(
+    with_tile_among<TileKind::batch, kSmall, kLeastLog>(
         log, use, std::make_integer_sequence<int, kMostBatchLog - kLeastLog + 1>());
   } else if (kind == TileKind::columns) {
-    with_tile_among<TileKind::columns, kLeastSideLog>(
+    with_tile_among<TileKind::columns, kSmall, kLeastSideLog>(
         log, use, std::make_integer_sequence<int, kMostSideLog - kLeastSideLog + 1>());
   } else {
-    with_tile_among<TileKind::rows, kLeastRowsLog>(
+    with_tile_among<TileKind::rows, kSmall, kLeastRowsLog>(
         log, use, std::make_integer_sequence<int, kMostSideLog - kLeastRowsLog + 1>());
   }
+}
+/// Which tile a pass has.
+struct TileChoice {
+  TileKind kind;
+  int log;
+  bool small;
+  int log_lines() const { return lines_log_of(kind, log, small); }
+  friend bool operator<(const TileChoice& a, const TileChoice& b) {
+    return a.kind != b.kind ? a.kind < b.kind : a.log != b.log ? a.log < b.log : a.small < b.small;
+  }
+};
+template <class Use>
+void with_tile(const TileChoice& choice, const Use& use) {
+  choice.small ? with_tile<true>(choice.kind, choice.log, use)
+               : with_tile<false>(choice.kind, choice.log, use);
 }
 
 /// A pass without its pointers, direction and scale.
 struct PlannedPass {
-  TileKind kind;
-  int log;  ///< of a line
+  TileChoice tile;
   Pass pass;
 };
+
+/// Fewer tiles than this are small ones instead.
+constexpr std::int64_t kFewTiles = 256;
+
+/// The tile of a pass over `points` points, with `log_across` lines side by side.
+inline TileChoice choice_of(TileKind kind, int log, int log_across, std::int64_t points) {
+  TileChoice choice{kind, log, false};
+  choice.small = points >> (log + choice.log_lines()) < kFewTiles ||
+                 (kind != TileKind::batch && choice.log_lines() > log_across);
+  return choice;
+}
 
 /// The factors of a length above one pass, as logarithms: nearly equal, the larger first.
 inline std::vector<int> factors_of(int log) {
@@ -63,17 +90,11 @@ inline std::vector<int> factors_of(int log) {
   return factors;
 }
 
-inline int lines_log(TileKind kind, int log) {
-  int lines = 0;
-  with_tile(kind, log, [&](auto tile) { lines = decltype(tile)::kLogLines; });
-  return lines;
-}
-
 /// Contiguous lines of 2^log points.
 inline PlannedPass lines_pass(int log, std::int64_t count) {
-  PlannedPass planned{TileKind::batch, log, {}};
+  PlannedPass planned{choice_of(TileKind::batch, log, 0, count << log), {}};
   Pass& pass = planned.pass;
-  const int lines = lines_log(TileKind::batch, log);
+  const int lines = planned.tile.log_lines();
   pass.from_transform = pass.to_transform = std::int64_t{1} << (log + lines);
   pass.lines = count;
   pass.tiles = (count + (std::int64_t{1} << lines) - 1) >> lines;
@@ -82,9 +103,9 @@ inline PlannedPass lines_pass(int log, std::int64_t count) {
 
 /// Columns of `count` arrays of 2^log rows by 2^log_across columns, in place.
 inline PlannedPass columns_pass(int log, int log_across, std::int64_t count) {
-  PlannedPass planned{TileKind::columns, log, {}};
+  PlannedPass planned{choice_of(TileKind::columns, log, log_across, count << (log + log_across)), {}};
   Pass& pass = planned.pass;
-  const int lines = lines_log(TileKind::columns, log);
+  const int lines = planned.tile.log_lines();
   pass.from_transform = pass.to_transform = std::int64_t{1} << (log + log_across);
   pass.from_group = pass.to_group = std::int64_t{1} << lines;
   pass.from_point = pass.to_point = std::int64_t{1} << log_across;
@@ -97,9 +118,9 @@ inline PlannedPass columns_pass(int log, int log_across, std::int64_t count) {
 /// The last factor of `count` transforms of 2^log points whose first has 2^log_first: what is left in rows,
 /// whose results lie side by side.
 inline PlannedPass rows_pass(int log_row, int log_first, int log, std::int64_t count) {
-  PlannedPass planned{TileKind::rows, log_row, {}};
+  PlannedPass planned{choice_of(TileKind::rows, log_row, log_first, count << log), {}};
   Pass& pass = planned.pass;
-  const int lines = lines_log(TileKind::rows, log_row), middle = log - log_first - log_row;
+  const int lines = planned.tile.log_lines(), middle = log - log_first - log_row;
   pass.from_transform = pass.to_transform = std::int64_t{1} << log;
   pass.from_part = std::int64_t{1} << log_row;
   pass.from_line = pass.from_part << middle;
@@ -138,7 +159,7 @@ inline bool has_passes(const std::vector<int>& logs) {
     const bool last = d + 1 == logs.size();
     if (logs[d] < (last ? kLeastLog : kLeastSideLog) || logs[d] > (last ? kMostBatchLog : kMostSideLog))
       return false;
-    if (!last && lines_log(TileKind::columns, logs[d]) > across) return false;
+    if (!last && lines_log_of(TileKind::columns, logs[d], true) > across) return false;
   }
   return true;
 }
@@ -159,7 +180,7 @@ inline std::vector<PlannedPass> planned_passes(const std::vector<int>& logs, std
 
 /// Passes before one of rows write elsewhere than to the output, whose order is not theirs.
 inline bool need_workspace(const std::vector<PlannedPass>& passes) {
-  return passes.back().kind == TileKind::rows;
+  return passes.back().tile.kind == TileKind::rows;
 }
 
 }  // namespace sfft::detail::tensor

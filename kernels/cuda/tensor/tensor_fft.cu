@@ -12,28 +12,28 @@ namespace {
 
 using tensor::Pass;
 using tensor::Point;
-using tensor::TileKind;
 
-/// Blocks of a multiprocessor: 64 registers are too few where tiles are large, or the first matrix is of 8
-/// points, which repeats less and has low parts.
+/// Blocks of a multiprocessor: radix 32 needs more than 80 registers.
 template <class Tile>
-constexpr int kResident = Tile::kBits == 12 && Tile::kFirstBits != 3 ? 4 : 3;
+constexpr int kResident = Tile::kSmall               ? 1
+                          : Tile::radix_bits(0) == 5 ? 2
+                                                     : 3;
 
-template <class Tile>
+template <class Tile, bool kSplit>
 __global__ __launch_bounds__(Tile::kThreads,
                              kResident<Tile>) void tensor_kernel(const __grid_constant__ Pass pass) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char bytes[];
-  __shared__ unsigned largest[Tile::kScales];
-  await_previous_kernel();
+  __shared__ unsigned largest[Tile::kLargest];
   allow_next_kernel();
-  tensor::TileKernel<Tile>(pass, reinterpret_cast<Point*>(bytes), largest).run(blockIdx.x);
+  tensor::TileKernel<Tile, kSplit>(pass, reinterpret_cast<Point*>(bytes), largest).run(blockIdx.x);
 #endif
 }
 
+/// One stage needs none.
 template <class Tile>
 constexpr int shared_bytes() {
-  return static_cast<int>(sizeof(Point)) << Tile::kBits;
+  return Tile::kStages == 1 ? 0 : static_cast<int>(sizeof(Point)) << Tile::kBits;
 }
 
 __global__ void split_kernel(const Point* from, tensor::SplitPoint* to, std::int64_t count) {
@@ -52,29 +52,31 @@ unsigned blocks_for(std::int64_t count) {
 
 }  // namespace
 
-void prepare_tensor_pass(TileKind kind, int log) {
-  tensor::with_tile(kind, log, [](auto tile) {
+void prepare_tensor_pass(const tensor::TileChoice& choice) {
+  tensor::with_tile(choice, [](auto tile) {
     using Tile = decltype(tile);
-    check(cudaFuncSetAttribute(tensor_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               shared_bytes<Tile>()),
-          "shared memory of a tensor kernel");
     // The rest is cache, for twiddle factors.
     constexpr int kPerMultiprocessor = 228 << 10, kReserved = 1 << 10;
     constexpr int kOwn =
-        shared_bytes<Tile>() + Tile::kScales * static_cast<int>(sizeof(unsigned)) + kReserved;
+        shared_bytes<Tile>() + Tile::kLargest * static_cast<int>(sizeof(unsigned)) + kReserved;
     const int percent = (kResident<Tile> * kOwn * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
-    check(cudaFuncSetAttribute(tensor_kernel<Tile>, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               percent < 100 ? percent : 100),
-          "share of shared memory of a tensor kernel");
+    for (const auto kernel : {tensor_kernel<Tile, true>, tensor_kernel<Tile, false>}) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes<Tile>()),
+            "shared memory of a tensor kernel");
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 percent < 100 ? percent : 100),
+            "share of shared memory of a tensor kernel");
+    }
   });
 }
 
-void launch_tensor_pass(TileKind kind, int log, const Pass& pass, bool overlap, Stream stream) {
-  tensor::with_tile(kind, log, [&](auto tile) {
+void launch_tensor_pass(const tensor::TileChoice& choice, const Pass& pass, bool overlap, Stream stream) {
+  tensor::with_tile(choice, [&](auto tile) {
     using Tile = decltype(tile);
     const LaunchShape shape{pass.tiles, Tile::kThreads, 1, static_cast<std::size_t>(shared_bytes<Tile>()),
                             overlap};
-    launch(tensor_kernel<Tile>, shape, pass, stream, "tensor FFT");
+    launch(pass.split ? tensor_kernel<Tile, true> : tensor_kernel<Tile, false>, shape, pass, stream,
+           "tensor FFT");
   });
 }
 

@@ -53,7 +53,7 @@ class TensorEngine final : public GpuDenseEngine<float> {
   }
   std::string name() const override {
     std::string text = "split-half on tensor cores, lines of";
-    for (const tensor::PlannedPass& pass : transform_.passes()) text += fmt::format(" {}", 1 << pass.log);
+    for (const tensor::PlannedPass& pass : transform_.passes()) text += fmt::format(" {}", 1 << pass.tile.log);
     return text;
   }
 
