@@ -247,11 +247,179 @@ class EmulatedBlock {
   std::vector<unsigned> largest_;
 };
 
+/// The products of constant matrices with the points of a warp's line: results [lane][v] of operands.
+class EmulatedLineProduct {
+ public:
+  explicit EmulatedLineProduct(const unsigned* table) {
+    for (int lane = 0; lane < 32; ++lane) {
+      const tensor::LineMatrices own = tensor::line_matrices_of(table, lane);
+      for (int product = 0; product < 2; ++product) {
+        for (int i = 0; i < 4; ++i) {
+          const int row = (lane >> 2) + 8 * (i & 1), k = 2 * (lane & 3) + 8 * (i >> 1);
+          for (const bool low : {false, true}) {
+            const unsigned both = (low ? own.lo : own.hi)[product].at[i];
+            matrix_[product][low][row][k] = tensor::lower_half(both);
+            matrix_[product][low][row][k + 1] = tensor::upper_half(both);
+          }
+        }
+      }
+    }
+  }
+  void run(int product, bool split, const std::array<tensor::LineOperand, 32>& operands,
+           tensor::Point (&results)[32][2]) const {
+    float sums[16][8] = {};
+    if (split) add(matrix_[product][0], operands, true, sums);
+    if (split) add(matrix_[product][1], operands, false, sums);
+    add(matrix_[product][0], operands, false, sums);
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int v = 0; v < 2; ++v) {
+        const int column = 2 * (lane & 3) + v;
+        results[lane][v] = {sums[lane >> 2][column], sums[(lane >> 2) + 8][column]};
+      }
+    }
+  }
+
+ private:
+  static void add(const double (&matrix)[16][16], const std::array<tensor::LineOperand, 32>& operands,
+                  bool low, float (&sums)[16][8]) {
+    double columns[8][16];
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < 2; ++i) {
+        const unsigned both = (low ? operands[lane].lo : operands[lane].hi)[i];
+        const int k = 2 * (lane & 3) + 8 * i;
+        columns[lane >> 2][k] = tensor::lower_half(both);
+        columns[lane >> 2][k + 1] = tensor::upper_half(both);
+      }
+    }
+    for (int row = 0; row < 16; ++row) {
+      for (int column = 0; column < 8; ++column) {
+        double sum = static_cast<double>(sums[row][column]), largest = std::fabs(sum);
+        for (int k = 0; k < 16; ++k) {
+          const double product = matrix[row][k] * columns[column][k];
+          sum += product;
+          largest = std::max(largest, std::fabs(product));
+        }
+        sums[row][column] = truncated_sum(sum, largest);
+      }
+    }
+  }
+
+  double matrix_[2][2][16][16];
+};
+
+template <int kLog, int kLogLines, tensor::TileKind kKind>
+class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
+  using Tile = tensor::WarpTile<kLog, kLogLines, kKind>;
+  using Line = tensor::LinePoints<Tile::kSlots>;
+
+ public:
+  EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
+      : pass_(pass),
+        base_(tensor::base_of(pass, tile, kLogLines)),
+        product_(pass.tables.matrices),
+        shared_(std::size_t{1} << Tile::kBits) {}
+
+  void run() {
+    for (unsigned position = 0; position < 1u << Tile::kBits; ++position) {
+      shared_[tensor::swizzled<Tile>(position)] =
+          tensor::has_line<Tile>(base_, position)
+              ? pass_.from[base_.from + tensor::place_of<Tile>(pass_, position)]
+              : tensor::Point{0, 0};
+    }
+    for (unsigned line = 0; line < 1u << kLogLines; line += Tile::kTogether) {
+      std::vector<std::array<Line, 32>> lines(Tile::kTogether);
+      for (int lane = 0; lane < 32; ++lane) {
+        Line own[Tile::kTogether];
+        tensor::load_lines<Tile>(shared_.data(), line, lane, own);
+        for (int i = 0; i < Tile::kTogether; ++i) lines[i][lane] = own[i];
+      }
+      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base_.first_line + line + i);
+      for (int lane = 0; lane < 32; ++lane) {
+        Line own[Tile::kTogether];
+        for (int i = 0; i < Tile::kTogether; ++i) own[i] = lines[i][lane];
+        tensor::store_lines<Tile>(own, line, lane, shared_.data());
+      }
+    }
+    for (int i = 0; i < Tile::kUnits; ++i) {
+      for (int thread = 0; thread < Tile::kThreads; ++thread) {
+        pass_.wide ? tensor::carry_out<Tile, true>(pass_, base_, shared_.data(), thread, i)
+                   : tensor::carry_out<Tile, false>(pass_, base_, shared_.data(), thread, i);
+      }
+    }
+  }
+
+ private:
+  static void join(tensor::Point& a, tensor::Point& b) {
+    const tensor::Point first = a;
+    a = tensor::sum(first, b);
+    b = tensor::difference(first, b);
+  }
+
+  void transform(std::array<Line, 32>& line, unsigned number) const {
+    constexpr int kProducts = Tile::kProducts, kInner = Tile::kInner, kOuter = Tile::kOuter;
+    unsigned largest = 0;
+    for (const Line& own : line) largest = std::max(largest, tensor::largest_bits<Tile>(own.at));
+    for (Line& own : line) tensor::scale_all(own.at, tensor::entry_scale(largest));
+    std::array<Line, 32> results;
+    for (int j = 0; j < Tile::kRadix; ++j) {
+      tensor::Point between[2][kProducts][32][2];  // [q][h][lane][v]
+      std::array<tensor::LineOperand, 32> operands;
+      for (int q = 0; q < 2; ++q) {
+        for (int a = 0; a < kProducts; ++a) {
+          const int slot = j | (q | a << 1) << kOuter;
+          for (int lane = 0; lane < 32; ++lane)
+            operands[lane] =
+                tensor::line_operand_of(line[lane].at[slot], line[lane].at[slot | 2 * kProducts << kOuter]);
+          product_.run(a, pass_.split, operands, between[q][a]);
+        }
+        for (int lane = 0; lane < 32; ++lane) {
+          const tensor::InnerTwiddles<Tile> inner = tensor::inner_twiddles_of<Tile>(pass_.tables.twiddles, lane);
+          for (int v = 0; v < 2; ++v) {
+            if (kProducts == 2) join(between[q][0][lane][v], between[q][kProducts - 1][lane][v]);
+            for (int h = 0; h < kProducts; ++h) {
+              const tensor::PointPair& factors = inner.at[q * kProducts + h];
+              between[q][h][lane][v] =
+                  tensor::times(between[q][h][lane][v], v == 0 ? factors.first : factors.second);
+            }
+          }
+        }
+      }
+      for (int h = 0; h < kProducts; ++h) {
+        tensor::Point both[2][32][2];
+        for (int q = 0; q < 2; ++q) {
+          for (int lane = 0; lane < 32; ++lane)
+            operands[lane] = tensor::line_operand_of(between[q][h][lane][0], between[q][h][lane][1]);
+          product_.run(q, pass_.split, operands, both[q]);
+        }
+        for (int lane = 0; lane < 32; ++lane) {
+          for (int v = 0; v < 2; ++v) {
+            join(both[0][lane][v], both[1][lane][v]);
+            results[lane].at[j * kInner + 2 * h + v] = both[0][lane][v];
+            results[lane].at[j * kInner + 2 * (kProducts + h) + v] = both[1][lane][v];
+          }
+        }
+      }
+    }
+    line = results;
+    for (int lane = 0; lane < 32; ++lane) {
+      tensor::join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane, pass_.sign, line[lane]);
+      tensor::scale_all(line[lane].at,
+                        tensor::scale_of(Tile::kFirst - tensor::scale_exponent(largest), pass_.factor));
+      if (Tile::kColumns) tensor::twiddle_line<Tile>(pass_, number, lane, line[lane]);
+    }
+  }
+
+  const tensor::Pass& pass_;
+  tensor::TileBase base_;
+  EmulatedLineProduct product_;
+  std::vector<tensor::Point> shared_;
+};
+
 /// Tables of a tile and a direction, on the host.
 struct HostTables {
   HostTables(const tensor::PlannedPass& pass, int sign)
-      : matrices(tensor::matrix_table(tensor::matrix_kind(pass.tile.log), sign)) {
-    tensor::with_tile(pass.tile, [&](auto tile) { twiddles = tensor::twiddle_table<decltype(tile)>(sign); });
+      : matrices(tensor::matrix_table(tensor::matrix_kind(pass.tile), sign)) {
+    tensor::with_tile(pass.tile, [&](auto tile) { twiddles = tensor::twiddle_table(tile, sign); });
   }
   tensor::Tables get() const { return {matrices.data(), twiddles.data()}; }
   std::vector<unsigned> matrices;
@@ -263,6 +431,7 @@ struct EmulatedOptions {
   float factor = 1;
   bool split = true;
   bool wide = true;  ///< pairs at once, where arrays are aligned to them
+  std::int64_t few = tensor::kFewTiles;
 };
 
 /// A batch of transforms of 2^logs points, slowest dimension first; out of place.
@@ -272,7 +441,7 @@ inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<st
   int log = 0;
   for (const int one : logs) log += one;
   const std::vector<tensor::PlannedPass> passes =
-      tensor::planned_passes(logs, static_cast<std::int64_t>(signals.size() >> log));
+      tensor::planned_passes(logs, {static_cast<std::int64_t>(signals.size() >> log), options.few});
   std::vector<std::complex<float>> result(signals.size(), {NAN, NAN}), workspace(result);
   auto& between = tensor::need_workspace(passes) ? workspace : result;
   for (std::size_t i = 0; i < passes.size(); ++i) {

@@ -160,7 +160,7 @@ json with_half(Timer& timer, const Case& what, const Arena& arena) {
 json without_split(Timer& timer, const Case& what, const Arena& arena) {
   namespace tensor = sfft::detail::tensor;
   const int log = std::bit_width(static_cast<std::uint64_t>(what.points)) - 1;
-  const sfft::detail::cuda::TensorTransform transform(tensor::planned_passes(log, what.batch), what.total(),
+  const sfft::detail::cuda::TensorTransform transform(tensor::planned_passes(log, {what.batch}), what.total(),
                                                       0, true);
   const DeviceBuffer spectra(arena.floats.bytes()), workspace(transform.workspace_bytes());
   json row = timed(timer, what, [&](cudaStream_t stream) {

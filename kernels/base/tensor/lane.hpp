@@ -154,11 +154,15 @@ SFFT_HOST_DEVICE void load_samples(const Pass& pass, const TileBase& base, const
   }
 }
 
+/// Whether lines share their products with others.
+template <class Tile>
+constexpr bool has_short_lines = Tile::kLog < kMatrixBits;
+
 /// The bits of the largest part of some points. NaN has no say in a scale; lines that share their products
 /// with others have to know of it.
 template <class Tile, int kCount>
 SFFT_HOST_DEVICE unsigned largest_bits(const Point (&points)[kCount]) {
-  if constexpr (!Tile::kShort) {
+  if constexpr (!has_short_lines<Tile>) {
     float most = 0;
     SFFT_UNROLL
     for (int i = 0; i < kCount; ++i) most = larger(larger(most, points[i].re), points[i].im);

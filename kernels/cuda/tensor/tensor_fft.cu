@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/tensor/tensor_fft.cuh"
+#include "kernels/cuda/tensor/warp_fft.cuh"
 
 namespace sfft::detail::cuda {
 
@@ -12,6 +12,9 @@ namespace {
 
 using tensor::Pass;
 using tensor::Point;
+using tensor::Tile;
+using tensor::TileKind;
+using tensor::WarpTile;
 
 /// Blocks of a multiprocessor: radix 32 needs more than 80 registers.
 template <class Tile>
@@ -31,9 +34,43 @@ __global__ __launch_bounds__(Tile::kThreads,
 }
 
 /// One stage needs none.
-template <class Tile>
-constexpr int shared_bytes() {
-  return Tile::kStages == 1 ? 0 : static_cast<int>(sizeof(Point)) << Tile::kBits;
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
+constexpr int shared_bytes(Tile<kLog, kLogLines, kKind, kSmall>) {
+  return tensor::stages_of(kLog) == 1 ? 0 : static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
+}
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
+constexpr int resident(Tile<kLog, kLogLines, kKind, kSmall>) {
+  return kResident<Tile<kLog, kLogLines, kKind, kSmall>>;
+}
+template <bool kSplit, int kLog, int kLogLines, TileKind kKind, bool kSmall>
+auto kernel_of(Tile<kLog, kLogLines, kKind, kSmall>) {
+  return tensor_kernel<Tile<kLog, kLogLines, kKind, kSmall>, kSplit>;
+}
+
+template <class Lines>
+constexpr int kResidentWarps = Lines::kLog == 10 ? 12 : Lines::kLog == 9 ? 16 : 16;
+
+template <class Lines, bool kSplit>
+__global__ __launch_bounds__(Lines::kThreads, kResidentWarps<Lines> /
+                                                  Lines::kWarps) void warp_kernel(const __grid_constant__ Pass pass) {
+#if __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(16) unsigned char bytes[];
+  allow_next_kernel();
+  tensor::WarpKernel<Lines, kSplit>(pass, reinterpret_cast<Point*>(bytes)).run(blockIdx.x);
+#endif
+}
+template <int kLog, int kLogLines, TileKind kKind>
+constexpr int shared_bytes(WarpTile<kLog, kLogLines, kKind>) {
+  return static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
+}
+template <int kLog, int kLogLines, TileKind kKind>
+constexpr int resident(WarpTile<kLog, kLogLines, kKind>) {
+  using Lines = WarpTile<kLog, kLogLines, kKind>;
+  return kResidentWarps<Lines> / Lines::kWarps;
+}
+template <bool kSplit, int kLog, int kLogLines, TileKind kKind>
+auto kernel_of(WarpTile<kLog, kLogLines, kKind>) {
+  return warp_kernel<WarpTile<kLog, kLogLines, kKind>, kSplit>;
 }
 
 __global__ void split_kernel(const Point* from, tensor::SplitPoint* to, std::int64_t count) {
@@ -54,14 +91,12 @@ unsigned blocks_for(std::int64_t count) {
 
 void prepare_tensor_pass(const tensor::TileChoice& choice) {
   tensor::with_tile(choice, [](auto tile) {
-    using Tile = decltype(tile);
     // The rest is cache, for twiddle factors.
-    constexpr int kPerMultiprocessor = 228 << 10, kReserved = 1 << 10;
-    constexpr int kOwn =
-        shared_bytes<Tile>() + Tile::kLargest * static_cast<int>(sizeof(unsigned)) + kReserved;
-    const int percent = (kResident<Tile> * kOwn * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
-    for (const auto kernel : {tensor_kernel<Tile, true>, tensor_kernel<Tile, false>}) {
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes<Tile>()),
+    constexpr int kPerMultiprocessor = 228 << 10, kReserved = 2 << 10;
+    const int bytes = shared_bytes(tile),
+              percent = (resident(tile) * (bytes + kReserved) * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
+    for (const auto kernel : {kernel_of<true>(tile), kernel_of<false>(tile)}) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
             "shared memory of a tensor kernel");
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                  percent < 100 ? percent : 100),
@@ -72,11 +107,9 @@ void prepare_tensor_pass(const tensor::TileChoice& choice) {
 
 void launch_tensor_pass(const tensor::TileChoice& choice, const Pass& pass, bool overlap, Stream stream) {
   tensor::with_tile(choice, [&](auto tile) {
-    using Tile = decltype(tile);
-    const LaunchShape shape{pass.tiles, Tile::kThreads, 1, static_cast<std::size_t>(shared_bytes<Tile>()),
-                            overlap};
-    launch(pass.split ? tensor_kernel<Tile, true> : tensor_kernel<Tile, false>, shape, pass, stream,
-           "tensor FFT");
+    const LaunchShape shape{pass.tiles, decltype(tile)::kThreads, 1,
+                            static_cast<std::size_t>(shared_bytes(tile)), overlap};
+    launch(pass.split ? kernel_of<true>(tile) : kernel_of<false>(tile), shape, pass, stream, "tensor FFT");
   });
 }
 

@@ -35,12 +35,11 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
 }
 
 void TensorTransform::add_tables(const tensor::TileChoice& tile, int sign) {
-  const tensor::MatrixKind kind = tensor::matrix_kind(tile.log);
-  DeviceBuffer& matrices = matrices_[{kind, sign}];
-  if (matrices.bytes() == 0) matrices = upload(tensor::matrix_table(kind, sign));
+  DeviceBuffer& matrices = matrices_[{tensor::matrix_kind(tile), sign}];
+  if (matrices.bytes() == 0) matrices = upload(tensor::matrix_table(tensor::matrix_kind(tile), sign));
   DeviceBuffer& twiddles = twiddles_[{tile, sign}];
   if (twiddles.bytes() > 0) return;
-  tensor::with_tile(tile, [&](auto type) { twiddles = upload(tensor::twiddle_table<decltype(type)>(sign)); });
+  tensor::with_tile(tile, [&](auto type) { twiddles = upload(tensor::twiddle_table(type, sign)); });
 }
 
 std::size_t TensorTransform::workspace_bytes() const noexcept {
@@ -63,7 +62,7 @@ void TensorTransform::run(const Call& call, Stream stream) const {
     pass.sign = static_cast<float>(sign);
     pass.factor = last ? call.scale : 1.0f;
     pass.split = call.split;
-    pass.tables = {matrices_.at({tensor::matrix_kind(tile.log), sign}).as<unsigned>(),
+    pass.tables = {matrices_.at({tensor::matrix_kind(tile), sign}).as<unsigned>(),
                    twiddles_.at({tile, sign}).as<tensor::Point>()};
     launch_tensor_pass(tile, pass, overlap_, stream);
   }

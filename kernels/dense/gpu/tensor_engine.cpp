@@ -32,7 +32,7 @@ std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
         tensor::kLeastLog, tensor::kMostLog, tensor::kMostBatchLog, tensor::kLeastSideLog,
         tensor::kMostSideLog, problem.shape.to_string()));
   }
-  return tensor::planned_passes(logs, problem.batch);
+  return tensor::planned_passes(logs, {problem.batch});
 }
 
 class TensorEngine final : public GpuDenseEngine<float> {

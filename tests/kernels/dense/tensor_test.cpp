@@ -111,7 +111,12 @@ TEST(Tensor, EveryPowerOfTwoAgainstDouble) {
     // More lines than one tile holds, and not a multiple of that.
     const std::size_t batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : (log <= 15 ? 2 : 1);
     const Values x = uniform_noise(batch << log, static_cast<unsigned>(log));
-    EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kTensorBound) << "2^" << log;
+    const Exact expected = exact_spectra(x, log);
+    // Small tiles, and large ones.
+    for (const std::int64_t few : {tensor::kFewTiles, std::int64_t{0}}) {
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.few = few}), expected), kTensorBound)
+          << "2^" << log << " few " << few;
+    }
   }
 }
 
