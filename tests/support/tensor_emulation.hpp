@@ -340,11 +340,9 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
         tensor::store_lines<Tile>(own, line, lane, shared_.data());
       }
     }
-    for (int i = 0; i < Tile::kUnits; ++i) {
-      for (int thread = 0; thread < Tile::kThreads; ++thread) {
-        pass_.wide ? tensor::carry_out<Tile, true>(pass_, base_, shared_.data(), thread, i)
-                   : tensor::carry_out<Tile, false>(pass_, base_, shared_.data(), thread, i);
-      }
+    for (int thread = 0; thread < Tile::kThreads; ++thread) {
+      pass_.wide ? tensor::carry_out<Tile, true>(pass_, base_, shared_.data(), thread)
+                 : tensor::carry_out<Tile, false>(pass_, base_, shared_.data(), thread);
     }
   }
 
@@ -373,7 +371,8 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
           product_.run(a, pass_.split, operands, between[q][a]);
         }
         for (int lane = 0; lane < 32; ++lane) {
-          const tensor::InnerTwiddles<Tile> inner = tensor::inner_twiddles_of<Tile>(pass_.tables.twiddles, lane);
+          const tensor::InnerTwiddles<Tile> inner =
+              tensor::inner_twiddles_of<Tile>(pass_.tables.twiddles, lane);
           for (int v = 0; v < 2; ++v) {
             if (kProducts == 2) join(between[q][0][lane][v], between[q][kProducts - 1][lane][v]);
             for (int h = 0; h < kProducts; ++h) {
@@ -405,7 +404,12 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
       tensor::join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane, pass_.sign, line[lane]);
       tensor::scale_all(line[lane].at,
                         tensor::scale_of(Tile::kFirst - tensor::scale_exponent(largest), pass_.factor));
-      if (Tile::kColumns) tensor::twiddle_line<Tile>(pass_, number, lane, line[lane]);
+      if (!Tile::kColumns || pass_.log_order == 0) continue;
+      const tensor::Point own = tensor::pass_factor_of_lane<Tile>(pass_, number, lane);
+      for (int slot = 0; slot < Tile::kSlots; ++slot) {
+        const tensor::Point step = tensor::pass_factor_of_slot<Tile>(pass_, number, slot);
+        line[lane].at[slot] = tensor::times(line[lane].at[slot], slot == 0 ? own : tensor::times(own, step));
+      }
     }
   }
 

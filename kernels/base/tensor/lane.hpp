@@ -101,20 +101,23 @@ SFFT_INLINE PointPair load_pair(const Point* at) {
   if constexpr (kWide) return *reinterpret_cast<const PointPair*>(at);
   return {at[0], at[1]};
 }
+/// If there is something to store.
 template <bool kWide>
-SFFT_INLINE void store_pair(Point* at, Point first, Point second) {
+SFFT_INLINE void store_pair(Point* at, Point first, Point second, bool some) {
   if constexpr (!kWide) {
+    if (!some) return;
     at[0] = first;
     at[1] = second;
   } else {
 #ifdef __CUDA_ARCH__
-    // The compiler would rather split it than move a register.
-    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+    // The compiler would rather split it than move a register, or branch.
+    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %5, 0;\n @p st.global.v4.f32 [%0], {%1, %2, %3, %4};\n}"
                  :
-                 : "l"(at), "f"(first.re), "f"(first.im), "f"(second.re), "f"(second.im)
+                 : "l"(at), "f"(first.re), "f"(first.im), "f"(second.re), "f"(second.im),
+                   "r"(static_cast<int>(some))
                  : "memory");
 #else
-    *reinterpret_cast<PointPair*>(at) = {first, second};
+    if (some) *reinterpret_cast<PointPair*>(at) = {first, second};
 #endif
   }
 }
@@ -214,13 +217,29 @@ SFFT_INLINE bool is_spoiled(unsigned largest) {
   return largest >= 0x7f800000u;
 }
 
+/// Scales both columns of a lane, which are of one line unless kTwo.
+template <bool kTwo, int kSlots>
+SFFT_INLINE void scale_columns(Scale first, Scale second, LanePoints<kSlots>& points) {
+  if constexpr (kTwo) {
+    scale_all(points.at[0], first);
+    scale_all(points.at[1], second);
+  } else {
+    scale_all(points.at[0], first.first);
+    scale_all(points.at[1], first.first);
+    if (first.second == 1) return;
+    scale_all(points.at[0], first.second);
+    scale_all(points.at[1], first.second);
+  }
+}
+
 /// Scales the points of a lane before the first stage.
 template <class Tile>
 SFFT_HOST_DEVICE void scale_in(const LaneLargest& largest, LanePoints<Tile::slots(0)>& points) {
-  SFFT_UNROLL
-  for (int column = 0; column < 2; ++column) {
-    scale_all(points.at[column], entry_scale(largest.at[column]));
-    if constexpr (Tile::kShort) {
+  constexpr bool kTwo = Tile::kLogColumnsOfLine == 0;
+  scale_columns<kTwo>(entry_scale(largest.at[0]), entry_scale(largest.at[kTwo ? 1 : 0]), points);
+  if constexpr (Tile::kShort) {
+    SFFT_UNROLL
+    for (int column = 0; column < 2; ++column) {
       SFFT_UNROLL
       for (Point& point : points.at[column]) point = is_spoiled(largest.at[column]) ? Point{0, 0} : point;
     }

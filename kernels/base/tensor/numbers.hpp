@@ -90,14 +90,14 @@ SFFT_INLINE Scale scale_of(int exponent, float factor) {
   return {power_of_two(half), product(power_of_two(exponent - half), factor)};
 }
 template <int kCount>
+SFFT_INLINE void scale_all(Point (&points)[kCount], float factor) {
+  SFFT_UNROLL
+  for (int i = 0; i < kCount; ++i) points[i] = {product(points[i].re, factor), product(points[i].im, factor)};
+}
+template <int kCount>
 SFFT_INLINE void scale_all(Point (&points)[kCount], Scale scale) {
-  SFFT_UNROLL
-  for (int i = 0; i < kCount; ++i)
-    points[i] = {product(points[i].re, scale.first), product(points[i].im, scale.first)};
-  if (scale.second == 1) return;
-  SFFT_UNROLL
-  for (int i = 0; i < kCount; ++i)
-    points[i] = {product(points[i].re, scale.second), product(points[i].im, scale.second)};
+  scale_all(points, scale.first);
+  if (scale.second != 1) scale_all(points, scale.second);
 }
 
 /// Two fp16 numbers of a register, the real part in the lower half.

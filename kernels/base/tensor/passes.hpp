@@ -15,7 +15,7 @@ constexpr int kLeastLog = 1, kMostLog = 27;
 /// The longest line of one pass, in a batch and among others.
 constexpr int kMostBatchLog = 13, kMostSideLog = 10;
 /// The shortest lines among others, and the shortest that are factors of a longer one.
-constexpr int kLeastSideLog = 4;
+constexpr int kLeastSideLog = 3;
 constexpr int kLeastRowsLog = 7;
 
 /// Lines side by side that a tile of kLog bits has, as a logarithm. Tiles have 4096 points, or more where a
@@ -29,14 +29,14 @@ SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) 
 }
 
 /// Whether a warp transforms a line: of tiles that are not small.
-SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
-  return log >= kLeastWarpLog && log <= (kind == TileKind::batch ? kMostWarpLog : kMostSideWarpLog);
+SFFT_HOST_DEVICE constexpr bool by_warps(int log) {
+  return log >= kLeastWarpLog && log <= kMostWarpLog;
 }
 
 template <TileKind kKind, bool kSmall, int kLog, class Use>
 void with_tile_of(const Use& use) {
   constexpr int kLines = lines_log_of(kKind, kLog, kSmall);
-  if constexpr (!kSmall && by_warps(kKind, kLog)) {
+  if constexpr (!kSmall && by_warps(kLog)) {
     use(WarpTile<kLog, kLines, kKind>{});
   } else {
     use(Tile<kLog, kLines, kKind, kSmall>{});
@@ -66,7 +66,7 @@ struct TileChoice {
   int log;
   bool small;
   int log_lines() const { return lines_log_of(kind, log, small); }
-  bool of_warps() const { return !small && by_warps(kind, log); }
+  bool of_warps() const { return !small && by_warps(log); }
   friend bool operator<(const TileChoice& a, const TileChoice& b) {
     return a.kind != b.kind ? a.kind < b.kind : a.log != b.log ? a.log < b.log : a.small < b.small;
   }
@@ -161,7 +161,8 @@ inline std::vector<PlannedPass> planned_passes(int log, const Count& count) {
   std::vector<PlannedPass> passes;
   int left = log;
   for (std::size_t i = 0; i + 1 < factors.size(); ++i) {
-    passes.push_back(columns_pass(factors[i], left - factors[i], {count.transforms << (log - left), count.few}));
+    passes.push_back(
+        columns_pass(factors[i], left - factors[i], {count.transforms << (log - left), count.few}));
     passes.back().pass.log_order = left;
     left -= factors[i];
   }

@@ -19,14 +19,20 @@ SFFT_HOST_DEVICE Scale exit_scale(unsigned largest, float factor) {
   return scale_of(kDivided - scale_exponent(largest), factor);
 }
 
+/// Whether the columns of a lane are of two lines in the last stage.
+template <class Tile>
+constexpr bool leaves_two_lines = Tile::kScales > 1 && LastSeat<Tile>::kPairBit >= Tile::kLineShift;
+
 /// Scales the points of a lane after the last stage. `largest`: of the lines of its columns.
 template <class Tile>
 SFFT_HOST_DEVICE void scale_out(const LaneLargest& largest, float factor, LastPoints<Tile>& points) {
-  SFFT_UNROLL
-  for (int column = 0; column < 2; ++column) {
-    scale_all(points.at[column], exit_scale<Tile>(largest.at[column], factor));
-    if constexpr (Tile::kShort) {
-      const float nan = half::from_bits(0x7fffffffu);
+  constexpr bool kTwo = leaves_two_lines<Tile>;
+  scale_columns<kTwo>(exit_scale<Tile>(largest.at[0], factor),
+                      exit_scale<Tile>(largest.at[kTwo ? 1 : 0], factor), points);
+  if constexpr (Tile::kShort) {
+    const float nan = half::from_bits(0x7fffffffu);
+    SFFT_UNROLL
+    for (int column = 0; column < 2; ++column) {
       SFFT_UNROLL
       for (Point& point : points.at[column]) point = is_spoiled(largest.at[column]) ? Point{nan, nan} : point;
     }
@@ -75,9 +81,9 @@ SFFT_HOST_DEVICE void store_results(const Pass& pass, const TileBase& base, cons
   for (int i = 0; i < Here::kSlots; ++i) {
     const int column = kRows ? i & 1 : 0, slot = kRows ? i >> 1 : i;
     const unsigned other = Here::column_offset(column) | Here::row_offset(slot);
-    if (!has_line<Tile>(base, seat.position | other)) continue;
     store_pair<kWide>(first + result_place<Tile>(pass, seat.of_turn | other), points.at[column][slot],
-                      points.at[kRows ? column : 1][kRows ? slot + kButterfly : slot]);
+                      points.at[kRows ? column : 1][kRows ? slot + kButterfly : slot],
+                      has_line<Tile>(base, seat.position | other));
   }
 }
 

@@ -116,8 +116,8 @@ void add_twiddles(int sign, std::vector<Point>& table) {
 }
 
 /// Factors that follow the stages of a tile, but for the last, as lanes need them: for each warp tile, slot
-/// and lane those of its two columns, or of one if it is the same for both. Frequency k of a stage and point i
-/// of what is left to transform are multiplied by a root to the power k·i, over the radix.
+/// and lane those of its two columns, or of one if it is the same for both. Frequency k of a stage and point
+/// i of what is left to transform are multiplied by a root to the power k·i, over the radix.
 template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
 std::vector<Point> twiddle_table(Tile<kLog, kLogLines, kKind, kSmall>, int sign) {
   std::vector<Point> table;

@@ -2,11 +2,11 @@
 // Tiles whose lines are transformed by a warp each, in its registers: lines of 2^7 to 2^10 points. They come
 // from memory by way of shared memory, in memory's order, and leave the same way.
 //
-// A line is 2^kOuter interleaved ones of A·16 points, A = 8 or 16, as n = R·(16·n1 + n2) + j with R = 2^kOuter.
-// The products transform over n1, with matrices of 8 points on the left and 8 columns n2 on the right. Results
-// of mma.m16n8k16 lie as its right operand does with rows and columns exchanged, so that, after twiddle
-// factors, they are the operands of the transforms over n2. A butterfly of R points in fp32 joins the
-// interleaved lines.
+// A line is 2^kOuter interleaved ones of A·16 points, A = 8 or 16, as n = R·(16·n1 + n2) + j with R =
+// 2^kOuter. The products transform over n1, with matrices of 8 points on the left and 8 columns n2 on the
+// right. Results of mma.m16n8k16 lie as its right operand does with rows and columns exchanged, so that,
+// after twiddle factors, they are the operands of the transforms over n2. A butterfly of R points in fp32
+// joins the interleaved lines.
 //
 // Lane 4g + t comes to hold the points with bits, the lowest first, [j][q][g][a][s][t] of n (a is one bit if
 // A is 16, else none), and in the end the frequencies with bits [v][t][h][g][h'][j'].
@@ -16,7 +16,7 @@
 
 namespace sfft::detail::tensor {
 
-constexpr int kLeastWarpLog = 7, kMostWarpLog = 10, kMostSideWarpLog = 9;
+constexpr int kLeastWarpLog = 7, kMostWarpLog = 10;
 
 template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile>
 struct WarpTile {
@@ -72,8 +72,8 @@ struct WarpTile {
              {kPointShift + 1, kPointShift + 2, kPointShift + kFirst},
              {rows ? kLog + 1 : -1, rows ? kLog + 2 : -1, rows ? (kLogLines > 3 ? kLog + 3 : 1) : -1}}};
   }
-  /// Banks of 16 bytes that every bit of a position flips: such that eight lanes reach eight banks. The lowest
-  /// bits are those of the bank, and the others follow one by one.
+  /// Banks of 16 bytes that every bit of a position flips: such that eight lanes reach eight banks. The
+  /// lowest bits are those of the bank, and the others follow one by one.
   struct Banks {
     unsigned of[13];
   };
@@ -223,37 +223,56 @@ SFFT_HOST_DEVICE void join_lines(const Point* table, int lane, float sign, LineP
   }
 }
 
-/// Multiplies the results of a line of columns by the factors between passes.
+/// The factors between passes of a line of columns, number `line`, are products of one for the lane and one
+/// for the slot.
 template <class Tile>
-SFFT_HOST_DEVICE void twiddle_line(const Pass& pass, unsigned line, int lane,
-                                   LinePoints<Tile::kSlots>& points) {
-  if (pass.log_order == 0) return;
+SFFT_HOST_DEVICE Point pass_factor_of_lane(const Pass& pass, unsigned line, int lane) {
   const unsigned mask = (1u << pass.log_order) - 1;
-  SFFT_UNROLL
-  for (int slot = 0; slot < Tile::kSlots; ++slot) {
-    const unsigned k = Tile::frequency_of_lane(lane) | Tile::frequency_of_slot(slot);
-    points.at[slot] = times(points.at[slot], root_of(line * k & mask, pass.log_order, pass.sign));
-  }
+  return root_of(line * Tile::frequency_of_lane(lane) & mask, pass.log_order, pass.sign);
+}
+template <class Tile>
+SFFT_HOST_DEVICE Point pass_factor_of_slot(const Pass& pass, unsigned line, int slot) {
+  const unsigned mask = (1u << pass.log_order) - 1;
+  return root_of(line * Tile::frequency_of_slot(slot) & mask, pass.log_order, pass.sign);
 }
 
-/// A thread's unit i leaves: of a batch and columns as it lies in shared memory, of rows two lines side by
-/// side.
+/// Unit `number` leaves: of a batch and columns as it lies in shared memory, of rows two lines side by side.
+/// Everything is linear in the bits of the number.
+template <class Tile>
+struct ResultUnit {
+  SFFT_HOST_DEVICE ResultUnit(const Pass& pass, unsigned number) {
+    if constexpr (Tile::kKind == TileKind::rows) {
+      const unsigned line = 2 * (number & (Tile::kLineMask >> 1)), k = number >> (Tile::kLogLines - 1);
+      position = Tile::position_of(line, k);
+      place = line + k * pass.to_point;
+    } else {
+      position = 2 * number;
+      place = Tile::kColumns ? line_of<Tile>(position) + point_of<Tile>(position) * pass.to_point : position;
+    }
+  }
+  unsigned position;
+  std::int64_t place;
+};
+/// Those of a thread, from shared memory to memory.
 template <class Tile, bool kWide>
-SFFT_HOST_DEVICE void carry_out(const Pass& pass, const TileBase& base, const Point* shared, int thread,
-                                int i) {
-  if constexpr (Tile::kKind == TileKind::rows) {
-    const unsigned number = static_cast<unsigned>(i * Tile::kThreads + thread),
-                   line = 2 * (number & (Tile::kLineMask >> 1)), k = number >> (Tile::kLogLines - 1),
-                   at = swizzled<Tile>(Tile::position_of(line, k));
-    store_pair<kWide>(pass.to + base.to + line + k * pass.to_point, shared[at],
-                      shared[at ^ swizzled<Tile>(Tile::position_of(1, 0))]);
-  } else {
-    const unsigned position = unit_position<Tile>(thread, i);
-    if (!has_line<Tile>(base, position)) return;
-    const PointPair both = *reinterpret_cast<const PointPair*>(shared + swizzled<Tile>(position));
-    const std::int64_t place =
-        Tile::kColumns ? line_of<Tile>(position) + point_of<Tile>(position) * pass.to_point : position;
-    store_pair<kWide>(pass.to + base.to + place, both.first, both.second);
+SFFT_HOST_DEVICE void carry_out(const Pass& pass, const TileBase& base, const Point* shared, int thread) {
+  const ResultUnit<Tile> own(pass, static_cast<unsigned>(thread));
+  const unsigned own_shared = swizzled<Tile>(own.position);
+  Point* const first = pass.to + base.to + own.place;
+  SFFT_UNROLL
+  for (int i = 0; i < Tile::kUnits; ++i) {
+    const ResultUnit<Tile> other(pass, static_cast<unsigned>(i * Tile::kThreads));
+    const Point* const at = shared + (own_shared ^ swizzled<Tile>(other.position));
+    PointPair both;
+    if constexpr (Tile::kKind == TileKind::rows) {
+      const Point* const next =
+          shared + (own_shared ^ swizzled<Tile>(other.position) ^ swizzled<Tile>(Tile::position_of(1, 0)));
+      both = {*at, *next};
+    } else {
+      both = *reinterpret_cast<const PointPair*>(at);
+    }
+    store_pair<kWide>(first + other.place, both.first, both.second,
+                      has_line<Tile>(base, own.position | other.position));
   }
 }
 

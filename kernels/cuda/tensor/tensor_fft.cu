@@ -48,11 +48,14 @@ auto kernel_of(Tile<kLog, kLogLines, kKind, kSmall>) {
 }
 
 template <class Lines>
-constexpr int kResidentWarps = Lines::kLog == 10 ? 12 : Lines::kLog == 9 ? 16 : 16;
+constexpr int kResidentWarps = Lines::kLog == 10  ? 12
+                               : Lines::kLog == 9 ? 16
+                                                  : 16;
 
 template <class Lines, bool kSplit>
-__global__ __launch_bounds__(Lines::kThreads, kResidentWarps<Lines> /
-                                                  Lines::kWarps) void warp_kernel(const __grid_constant__ Pass pass) {
+__global__ __launch_bounds__(Lines::kThreads,
+                             kResidentWarps<Lines> /
+                                 Lines::kWarps) void warp_kernel(const __grid_constant__ Pass pass) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char bytes[];
   allow_next_kernel();
@@ -63,10 +66,10 @@ template <int kLog, int kLogLines, TileKind kKind>
 constexpr int shared_bytes(WarpTile<kLog, kLogLines, kKind>) {
   return static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
 }
+/// As many as fit.
 template <int kLog, int kLogLines, TileKind kKind>
 constexpr int resident(WarpTile<kLog, kLogLines, kKind>) {
-  using Lines = WarpTile<kLog, kLogLines, kKind>;
-  return kResidentWarps<Lines> / Lines::kWarps;
+  return 32;
 }
 template <bool kSplit, int kLog, int kLogLines, TileKind kKind>
 auto kernel_of(WarpTile<kLog, kLogLines, kKind>) {
@@ -94,7 +97,8 @@ void prepare_tensor_pass(const tensor::TileChoice& choice) {
     // The rest is cache, for twiddle factors.
     constexpr int kPerMultiprocessor = 228 << 10, kReserved = 2 << 10;
     const int bytes = shared_bytes(tile),
-              percent = (resident(tile) * (bytes + kReserved) * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
+              percent =
+                  (resident(tile) * (bytes + kReserved) * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
     for (const auto kernel : {kernel_of<true>(tile), kernel_of<false>(tile)}) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
             "shared memory of a tensor kernel");

@@ -182,9 +182,9 @@ class TileKernel {
                                                             const LaneLargest& only) const {
     if constexpr (Tile::kScales == 1) return only;
     const unsigned first = largest_of<Tile>(largest_, seat.position);
-    constexpr bool kTwo = LastSeat<Tile>::kPairBit >= Tile::kLineShift && !Tile::kColumns;
-    return {
-        {first, kTwo ? largest_of<Tile>(largest_, seat.position | LastSeat<Tile>::column_offset(1)) : first}};
+    return {{first, leaves_two_lines<Tile>
+                        ? largest_of<Tile>(largest_, seat.position | LastSeat<Tile>::column_offset(1))
+                        : first}};
   }
 
   static __device__ __forceinline__ constexpr int lanes_of_line() {

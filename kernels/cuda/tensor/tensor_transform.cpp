@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "kernels/base/error.hpp"
 #include "kernels/base/tensor/tables.hpp"
 
@@ -20,7 +22,7 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
                     "compute capability 8.0 on, and {} has {}.{}: use another engine",
                     info.name, info.major, info.minor));
   }
-  overlap_ = info.overlap;
+  overlap_ = info.overlap && (getenv("TENSOR_OVERLAP") == nullptr || atoi(getenv("TENSOR_OVERLAP")) != 0);
   constexpr std::int64_t kMostBlocks = 0x7fffffff;
   for (const tensor::PlannedPass& pass : passes_) {
     if (pass.pass.tiles > kMostBlocks) {

@@ -70,7 +70,9 @@ class WarpKernel {
       store_lines<Tile>(lines, line, lane_, shared_);
     }
     __syncthreads();
-    pass_.wide ? leave<true>(base) : leave<false>(base);
+    const int thread = static_cast<int>(threadIdx.x);
+    pass_.wide ? carry_out<Tile, true>(pass_, base, shared_, thread)
+               : carry_out<Tile, false>(pass_, base, shared_, thread);
   }
 
  private:
@@ -93,13 +95,6 @@ class WarpKernel {
       }
     }
   }
-  template <bool kWide>
-  __device__ __forceinline__ void leave(const TileBase& base) const {
-#pragma unroll
-    for (int i = 0; i < Tile::kUnits; ++i)
-      carry_out<Tile, kWide>(pass_, base, shared_, static_cast<int>(threadIdx.x), i);
-  }
-
   /// A line of the warp, `number` of its group.
   __device__ __forceinline__ void transform(Line& line, unsigned number) const {
     const unsigned largest = __reduce_max_sync(~0u, largest_bits<Tile>(line.at));
@@ -113,9 +108,9 @@ class WarpKernel {
 #pragma unroll
         for (int a = 0; a < kProducts; ++a) {
           const int slot = j | (q | a << 1) << kOuter;
-          line_product<kSplit>(
-              matrices_, a, line_operand_of(line.at[slot], line.at[slot | 2 * kProducts << kOuter]),
-              between[q][a]);
+          line_product<kSplit>(matrices_, a,
+                               line_operand_of(line.at[slot], line.at[slot | 2 * kProducts << kOuter]),
+                               between[q][a]);
         }
 #pragma unroll
         for (int v = 0; v < 2; ++v) {
@@ -144,7 +139,19 @@ class WarpKernel {
     line = results;
     join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane_, pass_.sign, line);
     scale_all(line.at, scale_of(Tile::kFirst - scale_exponent(largest), pass_.factor));
-    if constexpr (Tile::kColumns) twiddle_line<Tile>(pass_, number, lane_, line);
+    if constexpr (Tile::kColumns) {
+      if (pass_.log_order > 0) twiddle(line, number);
+    }
+  }
+  /// Every lane finds the factor of one slot.
+  __device__ __forceinline__ void twiddle(Line& line, unsigned number) const {
+    const Point own = pass_factor_of_lane<Tile>(pass_, number, lane_),
+                step = pass_factor_of_slot<Tile>(pass_, number, lane_ & (kSlots - 1));
+#pragma unroll
+    for (int slot = 0; slot < kSlots; ++slot) {
+      const Point of_slot{__shfl_sync(~0u, step.re, slot), __shfl_sync(~0u, step.im, slot)};
+      line.at[slot] = times(line.at[slot], slot == 0 ? own : times(own, of_slot));
+    }
   }
   static __device__ __forceinline__ void join(Point& a, Point& b) {
     const Point first = a;
