@@ -101,8 +101,9 @@ using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expe
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
 
-/// What a run asks of its tracker and of the planner; `live`: whether its source is.
-TrackerOptions tracker_options(const RunOptions& options, bool live);
+/// What a run asks of its tracker and of the planner; `live`: whether its source is; `on_gpu`: whether frames
+/// are decoded into the GPU's memory.
+TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu = false);
 /// The template with the plan that a run starts with, so that a run with these options on a recording need
 /// not search.
 Template with_plan(const Template& tmpl, const RunOptions& options);
