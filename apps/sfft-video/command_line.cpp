@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <string_view>
 
 #include "options.hpp"
 #include "sfft/sfft.hpp"
@@ -22,8 +23,8 @@ constexpr const char* kDescription =
     "per cent of its\n"
     "pixels, with an account of the error.";
 
-constexpr const char* kExamples = R"(Examples:
-  sfft-video run street.mp4                              transform a recording, checking every 10th frame
+constexpr std::string_view kExamples =
+    R"(  sfft-video run street.mp4                              transform a recording, checking every 10th frame
   sfft-video run street.mp4 --html street.html           the same, with a page of pictures
   sfft-video run street.mp4 --k 500 --json report.json   500 frequencies, numbers for scripts
   sfft-video run 0 --frames 300                          300 frames of the first camera
@@ -32,11 +33,28 @@ constexpr const char* kExamples = R"(Examples:
   sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
   sfft-video guard rtsp://camera/1 rtsp://camera/2       tell when a camera is moved, covered, frozen, ...
   sfft-video vibration motor.mp4 --fps 500 --html motor.html   what vibrates, where, and at which frequency
+  sfft-video vibration fork.mp4 --fps 250 --expect 128   names the alias at 122 Hz
   mpirun -n 4 sfft-video run week/ --shard auto --results out && sfft-video merge out --json week.json
-  sfft-video triage week/ --html week.html --state week.state  when anything happens in days of recordings
+  sfft-video triage yard.mp4                             when anything happens: a line of JSON per event
+  sfft-video triage week/ --html week.html --state week.state  the same for days of recordings, with a page
+  sfft-video info street.mp4                             size, rate and length of an input
+)";
 
-Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
+constexpr const char* kExitCodes =
+    R"(Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
 its failure or no memory on it, 5 events that guard's --fail-on names, 130 interrupted (what was done is reported).)";
+
+/// Examples of one sub-command, or of all, and the exit codes.
+std::string footer(const std::string& command) {
+  std::string text;
+  std::string_view left = kExamples;
+  while (!left.empty()) {
+    const std::string_view line = left.substr(0, left.find('\n') + 1);
+    left.remove_prefix(line.size());
+    if (line.find("sfft-video " + command) != std::string_view::npos) text += line;
+  }
+  return (text.empty() ? text : "Examples:\n" + text + '\n') + kExitCodes;
+}
 
 std::string version_text() {
   const char* const cameras = video::has_opencv() ? "yes" : "no: reads no cameras and no image sequences";
@@ -211,7 +229,7 @@ void add_learn(CLI::App& app, LearnCommand& command) {
 CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error) {
   CommandLine line;
   CLI::App app{kDescription, "sfft-video"};
-  app.footer(kExamples);
+  app.footer(footer(""));
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
   app.fallthrough();                                        // --config may stand behind the command
@@ -228,6 +246,8 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   app.add_subcommand("info", "Describe a template file or an input")
       ->add_option("PATH", line.info, "A template file, or any INPUT of 'run'")
       ->required();
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    command->footer(footer(command->get_name()));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ConfigError& problem) {

@@ -68,7 +68,8 @@ void add_vibration(CLI::App& app, VibrationCommand& command) {
       ->default_str("auto");
   vibration
       ->add_option("--expect", options.expect_hz,
-                   "A frequency in Hz that a peak may be an alias of; may be given several times")
+                   "A frequency in Hz to look at: it needs less evidence than one that may be any, and a "
+                   "peak where it folds to is named after it; may be given several times")
       ->allow_extra_args(false)
       ->check(positive());
   vibration

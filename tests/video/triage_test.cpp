@@ -148,6 +148,59 @@ TEST(Triage, NarrowLampsThatOverexposeAreNoEvents) {
     EXPECT_TRUE(events_of(narrow_lamp(lamp.x, lamp.y, lamp.radius)).empty()) << lamp.x << ", " << lamp.y;
 }
 
+/// What a spot of this shape does from frame 100 on, for as many frames.
+Edit spot(int left, int top, int radius, float gain, int frames, int onset) {
+  return [=](Grey& grey, int frame) {
+    if (frame < 100 || frame >= 100 + frames) return;
+    const float on = std::min(1.0F, static_cast<float>(frame - 99) / static_cast<float>(onset));
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x)
+        if (std::hypot(x - left, y - top) < radius) pixel(grey, x, y) *= 1 + gain * on;
+  };
+}
+
+TEST(Triage, LampsWithARimAreNoEvents) {
+  for (const int frames : {60, 300}) {
+    EXPECT_TRUE(events_of(spot(60, 50, 22, 0.6F, frames, 1)).empty()) << frames;
+    EXPECT_TRUE(events_of(spot(130, 60, 30, 1.0F, frames, 4)).empty()) << frames;
+  }
+  // The same shape as a thing: it comes from aside.
+  const auto thing = events_of([](Grey& grey, int frame) {
+    if (frame < 100) return;
+    const int left = std::min(60, (frame - 100) * 6 - 22);
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x)
+        if (std::hypot(x - left, y - 50) < 22) pixel(grey, x, y) = 200;
+  });
+  ASSERT_EQ(thing.size(), 1U);
+  EXPECT_NEAR(thing[0].change_start_s, 4, 0.3);
+}
+
+TEST(Triage, LightningIsNoEvent) {
+  const auto events = events_of([](Grey& grey, int frame) {
+    const int phase = frame % 90;
+    if (phase < 70 || phase > 77) return;
+    const float flash = 0.4F + 0.5F * static_cast<float>(phase % 3);
+    for (float& level : grey) level = level * (1 + flash) + 60 * flash;
+  });
+  EXPECT_TRUE(events.empty());
+}
+
+TEST(Triage, SomebodyWhoStandsInThePictureForLongIsSeen) {
+  // For three quarters of the time there, and stirring now and then.
+  const auto events = events_of([](Grey& grey, int frame) {
+    if (frame < 60) return;
+    const int sway = frame < 80         ? 4 * (frame - 80)
+                     : frame % 100 < 40 ? static_cast<int>(9 * std::sin(frame / 6.0))
+                                        : 0;
+    for (int y = 30; y < 90; ++y)
+      for (int x = std::max(0, 80 + sway); x < 100 + sway; ++x) pixel(grey, x, y) = 40;
+  });
+  double seen = 0;
+  for (const TriageEvent& event : events) seen += event.change_end_s - event.change_start_s;
+  EXPECT_GT(seen, 3.5);
+}
+
 TEST(Triage, WhiteObjectsAreEvents) {
   const auto events = events_of([](Grey& grey, int frame) {
     if (frame < 120 || frame >= 170) return;

@@ -240,16 +240,76 @@ TEST(CodingLinesTest, MultiplesOfTheirRateAreMarkedUnlessOneStandsOut) {
   };
   std::vector<VibrationPeak> peaks{peak(20.83, 0.007), peak(41.67, 0.004), peak(62.5, 0.003),
                                    peak(64.03, 0.002)};
-  mark_coding(peaks, 250 / 12.0, 0.1, 0.001);
+  mark_coding(peaks, 1 / 12.0, {}, 250, 0.1, 0.001);
   EXPECT_TRUE(peaks[0].coding && peaks[1].coding && peaks[2].coding);
   EXPECT_FALSE(peaks[3].coding);
   // A machine may well run at a multiple.
   peaks[2].amplitude = 0.05;
-  mark_coding(peaks, 250 / 12.0, 0.1, 0.001);
+  mark_coding(peaks, 1 / 12.0, {}, 250, 0.1, 0.001);
   EXPECT_FALSE(peaks[2].coding);
   std::vector<VibrationPeak> alone{peak(62.5, 0.05)};
-  mark_coding(alone, 250 / 12.0, 0.1, 0.001);
+  mark_coding(alone, 1 / 12.0, {}, 250, 0.1, 0.001);
   EXPECT_FALSE(alone[0].coding);
+}
+
+TEST(SpectrumPeaksTest, AnExpectedFrequencyNeedsLessEvidence) {
+  std::mt19937 random(21);
+  std::normal_distribution<double> normal;
+  const auto series = [&](double amplitude) {
+    std::vector<std::vector<double>> channels(2, std::vector<double>(1200));
+    for (auto& channel : channels)
+      for (double& value : channel) value = normal(random);
+    for (std::size_t i = 0; i < 1200; ++i)
+      channels[1][i] += amplitude * std::sin(2 * std::numbers::pi * 62 * static_cast<double>(i) / 240);
+    return channels;
+  };
+  PeakOptions options;
+  options.rate_hz = 240;
+  int blind = 0;
+  int told = 0;
+  int wrong = 0;
+  for (int i = 0; i < 40; ++i) {
+    const auto weak = series(0.19);
+    options.expected_hz.clear();
+    blind += find_peaks(weak, options).peaks.empty() ? 0 : 1;
+    options.expected_hz = {62.05};
+    for (const Peak& peak : find_peaks(weak, options).peaks)
+      told += std::abs(peak.frequency_hz - 62) < 0.2 ? 1 : 0;
+    wrong += static_cast<int>(find_peaks(series(0), options).peaks.size());
+  }
+  EXPECT_GT(told, blind + 5);
+  EXPECT_LE(wrong, 1);
+}
+
+TEST(CodingLinesTest, TheOrderOfKindsOfFramesHasLines) {
+  EXPECT_TRUE(coding_rhythm(std::vector<bool>(300, false)).empty());
+  EXPECT_TRUE(coding_rhythm({true, false, true}).empty());  // too few
+  std::vector<bool> between(800);
+  for (std::size_t i = 0; i < between.size(); ++i) between[i] = i % 4 != 0;  // P B B B
+  const std::vector<CodingBand> bands = coding_rhythm(between);
+  ASSERT_EQ(bands.size(), 2U);
+  EXPECT_NEAR(bands[0].lowest, 0.25, 0.003);
+  EXPECT_NEAR(bands[0].highest, 0.25, 0.003);
+  EXPECT_NEAR(bands[1].highest, 0.5, 0.003);
+  std::vector<VibrationPeak> peaks(2);
+  peaks[0].frequency_hz = 62.4;
+  peaks[1].frequency_hz = 64.0;
+  for (VibrationPeak& peak : peaks) peak.amplitude = 0.003;
+  mark_coding(peaks, 0, bands, 250, 0.1, 0.001);
+  EXPECT_TRUE(peaks[0].coding);
+  EXPECT_FALSE(peaks[1].coding);
+
+  // An encoder that chooses: three in four of the groups have three such frames, the others one or two.
+  std::mt19937 random(4);
+  between.clear();
+  while (between.size() < 800) {
+    const unsigned length = random() % 4 == 0 ? 1 + random() % 2 : 3;
+    between.push_back(false);
+    between.insert(between.end(), length, true);
+  }
+  const std::vector<CodingBand> broad = coding_rhythm(between);
+  ASSERT_FALSE(broad.empty());
+  for (const CodingBand& band : broad) EXPECT_LT(band.highest - band.lowest, 0.05);
 }
 
 }  // namespace sfft::video

@@ -292,6 +292,10 @@ bool LibavReader::picture_is_key() const noexcept {
   return picture_->pict_type == AV_PICTURE_TYPE_I;
 }
 
+bool LibavReader::picture_is_between() const noexcept {
+  return picture_->pict_type == AV_PICTURE_TYPE_B;
+}
+
 bool LibavReader::seek(double seconds) {
   const double start = std::isfinite(start_seconds()) ? start_seconds() : 0;
   const auto time = static_cast<std::int64_t>(std::floor((start + seconds) / av_q2d(stream_->time_base)));

@@ -55,6 +55,7 @@ class LibavReader {
   double picture_seconds() const;
   /// Whether it is coded without other pictures.
   bool picture_is_key() const noexcept;
+  bool picture_is_between() const noexcept;
 
   /// Moves to a key frame near `seconds` after start_seconds(), before it if the container has an index;
   /// false where it cannot. Then packet_frames() is no longer a count of the whole recording.

@@ -61,6 +61,7 @@ class FileSource final : public FrameSource {
     frame.seconds = times_->next(reader_->picture_seconds());
     frame.made_up = reader_->picture_made_up();
     frame.key = reader_->picture_is_key();
+    frame.between = reader_->picture_is_between();
     ++count_;
     return true;
   }
@@ -144,10 +145,11 @@ class FileSource final : public FrameSource {
 
   void add_damage() {
     const SourceLog found = log();
-    if (found.damaged_packets + found.damaged_frames > 0) {
-      warnings_.push_back(fmt::format(
-          "{} packets are damaged, and {} frames were decoded with parts of them made up by the decoder.",
-          found.damaged_packets, found.damaged_frames));
+    if (found.damaged_packets > 0)
+      warnings_.push_back(fmt::format("{} packets are damaged.", found.damaged_packets));
+    if (found.damaged_frames > 0) {
+      warnings_.push_back(fmt::format("{} frames were decoded with parts of them made up by the decoder.",
+                                      found.damaged_frames));
     }
     // One or two are usual at the ends of an MPEG program stream.
     if (found.frames_without_time > std::max<std::int64_t>(2, count_ / 200)) {

@@ -32,6 +32,7 @@ struct Frame {
   /// none, or by its arrival from a camera. NaN: unknown.
   double seconds = std::numeric_limits<double>::quiet_NaN();
   bool key = false;        ///< coded without other frames; false where that is not known
+  bool between = false;    ///< coded from frames before and after it; false where that is not known
   double gap_seconds = 0;  ///< how long a stream was lost before this frame came; 0: it was not
   bool made_up = false;    ///< the decoder made up parts of it, or of what it was predicted from
   std::vector<std::byte> samples;

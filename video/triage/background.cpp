@@ -13,8 +13,19 @@ constexpr std::int64_t kUsualPictures = 40;
 constexpr std::int64_t kRecentPictures = 9;
 /// Where more than this share of the picture changes by more than these grey levels all the time, something
 /// happens all the time.
-constexpr float kLargeSpread = 12;
+constexpr float kLargeSpread = 8;
 constexpr double kLargeShare = 0.25;
+/// Of the quick changes this share is usual, and what it is of a normal distribution's difference.
+constexpr double kQuickShare = 0.7;
+constexpr float kQuickToSpread = 1 / (1.036F * 1.414F);
+constexpr std::size_t kFewestPairs = 16;
+/// Weather changes some points in every part of the picture, in most of this many by this many parts. What is
+/// usual there is a part of the most that it changes in a typical pair of pictures.
+constexpr int kParts = 4;
+constexpr double kWeatherParts = 0.25;
+constexpr float kWeatherToSpread = 0.4F;
+constexpr float kMedianToSpread = 1.4826F;
+constexpr float kMostSlowSpread = 4;  ///< grey levels
 
 }  // namespace
 
@@ -62,7 +73,7 @@ void Background::make_usual(std::int64_t frame) {
   while (kept_.size() > 1 && kept_.front().frame < from) kept_.pop_front();
   const std::int64_t recent = std::max(frame, options_.recent);
   std::vector<Kept*> wanted;
-  std::vector<const Kept*> chosen;
+  std::vector<Kept*> chosen;
   for (Kept& one : kept_) {
     if (one.frame > from + options_.window) break;
     const bool sparse = one.frame / every_ % sparse_ == 0;
@@ -73,23 +84,101 @@ void Background::make_usual(std::int64_t frame) {
   if (usual_.empty()) usual_ = chosen[chosen.size() / 2]->picture;
   for (Kept* one : wanted) one->light = fit_light(one->picture, usual_, one->light);
   std::vector<float> median;
-  median_of(chosen, median);
+  median_of(std::vector<const Kept*>(chosen.begin(), chosen.end()), median);
   usual_ = median;
 
-  std::vector<float> gain;
-  std::vector<float> offset;
-  for (const Kept* one : chosen) {
-    gain.push_back(static_cast<float>(1 / one->light.gain));
-    offset.push_back(static_cast<float>(-one->light.offset / one->light.gain));
+  measure_spread(chosen);
+}
+
+std::vector<float> Background::quantile(std::span<const Pair> pairs, double share) const {
+  struct Scaled {
+    const float *before, *after;
+    float before_gain, after_gain, offset;
+  };
+  std::vector<Scaled> scaled;
+  for (const auto& [before, after] : pairs) {
+    const Light usual = before != nullptr ? before->light : Light{};
+    scaled.push_back(
+        {before != nullptr ? before->picture.data() : usual_.data(), after->picture.data(),
+         static_cast<float>(1 / usual.gain), static_cast<float>(1 / after->light.gain),
+         static_cast<float>(usual.offset / usual.gain - after->light.offset / after->light.gain)});
   }
-  std::vector<float> values(chosen.size());
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::vector<float> deviation(usual_.size());
-  for (std::size_t i = 0; i < deviation.size(); ++i) {
-    for (std::size_t n = 0; n < chosen.size(); ++n)
-      values[n] = std::abs(chosen[n]->picture[i] * gain[n] + offset[n] - usual_[i]);
+  std::vector<float> values(scaled.size());
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::vector<float> result(usual_.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    for (std::size_t n = 0; n < scaled.size(); ++n) {
+      const Scaled& one = scaled[n];
+      values[n] = std::abs(one.after[i] * one.after_gain - one.before[i] * one.before_gain + one.offset);
+    }
+    std::ranges::nth_element(values, at);
+    result[i] = *at;
+  }
+  return result;
+}
+
+/// Root mean square change of the tile of 3 by 3 points that changes most in a part of the picture: the
+/// median over pairs, and the least of most parts.
+float Background::weather_of(std::span<const Pair> pairs) const {
+  std::vector<std::vector<float>> most(kParts * kParts);
+  std::vector<float> squares(usual_.size());
+  for (const auto& [before, after] : pairs) {
+    const auto before_gain = static_cast<float>(1 / before->light.gain);
+    const auto after_gain = static_cast<float>(1 / after->light.gain);
+    const auto offset = static_cast<float>(before->light.offset / before->light.gain -
+                                           after->light.offset / after->light.gain);
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      const float off = after->picture[i] * after_gain - before->picture[i] * before_gain + offset;
+      squares[i] = off * off;
+    }
+    float here[kParts * kParts] = {};
+    for (int y = 1; y + 1 < height_; ++y) {
+      for (int x = 1; x + 1 < width_; ++x) {
+        float sum = 0;
+        for (int v = y - 1; v <= y + 1; ++v)
+          for (int u = x - 1; u <= x + 1; ++u) sum += squares[static_cast<std::size_t>(v * width_ + u)];
+        float& largest = here[y * kParts / height_ * kParts + x * kParts / width_];
+        largest = std::max(largest, sum);
+      }
+    }
+    for (std::size_t part = 0; part < most.size(); ++part) most[part].push_back(here[part]);
+  }
+  if (pairs.empty()) return 0;
+  std::vector<float> usual;
+  for (std::vector<float>& values : most) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::ranges::nth_element(values, middle);
-    deviation[i] = 1.4826F * *middle;
+    usual.push_back(*middle);
+  }
+  const auto at =
+      usual.begin() + static_cast<std::ptrdiff_t>(kWeatherParts * static_cast<double>(usual.size()));
+  std::ranges::nth_element(usual, at);
+  return std::sqrt(*at / 9);
+}
+
+/// What rain, flags and flicker change shows within a second. What comes and stays differs from the usual for
+/// long, which is no reason to overlook it, but codecs wander slowly, too.
+void Background::measure_spread(std::span<Kept* const> chosen) {
+  std::vector<Pair> slow;
+  for (Kept* one : chosen) slow.push_back({nullptr, one});
+  std::vector<Pair> fast;
+  for (std::size_t i = 1; i < kept_.size(); ++i) {
+    Kept& one = kept_[i];
+    if (one.frame / every_ % sparse_ != 0 || one.frame > chosen.back()->frame) continue;
+    for (const std::size_t apart : {std::size_t{1}, std::size_t{3}}) {
+      if (i < apart) continue;
+      Kept& other = kept_[i - apart];
+      other.light = fit_light(other.picture, usual_, other.light);
+      fast.push_back({&other, &one});
+    }
+  }
+  std::vector<float> deviation = quantile(slow, 0.5);
+  for (float& value : deviation) value = std::min(kMedianToSpread * value, kMostSlowSpread);
+  if (fast.size() >= kFewestPairs) {
+    const std::vector<float> quick = quantile(fast, kQuickShare);
+    for (std::size_t i = 0; i < deviation.size(); ++i)
+      deviation[i] = std::max(deviation[i], kQuickToSpread * quick[i]);
   }
   // What moves at a point reaches its neighbours some day.
   spread_.assign(usual_.size(), kLeastSpread);
@@ -101,6 +190,8 @@ void Background::make_usual(std::int64_t frame) {
           most = std::max(most, deviation[static_cast<std::size_t>(v * width_ + u)]);
     }
   }
+  const float weather = std::min(kLargeSpread, kWeatherToSpread * weather_of(fast));
+  for (float& most : spread_) most = std::max(most, weather);
   // What is usual is small, as rain, or local, as a flag.
   const auto large = std::ranges::count_if(spread_, [](float most) { return most > kLargeSpread; });
   if (static_cast<double>(large) > kLargeShare * static_cast<double>(spread_.size()))

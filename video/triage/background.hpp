@@ -58,6 +58,14 @@ class Background {
   };
   void make_usual(std::int64_t frame);
   void make_recent(std::int64_t frame);
+  /// Two pictures, or one and the usual one.
+  struct Pair {
+    const Kept *before, *after;
+  };
+  /// What this share of the differences stays below, per point.
+  std::vector<float> quantile(std::span<const Pair> pairs, double share) const;
+  float weather_of(std::span<const Pair> pairs) const;
+  void measure_spread(std::span<Kept* const> chosen);
   void median_of(std::span<const Kept* const> kept, std::vector<float>& median) const;
 
   int width_, height_;

@@ -18,6 +18,10 @@ constexpr double kUnknownRate = 25;
 constexpr double kSmoothingSeconds = 0.16;
 /// Grey levels that may be overexposed. White is 235 in the usual range of video, and edges ring.
 constexpr float kWhite = 228;
+/// A light takes at most this long to come on. Where frames are further apart than half of it, things appear
+/// as suddenly.
+constexpr double kSwitchSeconds = 0.2;
+constexpr std::int64_t kMostAround = 128;  ///< frames before and after, to be looked at for a switch
 
 }  // namespace
 
@@ -25,6 +29,8 @@ ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(op
   const double rate = fps > 0 ? fps : kUnknownRate;
   window_ = std::clamp(static_cast<std::int64_t>(options.window_s * rate), kLeastWindow, kMostWindow);
   recent_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(options.settle_s * rate), 9, window_ / 6);
+  interval_s_ = 1 / rate;
+  around_ = std::min(kMostAround, recent_ / 2 + static_cast<std::int64_t>(2 * kSwitchSeconds * rate));
   smoothing_ = static_cast<float>(2 / (std::clamp(kSmoothingSeconds * rate, 1.0, 8.0) + 1));
 }
 
@@ -34,6 +40,9 @@ void ChangeMeter::begin(const SignalView& first) {
   view_.emplace(first, options_.k, options_.max_samples);
   background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
   search_.emplace(view_->width(), view_->height());
+  if (interval_s_ <= 0.5 * kSwitchSeconds)
+    switched_.emplace(view_->width(),
+                      std::max(1, static_cast<int>(std::lround(kSwitchSeconds / interval_s_))), kWhite);
 }
 
 std::optional<Change> ChangeMeter::next_unknown() const {
@@ -42,13 +51,15 @@ std::optional<Change> ChangeMeter::next_unknown() const {
 }
 
 void ChangeMeter::save(ByteWriter& bytes) {
-  bytes(light_, smooth_, *background_);
+  bytes(light_, smooth_, past_, *background_);
 }
 
 void ChangeMeter::resume(const SignalView& first, std::int64_t next, ByteReader& bytes) {
   begin(first);
-  bytes(light_, smooth_, *background_);
-  if (!background_->consistent() || smooth_.size() != view_->points())
+  bytes(light_, smooth_, past_, *background_);
+  const bool fits =
+      std::ranges::all_of(past_, [&](const Pending& one) { return one.picture.size() == view_->points(); });
+  if (!background_->consistent() || smooth_.size() != view_->points() || !fits)
     throw Error(ErrorCode::file_corrupt, "the state of a file is of pictures of another size");
   frames_ = next;
 }
@@ -70,6 +81,20 @@ void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Chan
 
 void ChangeMeter::finish(std::vector<Change>& out) {
   while (!pending_.empty()) measure(out);
+}
+
+/// Pictures before and after the next one.
+void ChangeMeter::look_around() {
+  std::vector<SwitchedLight::Moment> moments;
+  double last = past_.empty() ? pending_.front().seconds : past_.front().seconds;
+  const auto add = [&](const Pending& one) {
+    moments.push_back({one.picture, one.seconds - last > 2.5 * interval_s_});
+    last = one.seconds;
+  };
+  for (const Pending& one : past_) add(one);
+  const auto after = std::min<std::ptrdiff_t>(around_, std::ssize(pending_));
+  std::for_each(pending_.begin(), pending_.begin() + after, add);
+  switched_->look_at(std::move(moments));
 }
 
 void ChangeMeter::measure(std::vector<Change>& out) {
@@ -95,12 +120,17 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     // In faint light codecs and rounding take more of the contrast.
     spread_[i] = std::max(spread[i], least);
   }
-  const ChangedTile tile =
-      search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset);
+  if (switched_) look_around();
+  const ChangedTile tile = search_->find(deviation_, recent_deviation_, usual, spread_,
+                                         kWhite * gain + offset, switched_ ? &*switched_ : nullptr);
   const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
   out.push_back(change);
-  spare_.push_back(std::move(next.picture));
+  past_.push_back(std::move(next));
   pending_.pop_front();
+  if (std::ssize(past_) > around_) {
+    spare_.push_back(std::move(past_.front().picture));
+    past_.pop_front();
+  }
 }
 
 }  // namespace sfft::video

@@ -62,23 +62,31 @@ class ChangeMeter {
 
  private:
   struct Pending {
-    std::int64_t frame;
-    double seconds;
-    std::vector<float> picture;
+    std::int64_t frame = 0;
+    double seconds = 0;
+    std::vector<float> picture{};
+
+    template <class Archive>
+    void archive(Archive& bytes) {
+      bytes(frame, seconds, picture);
+    }
   };
   void begin(const SignalView& first);
+  void look_around();
   void measure(std::vector<Change>& out);
 
   ChangeOptions options_;
-  std::int64_t window_, recent_;
+  std::int64_t window_, recent_, around_;
+  double interval_s_;
   float smoothing_;
   std::optional<SmallView> view_;
   std::optional<Background> background_;
-  std::deque<Pending> pending_;
+  std::deque<Pending> pending_, past_;
   std::vector<std::vector<float>> spare_;
   std::int64_t frames_ = 0;
   Light light_;
   std::optional<TileSearch> search_;
+  std::optional<SwitchedLight> switched_;
   std::vector<float> smooth_, deviation_, recent_deviation_, spread_;
 };
 

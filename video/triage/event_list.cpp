@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kUnknownRate = 25;
 /// An event goes on down to this part of the threshold that it began at.
-constexpr double kRelease = 0.7;
+constexpr double kRelease = 0.9;
 /// Seconds without change that end an event.
 constexpr double kPause = 0.6;
 

@@ -26,6 +26,8 @@ constexpr double kImperfect = 0.05;
 /// Share of what is across the border that the second point from it holds, of that of the first.
 constexpr double kSecondPoint = 0.4;
 constexpr double kNoWhite = std::numeric_limits<double>::infinity();
+/// Scores from which it is worth asking whether a light was switched.
+constexpr double kAsk = 3;
 constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
 
 }  // namespace
@@ -94,6 +96,33 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
   const double contrast = std::max(kLeastContrast, db / (bb + n * kPrior * kPrior));
   const double left_over = dd - 2 * contrast * db + contrast * contrast * bb;
   return std::max(0.0, left_over - kImperfect * (energy - dd));
+}
+
+/// Energy that the pattern of a switched light leaves of a deviation. The deviation is in the light that most
+/// of the picture has: a change of gain and offset is to be had beside the pattern.
+double TileSearch::beside_switched(std::span<const float> deviation, std::span<const float> usual,
+                                   const Square& square) const {
+  constexpr std::size_t kTerms = 3;
+  double products[kTerms + 1][kTerms + 1] = {};  // of 1, level, pattern, deviation
+  std::size_t at = 0;
+  for (int y = square.top; y < square.top + square.down; ++y) {
+    for (int x = square.left; x < square.left + square.across; ++x, ++at) {
+      const auto i = static_cast<std::size_t>(y * width_ + x);
+      if (usual[i] + deviation[i] >= white_) continue;  // it may hide any more of the light
+      const double values[kTerms + 1] = {1, usual[i], pattern_[at], deviation[i]};
+      for (std::size_t a = 0; a <= kTerms; ++a)
+        for (std::size_t b = a; b <= kTerms; ++b) products[a][b] += values[a] * values[b];
+    }
+  }
+  const double energy = products[kTerms][kTerms];
+  for (std::size_t a = 0; a < kTerms; ++a) {
+    if (!(products[a][a] > kPrior)) continue;
+    for (std::size_t row = a + 1; row <= kTerms; ++row)
+      for (std::size_t b = row; b <= kTerms; ++b)
+        products[row][b] -= products[a][row] * products[a][b] / products[a][a];
+  }
+  const double left = products[kTerms][kTerms];
+  return std::max(0.0, left - kImperfect * (energy - left));
 }
 
 bool TileSearch::has_white(std::span<const float> deviation, std::span<const float> usual,
@@ -185,7 +214,8 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
 }
 
 ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> recent_deviation,
-                             std::span<const float> usual, std::span<const float> spread, float white) {
+                             std::span<const float> usual, std::span<const float> spread, float white,
+                             SwitchedLight* switched) {
   white_ = white;
   constexpr int kReach = kSide / 2;
   constexpr double kPoints = kSide * kSide;
@@ -227,8 +257,16 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
     double left = unexplained(deviation, usual, next.x, next.y, most * unit) / unit;
     if (left > most)
       left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, most * unit) / unit);
-    const double energy = std::min<double>(next.energy, left);
+    double energy = std::min<double>(next.energy, left);
     if (energy <= most) continue;
+    if (switched != nullptr && energy > kPoints * kAsk * kAsk) {
+      const Square square = around(next.x, next.y, kWide);
+      if (switched->find(square, static_cast<float>(2 * unit), pattern_)) {
+        energy = std::min({energy, beside_switched(deviation, usual, square) / unit,
+                           beside_switched(recent_deviation, usual, square) / unit});
+        if (energy <= most) continue;
+      }
+    }
     most = energy;
     tile.x = next.x;
     tile.y = next.y;

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "video/triage/switched_light.hpp"
+
 namespace sfft::video {
 
 struct ChangedTile {
@@ -20,15 +22,15 @@ class TileSearch {
 
   /// A picture's deviations from the `usual` one and from a recent one, of which the smaller counts, and the
   /// usual size of them, per point. Points from `white` on may be overexposed. What a light that changes
-  /// smoothly over the picture would do to the structure that is there does not count.
+  /// smoothly over the picture would do to the structure that is there does not count, nor does light that
+  /// was `switched`.
   ChangedTile find(std::span<const float> deviation, std::span<const float> recent_deviation,
-                   std::span<const float> usual, std::span<const float> spread, float white);
+                   std::span<const float> usual, std::span<const float> spread, float white,
+                   SwitchedLight* switched = nullptr);
 
  private:
+  using Square = PointSquare;
   /// The surroundings of a tile.
-  struct Square {
-    int left, top, across, down;
-  };
   Square around(int x, int y, int side) const;
   double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
                      double enough) const;
@@ -36,11 +38,13 @@ class TileSearch {
                      std::size_t terms) const;
   double unexplained_at_limits(std::span<const float> deviation, std::span<const float> usual,
                                const Square& square, double white) const;
+  double beside_switched(std::span<const float> deviation, std::span<const float> usual,
+                         const Square& square) const;
   bool has_white(std::span<const float> deviation, std::span<const float> usual, const Square& square) const;
 
   int width_, height_;
   float white_ = 0;
-  std::vector<float> columns_;
+  std::vector<float> columns_, pattern_;
   struct Candidate {
     float energy;
     int x, y;

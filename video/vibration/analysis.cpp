@@ -91,7 +91,8 @@ class Analysis {
     for (const double hz : options.expect_hz)
       expected_.push_back({hz, 0, fmt::format("the expected {:.6g} Hz", hz)});
     const std::int64_t period = coding_period(series.key_frames, series.frames);
-    if (period > 0) coding_hz_ = report.clock.rate_hz / static_cast<double>(period);
+    if (period > 0) coding_spacing_ = 1 / static_cast<double>(period);
+    coding_rhythm_ = coding_rhythm(series.between);
   }
 
   Signal signal(std::vector<std::vector<double>> channels, double probability, double least_noise) const {
@@ -109,9 +110,12 @@ class Analysis {
     search.false_alarm_probability = probability;
     search.least_periods = kLeastPeriods;
     search.least_noise = least_noise;
+    for (const KnownFrequency& one : expected_)
+      search.expected_hz.push_back(folded(one.hz, report_.clock.rate_hz));
     result.search = find_peaks(result.rest, search);
     for (const Peak& line : result.search.peaks) result.peaks.push_back(describe(line, report_.duration_s));
-    if (coding_hz_ > 0) mark_coding(result.peaks, coding_hz_, tolerance(), result.search.detectable);
+    mark_coding(result.peaks, coding_spacing_, coding_rhythm_, report_.clock.rate_hz, tolerance(),
+                result.search.detectable);
     std::ranges::stable_sort(result.peaks, before);
     return result;
   }
@@ -292,7 +296,8 @@ class Analysis {
   const VibrationOptions& options_;
   VibrationReport& report_;
   std::vector<KnownFrequency> expected_;
-  double coding_hz_ = 0;  ///< of key frames; 0: it is not known
+  double coding_spacing_ = 0;  ///< of key frames, in turns per frame; 0: it is not known
+  std::vector<CodingBand> coding_rhythm_;
 };
 
 void warn(VibrationReport& report) {

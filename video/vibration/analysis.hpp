@@ -25,7 +25,8 @@ struct VibrationPeak {
   double false_alarm_probability = 0;
   /// Fewer than ten periods were seen, where the noise rises towards drift: rather sway than vibration.
   bool slow = false;
-  /// A harmonic of the rate of key frames that does not stand out among them: rather coding than vibration.
+  /// At a rate at which kinds of coded frames come again, and not standing out there: rather coding than
+  /// vibration.
   bool coding = false;
   std::optional<Alias> alias;
   std::vector<double> alias_candidates_hz;

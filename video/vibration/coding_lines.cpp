@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harmonics of one rate all have about the same height; what really vibrates at one of them has not.
+// Harmonics of one rate all have about the same height; what really vibrates at one of them has not. Encoders
+// that choose the kinds of frames as they go leave lines that are broad.
 #include "video/vibration/coding_lines.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <complex>
 #include <cstddef>
+
+#include "sfft/dense.hpp"
+#include "video/vibration/line_fit.hpp"
 
 namespace sfft::video {
 
@@ -16,6 +22,9 @@ constexpr double kRegular = 0.8;
 constexpr std::int64_t kLeastCycles = 8;
 constexpr double kStandsOut = 5;
 constexpr std::size_t kSeveral = 2;
+/// A line of the sequence of kinds is this many times its usual power: by chance once in 4000 frequencies.
+constexpr double kLine = 12;
+constexpr std::size_t kLeastFrames = 64;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -37,12 +46,47 @@ std::int64_t coding_period(std::span<const std::int64_t> key_frames, std::int64_
   return regular && period > 1 && frames >= kLeastCycles * period ? period : 0;
 }
 
-void mark_coding(std::vector<VibrationPeak>& peaks, double spacing_hz, double tolerance_hz,
-                 double detectable) {
+std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between) {
+  const std::size_t n = between.size();
+  const auto number = static_cast<double>(std::ranges::count(between, true));
+  if (n < kLeastFrames || number == 0) return {};
+  const Taper taper(n);
+  const std::size_t length = std::bit_ceil(2 * n);
+  std::vector<double> series(length);
+  for (std::size_t i = 0; i < n; ++i)
+    series[i] = taper.weight[i] * ((between[i] ? 1 : 0) - number / static_cast<double>(n));
+  dense::Plan<double> plan(Shape(static_cast<std::int64_t>(length)), true);
+  std::vector<std::complex<double>> spectrum(plan.spectrum_points());
+  plan.forward(SignalView::line(series), spectrum);
+  std::vector<double> power;
+  for (const auto& value : spectrum) power.push_back(std::norm(value));
+  // A sequence that repeats exactly has nothing between its lines.
+  const double line = kLine * std::max(median(power), 1e-4 * number * number);
+  std::vector<CodingBand> bands;
+  const double step = 1 / static_cast<double>(length);
+  for (std::size_t i = 1; i < power.size(); ++i) {
+    if (power[i] < line) continue;
+    const double at = static_cast<double>(i) * step;
+    if (!bands.empty() && at - bands.back().highest < 3 * step) {
+      bands.back().highest = at;
+    } else {
+      bands.push_back({at, at});
+    }
+  }
+  return bands;
+}
+
+void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<const CodingBand> rhythm,
+                 double rate_hz, double tolerance_hz, double detectable) {
   std::vector<std::size_t> on_comb;
   for (std::size_t i = 0; i < peaks.size(); ++i) {
-    const double off = std::abs(std::remainder(peaks[i].frequency_hz, spacing_hz));
-    if (off <= std::max(tolerance_hz, 3 * peaks[i].standard_error_hz)) on_comb.push_back(i);
+    const double reach = std::max(tolerance_hz, 3 * peaks[i].standard_error_hz);
+    const double hz = peaks[i].frequency_hz;
+    const bool harmonic = spacing > 0 && std::abs(std::remainder(hz, spacing * rate_hz)) <= reach;
+    const bool rhythmic = std::ranges::any_of(rhythm, [&](const CodingBand& band) {
+      return hz > band.lowest * rate_hz - reach && hz < band.highest * rate_hz + reach;
+    });
+    if (harmonic || rhythmic) on_comb.push_back(i);
   }
   for (const std::size_t i : on_comb) {
     std::vector<double> others;

@@ -173,6 +173,7 @@ void read(FrameSource& source, const VibrationOptions& options, const VibrationP
     }
     series.seconds.push_back(frame.seconds);
     if (frame.key) series.key_frames.push_back(series.frames);
+    series.between.push_back(frame.between);
     following.push(frame.view());
     progress(series.frames, options.frames > 0 ? options.frames : series.input.frames_expected);
   }

@@ -50,6 +50,7 @@ struct VibrationSeries {
   std::int64_t frames = 0;
   std::vector<double> seconds;           ///< of every frame; NaN where it has no time
   std::vector<std::int64_t> key_frames;  ///< numbers of frames that are coded without others
+  std::vector<bool> between;             ///< of every frame: coded from frames before and after it
   std::vector<RegionSeries> regions;
   int tile_columns = 0, tile_rows = 0;
   std::vector<RegionSeries> tiles;  ///< row by row

@@ -47,7 +47,7 @@ class Search {
     transform();
     describe();
     masked_.assign(length_ / 2 + 1, false);
-    while (lines_.size() < options_.most && take_highest()) transform();
+    while (lines_.size() < options_.most && (take_highest() || take_expected())) transform();
     refine();
     transform();  // the noise beside the lines, without them
     for (std::size_t i = 0; i < lines_.size(); ++i) report(i);
@@ -141,31 +141,65 @@ class Search {
   }
 
   bool take_highest() {
-    std::vector<double> heights(last_ + 1, 0.0);
-    for (std::size_t bin = first_; bin <= last_; ++bin) heights[bin] = height(bin);
+    const std::size_t best = highest(first_, last_);
+    if (best == 0) return false;
+    const double probability = false_alarm_probability(height(best), degrees(best), band_);
+    if (!(probability <= options_.false_alarm_probability)) return false;
+    take(best, probability);
+    return true;
+  }
+
+  /// The highest line near one of the expected frequencies, if there is one.
+  bool take_expected() {
+    const auto number = static_cast<double>(options_.expected_hz.size());
+    const auto reach = static_cast<std::size_t>(std::ceil(kExpectedReach * padding_));
+    const double bins = 2 * static_cast<double>(reach) / static_cast<double>(length_);
+    const SearchedBand band{band_.channels, bins * taper_.effective_samples()};
+    for (const double hz : options_.expected_hz) {
+      const double at = hz / options_.rate_hz * static_cast<double>(length_);
+      if (!(at > 1 && at < static_cast<double>(length_ / 2))) continue;
+      const auto bin = static_cast<std::size_t>(std::lround(at));
+      const std::size_t low = std::max(first_, bin - std::min(bin, reach + 1));
+      const std::size_t best = low < last_ ? highest(low, std::min(last_, bin + reach + 1)) : 0;
+      if (best == 0) continue;
+      const double probability =
+          std::min(1.0, number * false_alarm_probability(height(best), degrees(best), band));
+      if (!(probability <= options_.false_alarm_probability)) continue;
+      take(best, probability);
+      return true;
+    }
+    return false;
+  }
+
+  /// The maximum between two bins that is not of a line that was taken before; 0: there is none. A maximum at
+  /// an end is the slope of something outside.
+  std::size_t highest(std::size_t low, std::size_t high) const {
     std::size_t best = 0;
     double most = 0;
-    // A maximum at an end is the slope of something outside.
-    for (std::size_t bin = first_ + 1; bin < last_; ++bin) {
-      const double here = heights[bin];
-      if (here <= most || masked_[bin] || here < heights[bin - 1] || here < heights[bin + 1]) continue;
-      if (in_a_skirt(bin)) continue;
-      most = here;
-      best = bin;
+    double before = height(low);
+    double here = height(low + 1);
+    for (std::size_t bin = low + 1; bin < high; ++bin) {
+      const double after = height(bin + 1);
+      if (here > most && here >= before && here >= after && !masked_[bin] && !in_a_skirt(bin)) {
+        most = here;
+        best = bin;
+      }
+      before = here;
+      here = after;
     }
-    if (best == 0) return false;
-    const double probability = false_alarm_probability(most, degrees(best), band_);
-    if (!(probability <= options_.false_alarm_probability)) return false;
-    const std::vector<double> noise = floor_at(best);
+    return best;
+  }
+
+  void take(std::size_t bin, double probability) {
+    const std::vector<double> noise = floor_at(bin);
     const double natural = 2 * std::numbers::pi / static_cast<double>(n_);
-    lines_.push_back(best_oscillation(omega(best), natural, left_, noise, taper_));
-    heights_.push_back(most);
-    bins_.push_back(best);
+    heights_.push_back(height(bin));
+    bins_.push_back(bin);
+    probabilities_.push_back(probability);
+    lines_.push_back(best_oscillation(omega(bin), natural, left_, noise, taper_));
     add(lines_.back(), -1, left_);
     const auto near = static_cast<std::size_t>(kApart * padding_ / 2);
-    for (std::size_t bin = best - std::min(best, near); bin <= std::min(best + near, last_); ++bin)
-      masked_[bin] = true;
-    return true;
+    for (std::size_t i = bin - std::min(bin, near); i <= std::min(bin + near, last_); ++i) masked_[i] = true;
   }
 
   std::vector<double> floor_at(std::size_t bin) const {
@@ -213,14 +247,15 @@ class Search {
     peak.amplitude = line.amplitude;
     for (const double power : noise) peak.amplitude_error.push_back(amplitude_error(power, taper_));
     peak.height = heights_[index];
-    peak.false_alarm_probability = false_alarm_probability(peak.height, degrees(bin), band_);
+    peak.false_alarm_probability = probabilities_[index];
     peak.floor_ratio = floor_ratio(bin);
     result_.peaks.push_back(std::move(peak));
   }
 
   static constexpr double kLeastPower = 1e-300;
-  static constexpr double kApart = 3;   ///< width of a tapered line in 1/T
-  static constexpr double kSkirt = 12;  ///< reach of the skirts of a line in 1/T
+  static constexpr double kApart = 3;            ///< width of a tapered line in 1/T
+  static constexpr double kSkirt = 12;           ///< reach of the skirts of a line in 1/T
+  static constexpr double kExpectedReach = 1.5;  ///< how far from where it is expected a line may be, in 1/T
 
   const PeakOptions& options_;
   Channels left_;
@@ -235,7 +270,7 @@ class Search {
   std::vector<NoiseFloor> floors_;
   std::vector<bool> masked_;
   std::vector<Oscillation> lines_;
-  std::vector<double> heights_;
+  std::vector<double> heights_, probabilities_;
   std::vector<std::size_t> bins_;
   PeakSearch result_;
 };

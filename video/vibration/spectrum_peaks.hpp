@@ -15,6 +15,9 @@ struct PeakOptions {
   double false_alarm_probability = 1e-3;  ///< that noise alone makes any peak in the whole spectrum
   double least_periods = 3;               ///< in the whole series; slower motion is drift
   std::size_t most = 16;                  ///< peaks
+  /// Frequencies that are looked at alone, each with its share of the same probability: one that is known
+  /// needs less evidence than one that may be any.
+  std::vector<double> expected_hz{};
   double least_noise = 0;  ///< standard deviation of a sample that is never less: rounding is no signal
 };
 

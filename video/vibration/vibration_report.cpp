@@ -160,7 +160,7 @@ std::string peak_line(const VibrationPeak& peak, bool light) {
   line += fmt::format("  {:6.1f} × noise", peak.signal_to_noise);
   if (peak.alias) line += fmt::format("  perhaps {:.3f} Hz: {}", peak.alias->hz, peak.alias->reason);
   if (peak.slow) line += "  slow: sway or drift";
-  if (peak.coding) line += "  perhaps coding: key frames come at this rate";
+  if (peak.coding) line += "  perhaps coding: kinds of frames come at this rate";
   if (peak.perhaps_brightness) line += "  perhaps uneven light: brightness has this frequency";
   if (light && peak.other_amplitude) line += fmt::format("  (motion too: {:.4f} px)", *peak.other_amplitude);
   return line + "\n";
