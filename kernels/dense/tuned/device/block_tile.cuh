@@ -46,10 +46,11 @@ class BlockTile {
       line = kAcross ? minor : major;
       j = kAcross ? major : minor;
       from = kAcross || kWhole ? i * kOfBlock : line * kPoints + j;
-      const bool works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) &&
-                         (kAll % kTeams == 0 || i < kAll) && memory.has(line);
+      works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) && (kAll % kTeams == 0 || i < kAll) &&
+              memory.has(line);
       left = !works ? 0 : kWhole ? kOfBlock : kPoints - j - 2 * own;
     }
+    bool works;         ///< there is such a block
     int line, j, from;  ///< the first value of the block, and where it is staged
     int left;           ///< values from the thread's first one on that are there; at most 0: none
   };
@@ -70,7 +71,7 @@ class BlockTile {
 #pragma unroll
       for (int k = 1; k < 2 * kOwn; ++k) most = larger(most, size_of(parts[k]));
       const Scaled scaled(memory.scaled_part(largest_of_team(most, mask_of_warp())), unit);
-      all = all && (scaled.ordinary || at.left <= 0);
+      all = all && (scaled.ordinary || !at.works);  // of a team alike
       unsigned words[kOwn];
 #pragma unroll
       for (int k = 0; k < kOwn; ++k)
