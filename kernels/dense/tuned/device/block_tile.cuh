@@ -25,7 +25,8 @@ class BlockTile {
   static constexpr bool kWhole = kAcross || kPoints % kOfBlock == 0;
   static constexpr bool kEven = kWhole || kPoints % 2 == 0;
   /// Rounds that begin at constant distances.
-  static constexpr int kUnrolled = kTeams % kBlocks == 0 && kRounds <= 16 ? kRounds : 1;
+  static constexpr int kUnrolled =
+      (kTeams % kBlocks == 0 || kBlocks % kTeams == 0) && kRounds <= 16 ? kRounds : 1;
 
  public:
   /// Writes staged results, each scaled as the step says. All threads of the block call this.
@@ -40,9 +41,15 @@ class BlockTile {
   struct Place {
     __device__ __forceinline__ Place(const Tile<K>& memory, int team, int own, int round) {
       const int i = team + round * kTeams;
-      // The blocks of a round are those of the one before, further on by a constant.
-      const int major = kTeams % kBlocks == 0 ? team / kBlocks + round * (kTeams / kBlocks) : i / kBlocks,
-                minor = (kTeams % kBlocks == 0 ? team : i) % kBlocks * kOfBlock;
+      // Rounds of whole lines, and lines of whole rounds: what is added for a round is a constant.
+      int major = i / kBlocks, minor = i % kBlocks * kOfBlock;
+      if constexpr (kTeams % kBlocks == 0) {
+        major = team / kBlocks + round * (kTeams / kBlocks);
+        minor = team % kBlocks * kOfBlock;
+      } else if constexpr (kBlocks % kTeams == 0) {
+        major = round / (kBlocks / kTeams);
+        minor = (team + round % (kBlocks / kTeams) * kTeams) * kOfBlock;
+      }
       line = kAcross ? minor : major;
       j = kAcross ? major : minor;
       from = kAcross || kWhole ? i * kOfBlock : line * kPoints + j;

@@ -258,6 +258,11 @@ TEST(TunedCompact, BlocksOfIntegers) {
        named(Shape(1021), 2, "kernel radices=5.12.17 threads_per_transform=85 staged=1", kBlock, kBlock),
        named(Shape(60), 9, "kernel radices=15.4 threads_per_transform=4 transforms_per_block=8 staged=1",
              kF16, kBlock),
+       named(Shape(192), 7,
+             "kernel radices=24.8 threads_per_transform=8 transforms_per_block=4 staged=1 pad_interval=24",
+             kBlock, kBlock),
+       named(Shape(1024), 3, "kernel radices=32.32 threads_per_transform=32 transforms_per_block=2", kBlock,
+             kBlock),
        named(Shape(5), 9, "kernel radices=5 threads_per_transform=1 transforms_per_block=6", kBlock, kF32)});
 }
 
@@ -271,6 +276,8 @@ TEST(TunedCompact, BlocksOfSeveralSteps) {
                 of(Shape({20, 24, 32}), false, 1, kBlock, kBlock)});
 }
 
+/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
+/// ordinary ones: every transform keeps its own error, or is spoiled by itself.
 /// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
 /// ordinary ones: every transform keeps its own error, or is spoiled by itself.
 void expect_right_out_of_the_ordinary(std::size_t points, const char* kernel) {
@@ -321,6 +328,8 @@ TEST(TunedCompact, BlocksOutOfTheOrdinary) {
   expect_right_out_of_the_ordinary(64, "kernel radices=8.8 threads_per_transform=8 transforms_per_block=4");
   expect_right_out_of_the_ordinary(100,
                                    "kernel radices=10.10 threads_per_transform=10 transforms_per_block=3");
+  expect_right_out_of_the_ordinary(
+      60, "kernel radices=15.4 threads_per_transform=4 transforms_per_block=8 staged=1");
 }
 
 /// Twiddle factors within additions: lines, grids, convolutions and their ways back.
