@@ -8,8 +8,16 @@
 #pragma once
 
 #include "kernels/base/butterfly_roots.hpp"
+#include "kernels/base/turned_butterfly.hpp"
 
 namespace sfft::detail {
+
+/// A product and a sum are one instruction, whoever asks for them.
+#if defined(__CUDA_ARCH__) || defined(SFFT_EMULATED_GPU)
+constexpr bool kMultipliesAndAdds = true;
+#else
+constexpr bool kMultipliesAndAdds = false;
+#endif
 
 /// (re, im) *= (wr, wi).
 template <class V, class W>
@@ -64,6 +72,16 @@ template <int R>
 struct Butterfly : InPlaceButterfly<R> {
   template <class Real, class V>
   SFFT_BUTTERFLY static void apply(V* re, V* im) {
+    if constexpr (kMultipliesAndAdds) {
+      TurnedButterfly<R, R>::template apply<Real>(re, im, 0);
+    } else {
+      apply_pairs<Real>(re, im);
+    }
+  }
+
+ private:
+  template <class Real, class V>
+  SFFT_BUTTERFLY static void apply_pairs(V* re, V* im) {
     constexpr int kHalf = (R - 1) / 2;
     V sum_re[kHalf], sum_im[kHalf], difference_re[kHalf], difference_im[kHalf];
     const V first_re = re[0], first_im = im[0];
@@ -155,6 +173,7 @@ struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
   template <class Real, class V, class Load, class Store>
   SFFT_BUTTERFLY static void stream(const Load& load, const Store& store) {
     constexpr int R = A * B;
+    constexpr bool kTurnsRows = kMultipliesAndAdds && B % 2 == 1;
     V grid_re[R], grid_im[R];
     SFFT_UNROLL
     for (int b = 0; b < B; ++b) {
@@ -162,7 +181,9 @@ struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
       for (int a = 0; a < A; ++a) load(B * a + b, grid_re[b * A + a], grid_im[b * A + a]);
       Butterfly<A>::template apply<Real>(grid_re + b * A, grid_im + b * A);
       SFFT_UNROLL
-      for (int a = 1; a < A; ++a) turn<R, Real>(grid_re[b * A + a], grid_im[b * A + a], a * b);
+      for (int a = 1; a < A; ++a) {
+        if constexpr (!kTurnsRows) turn<R, Real>(grid_re[b * A + a], grid_im[b * A + a], a * b);
+      }
     }
     SFFT_UNROLL
     for (int a = 0; a < A; ++a) {
@@ -172,7 +193,11 @@ struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
         row_re[b] = grid_re[b * A + a];
         row_im[b] = grid_im[b * A + a];
       }
-      Butterfly<B>::template apply<Real>(row_re, row_im);
+      if constexpr (kTurnsRows) {
+        TurnedButterfly<B, R>::template apply<Real>(row_re, row_im, a);
+      } else {
+        Butterfly<B>::template apply<Real>(row_re, row_im);
+      }
       SFFT_UNROLL
       for (int b = 0; b < B; ++b) store(a + A * b, row_re[b], row_im[b]);
     }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#define SFFT_EMULATED_GPU  // device code does as on a GPU
 #define __device__
 #define __global__
 #define __forceinline__ inline

@@ -25,13 +25,14 @@ class BlockTile {
   static constexpr bool kWhole = kAcross || kPoints % kOfBlock == 0;
   static constexpr bool kEven = kWhole || kPoints % 2 == 0;
   /// Rounds that begin at constant distances.
-  static constexpr int kUnrolled = kTeams % kBlocks == 0 && kRounds <= 16 ? kRounds : 1;
+  static constexpr int kUnrolled =
+      (kTeams % kBlocks == 0 || kBlocks % kTeams == 0) && kRounds <= 16 ? kRounds : 1;
 
  public:
   /// Writes staged results, each scaled as the step says. All threads of the block call this.
   static __device__ __forceinline__ void write(const Tile<K>& memory, const Value* values) {
     const bool all = is_aligned(memory.block_words(0, 0)) ? write_ordinary<true>(memory, values)
-                                                       : write_ordinary<false>(memory, values);
+                                                          : write_ordinary<false>(memory, values);
     if (!all) write_with_care(memory, values);
   }
 
@@ -40,18 +41,25 @@ class BlockTile {
   struct Place {
     __device__ __forceinline__ Place(const Tile<K>& memory, int team, int own, int round) {
       const int i = team + round * kTeams;
-      // The blocks of a round are those of the one before, further on by a constant.
-      const int major = kTeams % kBlocks == 0 ? team / kBlocks + round * (kTeams / kBlocks) : i / kBlocks,
-                minor = (kTeams % kBlocks == 0 ? team : i) % kBlocks * kOfBlock;
+      // Rounds of whole lines, and lines of whole rounds: what is added for a round is a constant.
+      int major = i / kBlocks, minor = i % kBlocks * kOfBlock;
+      if constexpr (kTeams % kBlocks == 0) {
+        major = team / kBlocks + round * (kTeams / kBlocks);
+        minor = team % kBlocks * kOfBlock;
+      } else if constexpr (kBlocks % kTeams == 0) {
+        major = round / (kBlocks / kTeams);
+        minor = (team + round % (kBlocks / kTeams) * kTeams) * kOfBlock;
+      }
       line = kAcross ? minor : major;
       j = kAcross ? major : minor;
       from = kAcross || kWhole ? i * kOfBlock : line * kPoints + j;
-      const bool works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) && (kAll % kTeams == 0 || i < kAll) &&
-                         memory.has(line);
+      works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) && (kAll % kTeams == 0 || i < kAll) &&
+              memory.has(line);
       left = !works ? 0 : kWhole ? kOfBlock : kPoints - j - 2 * own;
     }
+    bool works;         ///< there is such a block
     int line, j, from;  ///< the first value of the block, and where it is staged
-    int left;  ///< values from the thread's first one on that are there; at most 0: none
+    int left;           ///< values from the thread's first one on that are there; at most 0: none
   };
 
   /// Writes as if all blocks were ordinary: sizes of normal floats and factors, too, and nothing infinite.
@@ -70,7 +78,7 @@ class BlockTile {
 #pragma unroll
       for (int k = 1; k < 2 * kOwn; ++k) most = larger(most, size_of(parts[k]));
       const Scaled scaled(memory.scaled_part(largest_of_team(most, mask_of_warp())), unit);
-      all = all && (scaled.ordinary || at.left <= 0);
+      all = all && (scaled.ordinary || !at.works);  // of a team alike
       unsigned words[kOwn];
 #pragma unroll
       for (int k = 0; k < kOwn; ++k)
@@ -97,16 +105,17 @@ class BlockTile {
         part = memory.scaled_part(part);
         if (detail::block16::is_ordinary(part)) most = larger(most, size_of(part));
       }
-      const int exponent = detail::block16::exponent_of(largest_of_team(most, 0xfu << threadIdx.x % 32 / kTeam * kTeam));
+      const int exponent =
+          detail::block16::exponent_of(largest_of_team(most, 0xfu << threadIdx.x % 32 / kTeam * kTeam));
       const detail::block16::Powers powers(-exponent);
       unsigned words[kOwn];
 #pragma unroll
-      for (int k = 0; k < kOwn; ++k) words[k] = low_halves(bits(parts[2 * k], powers), bits(parts[2 * k + 1], powers));
+      for (int k = 0; k < kOwn; ++k)
+        words[k] = low_halves(bits(parts[2 * k], powers), bits(parts[2 * k + 1], powers));
       unsigned* const to = memory.block_words(at.line, at.j) + 2 * own;
       put<false>(to, words, at.left);
       put<false>(to + kHalf, words + 2, at.left - kHalf);
-      if (own == 0 && at.left > 0)
-        *memory.block_exponent(at.line, at.j) = static_cast<signed char>(exponent);
+      if (own == 0 && at.left > 0) *memory.block_exponent(at.line, at.j) = static_cast<signed char>(exponent);
     }
   }
 
@@ -125,7 +134,8 @@ class BlockTile {
         ++exponent;
       }
       factor = unit * power;
-      ordinary = top >= kLeast && top < kInfinite && size_of(factor) >= 0x1p-126f && size_of(factor) <= 0x1p126f;
+      ordinary =
+          top >= kLeast && top < kInfinite && size_of(factor) >= 0x1p-126f && size_of(factor) <= 0x1p126f;
     }
     float factor;
     int exponent;
@@ -181,7 +191,8 @@ class BlockTile {
   static __device__ __forceinline__ float largest_of_team(float value, unsigned mask) {
 #pragma unroll
     for (int distance = 1; distance < kTeam; distance *= 2)
-      value = larger(value, detail::half::from_bits(__shfl_xor_sync(mask, detail::half::bits_of(value), distance)));
+      value = larger(value,
+                     detail::half::from_bits(__shfl_xor_sync(mask, detail::half::bits_of(value), distance)));
     return value;
   }
 

@@ -148,7 +148,15 @@ class TileFft {
   static __device__ __forceinline__ void stage_in(const Tile<K>& memory, const StepTables& tables,
                                                   void* shared) {
     auto* values = static_cast<Value*>(shared);
-    if constexpr (K::step.conflict_free()) {
+    if constexpr (K::step.in.storage == dense::Storage::block16) {
+      OrdinaryBlocks seen;
+      each_of_tile(memory, Line::kLoadInterleaved, [&](int line, int j) {
+        values[staged(j, line)] = memory.load_ordinary(line, j, 0, seen);
+      });
+      if (seen.all()) return;
+      each_of_tile(memory, Line::kLoadInterleaved,
+                   [&](int line, int j) { values[staged(j, line)] = memory.load(line, j); });
+    } else if constexpr (K::step.conflict_free()) {
       PermutedLine<K>::read(memory, tables, shared);
     } else if constexpr (kFlat) {
       for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
@@ -210,7 +218,8 @@ class TileFft {
       for (int k = 0; k < First::R; ++k) action(own.thread, First::add(b, k), b * First::R + k);
     }
   }
-  /// Lines of block16, which are read again, with more care, if there is anything out of the ordinary in them.
+  /// Lines of block16, which are read again, with more care, if there is anything out of the ordinary in
+  /// them.
   static __device__ __forceinline__ void read_blocks(const Tile<K>& memory, const Seat& own, Real* re,
                                                      Real* im) {
     const int line = memory.readable(own.line);

@@ -258,6 +258,11 @@ TEST(TunedCompact, BlocksOfIntegers) {
        named(Shape(1021), 2, "kernel radices=5.12.17 threads_per_transform=85 staged=1", kBlock, kBlock),
        named(Shape(60), 9, "kernel radices=15.4 threads_per_transform=4 transforms_per_block=8 staged=1",
              kF16, kBlock),
+       named(Shape(192), 7,
+             "kernel radices=24.8 threads_per_transform=8 transforms_per_block=4 staged=1 pad_interval=24",
+             kBlock, kBlock),
+       named(Shape(1024), 3, "kernel radices=32.32 threads_per_transform=32 transforms_per_block=2", kBlock,
+             kBlock),
        named(Shape(5), 9, "kernel radices=5 threads_per_transform=1 transforms_per_block=6", kBlock, kF32)});
 }
 
@@ -271,22 +276,22 @@ TEST(TunedCompact, BlocksOfSeveralSteps) {
                 of(Shape({20, 24, 32}), false, 1, kBlock, kBlock)});
 }
 
-/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside ordinary
-/// ones: every transform keeps its own error, or is spoiled by itself.
-TEST(TunedCompact, BlocksOutOfTheOrdinary) {
-  constexpr std::size_t kPoints = 64;
+/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
+/// ordinary ones: every transform keeps its own error, or is spoiled by itself.
+/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
+/// ordinary ones: every transform keeps its own error, or is spoiled by itself.
+void expect_right_out_of_the_ordinary(std::size_t points, const char* kernel) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity(),
                    kNan = std::numeric_limits<double>::quiet_NaN();
   const double sizes[] = {1, 1e-35, 3e-34, 0, 1e36, 1e-30, 1, 1, 1e33};
   constexpr std::size_t kBatch = std::size(sizes), kInfinite = 6, kNumberless = 7;
   const Case c{
-      dense_problem(Shape(static_cast<std::int64_t>(kPoints)), false, static_cast<std::int64_t>(kBatch)),
-      *detail::tuned::parse_policy("kernel radices=8.8 threads_per_transform=8 transforms_per_block=4"), kBlock,
-      kBlock, kF32};
-  std::vector<double> parts = parts_of(random_signal(kBatch * kPoints, 5), false);
-  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] *= sizes[i / (2 * kPoints)];
-  parts[kInfinite * 2 * kPoints + 37] = -kInfinity;
-  parts[kNumberless * 2 * kPoints + 5] = kNan;
+      dense_problem(Shape(static_cast<std::int64_t>(points)), false, static_cast<std::int64_t>(kBatch)),
+      *detail::tuned::parse_policy(kernel), kBlock, kBlock, kF32};
+  std::vector<double> parts = parts_of(random_signal(kBatch * points, 5), false);
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] *= sizes[i / (2 * points)];
+  parts[kInfinite * 2 * points + 37] = -kInfinity;
+  parts[kNumberless * 2 * points + 5] = kNan;
   const std::vector<std::byte> signal = stored_batch(parts, kBatch, kBlock, 0);
   const std::vector<double> exact = loaded_batch(signal, kBlock, kBatch, parts.size());
   const ScratchFolder folder;
@@ -299,22 +304,32 @@ TEST(TunedCompact, BlocksOutOfTheOrdinary) {
   const dense::Plan<double> plan(c.problem.shape, false, {.normalization = dense::Normalization::none});
   for (std::size_t b = 0; b < kBatch; ++b) {
     SCOPED_TRACE(sizes[b]);
-    const std::span<const double> own = std::span(found).subspan(b * 2 * kPoints, 2 * kPoints);
+    const std::span<const double> own = std::span(found).subspan(b * 2 * points, 2 * points);
     if (b == kInfinite || b == kNumberless) {
       for (const double part : own) EXPECT_FALSE(std::isfinite(part));
       continue;
     }
-    ComplexSignal expected(kPoints);
-    plan.forward(exact.data() + b * 2 * kPoints, ElementType::c128, expected);
+    ComplexSignal expected(points);
+    plan.forward(exact.data() + b * 2 * points, ElementType::c128, expected);
     std::vector<double> halves = parts_of(expected, false);
     for (double& part : halves) part /= 2;
     if (sizes[b] == 0) {
       for (const double part : own) EXPECT_EQ(part, 0);
     } else {
       EXPECT_LE(relative_l2(std::vector<double>(own.begin(), own.end()), halves),
-                storage_bound(kBlock, 2 * kPoints) + 1e-5);
+                storage_bound(kBlock, 2 * points) + 1e-5);
     }
   }
+}
+
+/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
+/// ordinary ones. Lines of whole blocks, and others with threads that are left over.
+TEST(TunedCompact, BlocksOutOfTheOrdinary) {
+  expect_right_out_of_the_ordinary(64, "kernel radices=8.8 threads_per_transform=8 transforms_per_block=4");
+  expect_right_out_of_the_ordinary(100,
+                                   "kernel radices=10.10 threads_per_transform=10 transforms_per_block=3");
+  expect_right_out_of_the_ordinary(
+      60, "kernel radices=15.4 threads_per_transform=4 transforms_per_block=8 staged=1");
 }
 
 /// Twiddle factors within additions: lines, grids, convolutions and their ways back.
