@@ -9,6 +9,7 @@
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/executors/direct.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
+#include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/cuda/stages/luma.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
@@ -31,6 +32,10 @@ std::string device_problem(int device) {
 DeviceTraits device_traits(int device) {
   const cuda::DeviceInfo& info = cuda::device_info(device);
   return {info.name, info.multiprocessors};
+}
+
+void check_devices(const std::vector<int>& devices) {
+  cuda::check_several(devices);
 }
 
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {

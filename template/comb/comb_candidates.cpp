@@ -22,12 +22,16 @@ constexpr std::int64_t kMinEmpty = 8;
 /// Coefficients that tell grids apart for a quick plan; of twice as many or more, only every second or nth is
 /// looked at.
 constexpr std::int64_t kLookedAt = 256;
+/// Sets of rows that delays may begin in. With more of them a taller grid does the same.
+constexpr std::int64_t kMostRowSets = 6;
 /// Those of a rough look, and the grids that it leaves.
 constexpr std::size_t kRoughlyLookedAt = 64, kPromisingGrids = 8;
 /// More delays take a quick plan too long: the time of a look and of tables grows with their square.
 constexpr std::int64_t kQuickDelays = 8;
 /// Estimates exceed errors by more than this only where they are far off.
 constexpr double kEstimateMargin = 1.4;
+/// Bounds for delays in few rows exceed them by up to about 3.
+constexpr double kBoundMargin = 2;
 
 bool smooth(std::int64_t n) {
   for (const std::int64_t prime : {2, 3, 5, 7}) {
@@ -55,6 +59,7 @@ class Lister {
         prior_(folding.prior()),
         request_(request),
         least_squares_(prior_.least_squares()),
+        by_rows_(request.bus.element_bytes > 0 && support_.shape.rank() == 2 && !least_squares_),
         step_(support_.real ? 2 : 1) {
     if (least_squares_) return;
     const std::int64_t apart =
@@ -163,6 +168,10 @@ class Lister {
     std::vector<Folding::Grid> grids;
     for (const Bounded& grid : bounded) grids.push_back(grid.grid);
     scratch_.resize(request_.pool != nullptr ? static_cast<std::size_t>(request_.pool->threads()) : 1);
+    if (by_rows_) {
+      bound_rows();
+      return list_all(std::span<const Folding::Grid>(grids));
+    }
     find_resolution(grids);
     if (request_.effort != PlanEffort::quick || grids.size() <= kPromisingGrids) return list_all(grids);
     std::vector<CombCandidate> candidates = list_all(promising(grids));
@@ -218,7 +227,7 @@ class Lister {
       const double share = 1 / std::max(1.0, static_cast<double>(r) - others);
       double bound = 0;
       for (std::size_t i = 0; i < tail.size(); ++i) bound += std::min(share * tail[i], some_power_[i]);
-      const Promise promise = promise_of({grid, r, us, estimate(bound / some_power_sum_, r)}, request_);
+      const Promise promise = promise_of({grid, r, 0, us, estimate(bound / some_power_sum_, r)}, request_);
       if (!best || promise < *best) best = promise;
     }
     return best;
@@ -361,6 +370,62 @@ class Lister {
     return crowding;
   }
 
+  std::int64_t row_bytes() const { return support_.shape[1] * request_.bus.element_bytes; }
+
+  /// What delays in few rows leave depends above all on the rows that are read, and on the samples in each of
+  /// them. It is bounded by that of regular grids with so many rows and columns.
+  void bound_rows() {
+    const Shape& shape = support_.shape;
+    const std::int64_t most_rows = 3 * request_.bus.most_bytes / (2 * row_bytes());
+    std::vector<Folding::Grid> grids;
+    for (const std::int64_t rows : smooth_divisors(shape[0], most_rows)) {
+      for (const std::int64_t columns : smooth_divisors(shape[1], shape[1])) {
+        const std::int64_t samples = rows * columns;
+        if (samples >= static_cast<std::int64_t>(support_.members.size()) && samples <= 3 * most_ / 2)
+          grids.push_back({rows, columns, 1});
+      }
+    }
+    folding_.prepare(grids, request_.pool);
+    regular_.resize(grids.size());
+    cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
+      Bounds bounds(look_at(grids[g], scratch_[static_cast<std::size_t>(thread)]), own_power_);
+      regular_[g] = {std::log(static_cast<double>(grids[g][0])), std::log(static_cast<double>(grids[g][1])),
+                     std::log(std::max(bounds.next(), 1e-300))};
+    });
+  }
+
+  /// The bound for so many rows and samples in each, by the nearest regular grids in every direction.
+  double regular_bound(double rows, double in_a_row) const {
+    const double x = std::log(rows), y = std::log(in_a_row);
+    double sum = 0, weights = 0;
+    for (const Regular& grid : regular_) {
+      const double distance = (grid.rows - x) * (grid.rows - x) + (grid.columns - y) * (grid.columns - y);
+      const double weight = 1 / (1e-6 + distance * distance * distance);
+      sum += weight * (grid.bound + grid.rows - x + grid.columns - y);
+      weights += weight;
+    }
+    return weights > 0 ? std::exp(sum / weights) : power_;
+  }
+
+  /// The candidates of one grid and number of delays on a bus, one for each number of sets of rows.
+  void add_by_rows(const std::array<std::int64_t, 3>& grid, std::int64_t delays,
+                   std::vector<CombCandidate>& candidates) const {
+    const std::int64_t in_a_row = support_.shape[1] / grid[1];
+    const std::int64_t most = std::min({kMostRowSets, delays, support_.shape[0] / grid[0]});
+    for (std::int64_t sets = (delays + in_a_row - 1) / in_a_row; sets <= most; ++sets) {
+      const std::int64_t bytes = sets * grid[0] * row_bytes();
+      if (bytes > request_.bus.most_bytes) break;
+      const double us = predict_us(support_, request_, grid[0] * grid[1], delays, false, bytes);
+      if (us > request_.limit_us) break;
+      const double bound = regular_bound(static_cast<double>(sets * grid[0]),
+                                         static_cast<double>(delays * grid[1]) / static_cast<double>(sets));
+      // Rows that take turns with their columns tell more aliases apart than a regular grid of them.
+      constexpr double kStaggered[kMostRowSets] = {1, 0.9, 0.85, 0.72, 0.72, 0.72};
+      candidates.push_back(
+          {grid, delays, sets, us, kStaggered[sets - 1] * std::sqrt(bound / std::max(power_, 1e-300))});
+    }
+  }
+
   void add_grid(const std::array<std::int64_t, 3>& grid, std::vector<CombCandidate>& candidates,
                 std::size_t thread = 0) {
     const Crowding& crowding = look_at(grid, scratch_[thread]);
@@ -376,9 +441,13 @@ class Lister {
       const double bound = least_squares_ ? 0 : bounds.next();
       if (r < first || (r - first) % step_ != 0) continue;
       if (least_squares_ && r > first + 2 * step_) break;
+      if (by_rows_) {
+        add_by_rows(grid, r, candidates);
+        continue;
+      }
       const double us = predict_us(support_, request_, buckets, r);
       if (us > request_.limit_us) break;
-      candidates.push_back({grid, r, us, estimate(bound / std::max(power_, 1e-300), r)});
+      candidates.push_back({grid, r, 0, us, estimate(bound / std::max(power_, 1e-300), r)});
     }
   }
 
@@ -387,6 +456,7 @@ class Lister {
   const SpectralPrior& prior_;
   const CombRequest& request_;
   bool least_squares_;
+  bool by_rows_;           ///< rows of images cross a bus
   std::int64_t step_;      ///< delays come in pairs for real signals
   std::int64_t most_ = 0;  ///< buckets
   double power_ = 0;
@@ -398,6 +468,10 @@ class Lister {
   double some_power_sum_ = 1e-300;
   double resolution_ = 0;            ///< see find_resolution()
   std::vector<Scratch> scratch_{1};  ///< per thread
+  struct Regular {
+    double rows, columns, bound;  ///< logarithms; the bound is of Σ E|error|²
+  };
+  std::vector<Regular> regular_;  ///< grids of whole rows
 };
 
 }  // namespace
@@ -407,16 +481,20 @@ std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequ
 }
 
 Promise promise_of(const CombCandidate& candidate, const CombRequest& request) {
+  const bool bounded = candidate.row_sets > 0;  // the proxy is no estimate
   if (request.accuracy > 0) {
-    const bool over = candidate.proxy > kEstimateMargin * request.accuracy;
+    const bool over = candidate.proxy > (bounded ? kBoundMargin : kEstimateMargin) * request.accuracy;
     return {over, over ? candidate.proxy : candidate.us, candidate.proxy};
   }
-  return {false, weigh(candidate.proxy, candidate.us), candidate.proxy};
+  const double time = weigh(1, candidate.us, request);
+  const bool sure = !bounded || request.effort == PlanEffort::quick;
+  return {false, candidate.proxy * (sure ? time : std::sqrt(time)), candidate.proxy};
 }
 
 double predict_us(const SupportSet& support, const CombRequest& request, std::int64_t buckets,
-                  std::int64_t delays, bool clustered) {
+                  std::int64_t delays, bool clustered, std::int64_t bus_bytes) {
   CombCost cost{};
+  cost.bus_bytes = bus_bytes;
   cost.points = support.shape.points();
   cost.buckets = buckets;
   cost.delays = delays;

@@ -16,6 +16,9 @@ namespace sfft::detail {
 struct CombCandidate {
   std::array<std::int64_t, 3> buckets;
   std::int64_t delays;
+  /// Of an image on the bus: rows that the delays begin in, below a stride; row_sets·buckets[0] rows hold all
+  /// samples. 0: any number.
+  std::int64_t row_sets;
   double us;     ///< predicted time
   double proxy;  ///< an estimate of the relative error, without phases; 0 for least squares
 };
@@ -28,9 +31,10 @@ struct Promise {
 };
 Promise promise_of(const CombCandidate& candidate, const CombRequest& request);
 
-/// Error and time in one number: a plan that is twice as fast may have an error a fifth larger.
-inline double weigh(double error, double us) {
-  return error * std::sqrt(std::sqrt(us));
+/// Error and time in one number: by default a plan that is twice as fast may have an error a fifth larger.
+inline double weigh(double error, double us, const CombRequest& request) {
+  const bool usual = request.time_weight == 0.25;
+  return error * (usual ? std::sqrt(std::sqrt(us)) : std::pow(us, request.time_weight));
 }
 
 /// Least squares takes the cheapest candidate that works, and tries no more than these.
@@ -43,6 +47,6 @@ std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequ
 
 /// Predicted time on the request's backend; `clustered` delays share cache lines.
 double predict_us(const SupportSet& support, const CombRequest& request, std::int64_t buckets,
-                  std::int64_t delays, bool clustered = false);
+                  std::int64_t delays, bool clustered = false, std::int64_t bus_bytes = 0);
 
 }  // namespace sfft::detail

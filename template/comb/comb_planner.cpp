@@ -128,10 +128,22 @@ class Planner {
     keys.reserve(candidates_.size());
     for (std::size_t i = 0; i < candidates_.size(); ++i)
       keys.emplace_back(promise_of(candidates_[i], request_), i);
-    const std::size_t count = std::min(effort.looks, keys.size());
-    std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
     std::vector<CombCandidate> promising;
-    for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].second]);
+    if (candidates_.empty() || candidates_[0].row_sets == 0) {
+      const std::size_t count = std::min(effort.looks, keys.size());
+      std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
+      for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].second]);
+    } else {
+      // Bounds tell candidates with as many rows hardly apart: only some of these.
+      std::sort(keys.begin(), keys.end());
+      std::map<std::int64_t, std::size_t> of_rows;
+      for (const auto& [promise, at] : keys) {
+        const CombCandidate& candidate = candidates_[at];
+        if (promising.size() == effort.looks) break;
+        if (of_rows[candidate.row_sets * candidate.buckets[0]]++ < (effort.looks + 3) / 4)
+          promising.push_back(candidate);
+      }
+    }
     candidates_ = std::move(promising);
   }
 
@@ -159,6 +171,7 @@ class Planner {
         if (candidates_[i].buckets != grids[g]) continue;
         looks[i] = search_delays(*model, support_.shape,
                                  {.count = candidates_[i].delays,
+                                  .row_sets = candidates_[i].row_sets,
                                   .mirrored = effort.mirrored,
                                   .draws = effort.look_draws,
                                   .sweeps = 0,
@@ -181,7 +194,7 @@ class Planner {
     const double bar =
         good_enough ? std::max(request_.accuracy, least) : std::numeric_limits<double>::infinity();
     const auto cost = [&](double error, double us) {
-      if (!good_enough) return weigh(error, us);
+      if (!good_enough) return weigh(error, us, request_);
       return error <= bar ? us : std::numeric_limits<double>::max() * std::min(1.0, error);
     };
     std::stable_sort(looked.begin(), looked.end(), [&](const Looked& a, const Looked& b) {
@@ -207,6 +220,7 @@ class Planner {
         if (i > 0 && looked[i].error > bar) continue;
         finalists[i] = search_delays(*models.at(looked[i].candidate.buckets), support_.shape,
                                      {.count = looked[i].candidate.delays,
+                                      .row_sets = looked[i].candidate.row_sets,
                                       .draws = effort.draws,
                                       .sweeps = effort.sweeps,
                                       .groups = 32,
