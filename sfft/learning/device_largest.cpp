@@ -19,6 +19,9 @@ namespace {
 /// Results of more bytes go to pageable memory: so much page-locked memory takes longer to make than to copy.
 constexpr std::size_t kMostLocked = std::size_t{4} << 20;
 
+/// Of more points, too many may agree in the first digits by chance.
+constexpr std::int64_t kMostListed = std::int64_t{1} << 21;
+
 /// Host memory that copies go through.
 class HostBlock {
  public:
@@ -93,11 +96,19 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
                    : copy_to_device(copy, samples, frame_bytes, stream);
     samples = copy;
   }
+  select.prepare(memory.data() + select_at, host.data(), stream);
   fft.enqueue(samples, static_cast<Element>(frame.type), spectrum, power, 1, memory.data() + fft_at, stream);
   step_done("learn: queue the FFT");
-  select.enqueue(spectrum, power, memory.data() + select_at, host.data(), stream);
+  using Digits = SelectLargest::Digits;
+  const Digits digits = extents.points() <= kMostListed ? Digits::few : Digits::all;
+  select.enqueue(spectrum, power, memory.data() + select_at, host.data(), digits, stream);
   step_done("learn: queue the selection");
   synchronize(stream);
+  if (!select.settled(host.data())) {  // many powers are equal, or nearly
+    select.prepare(memory.data() + select_at, host.data(), stream);
+    select.enqueue(spectrum, power, memory.data() + select_at, host.data(), Digits::all, stream);
+    synchronize(stream);
+  }
   waiting.done();
   step_done("learn: wait");
   return select.results(host.data());

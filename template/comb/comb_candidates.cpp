@@ -290,7 +290,7 @@ class Lister {
   }
 
   std::int64_t most_delays(std::int64_t buckets) const {
-    const bool few = request_.effort == PlanEffort::quick && !least_squares_;
+    const bool few = request_.effort == PlanEffort::quick && !least_squares_ && !by_rows_;
     return std::min(
         {few ? kQuickDelays : CombModel::kMaxDelays, support_.shape.points() / buckets, most_ / buckets});
   }

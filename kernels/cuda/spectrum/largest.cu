@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Radix selection, a kernel per digit. Instead of waiting for the host to choose a digit from the histogram
 // of the pass before, every block of the next kernel chooses it for itself: no block writes what another one
-// of the same launch reads. Two more kernels count and take the chosen elements, chunk by chunk, so that they
-// come out in ascending order.
+// of the same launch reads. Where few keys agree with the k-th largest in the first two digits, those are
+// listed instead of counting further ones, and every block ranks the list for itself. Two more kernels count
+// and take the chosen elements, chunk by chunk, so that they come out in ascending order.
 #include "kernels/cuda/spectrum/largest.hpp"
 
 #include <algorithm>
@@ -22,6 +23,10 @@ using Bits = unsigned long long;
 /// Digits of the 63 bits below the sign, from the top: three of 11 bits, the first of which is the exponent,
 /// and three of 10.
 constexpr int kPasses = 6;
+/// Digits after which keys may be listed, and how many are listed at most.
+constexpr int kFewPasses = 2, kListed = 512;
+/// Header::chosen where they were more.
+constexpr std::int64_t kUnsettled = -1;
 constexpr int kBins = 1 << 11;
 constexpr int kWarps = kThreads / 32;
 constexpr int kBinsPerThread = kBins / kThreads;
@@ -30,7 +35,7 @@ constexpr int kBinsPerThread = kBins / kThreads;
 struct Level {
   Bits prefix;        ///< its upper digits, the others 0
   std::int64_t rank;  ///< its rank among the keys with these digits, from 1
-  /// All keys with these digits are chosen: no further digit matters.
+  /// 1: all keys with these digits are chosen, no further digit matters. −1: unsettled.
   int resolved;
 };
 
@@ -46,6 +51,8 @@ struct Header {
 
 struct Memory {
   Bits* bins;  // kPasses × kBins
+  unsigned* listed;
+  Bits* list;  // kListed
   Header* header;
   double2* values;
   double* sums;
@@ -64,6 +71,7 @@ struct Arguments {
   std::int64_t points, k;
   std::int64_t chunk;  ///< elements of a chunk, a multiple of kThreads
   int pass;            ///< kPasses: after the last
+  bool few;            ///< keys are listed after kFewPasses
 };
 
 /// NaN, whatever its sign, has the largest key.
@@ -163,6 +171,48 @@ __global__ void __launch_bounds__(kThreads) count_digits_kernel(const __grid_con
   }
 }
 
+/// Lists the keys that agree with the k-th largest in the digits counted so far.
+__global__ void __launch_bounds__(kThreads) list_keys_kernel(const __grid_constant__ Arguments a) {
+  const Level level = level_before(a);
+  keep_level(a, level);
+  if (level.resolved != 0) return;
+  const int low = lowest_bit(a.pass - 1);
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < a.points;
+       i += step) {
+    const double power = a.power[i];
+    const Bits key = key_of(power);
+    if (power < 0 || (key ^ level.prefix) >> low != 0) continue;
+    const unsigned slot = atomicAdd(a.memory.listed, 1U);
+    if (slot >= kListed) return;  // one too many is enough to know
+    a.memory.list[slot] = key;
+  }
+}
+
+/// The level of the k-th largest key from those that were listed. For all threads of a block.
+__device__ Level level_from_list(const Arguments& a) {
+  const Level before = a.memory.levels[kFewPasses];
+  if (before.resolved != 0) return before;
+  const unsigned count = *a.memory.listed;
+  if (count > kListed) return {0, 0, -1};
+  __shared__ Level found;
+  for (unsigned i = threadIdx.x; i < count; i += kThreads) {
+    const Bits key = a.memory.list[i];
+    std::int64_t larger = 0, equal = 0;
+    bool first = true;  // of equal keys
+    for (unsigned j = 0; j < count; ++j) {
+      const Bits other = a.memory.list[j];
+      larger += other > key ? 1 : 0;
+      equal += other == key ? 1 : 0;
+      first = first && !(j < i && other == key);
+    }
+    const std::int64_t rank = before.rank - larger;
+    if (first && rank >= 1 && rank <= equal) found = {key, rank, rank == equal ? 1 : 0};
+  }
+  __syncthreads();
+  return found;
+}
+
 enum class Place { outside, tie, above };
 
 /// Where a power is; of the ties the first `rank` are chosen.
@@ -179,8 +229,9 @@ __device__ std::int64_t chunk_end(const Arguments& a, std::int64_t begin) {
 
 /// Block b counts chunk b.
 __global__ void __launch_bounds__(kThreads) count_chosen_kernel(const __grid_constant__ Arguments a) {
-  const Level level = level_before(a);
+  const Level level = a.few ? level_from_list(a) : level_before(a);
   keep_level(a, level);
+  if (level.resolved < 0) return;
   const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * a.chunk;
   const std::int64_t end = chunk_end(a, begin);
   Counts mine{0, 0};
@@ -197,6 +248,10 @@ __global__ void __launch_bounds__(kThreads) count_chosen_kernel(const __grid_con
 /// Block b takes what is chosen of chunk b.
 __global__ void __launch_bounds__(kThreads) take_chosen_kernel(const __grid_constant__ Arguments a) {
   const Level level = a.memory.levels[kPasses];
+  if (level.resolved < 0) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.memory.header->chosen = kUnsettled;
+    return;
+  }
   Counts before{0, 0};
   for (std::int64_t c = threadIdx.x; c < blockIdx.x; c += kThreads) {
     before.above += a.memory.counts[c].above;
@@ -283,13 +338,15 @@ struct ResultPlaces {
 };
 static_assert(sizeof(Header) % sizeof(double2) == 0, "values are loaded whole");
 
-/// The workspace begins with what has to be zero: the histograms and the header.
+/// The workspace begins with what has to be zero: the histograms, the number of listed keys and the header.
 struct WorkspacePlaces {
-  std::size_t bins, results, levels, counts, first_chunk, partial, bytes;
+  std::size_t bins, listed, results, list, levels, counts, first_chunk, partial, bytes;
   WorkspacePlaces(const SpectrumExtents& extents, const CellSums& sums, std::size_t result_bytes) {
     Places places;
     bins = places.add<Bits>(kPasses * kBins);
+    listed = places.add<unsigned>(1);
     results = places.add(result_bytes);
+    list = places.add<Bits>(kListed);
     levels = places.add<Level>(kPasses + 1);
     counts = places.add<Counts>(chunk_count(extents.points()));
     first_chunk = places.add<std::int64_t>(sums.cells() + 1);
@@ -322,13 +379,23 @@ SelectLargest::SelectLargest(const SpectrumExtents& extents, std::int64_t k)
       result_bytes_(ResultPlaces(k, sums_.cells()).bytes),
       workspace_bytes_(WorkspacePlaces(extents, sums_, result_bytes_).bytes) {}
 
+void SelectLargest::prepare(std::byte* workspace, std::byte* host, Stream stream) const {
+  const WorkspacePlaces at(extents_, sums_, result_bytes_);
+  const std::size_t table_bytes = sums_.first_chunk().size() * sizeof(std::int64_t);
+  std::memcpy(host, sums_.first_chunk().data(), table_bytes);
+  copy_to_device(workspace + at.first_chunk, host, table_bytes, stream);
+  clear(workspace, at.results + sizeof(Header), stream);
+}
+
 void SelectLargest::enqueue(const std::complex<double>* spectrum, double* power, std::byte* workspace,
-                            std::byte* host, Stream stream) const {
+                            std::byte* host, Digits digits, Stream stream) const {
   const WorkspacePlaces at(extents_, sums_, result_bytes_);
   const ResultPlaces in(k_, sums_.cells());
   std::byte* results = workspace + at.results;
   Arguments a{};
   a.memory.bins = reinterpret_cast<Bits*>(workspace + at.bins);
+  a.memory.listed = reinterpret_cast<unsigned*>(workspace + at.listed);
+  a.memory.list = reinterpret_cast<Bits*>(workspace + at.list);
   a.memory.header = reinterpret_cast<Header*>(results);
   a.memory.sums = reinterpret_cast<double*>(results + in.sums);
   a.memory.indices = reinterpret_cast<std::int64_t*>(results + in.indices);
@@ -343,21 +410,26 @@ void SelectLargest::enqueue(const std::complex<double>* spectrum, double* power,
   a.points = extents_.points();
   a.k = k_;
   a.chunk = chunk_elements(a.points);
+  a.few = digits == Digits::few;
 
-  const std::size_t table_bytes = sums_.first_chunk().size() * sizeof(std::int64_t);
-  std::memcpy(host, sums_.first_chunk().data(), table_bytes);
-  copy_to_device(a.memory.first_chunk, host, table_bytes, stream);
-  clear(workspace, at.results + sizeof(Header), stream);
   LaunchShape shape;
   shape.threads = kThreads;
   shape.blocks = std::clamp<std::int64_t>((a.points + kBlockElements - 1) / kBlockElements, 1, kMostBlocks);
-  for (a.pass = 0; a.pass < kPasses; ++a.pass)
+  for (a.pass = 0; a.pass < (a.few ? kFewPasses : kPasses); ++a.pass)
     launch(count_digits_kernel, shape, a, stream, "counting the digits of powers");
+  if (a.few) launch(list_keys_kernel, shape, a, stream, "listing powers of equal digits");
+  a.pass = kPasses;
   shape.blocks = chunk_count(a.points);
   launch(count_chosen_kernel, shape, a, stream, "counting the largest powers");
   launch(take_chosen_kernel, shape, a, stream, "taking the largest powers");
   sums_.enqueue(power, power, a.memory.first_chunk, a.memory.partial, a.memory.sums, stream);
   copy_to_host(host + upload_bytes_, results, result_bytes_, stream);
+}
+
+bool SelectLargest::settled(const std::byte* host) const {
+  Header header;
+  std::memcpy(&header, host + upload_bytes_, sizeof header);
+  return header.chosen != kUnsettled;
 }
 
 LargestOfSpectrum SelectLargest::results(const std::byte* host) const {

@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "kernels/cuda/spectrum/cell_sums.hpp"
 #include "kernels/cuda/spectrum/largest.hpp"
@@ -174,9 +176,28 @@ void check_largest(const SpectrumExtents& extents, const Shape& shape, std::vect
     const SelectLargest select(extents, k);
     const DeviceBuffer workspace(select.workspace_bytes());
     std::vector<std::byte> host(select.host_bytes());
-    select.enqueue(device_spectrum.as<std::complex<double>>(), device_power.as<double>(), workspace.data(),
-                   host.data(), nullptr);
-    synchronize(nullptr);
+    const auto choose = [&](SelectLargest::Digits digits) {
+      select.prepare(workspace.data(), host.data(), nullptr);
+      select.enqueue(device_spectrum.as<std::complex<double>>(), device_power.as<double>(), workspace.data(),
+                     host.data(), digits, nullptr);
+      synchronize(nullptr);
+      return select.settled(host.data());
+    };
+    const auto first_digits = [&](std::int64_t i) {
+      return std::bit_cast<std::uint64_t>(power[static_cast<std::size_t>(i)]) >> 41;
+    };
+    const std::uint64_t digits = first_digits(order[static_cast<std::size_t>(k - 1)]);
+    const auto alike =
+        std::count_if(order.begin(), order.end(), [&](std::int64_t i) { return first_digits(i) == digits; });
+    // Few digits choose where few powers are alike, or leave all powers as they were.
+    if (!choose(SelectLargest::Digits::few)) {
+      EXPECT_GT(alike, 512);
+      std::vector<double> after(power.size());
+      copy_to_host(after.data(), device_power.data(), device_power.bytes(), nullptr);
+      synchronize(nullptr);
+      ASSERT_EQ(after, power);
+      ASSERT_TRUE(choose(SelectLargest::Digits::all));
+    }
     const LargestOfSpectrum result = select.results(host.data());
 
     std::vector<std::int64_t> expected(order.begin(), order.begin() + k);
@@ -245,13 +266,17 @@ TEST_F(SelectGpu, NotANumberAndInfinityAreTheLargest) {
   power[1500] = std::numeric_limits<double>::infinity();
   const DeviceBuffer spectrum(power.size() * sizeof(std::complex<double>));
   clear(spectrum.data(), spectrum.bytes(), nullptr);
-  for (const std::int64_t k : {std::int64_t{3}, std::int64_t{5}, std::int64_t{3000}}) {
+  for (const auto& [k, digits] : {std::pair(std::int64_t{3}, SelectLargest::Digits::few),
+                                  std::pair(std::int64_t{3}, SelectLargest::Digits::all),
+                                  std::pair(std::int64_t{5}, SelectLargest::Digits::all),
+                                  std::pair(std::int64_t{3000}, SelectLargest::Digits::all)}) {
     const DeviceBuffer device_power = upload(power);
     const SelectLargest select(extents_of(shape, false), k);
     const DeviceBuffer workspace(select.workspace_bytes());
     std::vector<std::byte> host(select.host_bytes());
+    select.prepare(workspace.data(), host.data(), nullptr);
     select.enqueue(spectrum.as<std::complex<double>>(), device_power.as<double>(), workspace.data(),
-                   host.data(), nullptr);
+                   host.data(), digits, nullptr);
     synchronize(nullptr);
     const LargestOfSpectrum result = select.results(host.data());
     ASSERT_EQ(static_cast<std::int64_t>(result.indices.size()), k);
