@@ -3,12 +3,15 @@
 // and has frames in host memory sent through the ring.
 #include "sfft/plan/device_plan.hpp"
 
+#include <type_traits>
+
 #include "kernels/base/direct_table.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/halved_comb.hpp"
 #include "kernels/cuda/executors/direct.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "kernels/cuda/stages/luma.hpp"
+#include "kernels/cuda/stages/pack.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
@@ -192,6 +195,52 @@ std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> ta
   return std::make_unique<OwnPlan<Real>>(std::move(executor), data, options);
 }
 
+/// The transform of a frame in double, its spectrum rounded.
+class RoundedEngine final : public GpuDenseEngine<float> {
+ public:
+  RoundedEngine(std::unique_ptr<const GpuDenseEngine<double>> engine, std::int64_t points)
+      : engine_(std::move(engine)), points_(points), spectrum_(cuda::aligned(engine_->workspace_bytes())) {}
+
+  std::size_t workspace_bytes() const noexcept override {
+    return spectrum_ + static_cast<std::size_t>(points_) * sizeof(std::complex<double>);
+  }
+  bool reads(ElementType type) const noexcept override { return engine_->reads(type); }
+  bool writes_strides() const noexcept override { return engine_->writes_strides(); }
+  void forward(const void* signals, ElementType type, std::complex<float>* spectra, float scale,
+               std::byte* workspace, CUstream_st* stream) const override {
+    auto* const spectrum = reinterpret_cast<std::complex<double>*>(workspace + spectrum_);
+    engine_->forward(signals, type, spectrum, scale, workspace, stream);
+    cuda::launch_copy(cuda::copy_rows(1, points_, points_, points_), spectrum, cuda::Element::c128, spectra,
+                      cuda::Element::c64, 1, stream);
+  }
+  void inverse(const std::complex<float>*, void*, float, std::byte*, CUstream_st*) const override {
+    throw Error(ErrorCode::backend_unavailable, "this engine transforms forward only: use another one");
+  }
+  std::string name() const override { return engine_->name(); }
+
+ private:
+  std::unique_ptr<const GpuDenseEngine<double>> engine_;
+  std::int64_t points_;
+  std::size_t spectrum_;  ///< offset in the workspace
+};
+
+/// An engine that takes no time to make, where there is one for such frames.
+template <class Real>
+cuda::DenseEngines<Real> quick_engines(cuda::DenseEngines<Real> others) {
+  others.make = [make = others.make](DenseProblem frame) -> std::unique_ptr<const GpuDenseEngine<Real>> {
+    frame.forward_only = true;
+    auto engine = make_frame_engine(frame, 1);
+    if (engine == nullptr) return make(frame);
+    if constexpr (std::is_same_v<Real, double>) {
+      return engine;
+    } else {
+      return std::make_unique<const RoundedEngine>(std::move(engine), frame.spectrum_points());
+    }
+  };
+  others.name += ", or one without preparation";
+  return others;
+}
+
 }  // namespace
 
 template <class Real>
@@ -237,10 +286,12 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
   const DenseKey key = dense_key(data, options);
   std::vector<cuda::DensePick> picks;
   for (const DensePick& pick : dense_picks(data)) picks.push_back({pick.at, pick.conjugate});
+  cuda::DenseEngines<Real> engines = remembered_engines<Real>(key.problem, key.match);
+  if (options.path == Path::dense && options.effort == PlanEffort::quick && options.batch == 1)
+    engines = quick_engines<Real>(std::move(engines));
   return std::make_unique<OwnPlan<Real>>(
-      std::make_unique<cuda::DenseExecutor<Real>>(frame, remembered_engines<Real>(key.problem, key.match),
-                                                  picks, flags_of(support)),
-      data, options);
+      std::make_unique<cuda::DenseExecutor<Real>>(frame, std::move(engines), picks, flags_of(support)), data,
+      options);
 }
 
 template <class Real>
