@@ -255,7 +255,9 @@ class Designer {
     request.pool = threads_.get();
     request.effort = options_.effort;
     if (by_rows()) {
-      request.bus = {element(), std::min(frame_bytes(), kRowBytesPerCoefficient * support_.k * element())};
+      const std::int64_t in_rows =
+          std::max(kInRowsPerCoefficient * support_.k, data_.shape.points() / kInRowsDivisor);
+      request.bus = {element(), std::min(frame_bytes(), in_rows * element())};
       // Such plans read so many samples that they can afford to err more for less time.
       request.time_weight = 1;
       const int multiprocessors = device_traits(options_.device).multiprocessors;
