@@ -51,6 +51,10 @@ struct PlanOptions {
   /// faster. enqueue() needs cuda.
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend, numbered as by the driver
+  /// Several GPUs, which share the frames of each execute() call, so that `batch` counts those of all of
+  /// them. Not empty: the backend is cuda, and `device` does not count. The search looks at the first.
+  /// enqueue() runs on the first, too. A GPU may be named several times, which is for tests.
+  std::vector<int> devices{};
   /// Usual number of frames per execute() or enqueue() call: GPU plans for many frames give each its own part
   /// of the GPU, plans for one spread it over several multiprocessors. Workspaces are sized for this number.
   int batch = 1;

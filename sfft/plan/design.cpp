@@ -27,7 +27,10 @@ void check(const Template& tmpl, const PlanOptions& options) {
     invalid(fmt::format("compiled_for = {}, but the template is for {} signals",
                         to_string(*options.compiled_for), tmpl.is_real() ? "real" : "complex"));
   }
-  if (options.backend == Backend::cuda) static_cast<void>(device_traits(options.device));
+  if (!options.devices.empty() && options.backend == Backend::cpu)
+    invalid("devices are GPUs, and the backend is the CPU: leave one of them out");
+  if (options.backend == Backend::cuda && options.devices.empty())
+    static_cast<void>(device_traits(options.device));
 }
 
 /// Microseconds per frame from host frame to host spectrum by way of a GPU, without the transform itself:
@@ -79,6 +82,13 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options) {
   check(tmpl, options);
+  if (!options.devices.empty()) {
+    check_devices(options.devices);
+    PlanOptions named = options;
+    named.backend = Backend::cuda;
+    named.device = options.devices[0];
+    return Designer<Real>(tmpl, named).design();
+  }
   if (options.backend == Backend::automatic) return choose_backend<Real>(tmpl, options);
   return Designer<Real>(tmpl, options).design();
 }

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/executors/comb_executor.hpp"
 #include "kernels/cpu/executors/direct_executor.hpp"
 #include "kernels/cpu/executors/flat_executor.hpp"
@@ -20,6 +21,7 @@
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/plan/sample_budget.hpp"
+#include "sfft/plan/shared_device_plan.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
@@ -65,6 +67,7 @@ class Designer {
       info.predicted_dense_us = std::max(info.predicted_dense_us, predict_bus_us(frame_bytes()));
     prior_ = make_prior(data_, support_, info.reference);
     const PlanKey key = plan_key<Real>(options_, info.reference);
+    step_done("plan: threads, support, prior");
     if (!use_kept(key)) choose();
     design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
@@ -75,6 +78,7 @@ class Designer {
       if (info.rejected.size() < 16)
         info.rejected.push_back({std::move(other.description), std::move(other.reason)});
     }
+    step_done("plan: executor");
     info.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return design_;
   }
@@ -349,11 +353,14 @@ class Designer {
     info.predicted_error = comb_->predicted_error;
     info.noise_gain = comb_->noise_gain;
     info.reason = std::move(reason);
+    step_done("plan: rest of the search");
     use_witness(
         {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
+    step_done("plan: witness, errors");
     if (on_device_)
-      return set_device(
-          make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, options_));
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, own);
+      }));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
   }
@@ -370,7 +377,9 @@ class Designer {
     info.reason = std::move(reason);
     use_witness({flat_->noise_gain, {}, {}, 1});
     if (on_device_)
-      return set_device(make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, options_));
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, own);
+      }));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
   }
@@ -381,7 +390,10 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = us;
     info.reason = std::move(reason);
-    if (on_device_) return set_device(make_direct_device_plan<Real>(support_, data_, options_));
+    if (on_device_)
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_direct_device_plan<Real>(support_, data_, own);
+      }));
     info.engine = "sum";
     auto executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
     design_->errors = make_error_table(support_, {executor->rounding_power(), {}, {}, 0});
@@ -394,7 +406,10 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = info.predicted_dense_us;
     info.reason = std::move(reason);
-    if (on_device_) return set_device(make_dense_device_plan<Real>(support_, data_, options_));
+    if (on_device_)
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_dense_device_plan<Real>(support_, data_, own);
+      }));
     auto executor = std::make_unique<DenseExecutor<Real>>(data_, design_->threads);
     info.engine = executor->plan().engine_name();
     design_->executor = std::move(executor);

@@ -41,97 +41,104 @@ inline float truncated_sum(double sum, double largest) {
   return std::fabs(static_cast<double>(rounded)) > std::fabs(cut) ? std::nextafterf(rounded, 0.0f) : rounded;
 }
 
-using WarpMatrix = std::array<tensor::LaneMatrix, 32>;
+template <int kProducts>
+using WarpMatrix = std::array<tensor::LaneMatrix<kProducts>, 32>;
+using WarpOperand = std::array<tensor::LaneOperand, 32>;
 
-/// A matrix of 32×32 parts, as mma.m16n8k16 reads it from the lanes' registers: entry [half][k][tile][n].
-class EmulatedMatrix {
- public:
-  explicit EmulatedMatrix(const WarpMatrix& lanes) {
-    for (int half = 0; half < 2; ++half) {
-      for (int tile = 0; tile < 4; ++tile) {
-        for (int lane = 0; lane < 32; ++lane) {
-          for (int i = 0; i < 2; ++i) {
-            const unsigned both = lanes[lane].at[half][tile][i];
-            const int k = 2 * (lane & 3) + 8 * i, n = lane >> 2;
-            at[half][k][8 * tile + n] = tensor::lower_half(both);
-            at[half][k + 1][8 * tile + n] = tensor::upper_half(both);
-          }
+/// A matrix of 16×16 parts, as mma.m16n8k16 reads it from the lanes' registers: entry [k][s][n].
+struct EmulatedMatrix {
+  template <int kProducts>
+  EmulatedMatrix(const WarpMatrix<kProducts>& lanes, int a) {
+    for (int s = 0; s < 2; ++s) {
+      for (int lane = 0; lane < 32; ++lane) {
+        for (int i = 0; i < 2; ++i) {
+          const unsigned both = lanes[lane].at[a][s][i];
+          const int k = 2 * (lane & 3) + 8 * i, n = lane >> 2;
+          at[k][8 * s + n] = tensor::lower_half(both);
+          at[k + 1][8 * s + n] = tensor::upper_half(both);
         }
       }
     }
   }
-  double at[2][16][32];
+  double at[16][16];
 };
 
-/// One warp's products: the sums of 16 columns by 32 parts.
+/// One warp's products: the sums of 16 columns by 16 parts.
 class EmulatedSums {
  public:
-  /// sum += left·right, in two steps of 16 products each.
-  void multiply_add(const std::array<tensor::LaneOperand, 32>& left, bool low, const EmulatedMatrix& right) {
-    for (int half = 0; half < 2; ++half) {
-      double rows[16][16];
-      for (int lane = 0; lane < 32; ++lane) {
-        const auto& registers = low ? left[lane].lo[half] : left[lane].hi[half];
-        for (int i = 0; i < 4; ++i) {
-          const int row = (lane >> 2) + 8 * (i & 1), k = 2 * (lane & 3) + 8 * (i >> 1);
-          rows[row][k] = tensor::lower_half(registers[i]);
-          rows[row][k + 1] = tensor::upper_half(registers[i]);
+  /// sum += left·right.
+  void multiply_add(const WarpOperand& left, bool low, const EmulatedMatrix& right) {
+    double rows[16][16];
+    for (int lane = 0; lane < 32; ++lane) {
+      const auto& registers = low ? left[lane].lo : left[lane].hi;
+      for (int i = 0; i < 4; ++i) {
+        const int row = (lane >> 2) + 8 * (i & 1), k = 2 * (lane & 3) + 8 * (i >> 1);
+        rows[row][k] = tensor::lower_half(registers[i]);
+        rows[row][k + 1] = tensor::upper_half(registers[i]);
+      }
+    }
+    for (int row = 0; row < 16; ++row) {
+      double sum[16], largest[16];
+      for (int n = 0; n < 16; ++n) {
+        sum[n] = static_cast<double>(sum_[row][n]);
+        largest[n] = std::fabs(sum[n]);
+      }
+      for (int k = 0; k < 16; ++k) {
+        for (int n = 0; n < 16; ++n) {
+          const double product = rows[row][k] * right.at[k][n];
+          sum[n] += product;
+          largest[n] = std::max(largest[n], std::fabs(product));
         }
       }
-      for (int row = 0; row < 16; ++row) {
-        double sum[32], largest[32];
-        for (int n = 0; n < 32; ++n) {
-          sum[n] = static_cast<double>(sum_[row][n]);
-          largest[n] = std::fabs(sum[n]);
-        }
-        for (int k = 0; k < 16; ++k) {
-          for (int n = 0; n < 32; ++n) {
-            const double product = rows[row][k] * right.at[half][k][n];
-            sum[n] += product;
-            largest[n] = std::max(largest[n], std::fabs(product));
-          }
-        }
-        for (int n = 0; n < 32; ++n) sum_[row][n] = truncated_sum(sum[n], largest[n]);
-      }
+      for (int n = 0; n < 16; ++n) sum_[row][n] = truncated_sum(sum[n], largest[n]);
     }
   }
-  tensor::LanePoints of_lane(int lane) const {
-    tensor::LanePoints points;
-    for (int column = 0; column < 2; ++column) {
-      for (int slot = 0; slot < 4; ++slot) {
-        const float* at = sum_[(lane >> 2) + 8 * column] + 8 * slot + 2 * (lane & 3);
-        points.at[column][slot] = {at[0], at[1]};
-      }
-    }
-    return points;
+  /// What a lane has of a column, for s = 0 or 1.
+  tensor::Point of_lane(int lane, int s, int column) const {
+    const float* at = sum_[(lane >> 2) + 8 * column] + 8 * s + 2 * (lane & 3);
+    return {at[0], at[1]};
   }
 
  private:
-  float sum_[16][32] = {};
+  float sum_[16][16] = {};
 };
 
+/// Matrices of a tile's stages, high and low parts.
 struct EmulatedMatrices {
-  EmulatedMatrices(const unsigned* table, bool of16)
-      : hi(lanes(table, of16, false)), lo(lanes(table, of16, true)) {}
-  static WarpMatrix lanes(const unsigned* table, bool of16, bool low) {
-    WarpMatrix all;
-    for (int lane = 0; lane < 32; ++lane)
-      all[lane] = of16 ? tensor::matrix16_of(table, lane, low) : tensor::matrix_of(table, lane, low);
-    return all;
+  EmulatedMatrices(const unsigned* table) {
+    for (const bool low : {false, true}) {
+      WarpMatrix<tensor::kMatrices> all;
+      for (int lane = 0; lane < 32; ++lane)
+        all[lane] = tensor::matrix_of<tensor::kMatrices>(table, lane, low);
+      for (int a = 0; a < tensor::kMatrices; ++a) (low ? lo : hi).emplace_back(all, a);
+    }
   }
-  EmulatedMatrix hi, lo;
+  std::vector<EmulatedMatrix> hi, lo;
 };
 
-using WarpPoints = std::array<tensor::LanePoints, 32>;
+template <int kSlots>
+using WarpPoints = std::array<tensor::LanePoints<kSlots>, 32>;
 
-inline void emulated_transform(const EmulatedMatrices& matrix, bool exact, bool split, WarpPoints& points) {
-  std::array<tensor::LaneOperand, 32> operands;
-  for (int lane = 0; lane < 32; ++lane) operands[lane] = tensor::operand_of(points[lane]);
-  EmulatedSums sums;
-  if (split && !exact) sums.multiply_add(operands, false, matrix.lo);
-  if (split) sums.multiply_add(operands, true, matrix.hi);
-  sums.multiply_add(operands, false, matrix.hi);
-  for (int lane = 0; lane < 32; ++lane) points[lane] = sums.of_lane(lane);
+template <int kSlots>
+void emulated_transform(const EmulatedMatrices& matrices, bool exact, bool split, float sign,
+                        WarpPoints<kSlots>& points) {
+  constexpr int kProducts = kSlots / 2;
+  for (int a = 0; a < kProducts; ++a) {
+    const auto number = static_cast<std::size_t>(a * (tensor::kMatrices / kProducts));
+    WarpOperand operands;
+    for (int lane = 0; lane < 32; ++lane) operands[lane] = tensor::operand_of(points[lane], a);
+    EmulatedSums sums;
+    if (split) sums.multiply_add(operands, true, matrices.hi[number]);
+    if (split && !exact) sums.multiply_add(operands, false, matrices.lo[number]);
+    sums.multiply_add(operands, false, matrices.hi[number]);
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int column = 0; column < 2; ++column) {
+        for (int s = 0; s < 2; ++s)
+          points[lane].at[column][s * kProducts + a] = sums.of_lane(lane, s, column);
+      }
+    }
+  }
+  for (int lane = 0; lane < 32; ++lane) tensor::combine(sign, points[lane]);
 }
 
 template <class Tile>
@@ -140,91 +147,286 @@ class EmulatedBlock {
   EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
       : pass_(pass),
         base_(tensor::base_of(pass, tile, Tile::kLogLines)),
-        first_(pass.tables.first_matrix, Tile::kFirstBits == 4),
-        other_(pass.tables.matrix, true),
+        matrices_(pass.tables.matrices),
         shared_(std::size_t{1} << Tile::kBits),
-        largest_(Tile::kScales),
-        points_(Tile::kWarpTiles) {}
+        largest_(Tile::kLargest) {}
 
   void run() {
-    for (int i = 0; i < Tile::kUnits; ++i) {
-      for (int thread = 0; thread < Tile::kThreads; ++thread) {
-        const unsigned position = tensor::unit_position<Tile>(thread, i);
-        const tensor::Point* first = tensor::first_unit<Tile>(pass_, base_, thread);
-        const tensor::PointPair unit = pass_.wide
-                                           ? tensor::load_unit<Tile, true>(pass_, base_, first, thread, i)
-                                           : tensor::load_unit<Tile, false>(pass_, base_, first, thread, i);
-        *reinterpret_cast<tensor::PointPair*>(&shared_[tensor::swizzled(position)]) = unit;
-        unsigned& largest = largest_[tensor::unit_scale<Tile>(position)];
-        largest = std::max(largest, tensor::largest_bits<Tile>(unit));
+    constexpr int kTiles = 1 << Tile::log_warp_tiles(0);
+    std::vector<WarpPoints<Tile::slots(0)>> all(kTiles);
+    std::vector<std::array<tensor::LaneLargest, 32>> own(kTiles);
+    for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
+      for (int lane = 0; lane < 32; ++lane) {
+        const tensor::Seat<Tile, 0> seat = seat_of<0>(lane, warp_tile);
+        pass_.wide ? tensor::load_samples<Tile, true>(pass_, base_, seat, all[warp_tile][lane])
+                   : tensor::load_samples<Tile, false>(pass_, base_, seat, all[warp_tile][lane]);
+        own[warp_tile][lane] = tensor::own_largest<Tile>(all[warp_tile][lane]);
+      }
+      for (int bit = 0; bit < tensor::kLaneBits; ++bit) {
+        if (!Tile::same_line(bit)) continue;
+        const auto before = own[warp_tile];
+        for (int lane = 0; lane < 32; ++lane) {
+          for (int column = 0; column < 2; ++column) {
+            unsigned& most = own[warp_tile][lane].at[column];
+            most = std::max(most, before[lane ^ 1 << bit].at[column]);
+          }
+        }
+      }
+      for (int lane = 0; lane < 32; ++lane)
+        largest_[tensor::largest_place<Tile>(seat_of<0>(lane, warp_tile), 0)] = own[warp_tile][lane].at[0];
+    }
+    for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
+      for (int lane = 0; lane < 32; ++lane) {
+        if (Tile::kLogParts > 0) {
+          const unsigned most =
+              tensor::largest_of<Tile>(largest_.data(), seat_of<0>(lane, warp_tile).position);
+          own[warp_tile][lane] = {{most, most}};
+        }
+        tensor::scale_in<Tile>(own[warp_tile][lane], all[warp_tile][lane]);
+      }
+      emulated_transform(matrices_, Tile::kShort, pass_.split, pass_.sign, all[warp_tile]);
+      for (int lane = 0; lane < 32; ++lane) {
+        const auto seat = seat_of<0>(lane, warp_tile);
+        if constexpr (Tile::kLast == 0) {
+          leave(seat, own[warp_tile][lane], all[warp_tile][lane]);
+        } else {
+          send<0>(seat, all[warp_tile][lane]);
+        }
       }
     }
-    for_lanes([&](int lane, int warp_tile) {
-      const tensor::Seat<Tile, 0> seat(lane, warp_tile);
-      tensor::LanePoints& points = points_[warp_tile][lane];
-      points = tensor::load_shared<Tile, 0>(seat, shared_.data());
-      tensor::scale_in<Tile>(seat, largest_.data(), points);
-    });
-    stage<0>();
-    for (int i = 0; i < Tile::kUnits; ++i) {
-      for (int thread = 0; thread < Tile::kThreads; ++thread) {
-        pass_.wide ? tensor::store_unit<Tile, true>(pass_, base_, shared_.data(), thread, i)
-                   : tensor::store_unit<Tile, false>(pass_, base_, shared_.data(), thread, i);
+    further<1>();
+  }
+
+ private:
+  template <int kStage>
+  static tensor::Seat<Tile, kStage> seat_of(int lane, int warp_tile) {
+    const int turns = Tile::turns(kStage);
+    return {lane, warp_tile & -turns, warp_tile & (turns - 1)};
+  }
+  template <int kStage>
+  void further() {
+    if constexpr (kStage <= Tile::kLast) {
+      for (int warp_tile = 0; warp_tile < 1 << Tile::log_warp_tiles(kStage); ++warp_tile) {
+        WarpPoints<Tile::slots(kStage)> points;
+        for (int lane = 0; lane < 32; ++lane)
+          tensor::load_shared<Tile, kStage>(seat_of<kStage>(lane, warp_tile), shared_.data(), points[lane]);
+        emulated_transform(matrices_, false, pass_.split, pass_.sign, points);
+        for (int lane = 0; lane < 32; ++lane) {
+          const auto seat = seat_of<kStage>(lane, warp_tile);
+          if constexpr (kStage < Tile::kLast) {
+            send<kStage>(seat, points[lane]);
+          } else {
+            leave(seat,
+                  {{tensor::largest_of<Tile>(largest_.data(), seat.position),
+                    tensor::largest_of<Tile>(largest_.data(), seat.position | seat.column_offset(1))}},
+                  points[lane]);
+          }
+        }
+      }
+      further<kStage + 1>();
+    }
+  }
+  template <int kStage>
+  void send(const tensor::Seat<Tile, kStage>& seat, tensor::LanePoints<Tile::slots(kStage)>& points) {
+    tensor::twiddle<Tile, kStage>(
+        tensor::load_twiddles<Tile, kStage>(pass_.tables.twiddles, seat.lane, seat.warp_tile), points);
+    tensor::store_shared<Tile, kStage>(seat, points, shared_.data());
+  }
+  void leave(const tensor::LastSeat<Tile>& seat, const tensor::LaneLargest& largest,
+             tensor::LastPoints<Tile>& points) {
+    tensor::scale_out<Tile>(largest, pass_.factor, points);
+    tensor::twiddle_pass<Tile>(pass_, base_, seat, points);
+    pass_.wide ? tensor::store_results<Tile, true>(pass_, base_, seat, points)
+               : tensor::store_results<Tile, false>(pass_, base_, seat, points);
+  }
+
+  const tensor::Pass& pass_;
+  tensor::TileBase base_;
+  EmulatedMatrices matrices_;
+  std::vector<tensor::Point> shared_;
+  std::vector<unsigned> largest_;
+};
+
+/// The products of constant matrices with the points of a warp's line: results [lane][v] of operands.
+class EmulatedLineProduct {
+ public:
+  explicit EmulatedLineProduct(const unsigned* table) {
+    for (int lane = 0; lane < 32; ++lane) {
+      const tensor::LineMatrices own = tensor::line_matrices_of(table, lane);
+      for (int product = 0; product < 2; ++product) {
+        for (int i = 0; i < 4; ++i) {
+          const int row = (lane >> 2) + 8 * (i & 1), k = 2 * (lane & 3) + 8 * (i >> 1);
+          for (const bool low : {false, true}) {
+            const unsigned both = (low ? own.lo : own.hi)[product].at[i];
+            matrix_[product][low][row][k] = tensor::lower_half(both);
+            matrix_[product][low][row][k + 1] = tensor::upper_half(both);
+          }
+        }
+      }
+    }
+  }
+  void run(int product, bool split, const std::array<tensor::LineOperand, 32>& operands,
+           tensor::Point (&results)[32][2]) const {
+    float sums[16][8] = {};
+    if (split) add(matrix_[product][0], operands, true, sums);
+    if (split) add(matrix_[product][1], operands, false, sums);
+    add(matrix_[product][0], operands, false, sums);
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int v = 0; v < 2; ++v) {
+        const int column = 2 * (lane & 3) + v;
+        results[lane][v] = {sums[lane >> 2][column], sums[(lane >> 2) + 8][column]};
       }
     }
   }
 
  private:
-  template <class Use>
-  void for_lanes(const Use& use) {
-    for (int warp_tile = 0; warp_tile < Tile::kWarpTiles; ++warp_tile) {
-      for (int lane = 0; lane < 32; ++lane) use(lane, warp_tile);
+  static void add(const double (&matrix)[16][16], const std::array<tensor::LineOperand, 32>& operands,
+                  bool low, float (&sums)[16][8]) {
+    double columns[8][16];
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < 2; ++i) {
+        const unsigned both = (low ? operands[lane].lo : operands[lane].hi)[i];
+        const int k = 2 * (lane & 3) + 8 * i;
+        columns[lane >> 2][k] = tensor::lower_half(both);
+        columns[lane >> 2][k + 1] = tensor::upper_half(both);
+      }
+    }
+    for (int row = 0; row < 16; ++row) {
+      for (int column = 0; column < 8; ++column) {
+        double sum = static_cast<double>(sums[row][column]), largest = std::fabs(sum);
+        for (int k = 0; k < 16; ++k) {
+          const double product = matrix[row][k] * columns[column][k];
+          sum += product;
+          largest = std::max(largest, std::fabs(product));
+        }
+        sums[row][column] = truncated_sum(sum, largest);
+      }
     }
   }
 
-  template <int kStage>
-  void stage() {
-    for (WarpPoints& points : points_)
-      emulated_transform(kStage == 0 ? first_ : other_, kStage == 0 && Tile::kExactFirst, pass_.split,
-                         points);
-    for_lanes([&](int lane, int warp_tile) {
-      const tensor::Seat<Tile, kStage> seat(lane, warp_tile & -Tile::kTurns, warp_tile & (Tile::kTurns - 1));
-      tensor::LanePoints& points = points_[warp_tile][lane];
-      if constexpr (kStage + 1 < Tile::kStages) {
-        tensor::twiddle<Tile, kStage>(seat, pass_.tables.twiddles, points);
-        tensor::store_shared<Tile, kStage>(seat, points, shared_.data());
-      } else {
-        tensor::finish_lines<Tile>(pass_, base_, seat, largest_.data(), points);
-        tensor::store_results<Tile>(seat, points, shared_.data());
+  double matrix_[2][2][16][16];
+};
+
+template <int kLog, int kLogLines, tensor::TileKind kKind>
+class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
+  using Tile = tensor::WarpTile<kLog, kLogLines, kKind>;
+  using Line = tensor::LinePoints<Tile::kSlots>;
+
+ public:
+  EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
+      : pass_(pass),
+        base_(tensor::base_of(pass, tile, kLogLines)),
+        product_(pass.tables.matrices),
+        shared_(std::size_t{1} << Tile::kBits) {}
+
+  void run() {
+    for (unsigned position = 0; position < 1u << Tile::kBits; ++position) {
+      shared_[tensor::swizzled<Tile>(position)] =
+          tensor::has_line<Tile>(base_, position)
+              ? pass_.from[base_.from + tensor::place_of<Tile>(pass_, position)]
+              : tensor::Point{0, 0};
+    }
+    for (unsigned line = 0; line < 1u << kLogLines; line += Tile::kTogether) {
+      std::vector<std::array<Line, 32>> lines(Tile::kTogether);
+      for (int lane = 0; lane < 32; ++lane) {
+        Line own[Tile::kTogether];
+        tensor::load_lines<Tile>(shared_.data(), line, lane, own);
+        for (int i = 0; i < Tile::kTogether; ++i) lines[i][lane] = own[i];
       }
-    });
-    if constexpr (kStage + 1 < Tile::kStages) {
-      for_lanes([&](int lane, int warp_tile) {
-        points_[warp_tile][lane] = tensor::load_shared<Tile, kStage + 1>(
-            tensor::Seat<Tile, kStage + 1>(lane, warp_tile), shared_.data());
-      });
-      stage<kStage + 1>();
+      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base_.first_line + line + i);
+      for (int lane = 0; lane < 32; ++lane) {
+        Line own[Tile::kTogether];
+        for (int i = 0; i < Tile::kTogether; ++i) own[i] = lines[i][lane];
+        tensor::store_lines<Tile>(own, line, lane, shared_.data());
+      }
+    }
+    for (int thread = 0; thread < Tile::kThreads; ++thread) {
+      pass_.wide ? tensor::carry_out<Tile, true>(pass_, base_, shared_.data(), thread)
+                 : tensor::carry_out<Tile, false>(pass_, base_, shared_.data(), thread);
+    }
+  }
+
+ private:
+  static void join(tensor::Point& a, tensor::Point& b) {
+    const tensor::Point first = a;
+    a = tensor::sum(first, b);
+    b = tensor::difference(first, b);
+  }
+
+  void transform(std::array<Line, 32>& line, unsigned number) const {
+    constexpr int kProducts = Tile::kProducts, kInner = Tile::kInner, kOuter = Tile::kOuter;
+    unsigned largest = 0;
+    for (const Line& own : line) largest = std::max(largest, tensor::largest_bits<Tile>(own.at));
+    for (Line& own : line) tensor::scale_all(own.at, tensor::entry_scale(largest));
+    std::array<Line, 32> results;
+    for (int j = 0; j < Tile::kRadix; ++j) {
+      tensor::Point between[2][kProducts][32][2];  // [q][h][lane][v]
+      std::array<tensor::LineOperand, 32> operands;
+      for (int q = 0; q < 2; ++q) {
+        for (int a = 0; a < kProducts; ++a) {
+          const int slot = j | (q | a << 1) << kOuter;
+          for (int lane = 0; lane < 32; ++lane)
+            operands[lane] =
+                tensor::line_operand_of(line[lane].at[slot], line[lane].at[slot | 2 * kProducts << kOuter]);
+          product_.run(a, pass_.split, operands, between[q][a]);
+        }
+        for (int lane = 0; lane < 32; ++lane) {
+          const tensor::InnerTwiddles<Tile> inner =
+              tensor::inner_twiddles_of<Tile>(pass_.tables.twiddles, lane);
+          for (int v = 0; v < 2; ++v) {
+            if (kProducts == 2) join(between[q][0][lane][v], between[q][kProducts - 1][lane][v]);
+            for (int h = 0; h < kProducts; ++h) {
+              const tensor::PointPair& factors = inner.at[q * kProducts + h];
+              between[q][h][lane][v] =
+                  tensor::times(between[q][h][lane][v], v == 0 ? factors.first : factors.second);
+            }
+          }
+        }
+      }
+      for (int h = 0; h < kProducts; ++h) {
+        tensor::Point both[2][32][2];
+        for (int q = 0; q < 2; ++q) {
+          for (int lane = 0; lane < 32; ++lane)
+            operands[lane] = tensor::line_operand_of(between[q][h][lane][0], between[q][h][lane][1]);
+          product_.run(q, pass_.split, operands, both[q]);
+        }
+        for (int lane = 0; lane < 32; ++lane) {
+          for (int v = 0; v < 2; ++v) {
+            join(both[0][lane][v], both[1][lane][v]);
+            results[lane].at[j * kInner + 2 * h + v] = both[0][lane][v];
+            results[lane].at[j * kInner + 2 * (kProducts + h) + v] = both[1][lane][v];
+          }
+        }
+      }
+    }
+    line = results;
+    for (int lane = 0; lane < 32; ++lane) {
+      tensor::join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane, pass_.sign, line[lane]);
+      tensor::scale_all(line[lane].at,
+                        tensor::scale_of(Tile::kFirst - tensor::scale_exponent(largest), pass_.factor));
+      if (!Tile::kColumns || pass_.log_order == 0) continue;
+      const tensor::Point own = tensor::pass_factor_of_lane<Tile>(pass_, number, lane);
+      for (int slot = 0; slot < Tile::kSlots; ++slot) {
+        const tensor::Point step = tensor::pass_factor_of_slot<Tile>(pass_, number, slot);
+        line[lane].at[slot] = tensor::times(line[lane].at[slot], slot == 0 ? own : tensor::times(own, step));
+      }
     }
   }
 
   const tensor::Pass& pass_;
   tensor::TileBase base_;
-  EmulatedMatrices first_, other_;
+  EmulatedLineProduct product_;
   std::vector<tensor::Point> shared_;
-  std::vector<unsigned> largest_;
-  std::vector<WarpPoints> points_;
 };
 
 /// Tables of a tile and a direction, on the host.
 struct HostTables {
   HostTables(const tensor::PlannedPass& pass, int sign)
-      : first(tensor::matrix_table(tensor::first_matrix(pass.log), sign)),
-        other(tensor::matrix_table(tensor::kMatrix16, sign)) {
-    tensor::with_tile(pass.kind, pass.log,
-                      [&](auto tile) { twiddles = tensor::twiddle_table<decltype(tile)>(sign); });
+      : matrices(tensor::matrix_table(tensor::matrix_kind(pass.tile), sign)) {
+    tensor::with_tile(pass.tile, [&](auto tile) { twiddles = tensor::twiddle_table(tile, sign); });
   }
-  tensor::Tables get() const { return {first.data(), other.data(), twiddles.data()}; }
-  std::vector<unsigned> first, other;
+  tensor::Tables get() const { return {matrices.data(), twiddles.data()}; }
+  std::vector<unsigned> matrices;
   std::vector<tensor::Point> twiddles;
 };
 
@@ -233,6 +435,7 @@ struct EmulatedOptions {
   float factor = 1;
   bool split = true;
   bool wide = true;  ///< pairs at once, where arrays are aligned to them
+  std::int64_t few = tensor::kFewTiles;
 };
 
 /// A batch of transforms of 2^logs points, slowest dimension first; out of place.
@@ -242,7 +445,7 @@ inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<st
   int log = 0;
   for (const int one : logs) log += one;
   const std::vector<tensor::PlannedPass> passes =
-      tensor::planned_passes(logs, static_cast<std::int64_t>(signals.size() >> log));
+      tensor::planned_passes(logs, {static_cast<std::int64_t>(signals.size() >> log), options.few});
   std::vector<std::complex<float>> result(signals.size(), {NAN, NAN}), workspace(result);
   auto& between = tensor::need_workspace(passes) ? workspace : result;
   for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -257,7 +460,7 @@ inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<st
     pass.tables = tables.get();
     pass.wide = options.wide && reinterpret_cast<std::uintptr_t>(pass.from) % 16 == 0 &&
                 reinterpret_cast<std::uintptr_t>(pass.to) % 16 == 0;
-    tensor::with_tile(passes[i].kind, passes[i].log, [&](auto tile) {
+    tensor::with_tile(passes[i].tile, [&](auto tile) {
       for (std::int64_t b = 0; b < pass.tiles; ++b) EmulatedBlock<decltype(tile)>(pass, b).run();
     });
   }

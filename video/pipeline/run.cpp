@@ -139,7 +139,8 @@ class Run {
   }
 
   BatchingRequest batching_request(bool gpu) const {
-    return {options_.batch, gpu, source_.live(), options_.threads > 0 ? options_.threads : core_count()};
+    return {options_.batch, gpu, source_.live(), options_.threads > 0 ? options_.threads : core_count(),
+            static_cast<int>(options_.devices.size())};
   }
 
  private:
@@ -279,7 +280,7 @@ class Reading {
                             .like = &report_.first_frame};
     DevicePictures pictures;
     PageLockedMemory memory;
-    if (run_.on_gpu() && source_.on_gpu()) {
+    if (run_.on_gpu() && source_.on_gpu() && options_.devices.size() < 2) {
       pictures = picture_slots(batching.slots, frame_bytes, options_.device);
       decoding.memory = {pictures.data(), pictures.bytes()};
       if (!decoding.memory.empty()) decoding.pictures = &pictures;
@@ -342,6 +343,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   report.threads = options.threads;
   report.backend = options.backend;
   report.device = options.device;
+  report.devices = options.devices;
   report.similarity = options.similarity;
   Reading reading(source, options, sink, progress, stop, report);
   try {

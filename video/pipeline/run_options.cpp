@@ -22,9 +22,11 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
   TrackerOptions tracking;
   tracking.plan.backend = options.backend;
   tracking.plan.device = options.device;
+  tracking.plan.devices = options.devices;
   tracking.plan.transfer = options.transfer;
   if (!on_gpu) tracking.plan.frames_in = FramesIn::page_locked;
-  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads});
+  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads,
+                                    static_cast<int>(options.devices.size())});
   tracking.learn.backend = options.backend;
   tracking.learn.device = options.device;
   tracking.plan.threads = options.threads;

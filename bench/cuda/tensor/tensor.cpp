@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split-half transforms on tensor cores beside cuFFT in float and half precision, this library's float
-// kernels, and products of fp16 without the split: the 1D table of Kang and Glaeser, and batches of short
+// kernels, and products of fp16 without the split: the tables of Kang and Glaeser, and batches of short
 // lines.
 //   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--calls]
 // Signals are uniform in [−1, 1). Errors, of the whole batch, are relative L2 and the sum of absolute
@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "bench/cuda/cufft_half.hpp"
 #include "bench/cuda/library_on_gpu.hpp"
@@ -33,17 +34,25 @@ using nlohmann::json;
 constexpr double kPromised = 6e-7;
 
 struct Case {
-  std::int64_t points, batch;
-  std::int64_t total() const { return points * batch; }
-  std::string name() const { return fmt::format("{} batch {}", points, batch); }
+  std::vector<std::int64_t> extents;
+  std::int64_t batch;
+  std::int64_t points() const { return shape().points(); }
+  std::int64_t total() const { return points() * batch; }
+  Shape shape() const { return Shape{std::span<const std::int64_t>(extents)}; }
+  std::string name() const { return fmt::format("{} batch {}", shape().to_string(), batch); }
 };
 
 std::vector<Case> cases(int most) {
   std::vector<Case> all;
   constexpr std::int64_t kTotal = std::int64_t{1} << 25;
   for (const std::int64_t n : {4096, 256, 1024, 512, 2048, 8192, 64, 16, 8, 4, 2})
-    all.push_back({n, kTotal / n});
-  for (int log = 10; log <= most; ++log) all.push_back({std::int64_t{1} << log, 1});
+    all.push_back({{n}, kTotal / n});
+  for (int log = 10; log <= most; ++log) all.push_back({{std::int64_t{1} << log}, 1});
+  // The sizes of the source's table, as nearly cubes.
+  for (int log = 10; log <= most; log += 2) {
+    const auto side = [&](int i) { return std::int64_t{1} << (log + i) / 3; };
+    all.push_back({{side(0), side(1), side(2)}, 1});
+  }
   return all;
 }
 
@@ -65,7 +74,7 @@ class Arena {
     const DeviceBuffer doubles(expected_.bytes());
     fill_uniform(what.total(), floats.data(), doubles.data(), halves.data(), nullptr);
     gpu(cudaDeviceSynchronize());
-    const auto exact = make_cufft({.extents = {what.points}, .batch = what.batch, .double_precision = true});
+    const auto exact = make_cufft({.extents = what.extents, .batch = what.batch, .double_precision = true});
     exact->load(doubles.data(), nullptr);
     exact->enqueue(nullptr);
     gpu(cudaMemcpy(expected_.data(), exact->result(), expected_.bytes(), cudaMemcpyDeviceToDevice));
@@ -111,7 +120,7 @@ double whole_call_us(const std::function<void()>& call) {
 using Host = std::vector<std::complex<float>>;
 
 json with_cufft(Timer& timer, const Case& what, const Arena& arena, const Host* host) {
-  const PeerProblem problem{.extents = {what.points}, .batch = what.batch};
+  const PeerProblem problem{.extents = what.extents, .batch = what.batch};
   const auto peer = make_cufft(problem);
   peer->load(arena.floats.data(), timer.stream());
   json row = timed(timer, what, [&](cudaStream_t stream) { peer->enqueue(stream); });
@@ -129,7 +138,7 @@ json with_cufft(Timer& timer, const Case& what, const Arena& arena, const Host* 
 }
 
 json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine, const Host* host) {
-  const Shape shape{what.points};
+  const Shape shape = what.shape();
   const dense::Plan<float> plan(shape, false, options(what, engine));
   const DeviceBuffer spectra(arena.floats.bytes()), workspace(plan.device_workspace_bytes());
   json row = timed(timer, what, [&](cudaStream_t stream) {
@@ -148,7 +157,7 @@ json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine
 }
 
 json with_half(Timer& timer, const Case& what, const Arena& arena) {
-  const auto plan = CufftHalf::make({what.points}, false, what.batch);
+  const auto plan = CufftHalf::make(what.extents, false, what.batch);
   if (plan == nullptr) return {{"refused", true}};
   const DeviceBuffer spectra(arena.halves.bytes());
   json row = timed(timer, what,
@@ -159,9 +168,11 @@ json with_half(Timer& timer, const Case& what, const Arena& arena) {
 
 json without_split(Timer& timer, const Case& what, const Arena& arena) {
   namespace tensor = sfft::detail::tensor;
-  const int log = std::bit_width(static_cast<std::uint64_t>(what.points)) - 1;
-  const sfft::detail::cuda::TensorTransform transform(tensor::planned_passes(log, what.batch), what.total(),
-                                                      0, true);
+  std::vector<int> logs;
+  for (const std::int64_t extent : what.extents)
+    logs.push_back(std::bit_width(static_cast<std::uint64_t>(extent)) - 1);
+  const sfft::detail::cuda::TensorTransform transform(tensor::planned_passes(logs, {what.batch}),
+                                                      what.total(), 0, true);
   const DeviceBuffer spectra(arena.floats.bytes()), workspace(transform.workspace_bytes());
   json row = timed(timer, what, [&](cudaStream_t stream) {
     transform.run({arena.floats.data(), spectra.data(), false, 1, workspace.data(), false}, stream);
@@ -176,7 +187,7 @@ json measure(Timer& timer, const Case& what, bool calls, bool& good) {
   if (calls && what.batch == 1)
     host = download(arena.floats.as<std::complex<float>>(), static_cast<std::size_t>(what.total()));
   const Host* given = host.empty() ? nullptr : &host;
-  json row{{"name", what.name()}, {"points", what.points}, {"batch", what.batch}};
+  json row{{"name", what.name()}, {"points", what.points()}, {"batch", what.batch}};
   const auto enter = [&](const char* name, const std::function<json()>& contender) {
     try {
       row[name] = contender();

@@ -1,33 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lane of a warp does with its eight points, besides the matrix products: loads, splits, multiplies by
-// twiddle factors. Kernels and their emulation on a CPU share it. results.hpp has what follows the last
-// stage.
+// What a lane of a warp does with its points, besides the matrix products: loads, scales, splits,
+// butterflies, twiddle factors. Kernels and their emulation on a CPU share it. results.hpp has what follows
+// the last stage.
 #pragma once
 
 #include "kernels/base/tensor/pass.hpp"
 #include "kernels/base/tensor/tile.hpp"
 
-#ifdef __CUDA_ARCH__
-#define SFFT_UNROLL _Pragma("unroll")
-#else
-#define SFFT_UNROLL
-#endif
-
 namespace sfft::detail::tensor {
 
-/// Four rows of two columns.
+/// Some rows of two columns.
+template <int kSlots>
 struct LanePoints {
   Point at[2][kSlots];
 };
 
-/// The left operand of the products: 16 columns by 16 parts, twice; hi and lo.
+/// The left operand of a product: 16 columns by 8 rows of two parts; hi and lo.
 struct LaneOperand {
-  unsigned hi[2][4], lo[2][4];
+  unsigned hi[4], lo[4];
 };
 
-/// The right operand: for both halves of the rows and four tiles of eight columns two registers.
+/// The right operands of a stage: for each product and both s two registers.
+template <int kProducts>
 struct LaneMatrix {
-  unsigned at[2][4][2];
+  unsigned at[kProducts][2][2];
 };
 
 /// Registers of a lane that are loaded at once.
@@ -35,53 +31,97 @@ struct alignas(16) MatrixQuad {
   unsigned at[4];
 };
 
-SFFT_INLINE LaneMatrix matrix_of(const unsigned* table, int lane, bool low) {
-  const auto* quads = reinterpret_cast<const MatrixQuad*>(table) + (low ? 128 : 0) + lane;
-  LaneMatrix matrix;
+/// Radix 32 has four matrices, of which smaller ones take every second, or the first.
+constexpr int kMatrices = 4;
+
+template <int kProducts>
+SFFT_INLINE LaneMatrix<kProducts> matrix_of(const unsigned* table, int lane, bool low) {
+  const auto* quads = reinterpret_cast<const MatrixQuad*>(table) + (low ? 32 : 0) + lane;
+  LaneMatrix<kProducts> matrix;
   SFFT_UNROLL
-  for (int i = 0; i < 16; i += 4) {
-    const MatrixQuad quad = quads[8 * i];
+  for (int a = 0; a < kProducts; ++a) {
+    const MatrixQuad quad = quads[a * (kMatrices / kProducts) * 64];
     SFFT_UNROLL
-    for (int j = 0; j < 4; ++j) matrix.at[i >> 3][(i + j) >> 1 & 3][j & 1] = quad.at[j];
+    for (int i = 0; i < 4; ++i) matrix.at[a][i >> 1][i & 1] = quad.at[i];
   }
   return matrix;
 }
 
-/// The same for F of 16 points, where most registers hold what others hold: outputs 1 apart see rows 8 apart
-/// with the same or the other sign, and outputs 8 apart rows 1 apart.
-SFFT_INLINE LaneMatrix matrix16_of(const unsigned* table, int lane, bool low) {
-  LaneMatrix matrix = matrix_of(table, lane, low);
-  for (int i = 0; i < 2; ++i) {
-    matrix.at[1][0][i] = matrix.at[0][0][i];
-    matrix.at[1][2][i] = matrix.at[0][2][i];
-  }
-  matrix.at[0][2][0] = matrix.at[1][2][0] = matrix.at[0][0][0];
-  matrix.at[0][3][0] = matrix.at[0][1][0];
-  matrix.at[1][3][0] = matrix.at[1][1][0];
-  matrix.at[0][3][1] = matrix.at[1][1][1];
-  matrix.at[1][3][1] = matrix.at[0][1][1];
-  return matrix;
-}
-
-SFFT_INLINE LaneOperand operand_of(const LanePoints& points) {
+/// Of product a.
+template <int kSlots>
+SFFT_INLINE LaneOperand operand_of(const LanePoints<kSlots>& points, int a) {
   LaneOperand operand;
   SFFT_UNROLL
-  for (int slot = 0; slot < kSlots; ++slot) {
+  for (int s = 0; s < 2; ++s) {
     SFFT_UNROLL
     for (int column = 0; column < 2; ++column) {
-      const SplitPoint parts = split(points.at[column][slot]);
-      operand.hi[slot >> 1][2 * (slot & 1) + column] = parts.hi;
-      operand.lo[slot >> 1][2 * (slot & 1) + column] = parts.lo;
+      const SplitPoint parts = split(points.at[column][s * (kSlots / 2) + a]);
+      operand.hi[2 * s + column] = parts.hi;
+      operand.lo[2 * s + column] = parts.lo;
     }
   }
   return operand;
 }
 
-/// The position of a thread's unit i, two points that are neighbours in memory; threads take neighbours.
-template <class Tile>
-SFFT_HOST_DEVICE unsigned unit_position(int thread, int i) {
-  return static_cast<unsigned>(2 * (i * Tile::kThreads + thread));
+/// a + sign·i·b.
+SFFT_INLINE Point plus_turned(Point a, float sign, Point b) {
+  return {fused(-sign, b.im, a.re), fused(sign, b.re, a.im)};
 }
+SFFT_INLINE Point sum(Point a, Point b) {
+  return {a.re + b.re, a.im + b.im};
+}
+SFFT_INLINE Point difference(Point a, Point b) {
+  return {a.re - b.re, a.im - b.im};
+}
+
+/// Butterflies of the products: slot R·s + a is of product a, and R·s + h of frequency o + 8h.
+template <int kSlots>
+SFFT_INLINE void combine(float sign, LanePoints<kSlots>& points) {
+  SFFT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    Point* const at = points.at[i & 1] + (i >> 1) * (kSlots / 2);
+    if constexpr (kSlots == 4) {
+      const Point a = at[0], b = at[1];
+      at[0] = sum(a, b);
+      at[1] = difference(a, b);
+    } else if constexpr (kSlots == 8) {
+      const Point a = sum(at[0], at[2]), b = difference(at[0], at[2]), c = sum(at[1], at[3]),
+                  d = difference(at[1], at[3]);
+      at[0] = sum(a, c);
+      at[1] = plus_turned(b, sign, d);
+      at[2] = difference(a, c);
+      at[3] = plus_turned(b, -sign, d);
+    }
+  }
+}
+
+/// Two points that are neighbours in memory, or the first of them.
+template <bool kWide>
+SFFT_INLINE PointPair load_pair(const Point* at) {
+  if constexpr (kWide) return *reinterpret_cast<const PointPair*>(at);
+  return {at[0], at[1]};
+}
+/// If there is something to store.
+template <bool kWide>
+SFFT_INLINE void store_pair(Point* at, Point first, Point second, bool some) {
+  if constexpr (!kWide) {
+    if (!some) return;
+    at[0] = first;
+    at[1] = second;
+  } else {
+#ifdef __CUDA_ARCH__
+    // The compiler would rather split it than move a register, or branch.
+    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %5, 0;\n @p st.global.v4.f32 [%0], {%1, %2, %3, %4};\n}"
+                 :
+                 : "l"(at), "f"(first.re), "f"(first.im), "f"(second.re), "f"(second.im),
+                   "r"(static_cast<int>(some))
+                 : "memory");
+#else
+    if (some) *reinterpret_cast<PointPair*>(at) = {first, second};
+#endif
+  }
+}
+
 /// Where a position's point is in the input of a tile, which is linear in the bits.
 template <class Tile>
 SFFT_HOST_DEVICE std::int64_t place_of(const Pass& pass, unsigned position) {
@@ -98,54 +138,73 @@ SFFT_HOST_DEVICE bool has_line(const TileBase& base, unsigned position) {
          static_cast<int>(line_of<Tile>(position)) < base.lines;
 }
 
-/// A thread's unit i; `first` is where its first one is.
+/// The samples of a lane.
 template <class Tile, bool kWide>
-SFFT_HOST_DEVICE PointPair load_unit(const Pass& pass, const TileBase& base, const Point* first, int thread,
-                                     int i) {
-  if (!has_line<Tile>(base, unit_position<Tile>(thread, i))) return {{0, 0}, {0, 0}};
-  const Point* at = first + place_of<Tile>(pass, unit_position<Tile>(0, i));
-  if constexpr (kWide) {
-    return *reinterpret_cast<const PointPair*>(at);
-  } else {
-    return {at[0], at[1]};
+SFFT_HOST_DEVICE void load_samples(const Pass& pass, const TileBase& base, const Seat<Tile, 0>& seat,
+                                   LanePoints<Tile::slots(0)>& points) {
+  using Here = Seat<Tile, 0>;
+  const Point* const first = pass.from + base.from + place_of<Tile>(pass, seat.of_thread);
+  SFFT_UNROLL
+  for (int i = 0; i < Here::kSlots; ++i) {
+    constexpr bool kRows = Tile::pairs_of_rows(0);
+    const int column = kRows ? i & 1 : 0, slot = kRows ? i & ~1 : i;
+    const unsigned other = Here::column_offset(column) | Here::row_offset(slot);
+    PointPair pair{};
+    if (has_line<Tile>(base, seat.position | other))
+      pair = load_pair<kWide>(first + place_of<Tile>(pass, seat.of_turn | other));
+    points.at[column][slot] = pair.first;
+    points.at[kRows ? column : 1][kRows ? slot + 1 : slot] = pair.second;
   }
 }
-template <class Tile>
-SFFT_HOST_DEVICE const Point* first_unit(const Pass& pass, const TileBase& base, int thread) {
-  return pass.from + base.from + place_of<Tile>(pass, unit_position<Tile>(thread, 0));
-}
 
-/// The line whose scale a unit has.
+/// Whether lines share their products with others.
 template <class Tile>
-SFFT_HOST_DEVICE unsigned unit_scale(unsigned position) {
-  return Tile::kColumns ? 0 : line_of<Tile>(position);
-}
-/// The bits of the largest part of two points. NaN has no say in a scale; lines that share their products
+constexpr bool has_short_lines = Tile::kLog < kMatrixBits;
+
+/// The bits of the largest part of some points. NaN has no say in a scale; lines that share their products
 /// with others have to know of it.
-template <class Tile>
-SFFT_HOST_DEVICE unsigned largest_bits(const PointPair& pair) {
-  const Point a = pair.first, b = pair.second;
-  if constexpr (!Tile::kShort)
-    return half::bits_of(larger(larger(larger(0, a.re), larger(a.im, b.re)), larger(b.im, 0)));
-  const float parts[4] = {a.re, a.im, b.re, b.im};
+template <class Tile, int kCount>
+SFFT_HOST_DEVICE unsigned largest_bits(const Point (&points)[kCount]) {
+  if constexpr (!has_short_lines<Tile>) {
+    float most = 0;
+    SFFT_UNROLL
+    for (int i = 0; i < kCount; ++i) most = larger(larger(most, points[i].re), points[i].im);
+    return half::bits_of(most);
+  }
   unsigned most = 0;
   SFFT_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    const unsigned bits = half::bits_of(parts[i]) & 0x7fffffffu;
+  for (int i = 0; i < 2 * kCount; ++i) {
+    const unsigned bits = half::bits_of(i < kCount ? points[i].re : points[i - kCount].im) & 0x7fffffffu;
     most = bits > most ? bits : most;
   }
   return most;
 }
-
-/// The largest part of the line of a slot's point, by which its scale is chosen.
-template <class Tile, int kStage>
-SFFT_HOST_DEVICE unsigned largest_of(const Seat<Tile, kStage>& seat, const unsigned* largest, int column,
-                                     int slot) {
-  using Here = Seat<Tile, kStage>;
-  if constexpr (Tile::kColumns) return largest[0];
-  // All rows are of one line unless lines are short.
-  const unsigned row = Tile::kShort ? Here::row_offset(slot) : 0;
-  return largest[line_of<Tile>(seat.position | Here::column_offset(column) | row)];
+/// Of a lane's columns, which are of one line or of two.
+struct LaneLargest {
+  unsigned at[2];
+};
+template <class Tile>
+SFFT_HOST_DEVICE LaneLargest own_largest(const LanePoints<Tile::slots(0)>& points) {
+  LaneLargest own{{largest_bits<Tile>(points.at[0]), largest_bits<Tile>(points.at[1])}};
+  if constexpr (Tile::kLogColumnsOfLine > 0)
+    own.at[0] = own.at[1] = own.at[0] > own.at[1] ? own.at[0] : own.at[1];
+  return own;
+}
+/// Where the largest part of a column's line is kept, or of a warp tile's part of it.
+template <class Tile>
+SFFT_HOST_DEVICE unsigned largest_place(const Seat<Tile, 0>& seat, int column) {
+  if constexpr (Tile::kColumns) return static_cast<unsigned>(seat.warp_tile);
+  const unsigned line = line_of<Tile>(seat.position | Seat<Tile, 0>::column_offset(column));
+  return line << Tile::kLogParts | (static_cast<unsigned>(seat.warp_tile) & ((1u << Tile::kLogParts) - 1));
+}
+/// The largest part of the line of a position.
+template <class Tile>
+SFFT_HOST_DEVICE unsigned largest_of(const unsigned* largest, unsigned position) {
+  const unsigned* const of_line = largest + (Tile::kColumns ? 0 : line_of<Tile>(position) << Tile::kLogParts);
+  unsigned most = of_line[0];
+  SFFT_UNROLL
+  for (int i = 1; i < 1 << Tile::kLogParts; ++i) most = of_line[i] > most ? of_line[i] : most;
+  return most;
 }
 
 /// What multiplies the line on its way in, from its largest part.
@@ -158,68 +217,92 @@ SFFT_INLINE bool is_spoiled(unsigned largest) {
   return largest >= 0x7f800000u;
 }
 
+/// Scales both columns of a lane, which are of one line unless kTwo.
+template <bool kTwo, int kSlots>
+SFFT_INLINE void scale_columns(Scale first, Scale second, LanePoints<kSlots>& points) {
+  if constexpr (kTwo) {
+    scale_all(points.at[0], first);
+    scale_all(points.at[1], second);
+  } else {
+    scale_all(points.at[0], first.first);
+    scale_all(points.at[1], first.first);
+    if (first.second == 1) return;
+    scale_all(points.at[0], first.second);
+    scale_all(points.at[1], first.second);
+  }
+}
+
 /// Scales the points of a lane before the first stage.
 template <class Tile>
-SFFT_HOST_DEVICE void scale_in(const Seat<Tile, 0>& seat, const unsigned* largest, LanePoints& points) {
-  SFFT_UNROLL
-  for (int column = 0; column < 2; ++column) {
-    if constexpr (!Tile::kShort) {
-      scale_all(points.at[column], entry_scale(largest_of(seat, largest, column, 0)));
-    } else {
+SFFT_HOST_DEVICE void scale_in(const LaneLargest& largest, LanePoints<Tile::slots(0)>& points) {
+  constexpr bool kTwo = Tile::kLogColumnsOfLine == 0;
+  scale_columns<kTwo>(entry_scale(largest.at[0]), entry_scale(largest.at[kTwo ? 1 : 0]), points);
+  if constexpr (Tile::kShort) {
+    SFFT_UNROLL
+    for (int column = 0; column < 2; ++column) {
       SFFT_UNROLL
-      for (int slot = 0; slot < kSlots; ++slot) {
-        const unsigned own = largest_of(seat, largest, column, slot);
-        Point point[1] = {points.at[column][slot]};
-        scale_all(point, entry_scale(own));
-        points.at[column][slot] = is_spoiled(own) ? Point{0, 0} : point[0];
-      }
+      for (Point& point : points.at[column]) point = is_spoiled(largest.at[column]) ? Point{0, 0} : point;
     }
   }
 }
+
+/// Twiddle factors of a lane.
+template <class Tile, int kStage>
+struct LaneTwiddles {
+  struct alignas(8 * Tile::kTwiddleColumns) Factors {
+    Point of[Tile::kTwiddleColumns];
+  };
+  Factors at[Tile::slots(kStage)];
+};
+template <class Tile, int kStage>
+SFFT_HOST_DEVICE LaneTwiddles<Tile, kStage> load_twiddles(const Point* tables, int lane, int warp_tile) {
+  using Factors = typename LaneTwiddles<Tile, kStage>::Factors;
+  constexpr int kShift = Tile::twiddle_shift(kStage), kMask = (1 << Tile::twiddle_bits(kStage)) - 1,
+                kSlots = Tile::slots(kStage);
+  const auto* table =
+      reinterpret_cast<const Factors*>(tables +
+                                       std::integral_constant<int, Tile::twiddle_offset(kStage)>::value) +
+      (warp_tile >> kShift & kMask) * (kSlots * Tile::kTwiddleLanes) + Tile::twiddle_lane(lane);
+  LaneTwiddles<Tile, kStage> factors;
+  SFFT_UNROLL
+  for (int slot = 0; slot < kSlots; ++slot) factors.at[slot] = table[slot * Tile::kTwiddleLanes];
+  return factors;
+}
 /// Multiplies by the twiddle factors that follow a stage, which also divide by its radix.
 template <class Tile, int kStage>
-SFFT_HOST_DEVICE void twiddle(const Seat<Tile, kStage>& seat, const Point* tables, LanePoints& points) {
-  const auto* table = reinterpret_cast<const PointPair*>(
-      tables + std::integral_constant<int, Tile::twiddle_offset(kStage)>::value);
-  constexpr int kShift = Tile::twiddle_shift(kStage), kMask = (1 << Tile::twiddle_bits(kStage)) - 1;
+SFFT_HOST_DEVICE void twiddle(const LaneTwiddles<Tile, kStage>& factors,
+                              LanePoints<Tile::slots(kStage)>& points) {
   SFFT_UNROLL
-  for (int slot = 0; slot < kSlots; ++slot) {
-    const PointPair factors = table[((seat.warp_tile >> kShift & kMask) * kSlots + slot) * 32 + seat.lane];
-    points.at[0][slot] = times(points.at[0][slot], factors.first);
-    points.at[1][slot] = times(points.at[1][slot], factors.second);
+  for (int slot = 0; slot < Tile::slots(kStage); ++slot) {
+    points.at[0][slot] = times(points.at[0][slot], factors.at[slot].of[0]);
+    points.at[1][slot] = times(points.at[1][slot], factors.at[slot].of[Tile::kTwiddleColumns - 1]);
   }
 }
 
 template <class Tile, int kStage>
-SFFT_HOST_DEVICE void store_shared(const Seat<Tile, kStage>& seat, const LanePoints& points, Point* shared) {
+SFFT_HOST_DEVICE void store_shared(const Seat<Tile, kStage>& seat,
+                                   const LanePoints<Tile::slots(kStage)>& points, Point* shared) {
   static_assert(Seat<Tile, kStage>::kPairBit == 0);
   SFFT_UNROLL
-  for (int slot = 0; slot < kSlots; ++slot)
+  for (int slot = 0; slot < Tile::slots(kStage); ++slot)
     *reinterpret_cast<PointPair*>(shared +
-                                  (seat.in_shared ^ swizzled(Seat<Tile, kStage>::row_offset(slot)))) = {
+                                  (seat.in_shared ^ swizzled<Tile>(Seat<Tile, kStage>::row_offset(slot)))) = {
         points.at[0][slot], points.at[1][slot]};
 }
 
 template <class Tile, int kStage>
-SFFT_HOST_DEVICE LanePoints load_shared(const Seat<Tile, kStage>& seat, const Point* shared) {
+SFFT_HOST_DEVICE void load_shared(const Seat<Tile, kStage>& seat, const Point* shared,
+                                  LanePoints<Tile::slots(kStage)>& points) {
   using Here = Seat<Tile, kStage>;
-  LanePoints points;
   SFFT_UNROLL
-  for (int i = 0; i < kSlots; ++i) {
-    if constexpr (Tile::pairs_of_rows(kStage)) {
-      const int column = i >> 1, slot = 2 * (i & 1);
-      const PointPair both = *reinterpret_cast<const PointPair*>(
-          shared + (seat.in_shared ^ swizzled(Here::column_offset(column) | Here::row_offset(slot))));
-      points.at[column][slot] = both.first;
-      points.at[column][slot + 1] = both.second;
-    } else {
-      const PointPair both =
-          *reinterpret_cast<const PointPair*>(shared + (seat.in_shared ^ swizzled(Here::row_offset(i))));
-      points.at[0][i] = both.first;
-      points.at[1][i] = both.second;
-    }
+  for (int i = 0; i < Here::kSlots; ++i) {
+    constexpr bool kRows = Tile::pairs_of_rows(kStage);
+    const int column = kRows ? i & 1 : 0, slot = kRows ? i & ~1 : i;
+    const PointPair both = *reinterpret_cast<const PointPair*>(
+        shared + (seat.in_shared ^ swizzled<Tile>(Here::column_offset(column) | Here::row_offset(slot))));
+    points.at[column][slot] = both.first;
+    points.at[kRows ? column : 1][kRows ? slot + 1 : slot] = both.second;
   }
-  return points;
 }
 
 }  // namespace sfft::detail::tensor

@@ -10,6 +10,14 @@
 
 #include "kernels/base/half.hpp"
 
+#ifndef SFFT_UNROLL
+#ifdef __CUDA_ARCH__
+#define SFFT_UNROLL _Pragma("unroll")
+#else
+#define SFFT_UNROLL
+#endif
+#endif
+
 namespace sfft::detail::tensor {
 
 struct alignas(8) Point {
@@ -82,18 +90,14 @@ SFFT_INLINE Scale scale_of(int exponent, float factor) {
   return {power_of_two(half), product(power_of_two(exponent - half), factor)};
 }
 template <int kCount>
+SFFT_INLINE void scale_all(Point (&points)[kCount], float factor) {
+  SFFT_UNROLL
+  for (int i = 0; i < kCount; ++i) points[i] = {product(points[i].re, factor), product(points[i].im, factor)};
+}
+template <int kCount>
 SFFT_INLINE void scale_all(Point (&points)[kCount], Scale scale) {
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-  for (int i = 0; i < kCount; ++i)
-    points[i] = {product(points[i].re, scale.first), product(points[i].im, scale.first)};
-  if (scale.second == 1) return;
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-  for (int i = 0; i < kCount; ++i)
-    points[i] = {product(points[i].re, scale.second), product(points[i].im, scale.second)};
+  scale_all(points, scale.first);
+  if (scale.second != 1) scale_all(points, scale.second);
 }
 
 /// Two fp16 numbers of a register, the real part in the lower half.

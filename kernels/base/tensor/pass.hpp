@@ -8,12 +8,11 @@
 
 namespace sfft::detail::tensor {
 
-/// Tables of one direction. A matrix is the right operand of the products as lanes hold it: for each lane the
-/// 16 registers of its high parts, then for each lane those of the low parts.
+/// Tables of one direction. Matrices are the right operands of the products as lanes hold them: for each
+/// product for each lane the four registers of its high parts, then for each lane those of the low parts.
 struct Tables {
-  const unsigned* first_matrix = nullptr;  ///< of the first stage
-  const unsigned* matrix = nullptr;        ///< of radix 16
-  const Point* twiddles = nullptr;         ///< of every stage but the last, one after the other
+  const unsigned* matrices = nullptr;
+  const Point* twiddles = nullptr;  ///< of every stage but the last, one after the other
 };
 
 /// Distances are in points. Tile number b is the tile q of the part m of transform t, where

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/base/tensor/pass.hpp"
-#include "kernels/base/tensor/tile.hpp"
+#include "kernels/base/tensor/warp_tile.hpp"
 
 namespace sfft::detail::tensor {
 
@@ -15,44 +15,89 @@ constexpr int kLeastLog = 1, kMostLog = 27;
 /// The longest line of one pass, in a batch and among others.
 constexpr int kMostBatchLog = 13, kMostSideLog = 10;
 /// The shortest lines among others, and the shortest that are factors of a longer one.
-constexpr int kLeastSideLog = 4;
+constexpr int kLeastSideLog = 3;
 constexpr int kLeastRowsLog = 7;
 
-/// Calls use(Tile<…>{}) with the tile for lines of 2^log points: of 4096 points, or more where a line or
-/// eight lines side by side have more.
-template <TileKind kKind, int kLog, class Use>
+/// Lines side by side that a tile of kLog bits has, as a logarithm. Tiles have 4096 points, or more where a
+/// line or eight lines side by side have more; small ones what the columns of a warp need, and lines side by
+/// side in whole sectors of 32 bytes.
+SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
+  if (!small) return kind == TileKind::batch ? (log < 12 ? 12 - log : 0) : log < 10 ? 12 - log : 3;
+  const int least = kColumnBits + radix_bits_of(log, 0) - log;
+  const int side = kind == TileKind::batch ? 0 : 2;
+  return least > side ? least : side;
+}
+
+/// Whether a warp transforms a line: of tiles that are not small.
+SFFT_HOST_DEVICE constexpr bool by_warps(int log) {
+  return log >= kLeastWarpLog && log <= kMostWarpLog;
+}
+
+template <TileKind kKind, bool kSmall, int kLog, class Use>
 void with_tile_of(const Use& use) {
-  constexpr int kSide = kLog < 10 ? 12 - kLog : 3;
-  if constexpr (kKind == TileKind::batch) {
-    use(Tile<kLog, (kLog < 12 ? 12 - kLog : 0), kKind>{});
+  constexpr int kLines = lines_log_of(kKind, kLog, kSmall);
+  if constexpr (!kSmall && by_warps(kLog)) {
+    use(WarpTile<kLog, kLines, kKind>{});
   } else {
-    use(Tile<kLog, kSide, kKind>{});
+    use(Tile<kLog, kLines, kKind, kSmall>{});
   }
 }
-template <TileKind kKind, int kFirst, int... i, class Use>
+template <TileKind kKind, bool kSmall, int kFirst, int... i, class Use>
 void with_tile_among(int log, const Use& use, std::integer_sequence<int, i...>) {
-  ((log == kFirst + i ? with_tile_of<kKind, kFirst + i>(use) : void()), ...);
+  ((log == kFirst + i ? with_tile_of<kKind, kSmall, kFirst + i>(use) : void()), ...);
 }
-template <class Use>
+/// Calls use() with the tile for lines of 2^log points.
+template <bool kSmall, class Use>
 void with_tile(TileKind kind, int log, const Use& use) {
   if (kind == TileKind::batch) {
-    with_tile_among<TileKind::batch, kLeastLog>(
+    with_tile_among<TileKind::batch, kSmall, kLeastLog>(
         log, use, std::make_integer_sequence<int, kMostBatchLog - kLeastLog + 1>());
   } else if (kind == TileKind::columns) {
-    with_tile_among<TileKind::columns, kLeastSideLog>(
+    with_tile_among<TileKind::columns, kSmall, kLeastSideLog>(
         log, use, std::make_integer_sequence<int, kMostSideLog - kLeastSideLog + 1>());
   } else {
-    with_tile_among<TileKind::rows, kLeastRowsLog>(
+    with_tile_among<TileKind::rows, kSmall, kLeastRowsLog>(
         log, use, std::make_integer_sequence<int, kMostSideLog - kLeastRowsLog + 1>());
   }
+}
+/// Which tile a pass has.
+struct TileChoice {
+  TileKind kind;
+  int log;
+  bool small;
+  int log_lines() const { return lines_log_of(kind, log, small); }
+  bool of_warps() const { return !small && by_warps(log); }
+  friend bool operator<(const TileChoice& a, const TileChoice& b) {
+    return a.kind != b.kind ? a.kind < b.kind : a.log != b.log ? a.log < b.log : a.small < b.small;
+  }
+};
+template <class Use>
+void with_tile(const TileChoice& choice, const Use& use) {
+  choice.small ? with_tile<true>(choice.kind, choice.log, use)
+               : with_tile<false>(choice.kind, choice.log, use);
 }
 
 /// A pass without its pointers, direction and scale.
 struct PlannedPass {
-  TileKind kind;
-  int log;  ///< of a line
+  TileChoice tile;
   Pass pass;
 };
+
+/// Fewer tiles than this are small ones instead.
+constexpr std::int64_t kFewTiles = 256;
+/// Transforms of a problem.
+struct Count {
+  std::int64_t transforms;
+  std::int64_t few = kFewTiles;
+};
+
+/// The tile of a pass over transforms of 2^log_points points, with `log_across` lines side by side.
+inline TileChoice choice_of(TileKind kind, int log, int log_across, const Count& count, int log_points) {
+  TileChoice choice{kind, log, false};
+  choice.small = count.transforms << log_points >> (log + choice.log_lines()) < count.few ||
+                 (kind != TileKind::batch && choice.log_lines() > log_across);
+  return choice;
+}
 
 /// The factors of a length above one pass, as logarithms: nearly equal, the larger first.
 inline std::vector<int> factors_of(int log) {
@@ -63,43 +108,37 @@ inline std::vector<int> factors_of(int log) {
   return factors;
 }
 
-inline int lines_log(TileKind kind, int log) {
-  int lines = 0;
-  with_tile(kind, log, [&](auto tile) { lines = decltype(tile)::kLogLines; });
-  return lines;
-}
-
 /// Contiguous lines of 2^log points.
-inline PlannedPass lines_pass(int log, std::int64_t count) {
-  PlannedPass planned{TileKind::batch, log, {}};
+inline PlannedPass lines_pass(int log, const Count& count) {
+  PlannedPass planned{choice_of(TileKind::batch, log, 0, count, log), {}};
   Pass& pass = planned.pass;
-  const int lines = lines_log(TileKind::batch, log);
+  const int lines = planned.tile.log_lines();
   pass.from_transform = pass.to_transform = std::int64_t{1} << (log + lines);
-  pass.lines = count;
-  pass.tiles = (count + (std::int64_t{1} << lines) - 1) >> lines;
+  pass.lines = count.transforms;
+  pass.tiles = (pass.lines + (std::int64_t{1} << lines) - 1) >> lines;
   return planned;
 }
 
 /// Columns of `count` arrays of 2^log rows by 2^log_across columns, in place.
-inline PlannedPass columns_pass(int log, int log_across, std::int64_t count) {
-  PlannedPass planned{TileKind::columns, log, {}};
+inline PlannedPass columns_pass(int log, int log_across, const Count& count) {
+  PlannedPass planned{choice_of(TileKind::columns, log, log_across, count, log + log_across), {}};
   Pass& pass = planned.pass;
-  const int lines = lines_log(TileKind::columns, log);
+  const int lines = planned.tile.log_lines();
   pass.from_transform = pass.to_transform = std::int64_t{1} << (log + log_across);
   pass.from_group = pass.to_group = std::int64_t{1} << lines;
   pass.from_point = pass.to_point = std::int64_t{1} << log_across;
   pass.log_groups = log_across - lines;
-  pass.lines = count << log_across;
+  pass.lines = count.transforms << log_across;
   pass.tiles = pass.lines >> lines;
   return planned;
 }
 
 /// The last factor of `count` transforms of 2^log points whose first has 2^log_first: what is left in rows,
 /// whose results lie side by side.
-inline PlannedPass rows_pass(int log_row, int log_first, int log, std::int64_t count) {
-  PlannedPass planned{TileKind::rows, log_row, {}};
+inline PlannedPass rows_pass(int log_row, int log_first, int log, const Count& count) {
+  PlannedPass planned{choice_of(TileKind::rows, log_row, log_first, count, log), {}};
   Pass& pass = planned.pass;
-  const int lines = lines_log(TileKind::rows, log_row), middle = log - log_first - log_row;
+  const int lines = planned.tile.log_lines(), middle = log - log_first - log_row;
   pass.from_transform = pass.to_transform = std::int64_t{1} << log;
   pass.from_part = std::int64_t{1} << log_row;
   pass.from_line = pass.from_part << middle;
@@ -109,20 +148,21 @@ inline PlannedPass rows_pass(int log_row, int log_first, int log, std::int64_t c
   pass.to_point = std::int64_t{1} << (log_first + middle);
   pass.log_parts = middle;
   pass.log_groups = log_first - lines;
-  pass.lines = count << (log - log_row);
+  pass.lines = count.transforms << (log - log_row);
   pass.tiles = pass.lines >> lines;
   return planned;
 }
 
 /// Passes of `count` transforms of one dimension, contiguous: of lines, or of a long line's factors (Bailey
 /// 1990), columns with twiddle factors, then rows.
-inline std::vector<PlannedPass> planned_passes(int log, std::int64_t count) {
+inline std::vector<PlannedPass> planned_passes(int log, const Count& count) {
   const std::vector<int> factors = factors_of(log);
   if (factors.size() == 1) return {lines_pass(log, count)};
   std::vector<PlannedPass> passes;
   int left = log;
   for (std::size_t i = 0; i + 1 < factors.size(); ++i) {
-    passes.push_back(columns_pass(factors[i], left - factors[i], count << (log - left)));
+    passes.push_back(
+        columns_pass(factors[i], left - factors[i], {count.transforms << (log - left), count.few}));
     passes.back().pass.log_order = left;
     left -= factors[i];
   }
@@ -138,28 +178,28 @@ inline bool has_passes(const std::vector<int>& logs) {
     const bool last = d + 1 == logs.size();
     if (logs[d] < (last ? kLeastLog : kLeastSideLog) || logs[d] > (last ? kMostBatchLog : kMostSideLog))
       return false;
-    if (!last && lines_log(TileKind::columns, logs[d]) > across) return false;
+    if (!last && lines_log_of(TileKind::columns, logs[d], true) > across) return false;
   }
   return true;
 }
 
 /// The same in several dimensions: rows, then every other dimension as columns, all in place.
-inline std::vector<PlannedPass> planned_passes(const std::vector<int>& logs, std::int64_t count) {
+inline std::vector<PlannedPass> planned_passes(const std::vector<int>& logs, const Count& count) {
   if (logs.size() == 1) return planned_passes(logs[0], count);
   int outer = 0, across = 0;
   for (const int log : logs) outer += log;
   std::vector<PlannedPass> passes;
   for (std::size_t d = logs.size(); d-- > 0; across += logs[d]) {
     outer -= logs[d];
-    passes.push_back(across == 0 ? lines_pass(logs[d], count << outer)
-                                 : columns_pass(logs[d], across, count << outer));
+    const Count arrays{count.transforms << outer, count.few};
+    passes.push_back(across == 0 ? lines_pass(logs[d], arrays) : columns_pass(logs[d], across, arrays));
   }
   return passes;
 }
 
 /// Passes before one of rows write elsewhere than to the output, whose order is not theirs.
 inline bool need_workspace(const std::vector<PlannedPass>& passes) {
-  return passes.back().kind == TileKind::rows;
+  return passes.back().tile.kind == TileKind::rows;
 }
 
 }  // namespace sfft::detail::tensor

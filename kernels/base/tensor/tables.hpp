@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/base/tensor/tile.hpp"
+#include "kernels/base/tensor/passes.hpp"
 #include "kernels/base/turns.hpp"
 
 namespace sfft::detail::tensor {
@@ -18,46 +18,74 @@ inline std::complex<double> exact_root(unsigned exponent, int log_order, int sig
   return root_of_turns(sign * turns);
 }
 
-/// A 16×16 matrix that transforms rows: F of 2^bits points on the upper bits of their numbers (F ⊗ I), or on
-/// the lower ones (I ⊗ F), the same for all other bits.
+/// Which matrices of 8 points a tile's stages have: those of radix 32, product a of which has w^(o·i) of 8
+/// points times w^(a·o) of 32; or for lines of 2^bits = 2 or 4 points I ⊗ F, the same for all lines. `left`:
+/// those of lines that a warp transforms, as left operands.
 struct MatrixKind {
   int bits;
-  bool lower = false;
+  bool left = false;
   friend bool operator<(const MatrixKind& a, const MatrixKind& b) {
-    return a.bits != b.bits ? a.bits < b.bits : a.lower < b.lower;
+    return a.left != b.left ? b.left : a.bits < b.bits;
   }
 };
-/// Of the first stage of lines of 2^log points.
-inline MatrixKind first_matrix(int log) {
-  return {first_bits(log), log < 4};
-}
-constexpr MatrixKind kMatrix16{4};
-
-/// What row `in` contributes to row `out`.
-inline std::complex<double> matrix_entry(int out, int in, const MatrixKind& kind, int sign) {
-  const int shift = kind.lower ? 0 : 4 - kind.bits, points = (1 << kind.bits) - 1;
-  if (((out ^ in) & ~(points << shift)) != 0) return 0;
-  return exact_root(static_cast<unsigned>((out >> shift & points) * (in >> shift & points)), kind.bits, sign);
+inline MatrixKind matrix_kind(const TileChoice& tile) {
+  return {tile.log < kMatrixBits ? tile.log : kMatrixBits, tile.of_warps()};
 }
 
-/// LaneMatrix of every lane: high parts, then low parts. Those of 2 and 4 points are exact, and their low
-/// parts zero.
+/// What row `in` contributes to row `out` of product a.
+inline std::complex<double> matrix_entry(int a, int out, int in, const MatrixKind& kind, int sign) {
+  if (kind.bits == kMatrixBits) return exact_root(static_cast<unsigned>(4 * out * in + a * out), 5, sign);
+  const int points = (1 << kind.bits) - 1;
+  if ((out ^ in) > points) return 0;
+  return exact_root(static_cast<unsigned>((out & points) * (in & points)), kind.bits, sign);
+}
+
+/// The real and the imaginary part of an input, for part 0 or 1 of the output: a pair of fp16 numbers of a
+/// register, and the pair of what is left.
+inline SplitPoint entry_registers(std::complex<double> root, int part) {
+  const double parts[2] = {part == 0 ? root.real() : root.imag(), part == 0 ? -root.imag() : root.real()};
+  SplitPoint both{0, 0};
+  for (int i = 0; i < 2; ++i) {
+    const F16 hi = to_f16(static_cast<float>(parts[i]));
+    const F16 lo = to_f16(static_cast<float>(parts[i] - static_cast<double>(to_float(hi))));
+    both.hi |= static_cast<unsigned>(hi.bits) << 16 * i;
+    both.lo |= static_cast<unsigned>(lo.bits) << 16 * i;
+  }
+  return both;
+}
+
+/// LineMatrices of every lane: the matrix of 8 points, and that of the odd ones of 16; high, then low parts.
+inline std::vector<unsigned> line_matrix_table(int sign) {
+  std::vector<unsigned> table(4 * 128);
+  for (int product = 0; product < 2; ++product) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < 4; ++i) {
+        const int in = 2 * (lane & 3) + (i >> 1), out = lane >> 2;
+        const SplitPoint both =
+            entry_registers(matrix_entry(2 * product, out, in, {kMatrixBits}, sign), i & 1);
+        const auto at = static_cast<std::size_t>((2 * product * 32 + lane) * 4 + i);
+        table[at] = both.hi;
+        table[at + 128] = both.lo;
+      }
+    }
+  }
+  return table;
+}
+
+/// LaneMatrix of every lane, for each product the high parts and the low parts. Those of 2 and 4 points are
+/// exact, and their low parts zero.
 inline std::vector<unsigned> matrix_table(const MatrixKind& kind, int sign) {
-  std::vector<unsigned> table(2 * 512);
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int i = 0; i < 16; ++i) {
-      const int half = i >> 3, tile = i >> 1 & 3, upper = i & 1, g = lane >> 2;
-      const int in = row_of(lane & 3, 2 * half + upper), out = row_of(g >> 1, tile);
-      const std::complex<double> root = matrix_entry(out, in, kind, sign);
-      // The real and the imaginary part of the input, for that part of the output which is g & 1.
-      const double parts[2] = {(g & 1) == 0 ? root.real() : root.imag(),
-                               (g & 1) == 0 ? -root.imag() : root.real()};
-      const auto at = static_cast<std::size_t>(128 * (i >> 2) + 4 * lane + (i & 3));
-      for (int part = 0; part < 2; ++part) {
-        const F16 hi = to_f16(static_cast<float>(parts[part]));
-        const F16 lo = to_f16(static_cast<float>(parts[part] - static_cast<double>(to_float(hi))));
-        table[at] |= static_cast<unsigned>(hi.bits) << 16 * part;
-        table[512 + at] |= static_cast<unsigned>(lo.bits) << 16 * part;
+  if (kind.left) return line_matrix_table(sign);
+  constexpr int kRegisters = 4;
+  std::vector<unsigned> table(kMatrices * 2 * 32 * kRegisters);
+  for (int a = 0; a < kMatrices; ++a) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < kRegisters; ++i) {
+        const int g = lane >> 2, in = 2 * (lane & 3) + (i & 1), out = 2 * (g >> 1) + (i >> 1);
+        const SplitPoint both = entry_registers(matrix_entry(a, out, in, kind, sign), g & 1);
+        const auto at = static_cast<std::size_t>((2 * a * 32 + lane) * kRegisters + i);
+        table[at] = both.hi;
+        table[at + 32 * kRegisters] = both.lo;
       }
     }
   }
@@ -66,28 +94,62 @@ inline std::vector<unsigned> matrix_table(const MatrixKind& kind, int sign) {
 
 template <class Tile, int kStage>
 void add_twiddles(int sign, std::vector<Point>& table) {
-  constexpr int kLeft = Tile::left(kStage), kBits = Tile::radix_bits(kStage), kBelow = kLeft - kBits;
+  constexpr int kLeft = Tile::left(kStage), kBits = Tile::radix_bits(kStage), kBelow = kLeft - kBits,
+                kButterfly = Tile::butterfly_bits(kStage);
   for (int warp_tile = 0; warp_tile < 1 << Tile::twiddle_bits(kStage); ++warp_tile) {
-    for (int i = 0; i < kSlots * 64; ++i) {
-      const Seat<Tile, kStage> seat(i >> 1 & 31, warp_tile << Tile::twiddle_shift(kStage));
-      const unsigned place = seat.position | seat.row_offset(i >> 6) | seat.column_offset(i & 1),
-                     point = point_of<Tile>(place) & ((1u << kLeft) - 1);
-      const std::complex<double> root =
-          exact_root((point >> kBelow) * (point & ((1u << kBelow) - 1)), kLeft, sign) /
-          static_cast<double>(1 << kBits);
-      table.push_back({static_cast<float>(root.real()), static_cast<float>(root.imag())});
+    for (int slot = 0; slot < Tile::slots(kStage); ++slot) {
+      for (int i = 0; i < Tile::kTwiddleLanes * Tile::kTwiddleColumns; ++i) {
+        const int own = i / Tile::kTwiddleColumns, column = i % Tile::kTwiddleColumns,
+                  lane = (own & 3) | (own >> 2) << (2 + Tile::kLineLaneBits);
+        const Seat<Tile, kStage> seat(lane, warp_tile << Tile::twiddle_shift(kStage));
+        const unsigned place = seat.position | seat.row_offset(slot) | seat.column_offset(column),
+                       point = point_of<Tile>(place) & ((1u << kLeft) - 1), row = point >> kBelow,
+                       frequency = row >> kButterfly | (row & ((1u << kButterfly) - 1)) << kMatrixBits;
+        const std::complex<double> root =
+            exact_root(frequency * (point & ((1u << kBelow) - 1)), kLeft, sign) /
+            static_cast<double>(1 << kBits);
+        table.push_back({static_cast<float>(root.real()), static_cast<float>(root.imag())});
+      }
     }
   }
   if constexpr (kStage + 2 < Tile::kStages) add_twiddles<Tile, kStage + 1>(sign, table);
 }
 
 /// Factors that follow the stages of a tile, but for the last, as lanes need them: for each warp tile, slot
-/// and lane those of its two columns. Frequency k of a stage and point i of what is left to transform are
-/// multiplied by a root to the power k·i, over the radix.
-template <class Tile>
-std::vector<Point> twiddle_table(int sign) {
+/// and lane those of its two columns, or of one if it is the same for both. Frequency k of a stage and point
+/// i of what is left to transform are multiplied by a root to the power k·i, over the radix.
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
+std::vector<Point> twiddle_table(Tile<kLog, kLogLines, kKind, kSmall>, int sign) {
   std::vector<Point> table;
-  if constexpr (Tile::kStages > 1) add_twiddles<Tile, 0>(sign, table);
+  if constexpr (stages_of(kLog) > 1) add_twiddles<Tile<kLog, kLogLines, kKind, kSmall>, 0>(sign, table);
+  return table;
+}
+
+/// Factors between the products of a line, then those that join interleaved lines, as lanes need them.
+template <int kLog, int kLogLines, TileKind kKind>
+std::vector<Point> twiddle_table(WarpTile<kLog, kLogLines, kKind>, int sign) {
+  using Lines = WarpTile<kLog, kLogLines, kKind>;
+  std::vector<Point> table;
+  const auto add = [&](unsigned exponent, int log_order, double over) {
+    const std::complex<double> root = exact_root(exponent, log_order, sign) / over;
+    table.push_back({static_cast<float>(root.real()), static_cast<float>(root.imag())});
+  };
+  constexpr int kWhole = kLog - Lines::kOuter;
+  for (int i = 0; i < Lines::kInner / 2; ++i) {
+    for (int at = 0; at < 64; ++at) {
+      const int lane = at >> 1, h = i & (Lines::kProducts - 1), q = i >> Lines::kSmallBit;
+      const int k1 = (lane >> 2) + 8 * h, n2 = 2 * (2 * (lane & 3) + (at & 1)) + q;
+      add(static_cast<unsigned>(k1 * n2), kWhole, 1 << Lines::kFirst);
+    }
+  }
+  for (int j = 1; j < Lines::kRadix; ++j) {
+    for (int i = 0; i < Lines::kInner / 2; ++i) {
+      for (int at = 0; at < 64; ++at) {
+        const unsigned k = Lines::frequency_of_lane(at >> 1) | Lines::frequency_of_slot(2 * i + (at & 1));
+        add(static_cast<unsigned>(j) * k, kLog, 1);
+      }
+    }
+  }
   return table;
 }
 

@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/tensor/tensor_fft.cuh"
+#include "kernels/cuda/tensor/warp_fft.cuh"
 
 namespace sfft::detail::cuda {
 
@@ -12,28 +12,68 @@ namespace {
 
 using tensor::Pass;
 using tensor::Point;
+using tensor::Tile;
 using tensor::TileKind;
+using tensor::WarpTile;
 
-/// Blocks of a multiprocessor: 64 registers are too few where tiles are large, or the first matrix is of 8
-/// points, which repeats less and has low parts.
+/// Blocks of a multiprocessor: radix 32 needs more than 80 registers.
 template <class Tile>
-constexpr int kResident = Tile::kBits == 12 && Tile::kFirstBits != 3 ? 4 : 3;
+constexpr int kResident = Tile::kSmall               ? 1
+                          : Tile::radix_bits(0) == 5 ? 2
+                                                     : 3;
 
-template <class Tile>
+template <class Tile, bool kSplit>
 __global__ __launch_bounds__(Tile::kThreads,
                              kResident<Tile>) void tensor_kernel(const __grid_constant__ Pass pass) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char bytes[];
-  __shared__ unsigned largest[Tile::kScales];
-  await_previous_kernel();
+  __shared__ unsigned largest[Tile::kLargest];
   allow_next_kernel();
-  tensor::TileKernel<Tile>(pass, reinterpret_cast<Point*>(bytes), largest).run(blockIdx.x);
+  tensor::TileKernel<Tile, kSplit>(pass, reinterpret_cast<Point*>(bytes), largest).run(blockIdx.x);
 #endif
 }
 
-template <class Tile>
-constexpr int shared_bytes() {
-  return static_cast<int>(sizeof(Point)) << Tile::kBits;
+/// One stage needs none.
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
+constexpr int shared_bytes(Tile<kLog, kLogLines, kKind, kSmall>) {
+  return tensor::stages_of(kLog) == 1 ? 0 : static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
+}
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
+constexpr int resident(Tile<kLog, kLogLines, kKind, kSmall>) {
+  return kResident<Tile<kLog, kLogLines, kKind, kSmall>>;
+}
+template <bool kSplit, int kLog, int kLogLines, TileKind kKind, bool kSmall>
+auto kernel_of(Tile<kLog, kLogLines, kKind, kSmall>) {
+  return tensor_kernel<Tile<kLog, kLogLines, kKind, kSmall>, kSplit>;
+}
+
+template <class Lines>
+constexpr int kResidentWarps = Lines::kLog == 10  ? 12
+                               : Lines::kLog == 9 ? 16
+                                                  : 16;
+
+template <class Lines, bool kSplit>
+__global__ __launch_bounds__(Lines::kThreads,
+                             kResidentWarps<Lines> /
+                                 Lines::kWarps) void warp_kernel(const __grid_constant__ Pass pass) {
+#if __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(16) unsigned char bytes[];
+  allow_next_kernel();
+  tensor::WarpKernel<Lines, kSplit>(pass, reinterpret_cast<Point*>(bytes)).run(blockIdx.x);
+#endif
+}
+template <int kLog, int kLogLines, TileKind kKind>
+constexpr int shared_bytes(WarpTile<kLog, kLogLines, kKind>) {
+  return static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
+}
+/// As many as fit.
+template <int kLog, int kLogLines, TileKind kKind>
+constexpr int resident(WarpTile<kLog, kLogLines, kKind>) {
+  return 32;
+}
+template <bool kSplit, int kLog, int kLogLines, TileKind kKind>
+auto kernel_of(WarpTile<kLog, kLogLines, kKind>) {
+  return warp_kernel<WarpTile<kLog, kLogLines, kKind>, kSplit>;
 }
 
 __global__ void split_kernel(const Point* from, tensor::SplitPoint* to, std::int64_t count) {
@@ -52,29 +92,28 @@ unsigned blocks_for(std::int64_t count) {
 
 }  // namespace
 
-void prepare_tensor_pass(TileKind kind, int log) {
-  tensor::with_tile(kind, log, [](auto tile) {
-    using Tile = decltype(tile);
-    check(cudaFuncSetAttribute(tensor_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               shared_bytes<Tile>()),
-          "shared memory of a tensor kernel");
+void prepare_tensor_pass(const tensor::TileChoice& choice) {
+  tensor::with_tile(choice, [](auto tile) {
     // The rest is cache, for twiddle factors.
-    constexpr int kPerMultiprocessor = 228 << 10, kReserved = 1 << 10;
-    constexpr int kOwn =
-        shared_bytes<Tile>() + Tile::kScales * static_cast<int>(sizeof(unsigned)) + kReserved;
-    const int percent = (kResident<Tile> * kOwn * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
-    check(cudaFuncSetAttribute(tensor_kernel<Tile>, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               percent < 100 ? percent : 100),
-          "share of shared memory of a tensor kernel");
+    constexpr int kPerMultiprocessor = 228 << 10, kReserved = 2 << 10;
+    const int bytes = shared_bytes(tile),
+              percent =
+                  (resident(tile) * (bytes + kReserved) * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
+    for (const auto kernel : {kernel_of<true>(tile), kernel_of<false>(tile)}) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+            "shared memory of a tensor kernel");
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 percent < 100 ? percent : 100),
+            "share of shared memory of a tensor kernel");
+    }
   });
 }
 
-void launch_tensor_pass(TileKind kind, int log, const Pass& pass, bool overlap, Stream stream) {
-  tensor::with_tile(kind, log, [&](auto tile) {
-    using Tile = decltype(tile);
-    const LaunchShape shape{pass.tiles, Tile::kThreads, 1, static_cast<std::size_t>(shared_bytes<Tile>()),
-                            overlap};
-    launch(tensor_kernel<Tile>, shape, pass, stream, "tensor FFT");
+void launch_tensor_pass(const tensor::TileChoice& choice, const Pass& pass, bool overlap, Stream stream) {
+  tensor::with_tile(choice, [&](auto tile) {
+    const LaunchShape shape{pass.tiles, decltype(tile)::kThreads, 1,
+                            static_cast<std::size_t>(shared_bytes(tile)), overlap};
+    launch(pass.split ? kernel_of<true>(tile) : kernel_of<false>(tile), shape, pass, stream, "tensor FFT");
   });
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of a pass: a block of threads transforms the lines of one tile. Its points are in registers
-// during a stage and change threads through shared memory, in place, between stages.
+// The kernel of a pass: a block of threads transforms the lines of one tile. Points go from memory to
+// registers, change threads through shared memory, in place, between stages, and go from registers to memory.
 #pragma once
 
 #include "kernels/base/tensor/results.hpp"
+#include "kernels/cuda/runtime/entry.cuh"
 
 namespace sfft::detail::tensor {
 
@@ -23,44 +24,51 @@ __device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsign
         : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
   }
 }
-/// The same by both halves of a matrix.
+/// The same by both halves of a matrix of 8 points.
 template <bool kAdd>
-__device__ __forceinline__ void multiply(const unsigned (&left)[2][4], const LaneMatrix& right,
-                                         float (&sum)[4][4]) {
+__device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsigned (&right)[2][2],
+                                         float (&sum)[2][4]) {
 #pragma unroll
-  for (int tile = 0; tile < 4; ++tile) multiply<kAdd>(left[0], right.at[0][tile], sum[tile]);
-#pragma unroll
-  for (int tile = 0; tile < 4; ++tile) multiply<true>(left[1], right.at[1][tile], sum[tile]);
+  for (int s = 0; s < 2; ++s) multiply<kAdd>(left, right[s], sum[s]);
 }
 
-/// A matrix with its low parts.
+/// Matrices with their low parts.
+template <int kProducts>
 struct Matrices {
-  LaneMatrix hi, lo;
+  LaneMatrix<kProducts> hi, lo;
 };
 
-/// Multiplies 16 columns by a matrix. Small products first: they lose nothing to the sums' rounding.
-template <bool kExact>
-__device__ __forceinline__ void transform(const Matrices& matrix, bool split, LanePoints& points) {
-  const LaneOperand operand = operand_of(points);
-  float sum[4][4];
-  if (split) {
-    multiply<false>(operand.lo, matrix.hi, sum);
-    if constexpr (!kExact) multiply<true>(operand.hi, matrix.lo, sum);
-    multiply<true>(operand.hi, matrix.hi, sum);
-  } else {
-    multiply<false>(operand.hi, matrix.hi, sum);
-  }
+/// A stage of 16 columns. Small products first: they lose nothing to the sums' rounding.
+template <bool kSplit, bool kExact, int kSlots, int kProducts>
+__device__ __forceinline__ void transform(const Matrices<kProducts>& matrices, float sign,
+                                          LanePoints<kSlots>& points) {
+  constexpr int kOwn = kSlots / 2;
 #pragma unroll
-  for (int slot = 0; slot < kSlots; ++slot) {
+  for (int a = 0; a < kOwn; ++a) {
+    const LaneOperand operand = operand_of(points, a);
+    const auto& hi = matrices.hi.at[a * (kProducts / kOwn)];
+    const auto& lo = matrices.lo.at[a * (kProducts / kOwn)];
+    float sum[2][4];
+    if constexpr (kSplit) {
+      multiply<false>(operand.lo, hi, sum);
+      if constexpr (!kExact) multiply<true>(operand.hi, lo, sum);
+      multiply<true>(operand.hi, hi, sum);
+    } else {
+      multiply<false>(operand.hi, hi, sum);
+    }
 #pragma unroll
-    for (int column = 0; column < 2; ++column)
-      points.at[column][slot] = {sum[slot][2 * column], sum[slot][2 * column + 1]};
+    for (int s = 0; s < 2; ++s) {
+#pragma unroll
+      for (int column = 0; column < 2; ++column)
+        points.at[column][s * kOwn + a] = {sum[s][2 * column], sum[s][2 * column + 1]};
+    }
   }
+  combine(sign, points);
 }
 
-template <class Tile>
+template <class Tile, bool kSplit>
 class TileKernel {
-  static constexpr int kTurns = Tile::kTurns, kLast = Tile::kStages - 1;
+  static constexpr int kLast = Tile::kLast, kTurns = Tile::turns(0), kSlots = Tile::slots(0);
 
  public:
   __device__ __forceinline__ TileKernel(const Pass& pass, Point* shared, unsigned* largest)
@@ -68,123 +76,139 @@ class TileKernel {
         shared_(shared),
         largest_(largest),
         lane_(static_cast<int>(threadIdx.x) & 31),
-        first_(static_cast<int>(threadIdx.x >> 5) * kTurns) {}
+        warp_(static_cast<int>(threadIdx.x >> 5)),
+        matrices_{matrix_of<kSlots / 2>(pass.tables.matrices, lane_, false),
+                  matrix_of<kSlots / 2>(pass.tables.matrices, lane_, true)} {}
 
   __device__ __forceinline__ void run(std::int64_t tile) {
     const TileBase base = base_of(pass_, tile, Tile::kLogLines);
-    bring_in(base);
-    matrices_ = matrices_of(pass_.tables.first_matrix, Tile::kFirstBits == 4);
+    // Tables are no other kernel's results.
+    LaneTwiddles<Tile, 0> early[kEarly ? kTurns : 1];
+    if constexpr (kEarly) {
+#pragma unroll
+      for (int turn = 0; turn < kTurns; ++turn)
+        early[turn] = load_twiddles<Tile, 0>(pass_.tables.twiddles, lane_, warp_ * kTurns + turn);
+    }
+    cuda::await_previous_kernel();
+    LanePoints<kSlots> points[kTurns];
+    pass_.wide ? load<true>(base, points) : load<false>(base, points);
+    LaneLargest largest[kTurns];
+    find_largest(points, largest);
 #pragma unroll
     for (int turn = 0; turn < kTurns; ++turn) {
-      const Seat<Tile, 0> seat(lane_, first_, turn);
-      LanePoints points = load_shared<Tile, 0>(seat, shared_);
-      scale_in<Tile>(seat, largest_, points);
-      transform<Tile::kExactFirst>(matrices_, pass_.split, points);
-      finish(base, seat, points);
+      const Seat<Tile, 0> seat(lane_, warp_ * kTurns, turn);
+      scale_in<Tile>(largest[turn], points[turn]);
+      transform<kSplit, Tile::kShort>(matrices_, pass_.sign, points[turn]);
+      if constexpr (kLast == 0) {
+        leave(base, seat, largest[turn], points[turn]);
+      } else {
+        const LaneTwiddles<Tile, 0> factors =
+            kEarly ? early[kEarly ? turn : 0]
+                   : load_twiddles<Tile, 0>(pass_.tables.twiddles, lane_, seat.warp_tile);
+        twiddle<Tile, 0>(factors, points[turn]);
+        store_shared<Tile, 0>(seat, points[turn], shared_);
+      }
     }
-    if constexpr (Tile::kFirstBits < 4 && Tile::kStages > 1)
-      matrices_ = matrices_of(pass_.tables.matrix, true);
-    further<1>(base);
-    __syncthreads();
-    pass_.wide ? carry_out<true>(base) : carry_out<false>(base);
+    further<1>(base, largest[0]);
   }
 
  private:
+  static constexpr bool kEarly = Tile::kSmall && kLast > 0;
+
   template <int kStage>
-  __device__ __forceinline__ void further(const TileBase& base) {
+  __device__ __forceinline__ void further(const TileBase& base, const LaneLargest& only) {
     if constexpr (kStage <= kLast) {
+      constexpr int kTurnsHere = Tile::turns(kStage);
+      __syncthreads();
+#pragma unroll
+      for (int turn = 0; turn < kTurnsHere; ++turn) {
+        const Seat<Tile, kStage> seat(lane_, warp_ * kTurnsHere, turn);
+        LanePoints<Tile::slots(kStage)> points;
+        load_shared<Tile, kStage>(seat, shared_, points);
+        transform<kSplit, false>(matrices_, pass_.sign, points);
+        if constexpr (kStage < kLast) {
+          twiddle<Tile, kStage>(load_twiddles<Tile, kStage>(pass_.tables.twiddles, lane_, seat.warp_tile),
+                                points);
+          store_shared<Tile, kStage>(seat, points, shared_);
+        } else {
+          leave(base, seat, largest_of_results(seat, only), points);
+        }
+      }
+      further<kStage + 1>(base, only);
+    }
+  }
+
+  template <bool kWide>
+  __device__ __forceinline__ void load(const TileBase& base, LanePoints<kSlots> (&points)[kTurns]) const {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn)
+      load_samples<Tile, kWide>(pass_, base, Seat<Tile, 0>(lane_, warp_ * kTurns, turn), points[turn]);
+  }
+
+  __device__ __forceinline__ void leave(const TileBase& base, const LastSeat<Tile>& seat,
+                                        const LaneLargest& largest, LastPoints<Tile>& points) const {
+    scale_out<Tile>(largest, pass_.factor, points);
+    twiddle_pass<Tile>(pass_, base, seat, points);
+    pass_.wide ? store_results<Tile, true>(pass_, base, seat, points)
+               : store_results<Tile, false>(pass_, base, seat, points);
+  }
+
+  /// The largest parts of the lines of a lane's columns, for every turn of the first stage.
+  __device__ __forceinline__ void find_largest(const LanePoints<kSlots> (&points)[kTurns],
+                                               LaneLargest (&largest)[kTurns]) const {
+    constexpr bool kTwo = Tile::kLogColumnsOfLine == 0;
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Seat<Tile, 0> seat(lane_, warp_ * kTurns, turn);
+      largest[turn] = own_largest<Tile>(points[turn]);
+      largest[turn].at[0] = across_lanes(largest[turn].at[0]);
+      largest[turn].at[1] = kTwo ? across_lanes(largest[turn].at[1]) : largest[turn].at[0];
+      if constexpr (kLast > 0) {
+        if ((lane_ & lanes_of_line()) == 0) largest_[largest_place<Tile>(seat, 0)] = largest[turn].at[0];
+      }
+    }
+    if constexpr (Tile::kLogParts > 0) {
       __syncthreads();
 #pragma unroll
       for (int turn = 0; turn < kTurns; ++turn) {
-        const Seat<Tile, kStage> seat(lane_, first_, turn);
-        LanePoints points = load_shared<Tile, kStage>(seat, shared_);
-        transform<false>(matrices_, pass_.split, points);
-        finish(base, seat, points);
+        const Seat<Tile, 0> seat(lane_, warp_ * kTurns, turn);
+        const unsigned most =
+            turn > 0 && Tile::kScales == 1 ? largest[0].at[0] : largest_of<Tile>(largest_, seat.position);
+        largest[turn] = {{most, most}};
       }
-      further<kStage + 1>(base);
     }
   }
-
-  /// The points of a stage go to where they came from, or, after the last, to places of the same warp tile.
-  template <int kStage>
-  __device__ __forceinline__ void finish(const TileBase& base, const Seat<Tile, kStage>& seat,
-                                         LanePoints& points) {
-    if constexpr (kStage < kLast) {
-      twiddle<Tile, kStage>(seat, pass_.tables.twiddles, points);
-      store_shared<Tile, kStage>(seat, points, shared_);
-    } else {
-      finish_lines<Tile>(pass_, base, seat, largest_, points);
-      __syncwarp();
-      store_results<Tile>(seat, points, shared_);
-    }
+  __device__ __forceinline__ LaneLargest largest_of_results(const LastSeat<Tile>& seat,
+                                                            const LaneLargest& only) const {
+    if constexpr (Tile::kScales == 1) return only;
+    const unsigned first = largest_of<Tile>(largest_, seat.position);
+    return {{first, leaves_two_lines<Tile>
+                        ? largest_of<Tile>(largest_, seat.position | LastSeat<Tile>::column_offset(1))
+                        : first}};
   }
 
-  __device__ __forceinline__ Matrices matrices_of(const unsigned* table, bool of16) const {
-    return of16 ? Matrices{matrix16_of(table, lane_, false), matrix16_of(table, lane_, true)}
-                : Matrices{matrix_of(table, lane_, false), matrix_of(table, lane_, true)};
+  static __device__ __forceinline__ constexpr int lanes_of_line() {
+    int mask = 0;
+    for (int bit = 0; bit < kLaneBits; ++bit) mask |= Tile::same_line(bit) ? 1 << bit : 0;
+    return mask;
   }
-
-  template <bool kWide>
-  __device__ __forceinline__ void load_units(const TileBase& base, int thread,
-                                             PointPair (&units)[Tile::kUnits]) const {
-    const Point* const first = first_unit<Tile>(pass_, base, thread);
-#pragma unroll
-    for (int i = 0; i < Tile::kUnits; ++i) units[i] = load_unit<Tile, kWide>(pass_, base, first, thread, i);
-  }
-
-  /// Shared memory to memory, in the output's order.
-  template <bool kWide>
-  __device__ __forceinline__ void carry_out(const TileBase& base) const {
-#pragma unroll
-    for (int i = 0; i < Tile::kUnits; ++i)
-      store_unit<Tile, kWide>(pass_, base, shared_, static_cast<int>(threadIdx.x), i);
-  }
-
-  /// Memory to shared memory, in memory's order, and the largest part of every line on the way.
-  __device__ __forceinline__ void bring_in(const TileBase& base) {
-    const int thread = static_cast<int>(threadIdx.x);
-    PointPair units[Tile::kUnits];
-    pass_.wide ? load_units<true>(base, thread, units) : load_units<false>(base, thread, units);
-    for (int line = thread; line < Tile::kScales; line += Tile::kThreads) largest_[line] = 0;
-    __syncthreads();
-    const unsigned in_shared = swizzled(unit_position<Tile>(thread, 0));
-    // Units in sequence of one line: a warp's are, from 64 points on, and those of further units.
-    constexpr int kBlockLog = 9, kTogether = Tile::kColumns ? Tile::kUnits
-                                             : Tile::kLog > kBlockLog
-                                                 ? (Tile::kUnits < 1 << (Tile::kLog - kBlockLog)
-                                                        ? Tile::kUnits
-                                                        : 1 << (Tile::kLog - kBlockLog))
-                                                 : 1;
-#pragma unroll
-    for (int i = 0; i < Tile::kUnits; i += kTogether) {
-      unsigned largest = 0;
-#pragma unroll
-      for (int j = i; j < i + kTogether; ++j) {
-        *reinterpret_cast<PointPair*>(shared_ + (in_shared ^ swizzled(unit_position<Tile>(0, j)))) = units[j];
-        largest = max(largest, largest_bits<Tile>(units[j]));
-      }
-      keep_largest(unit_scale<Tile>(unit_position<Tile>(thread, i)), largest);
-    }
-    __syncthreads();
-  }
-
-  __device__ __forceinline__ void keep_largest(unsigned scale, unsigned largest) {
-    constexpr int kLanes = Tile::kColumns || Tile::kLog >= 6 ? 32 : 1 << (Tile::kLog - 1);
-    if constexpr (kLanes == 32) {
-      largest = __reduce_max_sync(~0u, largest);
+  static __device__ __forceinline__ unsigned across_lanes(unsigned largest) {
+    if constexpr (lanes_of_line() == 31) {
+      return __reduce_max_sync(~0u, largest);
     } else {
 #pragma unroll
-      for (int distance = 1; distance < kLanes; distance *= 2)
-        largest = max(largest, __shfl_xor_sync(~0u, largest, distance));
+      for (int bit = 0; bit < kLaneBits; ++bit) {
+        if (Tile::same_line(bit)) largest = max(largest, __shfl_xor_sync(~0u, largest, 1 << bit));
+      }
+      return largest;
     }
-    if (lane_ % kLanes == 0) atomicMax(largest_ + scale, largest);
   }
 
   const Pass& pass_;
   Point* shared_;
   unsigned* largest_;
-  int lane_, first_;
-  Matrices matrices_;
+  int lane_, warp_;
+  Matrices<kSlots / 2> matrices_;
 };
 
 }  // namespace sfft::detail::tensor

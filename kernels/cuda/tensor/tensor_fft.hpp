@@ -9,10 +9,10 @@
 namespace sfft::detail::cuda {
 
 /// Lets kernels use the shared memory that their tiles need, on the current device.
-void prepare_tensor_pass(tensor::TileKind kind, int log);
+void prepare_tensor_pass(const tensor::TileChoice& choice);
 /// All arrays are in device memory. `overlap`: the device can set up a kernel beside the stream's previous
 /// one. Stream-ordered, allocates nothing.
-void launch_tensor_pass(tensor::TileKind kind, int log, const tensor::Pass& pass, bool overlap,
+void launch_tensor_pass(const tensor::TileChoice& choice, const tensor::Pass& pass, bool overlap,
                         Stream stream);
 
 /// For tests: the split numbers of points, as registers, and back.

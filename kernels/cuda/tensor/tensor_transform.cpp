@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "kernels/base/error.hpp"
 #include "kernels/base/tensor/tables.hpp"
 
@@ -20,7 +22,7 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
                     "compute capability 8.0 on, and {} has {}.{}: use another engine",
                     info.name, info.major, info.minor));
   }
-  overlap_ = info.overlap;
+  overlap_ = info.overlap && (getenv("TENSOR_OVERLAP") == nullptr || atoi(getenv("TENSOR_OVERLAP")) != 0);
   constexpr std::int64_t kMostBlocks = 0x7fffffff;
   for (const tensor::PlannedPass& pass : passes_) {
     if (pass.pass.tiles > kMostBlocks) {
@@ -28,21 +30,18 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
           ErrorCode::backend_unavailable,
           fmt::format("the engine tensor cannot start {} blocks: give a smaller batch", pass.pass.tiles));
     }
-    prepare_tensor_pass(pass.kind, pass.log);
-    add_tables(pass.kind, pass.log, -1);
-    if (!forward_only) add_tables(pass.kind, pass.log, 1);
+    prepare_tensor_pass(pass.tile);
+    add_tables(pass.tile, -1);
+    if (!forward_only) add_tables(pass.tile, 1);
   }
 }
 
-void TensorTransform::add_tables(tensor::TileKind kind, int log, int sign) {
-  for (const tensor::MatrixKind& kind_of : {tensor::kMatrix16, tensor::first_matrix(log)}) {
-    DeviceBuffer& matrix = matrices_[{kind_of, sign}];
-    if (matrix.bytes() == 0) matrix = upload(tensor::matrix_table(kind_of, sign));
-  }
-  DeviceBuffer& twiddles = twiddles_[{kind, log, sign}];
+void TensorTransform::add_tables(const tensor::TileChoice& tile, int sign) {
+  DeviceBuffer& matrices = matrices_[{tensor::matrix_kind(tile), sign}];
+  if (matrices.bytes() == 0) matrices = upload(tensor::matrix_table(tensor::matrix_kind(tile), sign));
+  DeviceBuffer& twiddles = twiddles_[{tile, sign}];
   if (twiddles.bytes() > 0) return;
-  tensor::with_tile(kind, log,
-                    [&](auto tile) { twiddles = upload(tensor::twiddle_table<decltype(tile)>(sign)); });
+  tensor::with_tile(tile, [&](auto type) { twiddles = upload(tensor::twiddle_table(type, sign)); });
 }
 
 std::size_t TensorTransform::workspace_bytes() const noexcept {
@@ -55,7 +54,7 @@ void TensorTransform::run(const Call& call, Stream stream) const {
       static_cast<tensor::Point*>(need_workspace(passes_) ? static_cast<void*>(call.workspace) : call.to);
   for (std::size_t i = 0; i < passes_.size(); ++i) {
     const bool last = i + 1 == passes_.size();
-    const int log = passes_[i].log;
+    const tensor::TileChoice& tile = passes_[i].tile;
     tensor::Pass pass = passes_[i].pass;
     pass.from = i == 0 ? static_cast<const tensor::Point*>(call.from) : between;
     pass.to = last ? static_cast<tensor::Point*>(call.to) : between;
@@ -65,10 +64,9 @@ void TensorTransform::run(const Call& call, Stream stream) const {
     pass.sign = static_cast<float>(sign);
     pass.factor = last ? call.scale : 1.0f;
     pass.split = call.split;
-    pass.tables = {matrices_.at({tensor::first_matrix(log), sign}).as<unsigned>(),
-                   matrices_.at({tensor::kMatrix16, sign}).as<unsigned>(),
-                   twiddles_.at({passes_[i].kind, log, sign}).as<tensor::Point>()};
-    launch_tensor_pass(passes_[i].kind, log, pass, overlap_, stream);
+    pass.tables = {matrices_.at({tensor::matrix_kind(tile), sign}).as<unsigned>(),
+                   twiddles_.at({tile, sign}).as<tensor::Point>()};
+    launch_tensor_pass(tile, pass, overlap_, stream);
   }
 }
 

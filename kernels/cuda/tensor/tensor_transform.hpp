@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,14 +35,13 @@ class TensorTransform {
   const std::vector<tensor::PlannedPass>& passes() const noexcept { return passes_; }
 
  private:
-  void add_tables(tensor::TileKind kind, int log, int sign);
+  void add_tables(const tensor::TileChoice& tile, int sign);
 
   std::vector<tensor::PlannedPass> passes_;
   std::int64_t points_;
   bool overlap_ = false;  ///< passes may be set up beside the previous one
   std::map<std::pair<tensor::MatrixKind, int>, DeviceBuffer> matrices_;  ///< and the sign
-  /// By the tile, that is kind and logarithm of its lines, and the sign.
-  std::map<std::tuple<tensor::TileKind, int, int>, DeviceBuffer> twiddles_;
+  std::map<std::pair<tensor::TileChoice, int>, DeviceBuffer> twiddles_;
 };
 
 }  // namespace sfft::detail::cuda

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstdlib>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/tensor/tensor_transform.hpp"
@@ -32,7 +33,8 @@ std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
         tensor::kLeastLog, tensor::kMostLog, tensor::kMostBatchLog, tensor::kLeastSideLog,
         tensor::kMostSideLog, problem.shape.to_string()));
   }
-  return tensor::planned_passes(logs, problem.batch);
+  return tensor::planned_passes(
+      logs, {problem.batch, getenv("TENSOR_FEW") ? atoi(getenv("TENSOR_FEW")) : tensor::kFewTiles});
 }
 
 class TensorEngine final : public GpuDenseEngine<float> {
@@ -53,7 +55,8 @@ class TensorEngine final : public GpuDenseEngine<float> {
   }
   std::string name() const override {
     std::string text = "split-half on tensor cores, lines of";
-    for (const tensor::PlannedPass& pass : transform_.passes()) text += fmt::format(" {}", 1 << pass.log);
+    for (const tensor::PlannedPass& pass : transform_.passes())
+      text += fmt::format(" {}", 1 << pass.tile.log);
     return text;
   }
 

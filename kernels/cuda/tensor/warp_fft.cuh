@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of a pass whose lines are transformed by a warp each, in its registers.
+#pragma once
+
+#include "kernels/base/tensor/warp_tile.hpp"
+#include "kernels/cuda/tensor/tensor_fft.cuh"
+
+namespace sfft::detail::tensor {
+
+/// Zeros if there is nothing to copy.
+template <int kBytes>
+__device__ __forceinline__ void copy_async(Point* shared, const Point* from, bool some) {
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const int bytes = some ? kBytes : 0;
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+  }
+}
+__device__ __forceinline__ void await_copies() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/// The product of constant matrix `a` with 8 columns: parts of outputs g and g + 8, columns 2t and 2t + 1.
+template <bool kSplit>
+__device__ __forceinline__ void line_product(const LineMatrices& matrices, int a, const LineOperand& operand,
+                                             Point (&results)[2]) {
+  float sum[4];
+  if constexpr (kSplit) {
+    multiply<false>(matrices.hi[a].at, operand.lo, sum);
+    multiply<true>(matrices.lo[a].at, operand.hi, sum);
+    multiply<true>(matrices.hi[a].at, operand.hi, sum);
+  } else {
+    multiply<false>(matrices.hi[a].at, operand.hi, sum);
+  }
+#pragma unroll
+  for (int v = 0; v < 2; ++v) results[v] = {sum[v], sum[2 + v]};
+}
+
+template <class Tile, bool kSplit>
+class WarpKernel {
+  static constexpr int kSlots = Tile::kSlots, kInner = Tile::kInner, kProducts = Tile::kProducts,
+                       kOuter = Tile::kOuter;
+  using Line = LinePoints<kSlots>;
+
+ public:
+  __device__ __forceinline__ WarpKernel(const Pass& pass, Point* shared)
+      : pass_(pass),
+        shared_(shared),
+        lane_(static_cast<int>(threadIdx.x) & 31),
+        warp_(static_cast<int>(threadIdx.x >> 5)),
+        matrices_(line_matrices_of(pass.tables.matrices, lane_)),
+        inner_(inner_twiddles_of<Tile>(pass.tables.twiddles, lane_)) {}
+
+  __device__ __forceinline__ void run(std::int64_t tile) {
+    const TileBase base = base_of(pass_, tile, Tile::kLogLines);
+    cuda::await_previous_kernel();
+    pass_.wide ? bring_in<true>(base) : bring_in<false>(base);
+    await_copies();
+    __syncthreads();
+#pragma unroll 1
+    for (int turn = 0; turn < Tile::kTurns; ++turn) {
+      const auto line = static_cast<unsigned>(turn * Tile::kWarps + warp_) << Tile::kLogTogether;
+      Line lines[Tile::kTogether];
+      load_lines<Tile>(shared_, line, lane_, lines);
+#pragma unroll
+      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base.first_line + line + i);
+      if constexpr (!Tile::kColumns) __syncwarp();
+      store_lines<Tile>(lines, line, lane_, shared_);
+    }
+    __syncthreads();
+    const int thread = static_cast<int>(threadIdx.x);
+    pass_.wide ? carry_out<Tile, true>(pass_, base, shared_, thread)
+               : carry_out<Tile, false>(pass_, base, shared_, thread);
+  }
+
+ private:
+  template <bool kWide>
+  __device__ __forceinline__ void bring_in(const TileBase& base) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    const unsigned own = unit_position<Tile>(thread, 0);
+    const Point* const first = pass_.from + base.from + place_of<Tile>(pass_, own);
+#pragma unroll
+    for (int i = 0; i < Tile::kUnits; ++i) {
+      const unsigned other = unit_position<Tile>(0, i);
+      Point* const to = shared_ + (swizzled<Tile>(own) ^ swizzled<Tile>(other));
+      const bool some = has_line<Tile>(base, own | other);
+      const Point* const from = some ? first + place_of<Tile>(pass_, other) : pass_.from;
+      if constexpr (kWide) {
+        copy_async<16>(to, from, some);
+      } else {
+        copy_async<8>(to, from, some);
+        copy_async<8>(to + 1, from + 1, some);
+      }
+    }
+  }
+  /// A line of the warp, `number` of its group.
+  __device__ __forceinline__ void transform(Line& line, unsigned number) const {
+    const unsigned largest = __reduce_max_sync(~0u, largest_bits<Tile>(line.at));
+    scale_all(line.at, entry_scale(largest));
+    Line results;
+#pragma unroll
+    for (int j = 0; j < Tile::kRadix; ++j) {
+      Point between[2][kProducts][2];  // [q][h][v]
+#pragma unroll
+      for (int q = 0; q < 2; ++q) {
+#pragma unroll
+        for (int a = 0; a < kProducts; ++a) {
+          const int slot = j | (q | a << 1) << kOuter;
+          line_product<kSplit>(matrices_, a,
+                               line_operand_of(line.at[slot], line.at[slot | 2 * kProducts << kOuter]),
+                               between[q][a]);
+        }
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+          if constexpr (kProducts == 2) join(between[q][0][v], between[q][1][v]);
+#pragma unroll
+          for (int h = 0; h < kProducts; ++h) {
+            const PointPair& factors = inner_.at[q * kProducts + h];
+            between[q][h][v] = times(between[q][h][v], v == 0 ? factors.first : factors.second);
+          }
+        }
+      }
+#pragma unroll
+      for (int h = 0; h < kProducts; ++h) {
+        Point both[2][2];
+#pragma unroll
+        for (int q = 0; q < 2; ++q)
+          line_product<kSplit>(matrices_, q, line_operand_of(between[q][h][0], between[q][h][1]), both[q]);
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+          join(both[0][v], both[1][v]);
+          results.at[j * kInner + 2 * h + v] = both[0][v];
+          results.at[j * kInner + 2 * (kProducts + h) + v] = both[1][v];
+        }
+      }
+    }
+    line = results;
+    join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane_, pass_.sign, line);
+    scale_all(line.at, scale_of(Tile::kFirst - scale_exponent(largest), pass_.factor));
+    if constexpr (Tile::kColumns) {
+      if (pass_.log_order > 0) twiddle(line, number);
+    }
+  }
+  /// Every lane finds the factor of one slot.
+  __device__ __forceinline__ void twiddle(Line& line, unsigned number) const {
+    const Point own = pass_factor_of_lane<Tile>(pass_, number, lane_),
+                step = pass_factor_of_slot<Tile>(pass_, number, lane_ & (kSlots - 1));
+#pragma unroll
+    for (int slot = 0; slot < kSlots; ++slot) {
+      const Point of_slot{__shfl_sync(~0u, step.re, slot), __shfl_sync(~0u, step.im, slot)};
+      line.at[slot] = times(line.at[slot], slot == 0 ? own : times(own, of_slot));
+    }
+  }
+  static __device__ __forceinline__ void join(Point& a, Point& b) {
+    const Point first = a;
+    a = sum(first, b);
+    b = difference(first, b);
+  }
+
+  const Pass& pass_;
+  Point* shared_;
+  int lane_, warp_;
+  LineMatrices matrices_;
+  InnerTwiddles<Tile> inner_;
+};
+
+}  // namespace sfft::detail::tensor
