@@ -190,11 +190,17 @@ std::vector<std::uint8_t> flags_of(const SupportSet& support) {
   return flags;
 }
 
+/// Frames of one launch: those of a call from page-locked memory come in parts.
+int frames_of_launch(const PlanOptions& options) {
+  if (options.frames_in == FramesIn::any) return options.batch;
+  return static_cast<int>(part_of_call(static_cast<std::size_t>(options.batch)));
+}
+
 template <class Real>
 std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> tables,
                                                     const TemplateData& data, const PlanOptions& options) {
   auto executor = std::make_unique<cuda::SparseExecutor<Real>>(
-      std::move(tables), cuda::device_info(options.device), options.batch);
+      std::move(tables), cuda::device_info(options.device), frames_of_launch(options));
   step_done("tables: executor");
   if (options.compiled_for)
     executor->compile_for(static_cast<cuda::Element>(*options.compiled_for),
@@ -256,7 +262,8 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  const int side = cuda::dimension_to_halve(comb, cuda::device_info(options.device), options.batch);
+  const int side =
+      cuda::dimension_to_halve(comb, cuda::device_info(options.device), frames_of_launch(options));
   if (side < 0)
     return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
   const HalvedComb half = halved(comb, side);

@@ -162,8 +162,9 @@ template <class Launch>
 void choose(const Blocks& all, int at_once, const Launch& launch) {
   const bool few = all.total < std::int64_t{1} << 31;
   const auto with_index = [&](auto index) {
-    at_once == kOwn ? launch(index, Count<kOwn>()) : at_once == 2 ? launch(index, Count<2>())
-                                                                  : launch(index, Count<1>());
+    at_once == kOwn ? launch(index, Count<kOwn>())
+    : at_once == 2  ? launch(index, Count<2>())
+                    : launch(index, Count<1>());
   };
   few ? with_index(std::uint32_t{}) : with_index(std::int64_t{});
 }
@@ -184,8 +185,8 @@ void launch_narrow_blocks(const float* from, std::int64_t batch, std::int64_t co
   const Blocks all = blocks_of(batch, count);
   choose(all, values_at_once(all, from, to), [&](auto index, auto at_once) {
     narrow_blocks_kernel<decltype(index), decltype(at_once)::value>
-        <<<strided_blocks(kTeam * all.total), kThreads, 0, stream>>>(from, static_cast<unsigned char*>(to), all,
-                                                                     factor);
+        <<<strided_blocks(kTeam * all.total), kThreads, 0, stream>>>(from, static_cast<unsigned char*>(to),
+                                                                     all, factor);
   });
   check_launch("writing of block16 values");
 }

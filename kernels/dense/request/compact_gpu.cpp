@@ -127,7 +127,8 @@ class HalfConvertingRunner final : public CompactGpuRunner {
  public:
   HalfConvertingRunner(const CompactRequest& request, const std::string& kernel)
       : CompactGpuRunner(request),
-        engine_(make_compact_engine(request.dense.problem, with_float_spectra(request.formats), kernel, false)),
+        engine_(
+            make_compact_engine(request.dense.problem, with_float_spectra(request.formats), kernel, false)),
         parts_(target_parts(problem_, Direction::forward)),
         spectrum_bytes_(cuda::aligned(static_cast<std::size_t>(problem_.batch * parts_) * sizeof(float))) {}
 
@@ -137,10 +138,11 @@ class HalfConvertingRunner final : public CompactGpuRunner {
 
  private:
   std::size_t own_bytes() const noexcept override {
-    const std::size_t signals = request_.formats.signal_found
-                                    ? static_cast<std::size_t>(problem_.batch) *
-                                          storage_bytes(request_.formats.signal, source_parts(problem_, Direction::forward))
-                                    : 0;
+    const std::size_t signals =
+        request_.formats.signal_found
+            ? static_cast<std::size_t>(problem_.batch) *
+                  storage_bytes(request_.formats.signal, source_parts(problem_, Direction::forward))
+            : 0;
     return spectrum_bytes_ + cuda::aligned(signals) + engine_->workspace_bytes();
   }
   void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
@@ -149,7 +151,8 @@ class HalfConvertingRunner final : public CompactGpuRunner {
     const double scale = std::ldexp(direction == Direction::forward ? scales.forward : scales.inverse,
                                     -exponent_of(request_, direction));
     auto* const spectra = reinterpret_cast<float*>(workspace);
-    std::byte *const signals = workspace + spectrum_bytes_, *const rest = workspace + own_bytes() - engine_->workspace_bytes();
+    std::byte *const signals = workspace + spectrum_bytes_, *const rest = workspace + own_bytes() -
+                                                                          engine_->workspace_bytes();
     if (direction == Direction::forward) {
       if (found != nullptr) normalize(direction, request_.formats.signal, from, found, signals, stream);
       engine_->run(direction, found == nullptr ? from : signals, spectra, scale, rest, stream);

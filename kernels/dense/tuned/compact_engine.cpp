@@ -133,10 +133,9 @@ std::optional<TransformPolicy> remembered(const DenseProblem& problem, const Com
 /// By rules, with the first factors of which kernels can do the transform.
 TransformPolicy by_rules(const DenseProblem& problem, const CompactFormats& formats) {
   std::optional<TransformPolicy> found;
-  const TransformPolicy first =
-      tuned::choose_by_rules(problem, kSingle, timed_formats(formats), [&](const TransformPolicy& policy) {
-        return (found = fitted(problem, formats, policy)).has_value();
-      });
+  const TransformPolicy first = tuned::choose_by_rules(
+      problem, kSingle, timed_formats(formats),
+      [&](const TransformPolicy& policy) { return (found = fitted(problem, formats, policy)).has_value(); });
   return found ? *found : first;
 }
 

@@ -194,7 +194,8 @@ TEST_F(CompactCuda, KernelsOfBlock16) {
                             .dense = {.backend = Backend::cuda, .batch = batch}});
     return plan.engine_name();
   };
-  for (const Shape& shape : {Shape(256), Shape(1 << 15), Shape(1 << 20), Shape({32, 48}), Shape({24, 32, 64})}) {
+  for (const Shape& shape :
+       {Shape(256), Shape(1 << 15), Shape(1 << 20), Shape({32, 48}), Shape({24, 32, 64})}) {
     const std::string name = engine_of(shape, false, 1);
     EXPECT_EQ(name.find("tuned kernels"), 0u) << shape.to_string() << ": " << name;
     EXPECT_EQ(name.find("conver"), std::string::npos) << shape.to_string() << ": " << name;

@@ -31,7 +31,7 @@ class BlockTile {
   /// Writes staged results, each scaled as the step says. All threads of the block call this.
   static __device__ __forceinline__ void write(const Tile<K>& memory, const Value* values) {
     const bool all = is_aligned(memory.block_words(0, 0)) ? write_ordinary<true>(memory, values)
-                                                       : write_ordinary<false>(memory, values);
+                                                          : write_ordinary<false>(memory, values);
     if (!all) write_with_care(memory, values);
   }
 
@@ -46,12 +46,12 @@ class BlockTile {
       line = kAcross ? minor : major;
       j = kAcross ? major : minor;
       from = kAcross || kWhole ? i * kOfBlock : line * kPoints + j;
-      const bool works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) && (kAll % kTeams == 0 || i < kAll) &&
-                         memory.has(line);
+      const bool works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) &&
+                         (kAll % kTeams == 0 || i < kAll) && memory.has(line);
       left = !works ? 0 : kWhole ? kOfBlock : kPoints - j - 2 * own;
     }
     int line, j, from;  ///< the first value of the block, and where it is staged
-    int left;  ///< values from the thread's first one on that are there; at most 0: none
+    int left;           ///< values from the thread's first one on that are there; at most 0: none
   };
 
   /// Writes as if all blocks were ordinary: sizes of normal floats and factors, too, and nothing infinite.
@@ -97,16 +97,17 @@ class BlockTile {
         part = memory.scaled_part(part);
         if (detail::block16::is_ordinary(part)) most = larger(most, size_of(part));
       }
-      const int exponent = detail::block16::exponent_of(largest_of_team(most, 0xfu << threadIdx.x % 32 / kTeam * kTeam));
+      const int exponent =
+          detail::block16::exponent_of(largest_of_team(most, 0xfu << threadIdx.x % 32 / kTeam * kTeam));
       const detail::block16::Powers powers(-exponent);
       unsigned words[kOwn];
 #pragma unroll
-      for (int k = 0; k < kOwn; ++k) words[k] = low_halves(bits(parts[2 * k], powers), bits(parts[2 * k + 1], powers));
+      for (int k = 0; k < kOwn; ++k)
+        words[k] = low_halves(bits(parts[2 * k], powers), bits(parts[2 * k + 1], powers));
       unsigned* const to = memory.block_words(at.line, at.j) + 2 * own;
       put<false>(to, words, at.left);
       put<false>(to + kHalf, words + 2, at.left - kHalf);
-      if (own == 0 && at.left > 0)
-        *memory.block_exponent(at.line, at.j) = static_cast<signed char>(exponent);
+      if (own == 0 && at.left > 0) *memory.block_exponent(at.line, at.j) = static_cast<signed char>(exponent);
     }
   }
 
@@ -125,7 +126,8 @@ class BlockTile {
         ++exponent;
       }
       factor = unit * power;
-      ordinary = top >= kLeast && top < kInfinite && size_of(factor) >= 0x1p-126f && size_of(factor) <= 0x1p126f;
+      ordinary =
+          top >= kLeast && top < kInfinite && size_of(factor) >= 0x1p-126f && size_of(factor) <= 0x1p126f;
     }
     float factor;
     int exponent;
@@ -181,7 +183,8 @@ class BlockTile {
   static __device__ __forceinline__ float largest_of_team(float value, unsigned mask) {
 #pragma unroll
     for (int distance = 1; distance < kTeam; distance *= 2)
-      value = larger(value, detail::half::from_bits(__shfl_xor_sync(mask, detail::half::bits_of(value), distance)));
+      value = larger(value,
+                     detail::half::from_bits(__shfl_xor_sync(mask, detail::half::bits_of(value), distance)));
     return value;
   }
 

@@ -216,8 +216,8 @@ __device__ __forceinline__ unsigned high_half(unsigned low, unsigned high) {
 #endif
 }
 
-/// Reads pairs of integers of block16 as long as they stand for finite numbers and their exponents are none of
-/// the largest, and keeps whether they did.
+/// Reads pairs of integers of block16 as long as they stand for finite numbers and their exponents are none
+/// of the largest, and keeps whether they did.
 class OrdinaryBlocks {
  public:
   __device__ __forceinline__ void load(unsigned word, int exponent, float& low, float& high) {

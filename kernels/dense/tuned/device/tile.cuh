@@ -105,8 +105,7 @@ class Tile {
   }
   __device__ __forceinline__ Real scaled_part(Real part) const {
     if constexpr (K::step.scale) part *= scale_;
-    if constexpr (K::step.out.exponent != 0)
-      part *= static_cast<Real>(power_of_two(K::step.out.exponent));
+    if constexpr (K::step.out.exponent != 0) part *= static_cast<Real>(power_of_two(K::step.out.exponent));
     return part;
   }
   __device__ __forceinline__ OutVector finished(Value z) const {
@@ -242,7 +241,8 @@ class Tile {
     }
   }
 
-  /// The same of ordinary values of block16, which takes half the instructions: `seen` tells whether all were.
+  /// The same of ordinary values of block16, which takes half the instructions: `seen` tells whether all
+  /// were.
   __device__ __forceinline__ Value load_ordinary(int line, int first, int add, OrdinaryBlocks& seen) const {
     const BlockWord from = block_word(line, first, add);
     Value z;
@@ -266,9 +266,9 @@ class Tile {
                           element_offset<In<K>>(kApart ? first : first + add)) /
                          kParts,
                     beyond = kApart ? element_offset<In<K>>(add) / kParts : 0;
-    return {load_as<kReads>(words + at + beyond),
-            reinterpret_cast<const signed char*>(
-                words + begin + K::step.in.words)[block_of(at - begin, beyond)]};
+    return {
+        load_as<kReads>(words + at + beyond),
+        reinterpret_cast<const signed char*>(words + begin + K::step.in.words)[block_of(at - begin, beyond)]};
   }
   __device__ __forceinline__ Value block_value(int line, int first, int add) const {
     const BlockWord from = block_word(line, first, add);
@@ -287,7 +287,8 @@ class Tile {
   template <class Side>
   __device__ __forceinline__ long long transform_offset(int line) const {
     constexpr auto kSide = Side::kSide;
-    if constexpr (kSide.transforms == Transforms::groups) return (kSide.base + group_ * kSide.group) / kSide.parts();
+    if constexpr (kSide.transforms == Transforms::groups)
+      return (kSide.base + group_ * kSide.group) / kSide.parts();
     if constexpr (kSide.transforms == Transforms::lines) return line_offset<Side>(line, false);
     return kSide.base / kSide.parts();
   }

@@ -210,7 +210,8 @@ class TileFft {
       for (int k = 0; k < First::R; ++k) action(own.thread, First::add(b, k), b * First::R + k);
     }
   }
-  /// Lines of block16, which are read again, with more care, if there is anything out of the ordinary in them.
+  /// Lines of block16, which are read again, with more care, if there is anything out of the ordinary in
+  /// them.
   static __device__ __forceinline__ void read_blocks(const Tile<K>& memory, const Seat& own, Real* re,
                                                      Real* im) {
     const int line = memory.readable(own.line);

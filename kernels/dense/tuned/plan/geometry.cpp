@@ -181,7 +181,8 @@ void Layout::set_formats() {
 void Layout::set_blocks(const Kernel& kernel, Side& side, bool written) {
   if (side.storage != dense::Storage::block16) return;
   const auto refuse = [](const char* why) {
-    throw Error(ErrorCode::backend_unavailable, fmt::format("kernels of block16 {}: use another format", why));
+    throw Error(ErrorCode::backend_unavailable,
+                fmt::format("kernels of block16 {}: use another format", why));
   };
   const Step& step = kernel.step;
   constexpr std::int64_t kOfBlock = dense::kBlockValues / 2;
@@ -191,7 +192,8 @@ void Layout::set_blocks(const Kernel& kernel, Side& side, bool written) {
                      words = rows * (of_samples ? grid_.row() / 2 : half_values_),
                      pitch = words + ((words + kOfBlock - 1) / kOfBlock + 3) / 4;
   if (!problem_.contiguous()) refuse("transform contiguous signals");
-  if (side.form == Form::real || side.form == Form::half) refuse("transform real signals with rows of even length");
+  if (side.form == Form::real || side.form == Form::half)
+    refuse("transform real signals with rows of even length");
   side.words = words;
   const bool single_line = grid_.rank() == 1 && program_.kernels.size() == 1;
   if (single_line) {
@@ -211,7 +213,7 @@ void Layout::set_blocks(const Kernel& kernel, Side& side, bool written) {
     return digits.stride % (kOfBlock * parts) == 0 && digits.over % (kOfBlock * parts) == 0;
   };
   const bool across = step.store_interleaved && side.inner == Digits(parts) && whole(side.element) &&
-                    step.policy.transforms_per_block % kOfBlock == 0 && step.inner % kOfBlock == 0,
+                      step.policy.transforms_per_block % kOfBlock == 0 && step.inner % kOfBlock == 0,
              along = !step.store_interleaved && side.element == Digits(1) && side.form == Form::complex &&
                      whole(side.inner) && step.points % kOfBlock == 0;
   const bool apart = side.transforms == Transforms::groups || side.group % (kOfBlock * parts) == 0;

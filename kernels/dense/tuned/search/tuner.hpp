@@ -30,8 +30,8 @@ std::vector<TunedTrial> tuned_trials(const DenseProblem& problem);
 namespace tuned {
 
 Limits limits_of(int device);
-/// Chooses by the count of operations alone, among those that `accepts` is true for, or the first one if it is
-/// for none. Throws Error(backend_unavailable) for problems without a kernel.
+/// Chooses by the count of operations alone, among those that `accepts` is true for, or the first one if it
+/// is for none. Throws Error(backend_unavailable) for problems without a kernel.
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats = {},
                                 const std::function<bool(const TransformPolicy&)>& accepts = {});
 /// Times candidates in its own device memory, which takes seconds. Other work on the GPU disturbs it.

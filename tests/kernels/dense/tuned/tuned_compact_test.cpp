@@ -271,8 +271,8 @@ TEST(TunedCompact, BlocksOfSeveralSteps) {
                 of(Shape({20, 24, 32}), false, 1, kBlock, kBlock)});
 }
 
-/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside ordinary
-/// ones: every transform keeps its own error, or is spoiled by itself.
+/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
+/// ordinary ones: every transform keeps its own error, or is spoiled by itself.
 TEST(TunedCompact, BlocksOutOfTheOrdinary) {
   constexpr std::size_t kPoints = 64;
   constexpr double kInfinity = std::numeric_limits<double>::infinity(),
@@ -281,8 +281,8 @@ TEST(TunedCompact, BlocksOutOfTheOrdinary) {
   constexpr std::size_t kBatch = std::size(sizes), kInfinite = 6, kNumberless = 7;
   const Case c{
       dense_problem(Shape(static_cast<std::int64_t>(kPoints)), false, static_cast<std::int64_t>(kBatch)),
-      *detail::tuned::parse_policy("kernel radices=8.8 threads_per_transform=8 transforms_per_block=4"), kBlock,
-      kBlock, kF32};
+      *detail::tuned::parse_policy("kernel radices=8.8 threads_per_transform=8 transforms_per_block=4"),
+      kBlock, kBlock, kF32};
   std::vector<double> parts = parts_of(random_signal(kBatch * kPoints, 5), false);
   for (std::size_t i = 0; i < parts.size(); ++i) parts[i] *= sizes[i / (2 * kPoints)];
   parts[kInfinite * 2 * kPoints + 37] = -kInfinity;
