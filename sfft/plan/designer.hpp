@@ -63,8 +63,7 @@ class Designer {
                                   ? predict_dense_device_us(data_.shape, data_.real, options_.batch,
                                                             dense_kernels_are_tuned<Real>(data_, options_))
                                   : predict_dense_us(data_.shape, data_.real);
-    if (from_bus())
-      info.predicted_dense_us = std::max(info.predicted_dense_us, predict_bus_us(frame_bytes()));
+    info.predicted_dense_us = with_bus(info.predicted_dense_us, frame_bytes());
     prior_ = make_prior(data_, support_, info.reference);
     const PlanKey key = plan_key<Real>(options_, info.reference);
     step_done("plan: threads, support, prior");
@@ -184,7 +183,7 @@ class Designer {
   }
 
   double direct_us() const {
-    return on_device_ ? predict_direct_device_us(data_.shape.points(), support_.k)
+    return on_device_ ? with_bus(predict_direct_device_us(data_.shape.points(), support_.k), frame_bytes())
                       : predict_direct_us(data_.shape.points(), support_.k, data_.real);
   }
 
@@ -242,6 +241,15 @@ class Designer {
     if (!data_.reference.empty()) return static_cast<std::int64_t>(element_bytes(data_.reference_type));
     return data_.real ? 1 : 8;
   }
+  /// A GPU's time for a frame of which so many bytes cross the bus, if frames are on its other side.
+  double with_bus(double us, std::int64_t bytes) const {
+    return from_bus() ? predict_from_host_us(us, bytes, options_.batch) : us;
+  }
+  /// Bytes for samples that kernels read in place: the bus carries sectors.
+  std::int64_t scattered_bytes(std::int64_t samples) const {
+    constexpr std::int64_t kSector = 32;
+    return std::min(frame_bytes(), samples * std::max(kSector, element()));
+  }
   std::int64_t frame_bytes() const { return data_.shape.points() * element(); }
 
   std::int64_t max_samples() const {
@@ -259,7 +267,9 @@ class Designer {
     request.pool = threads_.get();
     request.effort = options_.effort;
     if (by_rows()) {
-      request.bus = {element(), std::min(frame_bytes(), kRowBytesPerCoefficient * support_.k * element())};
+      const std::int64_t in_rows =
+          std::max(kInRowsPerCoefficient * support_.k, data_.shape.points() / kInRowsDivisor);
+      request.bus = {element(), std::min(frame_bytes(), in_rows * element())};
       // Such plans read so many samples that they can afford to err more for less time.
       request.time_weight = 1;
       const int multiprocessors = device_traits(options_.device).multiprocessors;
@@ -269,8 +279,9 @@ class Designer {
     } else if (on_device_) {
       const int multiprocessors = device_traits(options_.device).multiprocessors;
       const bool compiled = options_.compiled_for.has_value() && sizeof(Real) == sizeof(float);
-      request.cost = [multiprocessors, batch = options_.batch, compiled](const CombCost& cost) {
-        return predict_comb_device_us(cost, multiprocessors, batch, compiled);
+      request.cost = [this, multiprocessors, compiled](const CombCost& cost) {
+        return with_bus(predict_comb_device_us(cost, multiprocessors, options_.batch, compiled),
+                        scattered_bytes(cost.samples));
       };
     }
     return request;
@@ -292,7 +303,8 @@ class Designer {
   }
 
   void measure_flat(const FlatPlanData& flat) {
-    flat_us_ = on_device_ ? predict_flat_device_us(flat.taps() * flat.delay_count(), flat.rows())
+    flat_us_ = on_device_ ? with_bus(predict_flat_device_us(flat.taps() * flat.delay_count(), flat.rows()),
+                                     scattered_bytes(flat.samples))
                           : predicted_us(flat);
     flat_error_ = flat_error(flat);
   }

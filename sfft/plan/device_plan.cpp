@@ -3,6 +3,8 @@
 // and has frames in host memory sent through the ring.
 #include "sfft/plan/device_plan.hpp"
 
+#include <type_traits>
+
 #include "kernels/base/direct_table.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/halved_comb.hpp"
@@ -11,6 +13,7 @@
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/cuda/stages/luma.hpp"
+#include "kernels/cuda/stages/pack.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
@@ -187,16 +190,68 @@ std::vector<std::uint8_t> flags_of(const SupportSet& support) {
   return flags;
 }
 
+/// Frames of one launch: those of a call from page-locked memory come in parts.
+int frames_of_launch(const PlanOptions& options) {
+  if (options.frames_in == FramesIn::any) return options.batch;
+  return static_cast<int>(part_of_call(static_cast<std::size_t>(options.batch)));
+}
+
 template <class Real>
 std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> tables,
                                                     const TemplateData& data, const PlanOptions& options) {
   auto executor = std::make_unique<cuda::SparseExecutor<Real>>(
-      std::move(tables), cuda::device_info(options.device), options.batch);
+      std::move(tables), cuda::device_info(options.device), frames_of_launch(options));
   step_done("tables: executor");
   if (options.compiled_for)
     executor->compile_for(static_cast<cuda::Element>(*options.compiled_for),
                           cuda::device_info(options.device));
   return std::make_unique<OwnPlan<Real>>(std::move(executor), data, options);
+}
+
+/// The transform of a frame in double, its spectrum rounded.
+class RoundedEngine final : public GpuDenseEngine<float> {
+ public:
+  RoundedEngine(std::unique_ptr<const GpuDenseEngine<double>> engine, std::int64_t points)
+      : engine_(std::move(engine)), points_(points), spectrum_(cuda::aligned(engine_->workspace_bytes())) {}
+
+  std::size_t workspace_bytes() const noexcept override {
+    return spectrum_ + static_cast<std::size_t>(points_) * sizeof(std::complex<double>);
+  }
+  bool reads(ElementType type) const noexcept override { return engine_->reads(type); }
+  bool writes_strides() const noexcept override { return engine_->writes_strides(); }
+  void forward(const void* signals, ElementType type, std::complex<float>* spectra, float scale,
+               std::byte* workspace, CUstream_st* stream) const override {
+    auto* const spectrum = reinterpret_cast<std::complex<double>*>(workspace + spectrum_);
+    engine_->forward(signals, type, spectrum, scale, workspace, stream);
+    cuda::launch_copy(cuda::copy_rows(1, points_, points_, points_), spectrum, cuda::Element::c128, spectra,
+                      cuda::Element::c64, 1, stream);
+  }
+  void inverse(const std::complex<float>*, void*, float, std::byte*, CUstream_st*) const override {
+    throw Error(ErrorCode::backend_unavailable, "this engine transforms forward only: use another one");
+  }
+  std::string name() const override { return engine_->name(); }
+
+ private:
+  std::unique_ptr<const GpuDenseEngine<double>> engine_;
+  std::int64_t points_;
+  std::size_t spectrum_;  ///< offset in the workspace
+};
+
+/// An engine that takes no time to make, where there is one for such frames.
+template <class Real>
+cuda::DenseEngines<Real> quick_engines(cuda::DenseEngines<Real> others) {
+  others.make = [make = others.make](DenseProblem frame) -> std::unique_ptr<const GpuDenseEngine<Real>> {
+    frame.forward_only = true;
+    auto engine = make_frame_engine(frame, 1);
+    if (engine == nullptr) return make(frame);
+    if constexpr (std::is_same_v<Real, double>) {
+      return engine;
+    } else {
+      return std::make_unique<const RoundedEngine>(std::move(engine), frame.spectrum_points());
+    }
+  };
+  others.name += ", or one without preparation";
+  return others;
 }
 
 }  // namespace
@@ -207,7 +262,8 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  const int side = cuda::dimension_to_halve(comb, cuda::device_info(options.device), options.batch);
+  const int side =
+      cuda::dimension_to_halve(comb, cuda::device_info(options.device), frames_of_launch(options));
   if (side < 0)
     return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
   const HalvedComb half = halved(comb, side);
@@ -245,10 +301,12 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
   const DenseKey key = dense_key(data, options);
   std::vector<cuda::DensePick> picks;
   for (const DensePick& pick : dense_picks(data)) picks.push_back({pick.at, pick.conjugate});
+  cuda::DenseEngines<Real> engines = remembered_engines<Real>(key.problem, key.match);
+  if (options.path == Path::dense && options.effort == PlanEffort::quick && options.batch == 1)
+    engines = quick_engines<Real>(std::move(engines));
   return std::make_unique<OwnPlan<Real>>(
-      std::make_unique<cuda::DenseExecutor<Real>>(frame, remembered_engines<Real>(key.problem, key.match),
-                                                  picks, flags_of(support)),
-      data, options);
+      std::make_unique<cuda::DenseExecutor<Real>>(frame, std::move(engines), picks, flags_of(support)), data,
+      options);
 }
 
 template <class Real>

@@ -15,20 +15,11 @@ namespace sfft::detail {
 
 namespace {
 
-/// A part of fewer frames would spend more time on its launches than on the bus; larger ones only delay the
-/// first result.
-constexpr std::size_t kSmallestPart = 8, kLargestPart = 32;
-/// Parts of a call: the first one's copy and the last one's transform overlap with nothing.
-constexpr std::size_t kParts = 8;
 /// Bytes that the copy engine moves in the time in which kernels read one in place. Their requests are small
 /// and carry as much overhead as data.
 constexpr std::int64_t kRowAdvantage = 2;
 /// Of frames with more bytes than this there is room for as many as come.
 constexpr std::size_t kLargeFrame = std::size_t{1} << 20;
-
-std::size_t part_of_call(std::size_t frames) {
-  return std::min(frames, std::clamp((frames + kParts - 1) / kParts, kSmallestPart, kLargestPart));
-}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // How frames in host memory reach a GPU plan: whole, gathered by the host, by rows, or read in place.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -14,6 +15,14 @@ namespace sfft::detail {
 
 namespace cpu {
 class ThreadPool;
+}
+
+/// Frames of one launch, when a call brings so many to a plan that reads samples of them. A part of fewer
+/// would spend more time on its launches than on the bus; larger ones only delay the first result. The first
+/// part's copy and the last one's transform overlap with nothing.
+constexpr std::size_t part_of_call(std::size_t frames) noexcept {
+  constexpr std::size_t kSmallest = 8, kLargest = 32, kParts = 8;
+  return std::min(frames, std::clamp((frames + kParts - 1) / kParts, kSmallest, kLargest));
 }
 
 /// Cuts a call's frames into parts, which go round the ring. `Real` is the arithmetic's type.

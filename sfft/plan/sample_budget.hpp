@@ -14,10 +14,10 @@ namespace sfft::detail {
 /// Samples per coefficient that the automatic budget allows, and the share of the frame.
 inline constexpr std::int64_t kSamplesPerCoefficient = 28;
 inline constexpr std::int64_t kBudgetDivisor = 12;
-/// The same where whole rows cross a bus, and further samples of a row cost little; and bytes of rows per
-/// coefficient.
+/// The same where whole rows cross a bus, and further samples of a row cost little.
 inline constexpr std::int64_t kRowSamplesPerCoefficient = 84, kRowBudgetDivisor = 4;
-inline constexpr std::int64_t kRowBytesPerCoefficient = 400;
+/// Samples in the rows that cross a bus: the larger of so many per coefficient and a share of the frame.
+inline constexpr std::int64_t kInRowsPerCoefficient = 400, kInRowsDivisor = 6;
 
 /// The samples allowed to a plan of `k` coefficients in a frame of `points` samples. `share` is what the
 /// caller allows, as a share of the frame; 0: the automatic budget, which is the whole frame where least

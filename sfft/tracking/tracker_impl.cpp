@@ -60,6 +60,8 @@ PlanOptions TrackerImpl<Real>::dense_options() const {
     options.device = options_.plan.devices.front();
   }
   options.path = Path::dense;
+  // Compiling kernels takes a quarter of a second, longer than some thousand comparisons without them.
+  if (dense_transforms_ < kManyDense) options.effort = PlanEffort::quick;
   options.threads = options_.plan.threads;
   return options;
 }
@@ -95,6 +97,7 @@ void TrackerImpl<Real>::remember_reference() {
 
 template <class Real>
 void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
+  if (++dense_transforms_ == kManyDense) dense_.reset();
   if (!dense_) {
     dense_.emplace(plan_.source(), dense_options());
     dense_workspace_ = dense_->make_workspace();

@@ -48,6 +48,8 @@ class TrackerImpl {
  private:
   /// Below this relative error there is nothing to gain.
   static constexpr double kExact = 1e-5;
+  /// Dense transforms of a stream for which a GPU's fastest engine pays, however long it takes to make.
+  static constexpr std::int64_t kManyDense = 1024;
 
   PlanOptions plan_options(bool reference) const;
   PlanOptions dense_options() const;
@@ -85,6 +87,7 @@ class TrackerImpl {
   TrackerOptions options_;
   Plan<Real> plan_;
   std::optional<Plan<Real>> dense_;  ///< the same template, transformed densely
+  std::int64_t dense_transforms_ = 0;
   Workspace<Real> workspace_, dense_workspace_;
   TrackedFrame<Real> result_;
   Spectrum<Real> sparse_;                             ///< of a frame that is compared

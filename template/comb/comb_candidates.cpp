@@ -19,8 +19,8 @@ namespace {
 
 /// Fewer empty buckets than this say too little about the tail.
 constexpr std::int64_t kMinEmpty = 8;
-/// Coefficients that tell grids apart for a quick plan; of twice as many or more, only every second or nth is
-/// looked at.
+/// Coefficients that tell grids apart for a quick plan, or one by rows; of twice as many or more, only every
+/// second or nth is looked at.
 constexpr std::int64_t kLookedAt = 256;
 /// Sets of rows that delays may begin in. With more of them a taller grid does the same.
 constexpr std::int64_t kMostRowSets = 6;
@@ -62,8 +62,9 @@ class Lister {
         by_rows_(request.bus.element_bytes > 0 && support_.shape.rank() == 2 && !least_squares_),
         step_(support_.real ? 2 : 1) {
     if (least_squares_) return;
-    const std::int64_t apart =
-        request.effort == PlanEffort::quick ? std::max<std::int64_t>(1, support_.k / kLookedAt) : 1;
+    const std::int64_t apart = request.effort == PlanEffort::quick || by_rows_
+                                   ? std::max<std::int64_t>(1, support_.k / kLookedAt)
+                                   : 1;
     std::int64_t counted = 0;
     for (std::size_t i = 0; i < support_.members.size(); ++i) {
       const SupportMember& member = support_.members[i];
@@ -337,8 +338,10 @@ class Lister {
     std::size_t r_ = 0;
   };
 
-  const Crowding& look_at(const std::array<std::int64_t, 3>& grid, Scratch& scratch) const {
+  /// `tails`: not only the members.
+  const Crowding& look_at(const std::array<std::int64_t, 3>& grid, Scratch& scratch, bool tails) const {
     Crowding& crowding = scratch.crowding;
+    crowding.tail.clear();
     crowding.occupied = crowding.largest = 0;
     const std::vector<std::int32_t>& bucket = scratch.bucket;
     folding_.buckets_of_members(grid, scratch.bucket);
@@ -355,7 +358,7 @@ class Lister {
     }
     crowding.occupied = occupied;
     crowding.largest = largest;
-    if (!least_squares_) {
+    if (tails) {
       scratch.at.resize(own_.size());
       for (std::size_t i = 0; i < own_.size(); ++i) scratch.at[i] = bucket[own_[i]];
       folding_.tails_of(scratch.at, grid, scratch.folding, crowding.tail);
@@ -388,7 +391,7 @@ class Lister {
     folding_.prepare(grids, request_.pool);
     regular_.resize(grids.size());
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
-      Bounds bounds(look_at(grids[g], scratch_[static_cast<std::size_t>(thread)]), own_power_);
+      Bounds bounds(look_at(grids[g], scratch_[static_cast<std::size_t>(thread)], true), own_power_);
       regular_[g] = {std::log(static_cast<double>(grids[g][0])), std::log(static_cast<double>(grids[g][1])),
                      std::log(std::max(bounds.next(), 1e-300))};
     });
@@ -428,7 +431,7 @@ class Lister {
 
   void add_grid(const std::array<std::int64_t, 3>& grid, std::vector<CombCandidate>& candidates,
                 std::size_t thread = 0) {
-    const Crowding& crowding = look_at(grid, scratch_[thread]);
+    const Crowding& crowding = look_at(grid, scratch_[thread], !least_squares_ && !by_rows_);
     const std::int64_t buckets = grid[0] * grid[1] * grid[2];
     const std::int64_t empty = buckets - crowding.occupied;
     if (empty < std::max(kMinEmpty, buckets / 8)) return;
@@ -438,7 +441,7 @@ class Lister {
     const std::int64_t last = most_delays(buckets);
     Bounds bounds(crowding, own_power_);
     for (std::int64_t r = 1; r <= last; ++r) {
-      const double bound = least_squares_ ? 0 : bounds.next();
+      const double bound = least_squares_ || by_rows_ ? 0 : bounds.next();
       if (r < first || (r - first) % step_ != 0) continue;
       if (least_squares_ && r > first + 2 * step_) break;
       if (by_rows_) {

@@ -263,7 +263,11 @@ class Planner {
 
 std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
                                   const CombRequest& request, std::vector<Rejection>& rejected) {
-  return Planner(support, prior, request, rejected).plan();
+  auto plan = Planner(support, prior, request, rejected).plan();
+  if (plan || request.bus.element_bytes == 0) return plan;
+  CombRequest anywhere = request;  // in any number of rows
+  anywhere.bus = {};
+  return Planner(support, prior, anywhere, rejected).plan();
 }
 
 }  // namespace sfft::detail

@@ -160,6 +160,22 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) 
   }
 }
 
+/// Every path is charged with the way from the host, so that none wins for being charged with less.
+TEST_F(HostFramesCuda, PlansForPageLockedFramesAreCombsWherePlansForOthersAre) {
+  for (const Shape& shape : {Shape{360, 640}, Shape{432, 768}, Shape{720, 1280}}) {
+    const auto film = film_frame(shape[0], shape[1], 0);
+    const Template tmpl = learn(SignalView(film, shape), {.k = 1000, .reference = true});
+    for (const int batch : {1, 8, 64}) {
+      PlanOptions options{.backend = Backend::cuda, .batch = batch};
+      const PlanInfo anywhere = Plan<float>(tmpl, options).info();
+      options.frames_in = FramesIn::page_locked;
+      const Plan<float> plan(tmpl, options);
+      EXPECT_EQ(plan.info().path, anywhere.path) << shape.to_string() << "\n" << plan.explain();
+      EXPECT_LE(plan.info().predicted_error, 2 * anywhere.predicted_error) << plan.explain();
+    }
+  }
+}
+
 /// One call, frames of different types and kinds of memory: each goes its own way.
 TEST_F(HostFramesCuda, FramesOfOneCallMayDiffer) {
   const Shape shape{240, 320};

@@ -101,6 +101,10 @@ TEST(CostModel, RowsOnABusCostTheirBytes) {
     EXPECT_LT(predict_comb_bus_us(half, 132, batch), predict_comb_bus_us(cost, 132, batch));
     EXPECT_GT(predict_comb_bus_us(half, 132, batch), predict_bus_us(half.bus_bytes));
     EXPECT_GT(predict_comb_bus_us(half, 132, batch), predict_comb_device_us(half, 132, batch));
+    // Dense transforms get whole frames over the same bus.
+    EXPECT_LT(predict_comb_bus_us(cost, 132, batch),
+              predict_from_host_us(predict_dense_device_us(Shape{1080, 1920}, true, batch, true), 1080 * 1920,
+                                   batch));
   }
 }
 

@@ -11,7 +11,7 @@ namespace sfft::detail::cuda {
 namespace {
 
 /// Enough requests under way for any bus; the other multiprocessors are left to transforms.
-constexpr int kFetchBlocks = 32, kFetchThreads = 512;
+constexpr int kFetchBlocks = 16, kFetchThreads = 512;
 
 struct FetchArguments {
   const std::byte* frames;
