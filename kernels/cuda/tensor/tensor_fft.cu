@@ -92,6 +92,13 @@ unsigned blocks_for(std::int64_t count) {
 
 }  // namespace
 
+bool have_tensor_kernels() {
+  cudaFuncAttributes found{};
+  check(cudaFuncGetAttributes(&found, kernel_of<true>(Tile<4, 4, TileKind::batch, true>{})),
+        "a tensor kernel");
+  return found.ptxVersion >= 80;
+}
+
 void prepare_tensor_pass(const tensor::TileChoice& choice) {
   tensor::with_tile(choice, [](auto tile) {
     // The rest is cache, for twiddle factors.

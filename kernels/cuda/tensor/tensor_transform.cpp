@@ -22,6 +22,12 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
                     "compute capability 8.0 on, and {} has {}.{}: use another engine",
                     info.name, info.major, info.minor));
   }
+  if (!have_tensor_kernels()) {
+    throw Error(
+        ErrorCode::backend_unavailable,
+        "this build has the engine tensor for GPUs before compute capability 8.0 alone: add 80 or later to "
+        "CMAKE_CUDA_ARCHITECTURES, or use another engine");
+  }
   overlap_ = info.overlap && (getenv("TENSOR_OVERLAP") == nullptr || atoi(getenv("TENSOR_OVERLAP")) != 0);
   constexpr std::int64_t kMostBlocks = 0x7fffffff;
   for (const tensor::PlannedPass& pass : passes_) {
