@@ -3,13 +3,14 @@
 #pragma once
 
 #include "kernels/base/tensor/warp_tile.hpp"
+#include "kernels/cuda/runtime/copy_async.cuh"
 #include "kernels/cuda/tensor/tensor_fft.cuh"
 
 namespace sfft::detail::tensor {
 
 /// Zeros if there is nothing to copy.
 template <int kBytes>
-__device__ __forceinline__ void copy_async(Point* shared, const Point* from, bool some) {
+__device__ __forceinline__ void copy_some_async(Point* shared, const Point* from, bool some) {
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const int bytes = some ? kBytes : 0;
   if constexpr (kBytes == 16) {
@@ -18,10 +19,6 @@ __device__ __forceinline__ void copy_async(Point* shared, const Point* from, boo
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
   }
 }
-__device__ __forceinline__ void await_copies() {
-  asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
 /// The product of constant matrix `a` with 8 columns: parts of outputs g and g + 8, columns 2t and 2t + 1.
 template <bool kSplit>
 __device__ __forceinline__ void line_product(const LineMatrices& matrices, int a, const LineOperand& operand,
@@ -58,7 +55,7 @@ class WarpKernel {
     const TileBase base = base_of<Tile>(pass_, tile);
     cuda::await_previous_kernel();
     pass_.wide ? bring_in<true>(base) : bring_in<false>(base);
-    await_copies();
+    cuda::await_copies();
     __syncthreads();
     int exponent = 0;
     if constexpr (Tile::kJoined) exponent = across_rows();
@@ -91,10 +88,10 @@ class WarpKernel {
       const bool some = has_line<Tile>(base, own | other);
       const Point* const from = some ? first + place_of<Tile>(pass_, other) : pass_.from;
       if constexpr (kWide) {
-        copy_async<16>(to, from, some);
+        copy_some_async<16>(to, from, some);
       } else {
-        copy_async<8>(to, from, some);
-        copy_async<8>(to + 1, from + 1, some);
+        copy_some_async<8>(to, from, some);
+        copy_some_async<8>(to + 1, from + 1, some);
       }
     }
   }
