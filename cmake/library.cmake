@@ -41,7 +41,7 @@ set_target_properties(sfft_internal PROPERTIES LINKER_LANGUAGE CXX)
 # What was built, for sfft::version() and build_info().
 configure_file(cmake/sfft_build_config.hpp.in generated/sfft_build_config.hpp)
 
-set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_compact.hpp sfft/dense_selective.hpp sfft/device_pictures.hpp sfft/device_signal.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/learn_at.hpp sfft/page_locked.hpp sfft/plan.hpp sfft/sfft.hpp
+set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_compact.hpp sfft/dense_selective.hpp sfft/dense_slabs.hpp sfft/device_pictures.hpp sfft/device_signal.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/learn_at.hpp sfft/page_locked.hpp sfft/plan.hpp sfft/sfft.hpp
     sfft/template.hpp sfft/tracker.hpp sfft/types.hpp)
 install(FILES ${SFFT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft)
 # The vocabulary that they include from below, where a quoted include beside them finds it.

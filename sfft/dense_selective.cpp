@@ -38,6 +38,7 @@ class SelectiveImpl {
                 std::span<const std::int64_t> chosen)
       : support(chosen.begin(), chosen.end()) {
     sfft::detail::DenseRequest request = sfft::detail::make_request(shape, real, options);
+    sfft::detail::refuse_several(request, "SelectivePlan");
     request.problem.forward_only = true;
     problem = request.problem;
     if (has_support) check_support(support, problem.spectrum_points());

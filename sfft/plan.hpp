@@ -51,15 +51,19 @@ struct PlanOptions {
   /// faster. enqueue() needs cuda.
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend, numbered as by the driver
+  /// Several GPUs, which share the frames of each execute() call, so that `batch` counts those of all of
+  /// them. Not empty: the backend is cuda, and `device` does not count. The search looks at the first.
+  /// enqueue() runs on the first, too. A GPU may be named several times, which is for tests.
+  std::vector<int> devices{};
   /// Usual number of frames per execute() or enqueue() call: GPU plans for many frames give each its own part
   /// of the GPU, plans for one spread it over several multiprocessors. Workspaces are sized for this number.
   int batch = 1;
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
-  /// plan predicted to reach it, or dense. 0: as good as max_samples allows.
+  /// plan predicted to reach it, or dense. 0: as good as max_samples and frames_in allow.
   double accuracy = 0;
   /// Largest share of a frame's N samples that may be read by a sparse path, in (0, 1]. 0: automatic, the
   /// smaller of N/12 and 28 samples per coefficient where the template has energy outside its support, and
-  /// no limit where it has none.
+  /// no limit where it has none. Three times as much where whole rows are transferred (frames_in).
   double max_samples = 0;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
@@ -67,6 +71,10 @@ struct PlanOptions {
   PlanEffort effort = PlanEffort::normal;  ///< of the search for comb plans of templates with a known tail
   int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
+  /// page_locked: a GPU plan of images with a known tail counts the bytes on the bus beside its own time, and
+  /// reads many samples in few rows instead of one here and there. Of frames that are elsewhere such a plan
+  /// transforms every one, but more slowly than one that was made for them. CPU plans are the same for both.
+  FramesIn frames_in = FramesIn::any;
   /// GPU plans of float for few frames at a time (`batch`): compile the kernel for this plan and for frames
   /// of this element type that enqueue() finds in device memory. Planning then takes about two seconds
   /// longer, and a frame that several multiprocessors share about a third less time (docs/benchmarks.md).
@@ -76,9 +84,9 @@ struct PlanOptions {
   std::optional<ElementType> compiled_for = std::nullopt;
   std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
   /// Start from the plan that the template keeps for these options, without a search (Plan::keep_in). It is
-  /// used only where accuracy, max_samples, path, batch, seed, use_reference, backend, GPU, Real and the
-  /// version of the library are those that it was made with, and the effort no less; otherwise the plan is
-  /// made anew, and PlanInfo::kept_note says why.
+  /// used only where accuracy, max_samples, path, batch, seed, use_reference, backend, GPU, frames_in, Real
+  /// and the version of the library are those that it was made with, and the effort no less; otherwise the
+  /// plan is made anew, and PlanInfo::kept_note says why.
   bool use_kept = true;
 };
 

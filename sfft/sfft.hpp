@@ -7,6 +7,7 @@
 #include "sfft/dense.hpp"
 #include "sfft/dense_compact.hpp"
 #include "sfft/dense_selective.hpp"
+#include "sfft/dense_slabs.hpp"
 #include "sfft/device_pictures.hpp"
 #include "sfft/device_signal.hpp"
 #include "sfft/discover.hpp"

@@ -58,9 +58,11 @@ class TrackedFrames final : public SparseFrames {
   using SparseFrames::SparseFrames;
   std::string name() const override { return called("sfft"); }
   void start(const Template& learned) override {
-    tracker_.emplace(learned,
-                     TrackerOptions{.plan = {.backend = backend(), .effort = effort_, .threads = threads_},
-                                    .learn = {.backend = backend(), .threads = threads_}});
+    tracker_.emplace(learned, TrackerOptions{.plan = {.backend = backend(),
+                                                      .effort = effort_,
+                                                      .threads = threads_,
+                                                      .frames_in = FramesIn::page_locked},
+                                             .learn = {.backend = backend(), .threads = threads_}});
     plan_.reset();
   }
   void push(const FrameBuffer& frame) override { latest_ = &tracker_->push(view(frame)); }

@@ -118,6 +118,11 @@ void add_run(CLI::App& app, RunCommand& command) {
                   "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
       ->check(CLI::Range(1e-9, 1.0));
   add_backend(run, command.options.backend, command.options.device);
+  run->add_option("--devices", command.options.devices,
+                  "Several GPUs that share the frames, as 0,1: implies --backend cuda")
+      ->delimiter(',')
+      ->check(not_negative())
+      ->excludes("--device");
   add_transfer(run, command.options.transfer);
   run->add_option("--threads", command.options.threads,
                   "Threads, 0 for one per core; the dense transform gets as many")

@@ -30,6 +30,12 @@ int exit_code(video::RunStatus status) {
 RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
   const std::string& input = command.inputs.front();
   Outputs outputs(command);
+  if (!command.options.devices.empty()) {
+    if (command.options.backend == Backend::cpu)
+      throw UsageError("--devices names GPUs, and --backend the CPU: leave one of them out");
+    command.options.backend = Backend::cuda;
+    command.options.device = command.options.devices.front();
+  }
   command.source.device = command.options.device;
   command.source.stop = &stop;
   command.options.reference = !command.no_reference;

@@ -177,6 +177,14 @@ enum class PlanEffort : std::uint8_t {
   thorough,  ///< three to six times as long, for a plan whose error is often some per cent smaller
 };
 
+/// Where the frames of a plan lie, as far as its planner may count on it.
+enum class FramesIn : std::uint8_t {
+  any,  ///< anywhere: a sample costs the same wherever it is in the frame
+  /// Page-locked host memory, side by side (PageLockedMemory): of images whole rows cross the bus, so GPU
+  /// plans read many samples in few rows.
+  page_locked,
+};
+
 /// What to do when discovery cannot vouch for its answer.
 enum class Fallback : std::uint8_t {
   dense,  ///< transform the signal densely

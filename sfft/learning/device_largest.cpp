@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"
@@ -75,10 +76,12 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
   const std::size_t fft_at = power_at + aligned(points * sizeof(double));
   const std::size_t select_at = fft_at + fft.workspace_bytes();
   const std::size_t frame_at = select_at + select.workspace_bytes();
+  step_done("learn: layout");
   const HostBlock host(select.host_bytes());
   const std::optional<OwnedStream> own = frame.resident ? std::nullopt : std::make_optional<OwnedStream>();
   const Stream stream = own ? own->get() : frame.stream;
   const StreamBuffer memory(frame_at + (in_place ? 0 : frame_bytes), stream);
+  step_done("learn: memory");
   auto* spectrum = memory.as<std::complex<double>>();
   auto* power = reinterpret_cast<double*>(memory.data() + power_at);
 
@@ -91,9 +94,12 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
     samples = copy;
   }
   fft.enqueue(samples, static_cast<Element>(frame.type), spectrum, power, 1, memory.data() + fft_at, stream);
+  step_done("learn: queue the FFT");
   select.enqueue(spectrum, power, memory.data() + select_at, host.data(), stream);
+  step_done("learn: queue the selection");
   synchronize(stream);
   waiting.done();
+  step_done("learn: wait");
   return select.results(host.data());
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/step_trace.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
@@ -46,6 +47,7 @@ const char* why_dense(LearnMethod method) {
 Template learn(const DeviceSignal& frame, const LearnOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   check(frame, options);
+  detail::step_done("learn: checks");
   std::string why = why_dense(options.method);
   std::shared_ptr<detail::TemplateData> data;
   if (options.method == LearnMethod::blind) {
@@ -62,6 +64,7 @@ Template learn(const DeviceSignal& frame, const LearnOptions& options) {
     data->reference.resize(static_cast<std::size_t>(frame.shape.points()) * element_bytes(frame.type));
     detail::copy_to_host(frame, data->reference.data());
   }
+  detail::step_done("learn: template");
   data->learned_blindly = blindly;
   data->why_learned_so = std::move(why);
   data->learn_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -27,14 +27,18 @@ void check(const Template& tmpl, const PlanOptions& options) {
     invalid(fmt::format("compiled_for = {}, but the template is for {} signals",
                         to_string(*options.compiled_for), tmpl.is_real() ? "real" : "complex"));
   }
-  if (options.backend == Backend::cuda) static_cast<void>(device_traits(options.device));
+  if (!options.devices.empty() && options.backend == Backend::cpu)
+    invalid("devices are GPUs, and the backend is the CPU: leave one of them out");
+  if (options.backend == Backend::cuda && options.devices.empty())
+    static_cast<void>(device_traits(options.device));
 }
 
 /// Microseconds per frame from host frame to host spectrum by way of a GPU, without the transform itself:
 /// launches, copies and waits, which the frames of a batch share, and the transfer of the plan's samples over
 /// the bus.
-double host_path_us(const PlanInfo& info, int batch, bool real) {
+double host_path_us(const PlanInfo& info, int batch, bool real, bool by_rows = false) {
   constexpr double kRoundTrip = 40, kSamplePicked = 1e-3, kByteCopied = 2e-5;
+  if (by_rows && info.path == Path::comb) return 0;  // its predicted time is from the host's memory on
   const auto samples = static_cast<double>(info.samples);
   const bool whole = info.path == Path::dense || info.path == Path::direct;
   return kRoundTrip / std::min(batch, 32) + samples * (whole ? kByteCopied * (real ? 4 : 8) : kSamplePicked);
@@ -55,7 +59,8 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   try {
     auto on_gpu = Designer<Real>(tmpl, options).design();
     const double gpu_us =
-        on_gpu->info.predicted_us + host_path_us(on_gpu->info, options.batch, tmpl.is_real());
+        on_gpu->info.predicted_us +
+        host_path_us(on_gpu->info, options.batch, tmpl.is_real(), options.frames_in == FramesIn::page_locked);
     if (gpu_us < on_cpu->info.predicted_us) {
       if (compiled_for) {
         options.compiled_for = compiled_for;
@@ -77,6 +82,13 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options) {
   check(tmpl, options);
+  if (!options.devices.empty()) {
+    check_devices(options.devices);
+    PlanOptions named = options;
+    named.backend = Backend::cuda;
+    named.device = options.devices[0];
+    return Designer<Real>(tmpl, named).design();
+  }
   if (options.backend == Backend::automatic) return choose_backend<Real>(tmpl, options);
   return Designer<Real>(tmpl, options).design();
 }

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/executors/comb_executor.hpp"
 #include "kernels/cpu/executors/direct_executor.hpp"
 #include "kernels/cpu/executors/flat_executor.hpp"
@@ -20,6 +21,7 @@
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/plan/sample_budget.hpp"
+#include "sfft/plan/shared_device_plan.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
@@ -61,8 +63,11 @@ class Designer {
                                   ? predict_dense_device_us(data_.shape, data_.real, options_.batch,
                                                             dense_kernels_are_tuned<Real>(data_, options_))
                                   : predict_dense_us(data_.shape, data_.real);
+    if (from_bus())
+      info.predicted_dense_us = std::max(info.predicted_dense_us, predict_bus_us(frame_bytes()));
     prior_ = make_prior(data_, support_, info.reference);
     const PlanKey key = plan_key<Real>(options_, info.reference);
+    step_done("plan: threads, support, prior");
     if (!use_kept(key)) choose();
     design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
@@ -73,6 +78,7 @@ class Designer {
       if (info.rejected.size() < 16)
         info.rejected.push_back({std::move(other.description), std::move(other.reason)});
     }
+    step_done("plan: executor");
     info.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return design_;
   }
@@ -225,8 +231,22 @@ class Designer {
     return fmt::format("predicted {:.1f} us against {:.1f} us dense", us, design_->info.predicted_dense_us);
   }
 
+  bool from_bus() const { return on_device_ && options_.frames_in == FramesIn::page_locked; }
+  /// Whether the rows of images are what crosses the bus.
+  bool by_rows() const {
+    return from_bus() && data_.shape.rank() == 2 && !prior_.least_squares() &&
+           (options_.transfer == Transfer::automatic || options_.transfer == Transfer::rows);
+  }
+  /// Of frames like the reference, if there is one, else of bytes or complex floats.
+  std::int64_t element() const {
+    if (!data_.reference.empty()) return static_cast<std::int64_t>(element_bytes(data_.reference_type));
+    return data_.real ? 1 : 8;
+  }
+  std::int64_t frame_bytes() const { return data_.shape.points() * element(); }
+
   std::int64_t max_samples() const {
-    return sample_budget(options_.max_samples, data_.shape.points(), support_.k, prior_.least_squares());
+    return sample_budget(options_.max_samples, data_.shape.points(), support_.k, prior_.least_squares(),
+                         by_rows());
   }
 
   CombRequest comb_request(double limit_us) const {
@@ -238,7 +258,15 @@ class Designer {
     request.seed = options_.seed;
     request.pool = threads_.get();
     request.effort = options_.effort;
-    if (on_device_) {
+    if (by_rows()) {
+      request.bus = {element(), std::min(frame_bytes(), kRowBytesPerCoefficient * support_.k * element())};
+      // Such plans read so many samples that they can afford to err more for less time.
+      request.time_weight = 1;
+      const int multiprocessors = device_traits(options_.device).multiprocessors;
+      request.cost = [multiprocessors, batch = options_.batch](const CombCost& cost) {
+        return predict_comb_bus_us(cost, multiprocessors, batch);
+      };
+    } else if (on_device_) {
       const int multiprocessors = device_traits(options_.device).multiprocessors;
       const bool compiled = options_.compiled_for.has_value() && sizeof(Real) == sizeof(float);
       request.cost = [multiprocessors, batch = options_.batch, compiled](const CombCost& cost) {
@@ -323,11 +351,14 @@ class Designer {
     info.predicted_error = comb_->predicted_error;
     info.noise_gain = comb_->noise_gain;
     info.reason = std::move(reason);
+    step_done("plan: rest of the search");
     use_witness(
         {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
+    step_done("plan: witness, errors");
     if (on_device_)
-      return set_device(
-          make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, options_));
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, own);
+      }));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
   }
@@ -344,7 +375,9 @@ class Designer {
     info.reason = std::move(reason);
     use_witness({flat_->noise_gain, {}, {}, 1});
     if (on_device_)
-      return set_device(make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, options_));
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, own);
+      }));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
     design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
   }
@@ -355,7 +388,10 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = us;
     info.reason = std::move(reason);
-    if (on_device_) return set_device(make_direct_device_plan<Real>(support_, data_, options_));
+    if (on_device_)
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_direct_device_plan<Real>(support_, data_, own);
+      }));
     info.engine = "sum";
     auto executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
     design_->errors = make_error_table(support_, {executor->rounding_power(), {}, {}, 0});
@@ -368,7 +404,10 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = info.predicted_dense_us;
     info.reason = std::move(reason);
-    if (on_device_) return set_device(make_dense_device_plan<Real>(support_, data_, options_));
+    if (on_device_)
+      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
+        return make_dense_device_plan<Real>(support_, data_, own);
+      }));
     auto executor = std::make_unique<DenseExecutor<Real>>(data_, design_->threads);
     info.engine = executor->plan().engine_name();
     design_->executor = std::move(executor);

@@ -6,8 +6,10 @@
 #include "kernels/base/direct_table.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/halved_comb.hpp"
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/executors/direct.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
+#include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/cuda/stages/luma.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
@@ -30,6 +32,10 @@ std::string device_problem(int device) {
 DeviceTraits device_traits(int device) {
   const cuda::DeviceInfo& info = cuda::device_info(device);
   return {info.name, info.multiprocessors};
+}
+
+void check_devices(const std::vector<int>& devices) {
+  cuda::check_several(devices);
 }
 
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {
@@ -186,6 +192,7 @@ std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> ta
                                                     const TemplateData& data, const PlanOptions& options) {
   auto executor = std::make_unique<cuda::SparseExecutor<Real>>(
       std::move(tables), cuda::device_info(options.device), options.batch);
+  step_done("tables: executor");
   if (options.compiled_for)
     executor->compile_for(static_cast<cuda::Element>(*options.compiled_for),
                           cuda::device_info(options.device));
@@ -204,6 +211,7 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
   if (side < 0)
     return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
   const HalvedComb half = halved(comb, side);
+  step_done("tables: halve");
   return sparse_plan<Real>({half.data, *data.support, flags_of(support), errors, witness, half.tail}, data,
                            options);
 }

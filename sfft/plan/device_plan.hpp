@@ -65,6 +65,8 @@ class DevicePlan {
 std::string device_problem(int device);
 /// Throws backend_unavailable with device_problem().
 DeviceTraits device_traits(int device);
+/// Throws backend_unavailable unless all are there, and may share work.
+void check_devices(const std::vector<int>& devices);
 /// Page-locked host memory that kernels of every GPU can read. Throws backend_unavailable, out_of_memory.
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device);
 /// Memory of a GPU that the host reads, too. Throws backend_unavailable, device, out_of_memory.

@@ -17,6 +17,10 @@ DeviceTraits device_traits(int) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 
+void check_devices(const std::vector<int>&) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t, int) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }

@@ -23,15 +23,23 @@ constexpr std::size_t kParts = 8;
 /// Bytes that the copy engine moves in the time in which kernels read one in place. Their requests are small
 /// and carry as much overhead as data.
 constexpr std::int64_t kRowAdvantage = 2;
+/// Of frames with more bytes than this there is room for as many as come.
+constexpr std::size_t kLargeFrame = std::size_t{1} << 20;
+
+std::size_t part_of_call(std::size_t frames) {
+  return std::min(frames, std::clamp((frames + kParts - 1) / kParts, kSmallestPart, kLargestPart));
+}
 
 }  // namespace
 
 template <class Real>
-bool HostFrames<Real>::by_rows(std::size_t element) const {
+Transfer HostFrames<Real>::page_locked_way(std::size_t element) const {
   const cuda::RowSet& set = executor_.row_set();
-  if (set.empty() || transfer_ == Transfer::mapped) return false;
+  if (set.empty() || transfer_ == Transfer::mapped) return Transfer::mapped;
+  if (transfer_ == Transfer::rows) return Transfer::rows;
   const std::int64_t bytes = set.copied_elements() * static_cast<std::int64_t>(element);
-  return transfer_ == Transfer::rows || bytes <= kRowAdvantage * set.bytes_in_place(element);
+  if (bytes > kRowAdvantage * set.bytes_in_place(element)) return Transfer::mapped;
+  return set.copied_elements() < shape_.points() ? Transfer::rows : Transfer::whole;
 }
 
 /// `automatic` is no answer.
@@ -40,8 +48,7 @@ Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
   if (executor_.sample_indices().empty() || transfer_ == Transfer::whole) return Transfer::whole;
   // Kernels and the copy engine take frames only where they have no gaps.
   if (transfer_ == Transfer::gather || !frame.contiguous()) return Transfer::gather;
-  if (cuda::mapped_address(frame.data()) != nullptr)
-    return by_rows(element_bytes(frame.type())) ? Transfer::rows : Transfer::mapped;
+  if (cuda::mapped_address(frame.data()) != nullptr) return page_locked_way(element_bytes(frame.type()));
   if (cuda::managed_address(frame.data()) != nullptr) return Transfer::mapped;
   if (transfer_ == Transfer::automatic) return Transfer::gather;
   throw Error(ErrorCode::invalid_argument,
@@ -66,8 +73,7 @@ std::size_t HostFrames<Real>::alike(std::span<const SignalView> frames, bool adj
 template <class Real>
 void HostFrames<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra) {
   // Paths that read everything work in rounds of a fixed size, which a smaller part would not shorten.
-  if (!executor_.sample_indices().empty())
-    most_ = std::min(most_, std::clamp((frames.size() + kParts - 1) / kParts, kSmallestPart, kLargestPart));
+  if (!executor_.sample_indices().empty()) most_ = std::min(most_, part_of_call(frames.size()));
   ring_.overlap(frames.size() > most_);
   try {
     for (std::size_t next = 0; next < frames.size();)
@@ -95,11 +101,14 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
                                                        : 0;
   const std::size_t wanted = std::min(most_, frames.size());
   const bool regions = !std::ranges::all_of(frames.first(wanted), &SignalView::contiguous);
-  const std::size_t host = way == Transfer::rows               ? witness
+  const bool fetched = cuda::fetched_word(set, frames[0].data(), element) > 0;
+  const std::size_t host = way == Transfer::rows               ? (fetched ? 0 : witness)
                            : way == Transfer::gather           ? gathered
                            : way == Transfer::whole && regions ? points
                                                                : 0;
-  ring_.fit(device * element, host * element, static_cast<int>(wanted));
+  // Runs of frames grow while a stream goes on, and page-locking takes long: there is room for the longest.
+  const std::size_t usual = device * element < kLargeFrame ? part_of_call(usual_) : 1;
+  ring_.fit(device * element, host * element, static_cast<int>(std::max(wanted, usual)));
   Slot& slot = ring_.next();
   const std::size_t room = std::min(static_cast<std::size_t>(ring_.capacity()), wanted);
   const auto count = alike(frames.first(room), in_place);
@@ -151,24 +160,42 @@ std::int64_t HostFrames<Real>::send_gathered(std::span<const SignalView> frames,
 template <class Real>
 std::int64_t HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slot& slot) {
   const cuda::RowSet& set = executor_.row_set();
+  const std::size_t element = element_bytes(frames[0].type());
+  const auto count = static_cast<int>(frames.size());
+  if (cuda::fetched_word(set, frames[0].data(), element) == 0) {
+    copy_rows(frames, slot);
+  } else {
+    // Events would come between the kernels of a frame by itself, which then could not overlap.
+    const bool timed = count > 1 || ring_.overlaps();
+    if (timed) ring_.begin_copies(slot);
+    executor_.fetch_rows(cuda::mapped_address(frames[0].data()), element, count, slot.device.data(),
+                         ring_.copies());
+    if (timed) ring_.end_copies(slot);
+  }
+  ring_.await_copies(slot);
+  executor_.enqueue_rows(
+      make_batch_({slot.device.data(), frames[0].type(), count, set.compact_elements()}, slot.spectra(count)),
+      state_, ring_.stream());
+  return (set.copied_elements() + executor_.witness_samples()) * static_cast<std::int64_t>(element);
+}
+
+/// By the copy engine; the host picks the witness's samples, which are the last.
+template <class Real>
+void HostFrames<Real>::copy_rows(std::span<const SignalView> frames, Slot& slot) {
+  const cuda::RowSet& set = executor_.row_set();
   const std::vector<std::int64_t>& indices = executor_.sample_indices();
   const std::int64_t witness = executor_.witness_samples();
   const std::size_t element = element_bytes(frames[0].type());
   const auto count = static_cast<int>(frames.size());
   ring_.begin_copies(slot);
   cuda::copy_rows(set, frames[0].data(), element, count, slot.device.data(), ring_.copies());
-  for (std::size_t i = 0; i < frames.size(); ++i) {  // the witness's samples are the last
+  for (std::size_t i = 0; i < frames.size(); ++i) {
     const std::size_t first = indices.size() - static_cast<std::size_t>(witness);
     cuda::copy_samples(frames[i], indices.data() + first, static_cast<std::size_t>(witness),
                        slot.host.data() + i * static_cast<std::size_t>(witness) * element);
   }
   cuda::copy_witness(set, slot.host.data(), element, witness, count, slot.device.data(), ring_.copies());
   ring_.end_copies(slot);
-  ring_.await_copies(slot);
-  executor_.enqueue_rows(
-      make_batch_({slot.device.data(), frames[0].type(), count, set.compact_elements()}, slot.spectra(count)),
-      state_, ring_.stream());
-  return (set.copied_elements() + witness) * static_cast<std::int64_t>(element);
 }
 
 template <class Real>

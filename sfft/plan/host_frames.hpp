@@ -32,7 +32,8 @@ class HostFrames {
         transfer_(transfer),
         ring_(ring),
         state_(state),
-        most_(static_cast<std::size_t>(most)),
+        usual_(static_cast<std::size_t>(most)),
+        most_(usual_),
         make_batch_(make_batch),
         pool_(pool) {}
 
@@ -43,12 +44,13 @@ class HostFrames {
   using Slot = typename HostRing<Real>::Slot;
 
   Transfer way_for(const SignalView& frame) const;
-  bool by_rows(std::size_t element) const;
+  Transfer page_locked_way(std::size_t element) const;
   std::size_t alike(std::span<const SignalView> frames, bool adjacent) const;
   std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
   std::int64_t send_whole(std::span<const SignalView> frames, Slot& slot);
   std::int64_t send_gathered(std::span<const SignalView> frames, Slot& slot);
   std::int64_t send_rows(std::span<const SignalView> frames, Slot& slot);
+  void copy_rows(std::span<const SignalView> frames, Slot& slot);
   std::int64_t read_in_place(std::span<const SignalView> frames, Slot& slot);
   void gather(std::span<const SignalView> frames, std::byte* compact) const;
 
@@ -57,7 +59,8 @@ class HostFrames {
   Transfer transfer_;
   HostRing<Real>& ring_;
   cuda::State& state_;
-  std::size_t most_;
+  std::size_t usual_;  ///< frames of a call
+  std::size_t most_;   ///< frames of a part
   const MakeBatch& make_batch_;
   cpu::ThreadPool* pool_;
 };

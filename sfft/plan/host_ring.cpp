@@ -47,12 +47,9 @@ void HostRing<Real>::fit(std::size_t frame_bytes, std::size_t host_bytes, int fr
     slot.k = k_;
     slot.host = cuda::PinnedBuffer(host_bytes);
     slot.device = cuda::DeviceBuffer(bytes);
-    slot.results = cuda::DeviceBuffer(result_bytes(capacity));
-    cuda::clear(slot.results.data(), slot.results.bytes(), stream_.get());  // padding is copied too
-    slot.returned = cuda::PinnedBuffer(result_bytes(capacity));
+    slot.results = cuda::PinnedBuffer(result_bytes(capacity));
     slot.capacity = capacity;
   }
-  cuda::synchronize(stream_.get());
   capacity_ = capacity;
 }
 
@@ -91,14 +88,7 @@ void HostRing<Real>::await_copies(Slot& slot) {
 
 template <class Real>
 void HostRing<Real>::finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes) {
-  const auto frames = static_cast<int>(spectra.size());
-  const cuda::Stream stream = overlap_ ? returns_.get() : stream_.get();
-  if (overlap_) {
-    slot.computed.record(stream_.get());
-    slot.computed.hold(stream);
-  }
-  cuda::copy_to_host(slot.returned.data(), slot.results.data(), result_bytes(frames), stream);
-  slot.done.record(stream);
+  slot.done.record(stream_.get());
   slot.spectra_out = spectra;
   slot.transferred = transferred_bytes;
 }
@@ -108,7 +98,7 @@ void HostRing<Real>::deliver(Slot& slot) {
   if (slot.spectra_out.empty()) return;
   const std::span<Spectrum<Real>> out = std::exchange(slot.spectra_out, {});
   slot.done.wait();
-  const DeviceSpectra<Real> from = slot.layout(slot.returned.data(), static_cast<int>(out.size()));
+  const DeviceSpectra<Real> from = slot.spectra(static_cast<int>(out.size()));
   const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
   const auto k = static_cast<std::size_t>(k_);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -133,7 +123,7 @@ void HostRing<Real>::drain() {
 
 template <class Real>
 void HostRing<Real>::abandon() noexcept {
-  for (const cuda::OwnedStream* stream : {&copies_, &stream_, &returns_}) {
+  for (const cuda::OwnedStream* stream : {&copies_, &stream_}) {
     try {
       cuda::synchronize(stream->get());
     } catch (...) {  // the failure that led here is the one to report
@@ -145,8 +135,7 @@ void HostRing<Real>::abandon() noexcept {
 template <class Real>
 std::size_t HostRing<Real>::bytes() const noexcept {
   std::size_t total = 0;
-  for (const Slot& slot : slots_)
-    total += slot.host.bytes() + slot.device.bytes() + slot.results.bytes() + slot.returned.bytes();
+  for (const Slot& slot : slots_) total += slot.host.bytes() + slot.device.bytes() + slot.results.bytes();
   return total;
 }
 

@@ -18,11 +18,10 @@ class HostRing {
   static constexpr int kSlots = 3;
 
   struct Slot {
-    cuda::PinnedBuffer host;    ///< compact samples
-    cuda::DeviceBuffer device;  ///< the same, or whole frames
-    cuda::DeviceBuffer results;
-    cuda::PinnedBuffer returned;
-    cuda::Event computed, done;
+    cuda::PinnedBuffer host;     ///< compact samples
+    cuda::DeviceBuffer device;   ///< the same, or whole frames
+    cuda::PinnedBuffer results;  ///< kernels write them there, over the bus
+    cuda::Event done;
     cuda::Event copy_begins{cuda::Event::Kind::timed}, copy_ends{cuda::Event::Kind::timed};
     double gather_us = 0;                   ///< host time for all frames
     bool copied = false;                    ///< whether the two events were recorded
@@ -31,7 +30,7 @@ class HostRing {
     int capacity = 0;
     std::int64_t k = 0;
 
-    /// Where the results of a batch of `frames` go: they are copied back in one piece.
+    /// Where the results of a batch of `frames` go.
     DeviceSpectra<Real> spectra(int frames) const noexcept { return layout(results.data(), frames); }
     DeviceSpectra<Real> layout(std::byte* base, int frames) const noexcept;
   };
@@ -39,12 +38,13 @@ class HostRing {
   explicit HostRing(std::int64_t k);
 
   /// Makes room for `frames` frames of `frame_bytes` per slot, and of `host_bytes` in host memory; waits for
-  /// work under way when it has to grow.
+  /// work under way when it has to grow, which takes long: page-locked memory is allocated.
   void fit(std::size_t frame_bytes, int frames) { fit(frame_bytes, frame_bytes, frames); }
   void fit(std::size_t frame_bytes, std::size_t host_bytes, int frames);
-  /// True: copies to the GPU, kernels and copies back of different slots overlap, each kind on a stream of
-  /// its own. Each slot then costs a few microseconds more. Call while nothing is under way.
+  /// True: copies to the GPU and kernels of different slots overlap, each kind on a stream of its own. Each
+  /// slot then costs a few microseconds more. Call while nothing is under way.
   void overlap(bool overlap) noexcept { overlap_ = overlap; }
+  bool overlaps() const noexcept { return overlap_; }
   int capacity() const noexcept { return capacity_; }
   cuda::Stream stream() const noexcept { return stream_.get(); }  ///< of kernels
   /// The stream that a slot's copies are on.
@@ -72,7 +72,7 @@ class HostRing {
   std::size_t result_bytes(int frames) const noexcept;
 
   std::int64_t k_;
-  cuda::OwnedStream stream_, copies_, returns_;
+  cuda::OwnedStream stream_, copies_;
   bool overlap_ = false;
   std::array<Slot, kSlots> slots_;
   int at_ = 0, capacity_ = 0;

@@ -56,6 +56,10 @@ Difference difference(const PlanKey& made_for, const PlanKey& asked) {
             "it was made with effort = {}, not {}");
   compare(made_for.accuracy, asked.accuracy, "it was made with accuracy = {}, not {}");
   compare(made_for.max_samples, asked.max_samples, "it was made with max_samples = {}, not {}");
+  const auto place_of_frames = [](const PlanKey& key) {
+    return std::string(key.frames_in == FramesIn::page_locked ? "in page-locked memory" : "anywhere");
+  };
+  compare(place_of_frames(made_for), place_of_frames(asked), "it was made for frames {}, not {}");
   compare(made_for.batch, asked.batch, "it was made with batch = {}, not {}");
   compare(made_for.seed, asked.seed, "it was made with seed = {}, not {}");
   return result;
@@ -77,6 +81,8 @@ PlanKey plan_key(const PlanOptions& options, bool reference) {
   key.max_samples = options.max_samples;
   key.batch = options.batch;
   key.seed = options.seed;
+  const bool rows = options.transfer == Transfer::automatic || options.transfer == Transfer::rows;
+  if (options.backend == Backend::cuda && rows) key.frames_in = options.frames_in;
   return key;
 }
 

@@ -14,11 +14,17 @@ namespace sfft::detail {
 /// Samples per coefficient that the automatic budget allows, and the share of the frame.
 inline constexpr std::int64_t kSamplesPerCoefficient = 28;
 inline constexpr std::int64_t kBudgetDivisor = 12;
+/// The same where whole rows cross a bus, and further samples of a row cost little; and bytes of rows per
+/// coefficient.
+inline constexpr std::int64_t kRowSamplesPerCoefficient = 84, kRowBudgetDivisor = 4;
+inline constexpr std::int64_t kRowBytesPerCoefficient = 400;
 
 /// The samples allowed to a plan of `k` coefficients in a frame of `points` samples. `share` is what the
 /// caller allows, as a share of the frame; 0: the automatic budget, which is the whole frame where least
-/// squares need it. Throws `invalid_argument` for a share of less than one sample.
-inline std::int64_t sample_budget(double share, std::int64_t points, std::int64_t k, bool least_squares) {
+/// squares need it; more where samples come `by_rows`. Throws `invalid_argument` for a share of less than one
+/// sample.
+inline std::int64_t sample_budget(double share, std::int64_t points, std::int64_t k, bool least_squares,
+                                  bool by_rows = false) {
   if (share > 0) {
     const double samples = share * static_cast<double>(points);
     if (samples < 1)  // 0 samples would be taken for no limit
@@ -28,7 +34,9 @@ inline std::int64_t sample_budget(double share, std::int64_t points, std::int64_
     return static_cast<std::int64_t>(samples);
   }
   if (least_squares) return points;
-  return std::max<std::int64_t>(1, std::min(points / kBudgetDivisor, kSamplesPerCoefficient * k));
+  const std::int64_t per_coefficient = by_rows ? kRowSamplesPerCoefficient : kSamplesPerCoefficient;
+  return std::max<std::int64_t>(
+      1, std::min(points / (by_rows ? kRowBudgetDivisor : kBudgetDivisor), per_coefficient * k));
 }
 
 }  // namespace sfft::detail

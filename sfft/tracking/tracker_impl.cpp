@@ -55,6 +55,10 @@ PlanOptions TrackerImpl<Real>::dense_options() const {
   PlanOptions options;
   options.backend = options_.plan.backend;
   options.device = options_.plan.device;
+  if (!options_.plan.devices.empty()) {
+    options.backend = Backend::cuda;
+    options.device = options_.plan.devices.front();
+  }
   options.path = Path::dense;
   options.threads = options_.plan.threads;
   return options;

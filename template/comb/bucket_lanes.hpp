@@ -27,6 +27,46 @@ struct LaneComb {
   bool coloured;  ///< there may be near aliases
 };
 
+/// What delays and their differences mean to the buckets of a comb, worked out once for each that comes up.
+class LaneDelays {
+ public:
+  /// The comb must stay.
+  explicit LaneDelays(const LaneComb& comb) noexcept : comb_(comb) {}
+
+  /// Sets that are looked at are numbered in the order in which they come up.
+  void look_at(std::span<const Delay> delays);
+  /// Numbers of the delays of the last set, and of their differences, row by row of a triangle.
+  const std::vector<int>& delays_at() const noexcept { return delays_at_; }
+  const std::vector<int>& differences_at() const noexcept { return differences_at_; }
+
+  std::size_t delays() const noexcept { return delays_.delays.size(); }
+  std::size_t differences() const noexcept { return differences_.delays.size(); }
+  /// What a frequency at these steps from a bucket's own is multiplied by in a delay.
+  std::complex<double> response(std::size_t delay, const std::array<std::int64_t, 3>& steps) const noexcept;
+  /// Phases of near aliases in a difference: kAxis doubles for each of three dimensions.
+  const double* phases(std::size_t difference) const noexcept { return &phases_[difference * 3 * kAxis]; }
+  static constexpr std::size_t kAxis = 16;
+
+ private:
+  /// Numbers delays, or differences of delays.
+  class Numbers {
+   public:
+    int find(const Delay& delay, const std::array<std::int64_t, 3>& strides);
+    std::vector<Delay> delays;
+
+   private:
+    std::unordered_map<std::int64_t, int> number_;
+  };
+  void add_phases();
+  void add_roots();
+
+  const LaneComb& comb_;
+  Numbers delays_, differences_;
+  std::vector<int> delays_at_, differences_at_;
+  std::vector<double> phases_;
+  std::array<std::vector<std::complex<double>>, 3> roots_;  ///< [delay][step], of dimensions with few steps
+};
+
 class BucketLanes {
  public:
   /// One bucket for each number of `members`. Buckets with the same number should come one after the other.
@@ -92,7 +132,8 @@ class BucketLanes {
       return table[member * cpu::kSystemLanes + static_cast<std::size_t>(lane)];
     }
   };
-  bool rows(std::span<const Delay> delays, const std::function<void(std::size_t, const Rows&)>& visit);
+  /// For the set of delays that `delays` looked at last; several BucketLanes may use it at a time.
+  bool rows(const LaneDelays& delays, const std::function<void(std::size_t, const Rows&)>& visit);
 
   /// Steps to either side that near aliases have, and how many these are in all dimensions.
   static std::int64_t reach(int rank) noexcept { return rank == 3 ? 2 : 4; }
@@ -108,32 +149,18 @@ class BucketLanes {
     std::array<std::size_t, 8> present_in_lane{};
     std::vector<double> responses, tails;  ///< one entry per delay or difference that was asked for
   };
-  /// Numbers delays, or differences of delays, in the order in which they come up.
-  class Numbers {
-   public:
-    int find(const Delay& delay, const std::array<std::int64_t, 3>& strides);
-    std::vector<Delay> delays;
-
-   private:
-    std::unordered_map<std::int64_t, int> number_;
-  };
-
-  void number(std::span<const Delay> delays);
   /// Room for systems of so many delays.
   cpu::BucketScratch scratch(std::size_t delays);
-  cpu::BucketSystems prepare(Batch& batch, std::size_t delays);
-  void add_responses(Batch& batch);
-  void add_tails(Batch& batch);
-  void add_phases();
+  cpu::BucketSystems prepare(Batch& batch, const LaneDelays& delays);
+  void add_responses(Batch& batch, const LaneDelays& delays);
+  void add_tails(Batch& batch, const LaneDelays& delays);
 
   const LaneComb& comb_;
   std::vector<Batch> batches_;
   std::vector<double> memory_;  ///< that batches point to
   std::vector<std::array<std::int64_t, 3>> steps_;
   std::size_t most_members_ = 1;
-  Numbers delays_, differences_;
-  std::vector<double> phases_;              ///< of the near aliases, per difference
-  std::vector<int> response_at_, tail_at_;  ///< of the delays being looked at
+  LaneDelays delays_;  ///< of variances()
   std::vector<double> scratch_;
 };
 

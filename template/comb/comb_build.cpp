@@ -91,12 +91,15 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
   std::stable_sort(groups.begin(), groups.end(),
                    [&](std::size_t a, std::size_t b) { return groups_[a].count > groups_[b].count; });
   const OwnPhases phases(*this, delays);
-  constexpr std::size_t kTogether = 48;  // whatever the threads, so that sums do not depend on them
+  LaneDelays lane_delays(comb_);
+  lane_delays.look_at(delays);
+  constexpr std::size_t kTogether = 24;  // whatever the threads, so that sums do not depend on them
   std::vector<Part> parts((groups.size() + kTogether - 1) / kTogether);
   cpu::for_each(pool, parts.size() + 1, [&](std::size_t n, int) {
     if (n == 0) return weigh_empty_buckets(data);
     const std::size_t first = (n - 1) * kTogether;
-    parts[n - 1] = build_part({&groups[first], std::min(kTogether, groups.size() - first)}, phases, data);
+    parts[n - 1] =
+        build_part({&groups[first], std::min(kTogether, groups.size() - first)}, lane_delays, phases, data);
   });
   parts.push_back(alone);
   double gains = 0;
@@ -143,13 +146,13 @@ void CombModel::build_alone(const Group& group, CombData& data, Part& part) cons
   count_row(data, coefficient, 1 / static_cast<double>(r), part);
 }
 
-CombModel::Part CombModel::build_part(std::span<const std::size_t> groups, const OwnPhases& own_phases,
-                                      CombData& data) const {
+CombModel::Part CombModel::build_part(std::span<const std::size_t> groups, const LaneDelays& delays,
+                                      const OwnPhases& own_phases, CombData& data) const {
   Part part;
   const std::unique_ptr<BucketLanes> lanes = pack(groups);
   const std::size_t r = data.delays.size();
   std::vector<std::complex<double>> phases(r);
-  part.solvable = lanes->rows(data.delays, [&](std::size_t n, const BucketLanes::Rows& solved) {
+  part.solvable = lanes->rows(delays, [&](std::size_t n, const BucketLanes::Rows& solved) {
     const Group& group = groups_[groups[n]];
     own_phases.of(group.bucket, phases);
     for (std::size_t i = 0; i < group.count; ++i) {

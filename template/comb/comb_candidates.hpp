@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -14,19 +16,37 @@ namespace sfft::detail {
 struct CombCandidate {
   std::array<std::int64_t, 3> buckets;
   std::int64_t delays;
+  /// Of an image on the bus: rows that the delays begin in, below a stride; row_sets·buckets[0] rows hold all
+  /// samples. 0: any number.
+  std::int64_t row_sets;
   double us;     ///< predicted time
-  double proxy;  ///< a bound on the relative error with delays at random, without phases; 0 for least squares
+  double proxy;  ///< an estimate of the relative error, without phases; 0 for least squares
 };
+
+/// How much a candidate deserves a search where the tail is known: less is better.
+struct Promise {
+  bool over;  ///< surely misses the accuracy asked for
+  double cost, error;
+  auto operator<=>(const Promise&) const = default;
+};
+Promise promise_of(const CombCandidate& candidate, const CombRequest& request);
+
+/// Error and time in one number: by default a plan that is twice as fast may have an error a fifth larger.
+inline double weigh(double error, double us, const CombRequest& request) {
+  const bool usual = request.time_weight == 0.25;
+  return error * (usual ? std::sqrt(std::sqrt(us)) : std::pow(us, request.time_weight));
+}
 
 /// Least squares takes the cheapest candidate that works, and tries no more than these.
 inline constexpr std::size_t kCombTries = 10;
 
-/// Every candidate worth a search within the request's limits. For least squares the kCombTries cheapest come
+/// Every candidate worth a search within the request's limits; for a quick plan those of the grids that a
+/// rough look finds most promising. For least squares the kCombTries cheapest come
 /// first, the cheapest of all at the front.
 std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request);
 
 /// Predicted time on the request's backend; `clustered` delays share cache lines.
 double predict_us(const SupportSet& support, const CombRequest& request, std::int64_t buckets,
-                  std::int64_t delays, bool clustered = false);
+                  std::int64_t delays, bool clustered = false, std::int64_t bus_bytes = 0);
 
 }  // namespace sfft::detail

@@ -99,7 +99,8 @@ class CombModel {
   };
   void build_alone(const Group& group, CombData& data, Part& part) const;
   class OwnPhases;
-  Part build_part(std::span<const std::size_t> groups, const OwnPhases& phases, CombData& data) const;
+  Part build_part(std::span<const std::size_t> groups, const LaneDelays& delays, const OwnPhases& phases,
+                  CombData& data) const;
   void count_row(const CombData& data, std::size_t coefficient, double squares, Part& part) const;
   /// Packs groups into lanes.
   std::unique_ptr<BucketLanes> pack(std::span<const std::size_t> groups) const;

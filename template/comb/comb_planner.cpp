@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 #include <limits>
 #include <map>
 #include <memory>
 #include <span>
 
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_candidates.hpp"
 #include "template/comb/comb_model.hpp"
@@ -36,26 +36,24 @@ std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buck
 
 /// How far a search with a known tail goes.
 struct Effort {
-  std::size_t looks;  ///< candidates looked at
-  bool few;           ///< so few that time has its whole weight in their choice, though bounds are coarse
-  bool mirrored;      ///< lattices of delays per look, too
-  int look_draws;     ///< random sets of delays per look
+  std::size_t looks;         ///< candidates looked at
+  bool mirrored;             ///< lattices of delays per look, too
+  int look_draws;            ///< random sets of delays per look
+  std::size_t draw_groups;   ///< buckets that the delays of a look are chosen by
   std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
   std::size_t finalists;     ///< candidates whose delays are searched properly; 0: the best look wins
   int draws, sweeps;         ///< of that search
   std::size_t final_groups;  ///< buckets that finalists are judged by; 0: all
 };
 
-constexpr std::size_t kSearchGroups = 24;  ///< buckets that the delays of a look are chosen by
-
 Effort effort_of(PlanEffort effort) {
   switch (effort) {
     case PlanEffort::quick:
-      return {4, true, false, 2, 48, 0, 0, 0, 0};
+      return {3, false, 4, 8, 32, 0, 0, 0, 0};
     case PlanEffort::thorough:
-      return {60, false, true, 6, 128, 8, 32, 4, 0};
+      return {60, true, 6, 24, 128, 8, 32, 4, 0};
     default:
-      return {14, false, true, 2, 24, 4, 4, 1, 96};
+      return {14, true, 2, 24, 24, 4, 4, 1, 96};
   }
 }
 
@@ -70,6 +68,7 @@ class Planner {
         folding_(std::make_shared<Folding>(support, prior)) {}
 
   std::optional<CombPlan> plan() {
+    step_done("search: folding");
     candidates_ = list_comb_candidates(*folding_, request_);
     if (candidates_.empty()) {
       rejected_.push_back(
@@ -80,16 +79,15 @@ class Planner {
   }
 
  private:
-  /// Error and time in one number: a plan that is twice as fast may have an error a fifth larger.
-  static double weigh(double error, double us) { return error * std::sqrt(std::sqrt(us)); }
-
   static double relative_error(const CombModel::Quality& quality) {
     return std::sqrt(quality.error / std::max(quality.power, 1e-300));
   }
 
   CombPlan finish(CombModel& model, const std::vector<Delay>& delays, double us) const {
     CombPlan plan;
+    step_done("search: choice");
     CombModel::Built built = model.build(delays, request_.pool);
+    step_done("search: solve all buckets");
     plan.data = std::move(built.data);
     plan.predicted_us = us;
     plan.noise_gain = built.quality.gain_max;
@@ -126,26 +124,26 @@ class Planner {
 
   /// As many candidates as are looked at, in the order in which they deserve it.
   void keep_promising(const Effort& effort) {
-    struct Key {
-      bool over;  ///< misses the accuracy asked for by a bound that is pessimistic by up to about 3
-      double first, second;
-      std::size_t at;
-      auto operator<=>(const Key&) const = default;
-    };
-    std::vector<Key> keys;
+    std::vector<std::pair<Promise, std::size_t>> keys;
     keys.reserve(candidates_.size());
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const CombCandidate& candidate = candidates_[i];
-      const bool over = request_.accuracy > 0 && candidate.proxy > 2 * request_.accuracy;
-      const double time = effort.few ? weigh(1, candidate.us) : std::sqrt(weigh(1, candidate.us));
-      const double cost =
-          request_.accuracy > 0 ? (over ? candidate.proxy : candidate.us) : candidate.proxy * time;
-      keys.push_back({over, cost, candidate.proxy, i});
-    }
-    const std::size_t count = std::min(effort.looks, keys.size());
-    std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      keys.emplace_back(promise_of(candidates_[i], request_), i);
     std::vector<CombCandidate> promising;
-    for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].at]);
+    if (candidates_.empty() || candidates_[0].row_sets == 0) {
+      const std::size_t count = std::min(effort.looks, keys.size());
+      std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
+      for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].second]);
+    } else {
+      // Bounds tell candidates with as many rows hardly apart: only some of these.
+      std::sort(keys.begin(), keys.end());
+      std::map<std::int64_t, std::size_t> of_rows;
+      for (const auto& [promise, at] : keys) {
+        const CombCandidate& candidate = candidates_[at];
+        if (promising.size() == effort.looks) break;
+        if (of_rows[candidate.row_sets * candidate.buckets[0]]++ < (effort.looks + 3) / 4)
+          promising.push_back(candidate);
+      }
+    }
     candidates_ = std::move(promising);
   }
 
@@ -154,6 +152,7 @@ class Planner {
     const bool good_enough = request_.accuracy > 0;
     const Effort effort = effort_of(request_.effort);
     keep_promising(effort);
+    step_done("search: rank candidates");
     struct Looked {
       CombCandidate candidate;
       double error;
@@ -172,15 +171,17 @@ class Planner {
         if (candidates_[i].buckets != grids[g]) continue;
         looks[i] = search_delays(*model, support_.shape,
                                  {.count = candidates_[i].delays,
+                                  .row_sets = candidates_[i].row_sets,
                                   .mirrored = effort.mirrored,
                                   .draws = effort.look_draws,
                                   .sweeps = 0,
-                                  .groups = kSearchGroups,
+                                  .groups = effort.draw_groups,
                                   .final_groups = effort.look_groups,
                                   .seed = request_.seed});
       }
       if (effort.finalists == 0) model->forget_samples();
     });
+    step_done("search: looks");
     std::vector<Looked> looked;
     for (std::size_t i = 0; i < looks.size(); ++i) {
       if (looks[i]) looked.push_back({candidates_[i], relative_error(looks[i]->quality), *looks[i]});
@@ -193,7 +194,7 @@ class Planner {
     const double bar =
         good_enough ? std::max(request_.accuracy, least) : std::numeric_limits<double>::infinity();
     const auto cost = [&](double error, double us) {
-      if (!good_enough) return weigh(error, us);
+      if (!good_enough) return weigh(error, us, request_);
       return error <= bar ? us : std::numeric_limits<double>::max() * std::min(1.0, error);
     };
     std::stable_sort(looked.begin(), looked.end(), [&](const Looked& a, const Looked& b) {
@@ -219,6 +220,7 @@ class Planner {
         if (i > 0 && looked[i].error > bar) continue;
         finalists[i] = search_delays(*models.at(looked[i].candidate.buckets), support_.shape,
                                      {.count = looked[i].candidate.delays,
+                                      .row_sets = looked[i].candidate.row_sets,
                                       .draws = effort.draws,
                                       .sweeps = effort.sweeps,
                                       .groups = 32,

@@ -18,11 +18,20 @@ namespace cpu {
 class ThreadPool;
 }
 
+/// How samples of images cross a bus: with the whole row that they lie in.
+struct CombBus {
+  std::int64_t element_bytes = 0;  ///< of a sample; 0: nothing crosses a bus
+  std::int64_t most_bytes = 0;     ///< per frame
+};
+
 struct CombRequest {
   double accuracy = 0;           ///< relative L2 error that is good enough; 0: the best within max_samples
   std::int64_t max_samples = 0;  ///< r·B at most
   double epsilon = 0;            ///< epsilon of the arithmetic that will execute
   double limit_us = 0;           ///< plans predicted to be slower than this are rejected
+  /// Without an accuracy, the plan with the least error · time^time_weight is taken.
+  double time_weight = 0.25;
+  CombBus bus{};  ///< only where the tail is known; signals that are no images ignore it
   std::uint64_t seed = 1;
   PlanEffort effort = PlanEffort::normal;
   cpu::ThreadPool* pool = nullptr;  ///< threads of the search; the plan is the same for any number

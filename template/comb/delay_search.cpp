@@ -13,7 +13,11 @@ namespace {
 class Search {
  public:
   Search(CombModel& model, const Shape& shape, const DelaySearch& options)
-      : model_(model), count_(options.count), groups_(options.groups), random_(options.seed) {
+      : model_(model),
+        count_(options.count),
+        row_sets_(options.row_sets),
+        groups_(options.groups),
+        random_(options.seed) {
     for (int d = 0; d < 3; ++d)
       range_[static_cast<std::size_t>(d)] = shape[d] / model.buckets()[static_cast<std::size_t>(d)];
     if (options.reach > 0) {
@@ -43,12 +47,47 @@ class Search {
 
   void draw_random(int draws) {
     for (int n = 0; n < draws; ++n) {
+      if (row_sets_ > 0) {
+        consider_rows(some_rows(), n + 1);
+        continue;
+      }
       std::vector<Delay> delays;
       while (static_cast<std::int64_t>(delays.size()) < count_) {
         const Delay delay = decode(pick());
         if (std::find(delays.begin(), delays.end(), delay) == delays.end()) delays.push_back(delay);
       }
       consider(delays);
+    }
+  }
+
+  /// Of an image, rows at equal distances, in which delays at equal distances along the row take turns.
+  void draw_rows() {
+    constexpr std::int64_t kTurns[] = {0, 1, 2, 3, 5};
+    std::vector<std::int64_t> rows;
+    for (std::int64_t s = 0; s < row_sets_; ++s) rows.push_back(s * range_[0] / row_sets_);
+    for (const std::int64_t turn : kTurns) {
+      if (row_sets_ == 1 && turn > 0) break;
+      consider_rows(rows, turn);
+    }
+  }
+
+  /// Moves the rows of the best delays one after the other.
+  void descend_rows(int sweeps) {
+    constexpr int kTries = 4;
+    for (int sweep = 0; sweep < sweeps && !best_.empty(); ++sweep) {
+      const double before = best_error_;
+      for (const std::int64_t row : rows_of(best_)) {
+        for (int n = 0; row > 0 && n < kTries; ++n) {
+          const std::int64_t other = below(range_[0]);
+          const std::vector<std::int64_t> taken = rows_of(best_);
+          if (std::find(taken.begin(), taken.end(), other) != taken.end()) continue;
+          std::vector<Delay> changed = best_;
+          for (Delay& delay : changed) delay[0] = delay[0] == row ? other : delay[0];
+          consider(changed);
+          if (best_ == changed) break;  // the row has gone
+        }
+      }
+      if (best_error_ > 0.98 * before) break;
     }
   }
 
@@ -96,10 +135,44 @@ class Search {
   static double score(const CombModel::Quality& quality) {
     return quality.error * (1 + 1e-3 * quality.gain_max);
   }
-  std::int64_t pick() { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(choices())); }
+  std::int64_t below(std::int64_t limit) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(limit));
+  }
+  std::int64_t pick() { return below(choices()); }
+
+  static std::vector<std::int64_t> rows_of(const std::vector<Delay>& delays) {
+    std::vector<std::int64_t> rows;
+    for (const Delay& delay : delays) {
+      if (std::find(rows.begin(), rows.end(), delay[0]) == rows.end()) rows.push_back(delay[0]);
+    }
+    return rows;
+  }
+
+  std::vector<std::int64_t> some_rows() {
+    std::vector<std::int64_t> rows{0};
+    while (static_cast<std::int64_t>(rows.size()) < row_sets_) {
+      const std::int64_t row = below(range_[0]);
+      if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  /// Turn 0: the same columns in every row.
+  void consider_rows(const std::vector<std::int64_t>& rows, std::int64_t turn) {
+    const std::int64_t in_a_row = (count_ + row_sets_ - 1) / row_sets_;
+    std::vector<Delay> delays;
+    for (std::int64_t j = 0; j < count_; ++j) {
+      const std::int64_t row = turn == 0 ? j % row_sets_ : j * turn % count_ * row_sets_ / count_;
+      const std::int64_t column = turn == 0 ? j / row_sets_ * range_[1] / in_a_row : j * range_[1] / count_;
+      const Delay delay{rows[static_cast<std::size_t>(row)], column, 0};
+      if (std::find(delays.begin(), delays.end(), delay) != delays.end()) return;
+      delays.push_back(delay);
+    }
+    consider(delays);
+  }
 
   CombModel& model_;
-  std::int64_t count_;
+  std::int64_t count_, row_sets_;
   std::size_t groups_;
   std::mt19937_64 random_;
   std::array<std::int64_t, 3> range_{1, 1, 1};
@@ -113,9 +186,15 @@ class Search {
 std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, const DelaySearch& options) {
   Search search(model, shape, options);
   if (search.choices() < options.count) return std::nullopt;
-  search.draw_lattices(options.mirrored);
-  search.draw_random(options.draws);
-  search.descend(options.sweeps);
+  if (options.row_sets > 0) {
+    search.draw_rows();
+    search.draw_random(options.draws);
+    search.descend_rows(options.sweeps);
+  } else {
+    search.draw_lattices(options.mirrored);
+    search.draw_random(options.draws);
+    search.descend(options.sweeps);
+  }
   if (search.best().empty()) return std::nullopt;
   // Ascending delays read memory forward.
   std::sort(search.best().begin(), search.best().end());

@@ -23,6 +23,7 @@ struct DelayChoice {
 struct DelaySearch {
   std::int64_t count = 1;        ///< r
   std::int64_t reach = 0;        ///< > 0: clustered, all within this many neighbouring samples
+  std::int64_t row_sets = 0;     ///< > 0: of an image, this many rows below a stride that delays begin in
   bool mirrored = true;          ///< whether lattices are tried that mirror others
   int draws = 12;                ///< random sets tried
   int sweeps = 1;                ///< sweeps of coordinate descent

@@ -112,6 +112,10 @@ std::vector<double> Folding::fold_last(std::int64_t divisor) const {
 void Folding::prepare(const Grid& buckets) {
   for (std::size_t d = 0; d < static_cast<std::size_t>(support_.shape.rank()); ++d)
     add_residues(d, buckets[d]);
+  add_tails(buckets);
+}
+
+void Folding::add_tails(const Grid& buckets) {
   const int rank = cells_.rank();
   if (white_ || rank == 1) return;
   static_cast<void>(counts(0, buckets[0]));
@@ -132,7 +136,7 @@ void Folding::prepare(const Grid& buckets) {
   }
 }
 
-void Folding::prepare(std::span<const Grid> grids, cpu::ThreadPool* pool) {
+void Folding::prepare(std::span<const Grid> grids, cpu::ThreadPool* pool, bool members) {
   using Divisors = std::set<std::int64_t, std::greater<>>;  // multiples first
   std::array<Divisors, 3> divisors;
   for (const Grid& grid : grids) {
@@ -143,7 +147,7 @@ void Folding::prepare(std::span<const Grid> grids, cpu::ThreadPool* pool) {
   const int rank = cells_.rank();
   const std::size_t counted = white_ || rank == 1 ? 0 : rank == 2 ? 2 : 1;
   std::vector<std::pair<std::size_t, std::int64_t>> residues;
-  for (std::size_t d = 0; d < 3; ++d) {
+  for (std::size_t d = 0; d < 3 && members; ++d) {
     for (const std::int64_t divisor : divisors[d]) {
       if (residues_[d][divisor].empty()) residues.emplace_back(d, divisor);
     }
@@ -164,7 +168,7 @@ void Folding::prepare(std::span<const Grid> grids, cpu::ThreadPool* pool) {
       folded_.at({folds[n], 1}) = fold_last(folds[n]);
     });
   }
-  for (const Grid& grid : grids) prepare(grid);
+  for (const Grid& grid : grids) add_tails(grid);
 }
 
 std::vector<std::int32_t> Folding::buckets_of_members(const Grid& buckets) const {
@@ -179,6 +183,25 @@ void Folding::buckets_of_members(const Grid& buckets, std::vector<std::int32_t>&
     const auto extent = static_cast<std::int32_t>(buckets[d]);
     const std::vector<std::int32_t>& residues = residues_[d].at(buckets[d]);
     for (std::size_t i = 0; i < flat.size(); ++i) flat[i] = flat[i] * extent + residues[i];
+  }
+}
+
+void Folding::buckets_of(std::span<const std::size_t> members, const Grid& buckets,
+                         std::vector<std::int32_t>& flat) const {
+  flat.assign(members.size(), 0);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(support_.shape.rank()); ++d) {
+    const auto extent = static_cast<std::int32_t>(buckets[d]);
+    if (const std::vector<std::uint32_t>& f = coordinates_[d]; !f.empty()) {
+      const FastDivisor by(static_cast<std::uint32_t>(buckets[d]));
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const std::uint32_t at = f[members[i]];
+        flat[i] = flat[i] * extent + static_cast<std::int32_t>(at - by.divide(at) * by.divisor);
+      }
+    } else {
+      for (std::size_t i = 0; i < members.size(); ++i)
+        flat[i] =
+            flat[i] * extent + static_cast<std::int32_t>(support_.members[members[i]].f[d] % buckets[d]);
+    }
   }
 }
 

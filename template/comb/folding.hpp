@@ -27,12 +27,16 @@ class Folding {
 
   /// Works out what the other functions need for a grid. They can then be called from several threads.
   void prepare(const Grid& buckets);
-  /// The same for many, in less time; on the threads of the pool, if there is one.
-  void prepare(std::span<const Grid> grids, cpu::ThreadPool* pool = nullptr);
+  /// The same for many, in less time; on the threads of the pool, if there is one. Without `members` for
+  /// tails_of() and buckets_of() alone.
+  void prepare(std::span<const Grid> grids, cpu::ThreadPool* pool = nullptr, bool members = true);
   /// The flat bucket of each member of the support.
   std::vector<std::int32_t> buckets_of_members(const Grid& buckets) const;
   /// The same in memory that is used again.
   void buckets_of_members(const Grid& buckets, std::vector<std::int32_t>& flat) const;
+  /// The flat buckets of some members, given by their numbers.
+  void buckets_of(std::span<const std::size_t> members, const Grid& buckets,
+                  std::vector<std::int32_t>& flat) const;
   /// Power of the tail that folds into each of these flat buckets, the template's own cells included:
   /// Σ tail(f) over f ≡ b.
   std::vector<double> tails_of(std::span<const std::int32_t> flat, const Grid& buckets) const;
@@ -57,6 +61,7 @@ class Folding {
   using Tables = std::map<std::int64_t, std::vector<double>>;  ///< by divisor
 
   void add_residues(std::size_t d, std::int64_t divisor);
+  void add_tails(const Grid& buckets);
   const std::vector<double>& counts(std::size_t d, std::int64_t divisor);
   std::vector<double> fold_last(std::int64_t divisor) const;
 

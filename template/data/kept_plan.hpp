@@ -25,6 +25,7 @@ struct PlanKey {
   double accuracy = 0, max_samples = 0;
   std::int64_t batch = 1;
   std::uint64_t seed = 1;
+  FramesIn frames_in = FramesIn::any;  ///< of GPU plans
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };

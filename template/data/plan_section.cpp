@@ -13,12 +13,19 @@ namespace {
 
 constexpr std::uint32_t kPlans = 1, kPlansVersion = 1;
 constexpr std::uint32_t kMostPlans = 64;
-enum PlanFlag : std::uint32_t { kSingle = 1, kReference = 2, kFullPeriod = 4, kKnownFlags = 7 };
+enum PlanFlag : std::uint32_t {
+  kSingle = 1,
+  kReference = 2,
+  kFullPeriod = 4,
+  kPageLocked = 8,
+  kKnownFlags = 15
+};
 
 void put_plan(ByteWriter& writer, const KeptPlan& plan) {
   const PlanKey& key = plan.key;
   writer.put((key.single ? kSingle : 0u) | (key.reference ? kReference : 0u) |
-             (plan.full_period ? kFullPeriod : 0u));
+             (plan.full_period ? kFullPeriod : 0u) |
+             (key.frames_in == FramesIn::page_locked ? kPageLocked : 0u));
   writer.put(static_cast<std::uint32_t>(key.backend));
   writer.put(static_cast<std::uint32_t>(key.path));
   writer.put(static_cast<std::uint32_t>(plan.path));
@@ -52,6 +59,7 @@ KeptPlan get_plan(ByteReader& reader) {
   plan.key.single = (flags & kSingle) != 0;
   plan.key.reference = (flags & kReference) != 0;
   plan.full_period = (flags & kFullPeriod) != 0;
+  plan.key.frames_in = (flags & kPageLocked) != 0 ? FramesIn::page_locked : FramesIn::any;
   plan.key.backend = get_enum(reader, Backend::cuda);
   plan.key.path = get_enum(reader, Path::dense);
   plan.path = get_enum(reader, Path::dense);

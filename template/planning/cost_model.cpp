@@ -73,6 +73,19 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   return std::max(block_us(lanes) / multiprocessors, line_us);
 }
 
+double predict_bus_us(std::int64_t bytes) noexcept {
+  return static_cast<double>(bytes) / 5e4;
+}
+
+double predict_comb_bus_us(const CombCost& cost, int multiprocessors, int batch) noexcept {
+  constexpr double kHost = 2;        // results handed over, reports settled
+  constexpr double kRoundTrip = 20;  // launches and waits, which the frames of a batch share
+  const double transform_us = predict_comb_device_us(cost, multiprocessors, batch);
+  const double bus_us = predict_bus_us(cost.bus_bytes);
+  const double overlapped = batch == 1 ? transform_us + bus_us : std::max(transform_us, bus_us);
+  return kHost + kRoundTrip / batch + overlapped;
+}
+
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept {
   return 3 + 0.002 * static_cast<double>(taps) / 4 + 0.001 * static_cast<double>(rows);
 }

@@ -17,6 +17,7 @@ struct CombCost {
   std::int64_t lines;    ///< distinct cache lines touched, approximately
   std::int64_t k;
   bool real;
+  std::int64_t bus_bytes = 0;  ///< of the rows that cross the bus; 0: none do
 };
 
 double predict_comb_us(const CombCost& cost) noexcept;
@@ -28,6 +29,11 @@ double predict_dense_us(const Shape& shape, bool real) noexcept;
 /// (docs/tuning.md). `compiled`: by kernels that are compiled for the plan where a cluster shares a frame.
 double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch,
                               bool compiled = false) noexcept;
+/// The same with the rows of a frame on their way over the bus, beside the transforms of other frames, and
+/// with what the host does for each frame.
+double predict_comb_bus_us(const CombCost& cost, int multiprocessors, int batch) noexcept;
+/// The time that a bus like the H200's takes for bytes in rows of a kilobyte and more.
+double predict_bus_us(std::int64_t bytes) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
 /// With cuFFT, or with kernels that were tuned for the shape; picking the support included.

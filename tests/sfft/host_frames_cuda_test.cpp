@@ -59,15 +59,16 @@ TEST_F(HostFramesCuda, ReadsPageLockedFramesInPlace) {
 /// Rows of images of every element type and shape, real and complex, with and without a reference, from
 /// blocks of adjacent frames and from single ones: the bits that the host's gather gives.
 template <class Real, class T>
-void check_rows(const Shape& shape, bool real) {
+void check_rows(const Shape& shape, bool real, std::size_t offset = 0) {
   constexpr std::size_t kFrames = 45;
   const auto points = static_cast<std::size_t>(shape.points());
   const SparseSignal signal = SparseSignal::random(shape, real, 20, 4);
-  const detail::cuda::PinnedBuffer pinned(kFrames * points * sizeof(T));
+  // Rows that begin at odd places are the copy engine's, others a kernel's.
+  const detail::cuda::PinnedBuffer pinned((kFrames * points + offset) * sizeof(T));
   std::mt19937 random(5);
   std::vector<SignalView> frames;
   for (std::size_t i = 0; i < kFrames; ++i) {
-    T* frame = pinned.as<T>() + i * points;
+    T* frame = pinned.as<T>() + offset + i * points;
     for (std::size_t t = 0; t < points; ++t) {
       if constexpr (std::is_arithmetic_v<T>) {
         frame[t] = static_cast<T>(random() % 200);
@@ -103,10 +104,59 @@ TEST_F(HostFramesCuda, RowsHoldTheSamplesOfImages) {
   for (const Shape& shape : {Shape{240, 320}, Shape{432, 768}, Shape{60, 36}, Shape{128, 1}, Shape{1, 1024},
                              Shape{64, 48, 2}, Shape{4096}}) {
     check_rows<float, std::uint8_t>(shape, true);
+    check_rows<float, std::uint8_t>(shape, true, 1);
+    check_rows<float, std::uint8_t>(shape, true, 8);
+    check_rows<float, std::uint16_t>(shape, true, 2);
     check_rows<float, std::uint16_t>(shape, true);
     check_rows<double, double>(shape, true);
     check_rows<float, std::complex<float>>(shape, false);
     check_rows<double, std::complex<double>>(shape, false);
+  }
+}
+
+/// Plans for frames in page-locked memory, against dense transforms in double precision.
+TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) {
+  const Shape shape{540, 960};
+  const auto points = static_cast<std::size_t>(shape.points());
+  const auto first = film_frame(540, 960, 0);
+  const Template tmpl = learn(SignalView(first, shape), {.k = 400, .reference = true});
+  constexpr std::size_t kFrames = 20;
+  const detail::cuda::PinnedBuffer pinned(kFrames * points);
+  std::vector<SignalView> frames;
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    const auto film = film_frame(540, 960, static_cast<int>(i) + 1);
+    std::copy(film.begin(), film.end(), pinned.as<std::uint8_t>() + i * points);
+    frames.emplace_back(std::span<const std::uint8_t>(pinned.as<std::uint8_t>() + i * points, points), shape);
+  }
+  const Plan<double> exact(tmpl, {.path = Path::dense});
+  for (const int batch : {1, 20}) {
+    PlanOptions options{.backend = Backend::cuda, .batch = batch, .path = Path::comb};
+    const Plan<float> anywhere(tmpl, options);
+    options.frames_in = FramesIn::page_locked;
+    const Plan<float> plan(tmpl, options);
+    auto workspace = plan.make_workspace(), other = anywhere.make_workspace();
+    std::vector<Spectrum<float>> spectra(kFrames), plain(kFrames);
+    plan.execute(frames, spectra, workspace);
+    anywhere.execute(frames, plain, other);
+    EXPECT_LT(spectra[0].transferred_bytes, shape.points() / 2);
+    for (std::size_t i = 0; i < kFrames; i += 5) {
+      const auto truth = exact.execute(frames[i]).values;
+      double error = 0, norm = 0;
+      for (std::size_t j = 0; j < truth.size(); ++j) {
+        if (tmpl.support()[j] == 0) continue;
+        error += std::norm(std::complex<double>(spectra[i].values[j]) - truth[j]);
+        norm += std::norm(truth[j]);
+      }
+      EXPECT_LE(std::sqrt(error), 4 * spectra[i].error_l2) << batch << ", frame " << i;
+      EXPECT_LT(std::sqrt(error / norm), 0.3) << batch << ", frame " << i;
+      // A frame by itself gets the bits that it gets among others.
+      Spectrum<float> alone;
+      plan.execute(frames[i], alone, workspace);
+      EXPECT_EQ(alone.values, spectra[i].values);
+      EXPECT_EQ(alone.error_l2, spectra[i].error_l2);
+    }
+    const auto elsewhere = film_frame(540, 960, 1);
+    EXPECT_EQ(plan.execute(SignalView(elsewhere, shape)).values, spectra[0].values) << "gathered by the host";
   }
 }
 

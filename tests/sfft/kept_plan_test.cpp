@@ -9,6 +9,7 @@
 
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
+#include "sfft/plan/kept.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/kept_plans.hpp"
 #include "tests/support/throws.hpp"
@@ -165,6 +166,8 @@ TEST(KeptPlan, AnotherRequestIsPlannedAnewAndSaysWhy) {
   EXPECT_NE(wider.info().kept_note.find("made for float, not double"), std::string::npos);
   const PlanInfo quick = Plan<float>(tmpl, {.path = Path::comb, .effort = PlanEffort::quick}).info();
   EXPECT_TRUE(quick.kept) << "made with more effort than this";
+  // Where frames are is nothing to a CPU.
+  EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .frames_in = FramesIn::page_locked}).info().kept);
   // What the search does not depend on.
   EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .threads = 2}).info().kept);
   EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .witness = Witness::none}).info().kept);
@@ -187,6 +190,22 @@ TEST(KeptPlan, OfOtherMachinesAndVersionsAreIgnoredWithAReason) {
   EXPECT_NE(with(of_a_gpu).find("made for the cuda (NVIDIA H200), not the cpu"), std::string::npos);
   EXPECT_NE(with([](detail::KeptPlan& plan) { plan.key.library = "0.0.1"; }).find("version 0.0.1"),
             std::string::npos);
+}
+
+TEST(KeptPlan, WhereFramesAreIsAPartOfTheRequest) {
+  auto data = std::make_shared<detail::TemplateData>(*Plan<float>(small_film()).keep_in(small_film()).data());
+  detail::PlanKey key = data->plans.at(0).key;
+  key.backend = Backend::cuda;
+  key.device = "NVIDIA H200";
+  key.frames_in = FramesIn::page_locked;
+  data->plans[0].key = key;
+  const Template tmpl = test::parsed(detail::template_bytes(*data));
+  EXPECT_EQ(tmpl.data()->plans.at(0).key, key) << "files keep it";
+  EXPECT_NE(detail::find_kept(*tmpl.data(), key).plan, nullptr);
+  key.frames_in = FramesIn::any;
+  const detail::KeptMatch other = detail::find_kept(*tmpl.data(), key);
+  EXPECT_EQ(other.plan, nullptr);
+  EXPECT_NE(other.why_not.find("in page-locked memory, not anywhere"), std::string::npos) << other.why_not;
 }
 
 TEST(KeptPlan, ATemplateKeepsSeveral) {

@@ -30,6 +30,12 @@ struct float2 {
 struct double2 {
   double x, y;
 };
+struct uint2 {
+  unsigned x, y;
+};
+struct float4 {
+  float x, y, z, w;
+};
 struct uint4 {
   unsigned x, y, z, w;
 };
@@ -59,22 +65,52 @@ class Block {
       makecontext(&contexts_[i], &Block::enter, 0);
     }
     current_block_ = this;
-    for (unsigned left = threads; left > 0;) {
+    shuffles_.assign(threads, {});
+    live_ = threads;
+    arrived_ = 0;
+    while (live_ > 0) {
       for (unsigned i = 0; i < threads; ++i) {
         if (done_[i]) continue;
         current_ = i;
         thread.x = i;
         swapcontext(&scheduler_, &contexts_[i]);
-        left -= done_[i] ? 1 : 0;
+        if (!done_[i]) continue;
+        --live_;
+        open_if_all();
       }
     }
   }
+  /// Waits for all threads that have not ended.
   static void barrier() {
     Block& block = *current_block_;
-    swapcontext(&block.contexts_[block.current_], &block.scheduler_);
+    const unsigned before = block.opened_;
+    ++block.arrived_;
+    block.open_if_all();
+    while (block.opened_ == before) block.wait();
+  }
+  /// The value of another thread, which calls this as often. Threads that do not exist have the own value.
+  static unsigned shuffle(unsigned value, unsigned other) {
+    Block& block = *current_block_;
+    Shuffles& own = block.shuffles_[block.current_];
+    const unsigned call = own.count++;
+    own.values[call % Shuffles::kKept] = value;
+    if (other >= block.shuffles_.size()) return value;
+    while (block.shuffles_[other].count <= call) block.wait();
+    return block.shuffles_[other].values[call % Shuffles::kKept];
   }
 
  private:
+  /// What a thread has given to shuffles, of which another one may be some calls behind.
+  struct Shuffles {
+    static constexpr unsigned kKept = 8;
+    unsigned count = 0, values[kKept] = {};
+  };
+  void wait() { swapcontext(&contexts_[current_], &scheduler_); }
+  void open_if_all() {
+    if (arrived_ == 0 || arrived_ < live_) return;
+    arrived_ = 0;
+    ++opened_;
+  }
   static void enter() {
     Block& block = *current_block_;
     block.work_(block.argument_);
@@ -86,7 +122,8 @@ class Block {
   std::vector<ucontext_t> contexts_;
   std::vector<std::unique_ptr<char[]>> stacks_;
   std::vector<bool> done_;
-  unsigned current_ = 0;
+  std::vector<Shuffles> shuffles_;
+  unsigned current_ = 0, live_ = 0, arrived_ = 0, opened_ = 0;
   void (*work_)(void*) = nullptr;
   void* argument_ = nullptr;
 };
@@ -121,15 +158,8 @@ inline double __dadd_rn(double a, double b) {
 inline double __dmul_rn(double a, double b) {
   return a * b;
 }
-/// All threads of these kernels call it equally often.
 inline unsigned __shfl_xor_sync(unsigned, unsigned value, int distance) {
-  static unsigned values[1024];
-  const unsigned own = threadIdx.x;
-  values[own] = value;
-  emulated::Block::barrier();
-  const unsigned other = values[own ^ static_cast<unsigned>(distance)];
-  emulated::Block::barrier();
-  return other;
+  return emulated::Block::shuffle(value, threadIdx.x ^ static_cast<unsigned>(distance));
 }
 inline int __popc(unsigned word) {
   return __builtin_popcount(word);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "bench/known_signals.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
 #include "sfft/template.hpp"
 #include "template/comb/comb_planner.hpp"
 
@@ -221,6 +222,60 @@ TEST(CombPlanner, KeepsItsPromises) {
       }
     }
   }
+}
+
+/// A template of a camera's frames, whose changes are to be transformed.
+Template film_template(const Shape& shape, std::int64_t k) {
+  const auto frame = test::film_frame(shape[0], shape[1], 0);
+  return learn(SignalView(frame, shape), {.k = k, .reference = true});
+}
+
+TEST(CombPlanner, StaysWithinTheRowsThatABusMayCarry) {
+  const Shape shape{270, 480};
+  const Template tmpl = film_template(shape, 150);
+  const SupportSet support(*tmpl.data());
+  const SpectralPrior prior = make_prior(*tmpl.data(), support, true);
+  std::vector<Rejection> rejected;
+  for (const PlanEffort effort : {PlanEffort::quick, PlanEffort::normal}) {
+    CombRequest request;
+    request.max_samples = 12000;
+    request.epsilon = 1e-7;
+    request.limit_us = 1e9;
+    request.effort = effort;
+    request.cost = [](const CombCost& cost) { return predict_comb_device_us(cost, 132, 64); };
+    const auto anywhere = plan_comb(support, prior, request, rejected);
+    request.time_weight = 1;
+    request.cost = [](const CombCost& cost) { return predict_comb_bus_us(cost, 132, 64); };
+    for (const std::int64_t element : {1, 2}) {
+      for (const std::int64_t most : {40 * 480, 90 * 480}) {
+        request.bus = {element, most * element};
+        const auto plan = plan_comb(support, prior, request, rejected);
+        ASSERT_TRUE(plan && anywhere);
+        std::set<std::int64_t> starts;
+        for (const Delay& delay : plan->data.delays) starts.insert(delay[0]);
+        const std::int64_t rows = static_cast<std::int64_t>(starts.size()) * plan->data.buckets[0];
+        EXPECT_LE(rows * 480, most);
+        EXPECT_LE(plan->data.samples(), request.max_samples);
+        EXPECT_EQ(plan->data.delay_count() % 2, 0);
+        EXPECT_EQ((std::set<Delay>(plan->data.delays.begin(), plan->data.delays.end()).size()),
+                  plan->data.delays.size());
+        // No row is transferred that the same number of samples could do without.
+        EXPECT_GE(plan->data.samples(), rows * 480 / 40);
+        const auto again = plan_comb(support, prior, request, rejected);
+        EXPECT_EQ(again->data.delays, plan->data.delays);
+        cpu::ThreadPool pool(3);
+        request.pool = &pool;
+        EXPECT_EQ(plan_comb(support, prior, request, rejected)->data.delays, plan->data.delays);
+        request.pool = nullptr;
+      }
+    }
+  }
+  // With nothing to carry there is no plan, and signals that are no images ignore the bus.
+  CombRequest request;
+  request.max_samples = 12000;
+  request.limit_us = 1e9;
+  request.bus = {1, 480};
+  EXPECT_FALSE(plan_comb(support, prior, request, rejected));
 }
 
 }  // namespace

@@ -145,6 +145,26 @@ TEST(DelaySearch, ClusteredDelaysStayWithinReach) {
   }
 }
 
+TEST(DelaySearch, DelaysInFewRowsSolveEveryBucket) {
+  const Shape shape{48, 60};
+  Scene scene(shape, true, 30, {12, 15, 1}, 2);
+  for (const std::int64_t sets : {2, 3, 4}) {
+    const DelaySearch search{.count = 8, .row_sets = sets, .draws = 6, .groups = 0, .seed = 3};
+    const auto found = search_delays(scene.model, shape, search);
+    ASSERT_TRUE(found.has_value()) << sets;
+    std::set<std::int64_t> rows;
+    for (const Delay& delay : found->delays) {
+      rows.insert(delay[0]);
+      EXPECT_LT(delay[0], 4);
+      EXPECT_LT(delay[1], 4);
+    }
+    EXPECT_LE(static_cast<std::int64_t>(rows.size()), sets);
+    EXPECT_EQ((std::set<Delay>(found->delays.begin(), found->delays.end()).size()), 8U);
+    EXPECT_GT(worst_pivot(scene, found->delays), 1e-6);
+    EXPECT_EQ(search_delays(scene.model, shape, search)->delays, found->delays);
+  }
+}
+
 TEST(DelaySearch, TheSameSeedFindsTheSameDelays) {
   const Shape shape{48, 60};
   Scene scene(shape, true, 30, {12, 15, 1}, 2);

@@ -195,6 +195,10 @@ class ProgramTest(unittest.TestCase):
                 self.assertEqual(run(*arguments, "--backend", "cuda", "--device", "99", stdin=film(4)).returncode, 4)
                 self.assertEqual(run(*arguments, "--backend", "cpu", stdin=film(4)).returncode, 0)
                 self.assertEqual(run(*arguments, "--device", "-1", stdin=film(4)).returncode, 2)
+        for devices, code in (("0,99", 4), ("0,-1", 2), ("0,x", 2)):
+            self.assertEqual(run("run", "-", "--k", "10", "--devices", devices, stdin=film(4)).returncode, code, devices)
+        for other in (("--device", "1"), ("--backend", "cpu")):
+            self.assertEqual(run("run", "-", "--k", "10", "--devices", "0,0", *other, stdin=film(4)).returncode, 2, other)
 
     def test_damaged_inputs_are_exit_3_and_reported(self):
         whole = film(6)

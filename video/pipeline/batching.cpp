@@ -26,12 +26,12 @@ constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
 int plan_batch(const BatchingRequest& request) noexcept {
   if (!request.gpu) return 1;  // CPU plans are the same for any number
   if (request.batch > 0) return request.batch;
-  return request.live ? 1 : kGpuBatch;
+  return (request.live ? 1 : kGpuBatch) * std::max(1, request.devices);
 }
 
 Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept {
-  const int automatic = request.gpu           ? (request.live ? kLiveBatch : kGpuBatch)
+  const int automatic = request.gpu ? (request.live ? kLiveBatch : kGpuBatch) * std::max(1, request.devices)
                         : request.threads > 1 ? std::min(kFramesPerThread * request.threads, kCpuBatch)
                                               : 1;
   const auto room = static_cast<std::size_t>(std::max<std::int64_t>(0, limit_bytes)) /

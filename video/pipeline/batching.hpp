@@ -17,6 +17,7 @@ struct BatchingRequest {
   bool gpu = false;   ///< whether plans run there
   bool live = false;  ///< whether the source is
   int threads = 1;    ///< of the plan
+  int devices = 1;    ///< GPUs that share a batch; 0: one
 };
 
 /// PlanOptions::batch for the request: what pushes of the pipeline will usually hold.
@@ -29,8 +30,8 @@ struct Batching {
   std::size_t slots = 5;
 };
 
-/// Automatic batches hold 64 frames on a GPU (8 of a live source) and four per thread on a CPU with several,
-/// and at most as many as fit into `limit_bytes` twice.
+/// Automatic batches hold 64 frames for each GPU (8 of a live source) and four per thread on a CPU with
+/// several, and at most as many as fit into `limit_bytes` twice.
 Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
 

@@ -26,8 +26,8 @@ int core_count() {
 
 class Run {
  public:
-  Run(const RunOptions& options, bool live, SpectrumSink* sink, RunReport& report)
-      : options_(options), live_(live), sink_(sink), report_(report) {}
+  Run(const RunOptions& options, const FrameSource& source, SpectrumSink* sink, RunReport& report)
+      : options_(options), source_(source), sink_(sink), report_(report) {}
 
   bool started() const { return tracker_.has_value(); }
 
@@ -48,7 +48,7 @@ class Run {
     const Template tmpl = given ? *options_.tmpl : learn(views, learn_options(options_, view.shape()));
     report_.first_template = tmpl;
     report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
-    TrackerOptions tracking = tracker_options(options_, live_);
+    TrackerOptions tracking = tracker_options(options_, source_.live(), source_.on_gpu());
     // On the CPU a check calibrates as well. Frames of a GPU are checked by the other processor.
     const std::int64_t before = given ? 0 : 1;  // the first frame pushed
     if (options_.verify > 0) {
@@ -139,7 +139,8 @@ class Run {
   }
 
   BatchingRequest batching_request(bool gpu) const {
-    return {options_.batch, gpu, live_, options_.threads > 0 ? options_.threads : core_count()};
+    return {options_.batch, gpu, source_.live(), options_.threads > 0 ? options_.threads : core_count(),
+            static_cast<int>(options_.devices.size())};
   }
 
  private:
@@ -157,7 +158,7 @@ class Run {
   }
 
   const RunOptions& options_;
-  bool live_;
+  const FrameSource& source_;
   SpectrumSink* sink_;
   RunReport& report_;
   std::optional<Tracker<float>> tracker_;
@@ -188,7 +189,7 @@ class Reading {
         progress_(progress),
         stop_(stop),
         report_(report),
-        run_(options, source.live(), sink, report),
+        run_(options, source, sink, report),
         wanted_(options.tmpl ? 1 : options.learn_frames) {}
 
   void read() {
@@ -279,7 +280,7 @@ class Reading {
                             .like = &report_.first_frame};
     DevicePictures pictures;
     PageLockedMemory memory;
-    if (run_.on_gpu() && source_.on_gpu()) {
+    if (run_.on_gpu() && source_.on_gpu() && options_.devices.size() < 2) {
       pictures = picture_slots(batching.slots, frame_bytes, options_.device);
       decoding.memory = {pictures.data(), pictures.bytes()};
       if (!decoding.memory.empty()) decoding.pictures = &pictures;
@@ -342,6 +343,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   report.threads = options.threads;
   report.backend = options.backend;
   report.device = options.device;
+  report.devices = options.devices;
   report.similarity = options.similarity;
   Reading reading(source, options, sink, progress, stop, report);
   try {

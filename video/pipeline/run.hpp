@@ -28,6 +28,7 @@ struct RunOptions {
   std::int64_t learn_frames = 1;  ///< number of first frames, held in memory, to learn the template from
   Backend backend = Backend::automatic;
   int device = 0;                           ///< GPU of the cuda backend
+  std::vector<int> devices{};               ///< several that share the frames; `device` is the first
   Transfer transfer = Transfer::automatic;  ///< of frames to that GPU
   bool reference = true;
   PlanEffort effort = PlanEffort::normal;
@@ -52,8 +53,9 @@ struct RunReport {
   int threads = 1;
   Backend backend = Backend::automatic;  ///< as requested
   int device = 0;
-  std::int64_t pushes = 0;  ///< calls of the tracker, each with one or several frames
-  Distribution decode_us;   ///< time to decode each frame read
+  std::vector<int> devices;  ///< that shared the frames; empty: one
+  std::int64_t pushes = 0;   ///< calls of the tracker, each with one or several frames
+  Distribution decode_us;    ///< time to decode each frame read
 
   std::optional<Template> first_template;
   std::optional<Template> last_template;  ///< in force at the end, with the plans that were used for it
@@ -99,8 +101,9 @@ using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expe
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
 
-/// What a run asks of its tracker and of the planner; `live`: whether its source is.
-TrackerOptions tracker_options(const RunOptions& options, bool live);
+/// What a run asks of its tracker and of the planner; `live`: whether its source is; `on_gpu`: whether frames
+/// are decoded into the GPU's memory.
+TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu = false);
 /// The template with the plan that a run starts with, so that a run with these options on a recording need
 /// not search.
 Template with_plan(const Template& tmpl, const RunOptions& options);

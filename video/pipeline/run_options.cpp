@@ -18,12 +18,15 @@ LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
   return learn;
 }
 
-TrackerOptions tracker_options(const RunOptions& options, bool live) {
+TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu) {
   TrackerOptions tracking;
   tracking.plan.backend = options.backend;
   tracking.plan.device = options.device;
+  tracking.plan.devices = options.devices;
   tracking.plan.transfer = options.transfer;
-  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads});
+  if (!on_gpu) tracking.plan.frames_in = FramesIn::page_locked;
+  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads,
+                                    static_cast<int>(options.devices.size())});
   tracking.learn.backend = options.backend;
   tracking.learn.device = options.device;
   tracking.plan.threads = options.threads;

@@ -161,6 +161,7 @@ std::string json_report(const RunReport& report) {
   json["threads"] = report.threads;
   json["backend"] = to_string(report.backend);
   json["device"] = report.device;
+  if (report.devices.size() > 1) json["devices"] = report.devices;
   json["verified"] = {{"frames", numbers.verified},
                       {"relative_error",
                        {{"median", number_or_null(numbers.error_median)},

@@ -28,4 +28,7 @@ nlohmann::json time_blind(std::int64_t points, std::int64_t k);
 /// 0: one per core.
 nlohmann::json time_adaptive(const Recording& recording, double max_samples, int threads);
 
+/// Every step of the preparation that time_adaptive() counts, from the frame to the first result. One row.
+nlohmann::json time_preparation(Timer& timer, const Recording& recording, double max_samples, int threads);
+
 }  // namespace sfft::bench

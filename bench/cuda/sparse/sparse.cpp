@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
-//   bench_cuda_sparse [--quick | --adaptive [--threads N]] [--out FILE.json] [LABEL=FILE.y4m …]
-// --adaptive: learning once, planning on N threads (0: one per core) and transforming the recordings;
-// otherwise transforms alone. Times are medians of graph replays, warm and with a flushed L2 cache, except
-// for groups that also work on the host; every row says how accurate it is.
+//   bench_cuda_sparse [--quick | --adaptive [--trace] [--threads N]] [--out FILE.json] [LABEL=FILE.y4m …]
+// --adaptive: learning once, planning on N threads (0: one per core) and transforming the recordings, or,
+// with --trace, every step of learning and planning; otherwise transforms alone. Times are medians of graph
+// replays, warm and with a flushed L2 cache, except for groups that also work on the host; every row says how
+// accurate it is.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -295,7 +296,7 @@ void time_transforms(Bench& bench, bool quick, const std::vector<std::shared_ptr
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool quick = false, adaptive = false;
+  bool quick = false, adaptive = false, trace = false;
   int threads = 0;
   std::string out;
   std::vector<std::shared_ptr<Recording>> recordings;
@@ -305,6 +306,8 @@ int main(int argc, char** argv) {
       quick = true;
     } else if (word == "--adaptive") {
       adaptive = true;
+    } else if (word == "--trace") {
+      trace = true;
     } else if (word == "--threads" && i + 1 < argc) {
       threads = std::atoi(argv[++i]);
     } else if (word == "--out" && i + 1 < argc) {
@@ -319,8 +322,11 @@ int main(int argc, char** argv) {
   }
   Bench bench(quick);
   if (adaptive) {
-    for (const auto& recording : recordings)
-      bench.add(time_adaptive(*recording, max_samples(*recording), threads));
+    for (const auto& recording : recordings) {
+      const double share = max_samples(*recording);
+      bench.add(trace ? time_preparation(bench.timer(), *recording, share, threads)
+                      : time_adaptive(*recording, share, threads));
+    }
   } else {
     time_transforms(bench, quick, recordings);
   }

@@ -61,6 +61,10 @@ class Executor {
     static const RowSet none;
     return none;
   }
+  /// Has a kernel copy the rows and the witness's samples of frames in page-locked memory, where kernels see
+  /// them, to compact frames of row_set().
+  virtual void fetch_rows(const void* /*frames*/, std::size_t /*element*/, int /*count*/, void* /*compact*/,
+                          Stream /*stream*/) const {}
   /// The same on the compact frames of row_set().
   virtual void enqueue_rows(const Batch<Real>&, State&, Stream) const {}
   /// Samples of a stream; 0: the path is exact without a reference. sample_indices() holds whole streams,

@@ -99,6 +99,14 @@ void SparseExecutor<Real>::enqueue_compact(const Batch<Real>& batch, State& stat
 }
 
 template <class Real>
+void SparseExecutor<Real>::fetch_rows(const void* frames, std::size_t element, int count, void* compact,
+                                      Stream stream) const {
+  const Binning<Real>& plan = tables_.view();
+  launch_fetch_rows(row_set(), {plan.witness.samples, plan.witness.count}, frames, element, count, compact,
+                    stream);
+}
+
+template <class Real>
 void SparseExecutor<Real>::enqueue_rows(const Batch<Real>& batch, State& state, Stream stream) const {
   launch(tables_.rows_view(), batch, state, stream);
 }

@@ -42,6 +42,8 @@ class SparseExecutor final : public Executor<Real> {
   const std::vector<std::int64_t>& sample_indices() const override;
   void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const override;
   const RowSet& row_set() const noexcept override { return tables_.row_set(); }
+  void fetch_rows(const void* frames, std::size_t element, int count, void* compact,
+                  Stream stream) const override;
   void enqueue_rows(const Batch<Real>& batch, State& state, Stream stream) const override;
   std::int64_t taps() const noexcept override { return tables_.view().taps(); }
   std::int64_t witness_samples() const noexcept override { return tables_.view().witness.count; }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 
 namespace sfft::detail::cuda {
@@ -30,6 +31,7 @@ class StagedTables {
   /// To the current device; the copy is queued on the default stream. Forgets the host's copy.
   void upload() {
     device_ = DeviceBuffer(host_.size() + room_);
+    step_done("tables: allocate");
     if (!host_.empty()) copy_to_device(device_.data(), host_.data(), host_.size(), nullptr);
     host_ = {};
   }

@@ -112,20 +112,9 @@ __device__ __forceinline__ Place place_of(const FftPass& pass, int u) {
 template <int R, bool kOne, bool kWait, class Real>
 __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, const Complex<Real>* table,
                                                int from, int to, int lanes, int pitch) {
-  const int total = (kOne ? 1 : lanes) * (points / R);
-  int t = threadIdx.x;
-  int lane = 0;
-  Place at{};
-  Twiddles<R, Real> ahead;
-  const auto prepare = [&] {
-    if (t >= total) return;
-    lane = kOne ? 0 : static_cast<int>(pass.by_butterflies.divide(t));
-    at = place_of(pass, t - lane * (points / R));
-    if (kWait) ahead = Twiddles<R, Real>::template load<false>(pass, table, at.p);
-  };
-  prepare();
-  if (kWait) __syncthreads();
-  for (; t < total; t += blockDim.x, prepare()) {
+  const int butterflies = points / R, total = (kOne ? 1 : lanes) * butterflies;
+  const auto lane_of = [&](int t) { return kOne ? 0 : static_cast<int>(pass.by_butterflies.divide(t)); };
+  const auto butterfly = [&](int lane, const Place& at, const auto& twiddles) {
     const int base = at.outer * pass.columns * R + at.column;
     const int first = base + at.p * pass.stride * (R - 1);
     const Complex<Real>* in = shared_at<Complex<Real>>(from) + lane * pitch;
@@ -137,11 +126,35 @@ __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, 
           re = z.re;
           im = z.im;
         },
-        [&] { return kWait ? ahead : Twiddles<R, Real>::template load<false>(pass, table, at.p); },
+        twiddles,
         [&](int r, Real re, Real im) {
           const int i = first + r * pass.stride;
           out[padded<Real>(i)] = {re, im};
         });
+  };
+  const auto load = [&](const Place& at) {
+    return Twiddles<R, Real>::template load<false>(pass, table, at.p);
+  };
+  if constexpr (kWait) {
+    int t = threadIdx.x, lane = 0;
+    Place at{};
+    Twiddles<R, Real> ahead;
+    const auto prepare = [&] {
+      if (t >= total) return;
+      lane = lane_of(t);
+      at = place_of(pass, t - lane * butterflies);
+      ahead = load(at);
+    };
+    prepare();
+    __syncthreads();
+    for (; t < total; t += blockDim.x, prepare()) butterfly(lane, at, [&] { return ahead; });
+  } else {
+    // What the next round needs is not kept beside this one: it would take registers.
+    for (int t = threadIdx.x; t < total; t += blockDim.x) {
+      const int lane = lane_of(t);
+      const Place at = place_of(pass, t - lane * butterflies);
+      butterfly(lane, at, [&] { return load(at); });
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernels/base/lane_weights.hpp"
 #include "kernels/base/lattice_line.hpp"
+#include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/runtime/convert.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 #include "kernels/cuda/stages/hash.hpp"
@@ -212,7 +213,9 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
         tables_.add_room(static_cast<std::size_t>(view_.witness.count) *
                          static_cast<std::size_t>(view_.witness.pitch) * sizeof(Complex<Real>));
   }
+  step_done("tables: places");
   tables_.upload();
+  step_done("tables: allocate, queue copies");
   view_.table = tables_.at<Complex<Real>>(parts.table);
   view_.blob = tables_.at<unsigned char>(parts.blob);
   view_.bucket = reinterpret_cast<const BucketPair*>(view_.blob + view_.bucket_at);
@@ -243,7 +246,9 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
                           view_.witness.count, view_.witness.pitch, rows, nullptr);
     }
   }
+  step_done("tables: queue kernels");
   synchronize(nullptr);  // streams that do not wait for the default one would read too early
+  step_done("tables: wait");
 }
 
 template <class Real>
@@ -256,7 +261,9 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   view_.real = data.real;
   view_.lanes = static_cast<int>(data.delay_count() / (data.real ? 2 : 1));
   view_.k = view_.rows = static_cast<int>(support.size());
+  step_done("tables: before");
   set_fft(data.buckets.data(), rank, false, parts);
+  step_done("tables: FFT");
 
   std::int64_t stride = 1;
   std::int64_t row_major[3] = {0, 0, 0};
@@ -274,11 +281,14 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   view_.by_rows = FastDivisor(static_cast<std::uint32_t>(view_.rows_per_slab));
 
   set_weights(data.delay_count(), data.weights, parts);
+  step_done("tables: weights");
   set_errors(errors, std::move(flags), parts);
   set_witness(witness, parts);
   set_tail(data.bucket_weight, tail, parts);
   parts.buckets.resize(support.size());  // left to the GPU
+  step_done("tables: errors, tail");
   make_blob(parts);
+  step_done("tables: blob");
   set_row_set(data);
   parts.compact_witness = add_witness_places(data.delay_count() * data.bucket_count());
   parts.rows_witness = add_witness_places(row_set_.copied_elements());

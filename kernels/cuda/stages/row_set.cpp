@@ -15,6 +15,16 @@ std::int64_t RowSet::bytes_in_place(std::size_t element) const noexcept {
   return std::min(delays * row_samples, static_cast<std::int64_t>(starts.size()) * in_row) * rows * kSector;
 }
 
+std::size_t fetched_word(const RowSet& set, const void* frames, std::size_t element) noexcept {
+  std::uintptr_t all = reinterpret_cast<std::uintptr_t>(frames);
+  // Steps, starts and compact frames are whole rows.
+  all |= static_cast<std::uintptr_t>(set.row_elements) * element;
+  for (const std::size_t word : {16, 8, 4}) {
+    if (all % word == 0) return word;
+  }
+  return 0;
+}
+
 void copy_rows(const RowSet& set, const void* frames, std::size_t element, int count, void* compact,
                Stream stream) {
   const std::size_t width = static_cast<std::size_t>(set.row_elements) * element;

@@ -29,6 +29,20 @@ struct RowSet {
   std::int64_t bytes_in_place(std::size_t element) const noexcept;
 };
 
+/// The flat indices of a plan's witness, in device memory.
+struct RowWitness {
+  const std::int64_t* samples = nullptr;
+  int count = 0;
+};
+
+/// Bytes of the words in which a kernel can read the rows of frames at this address: 16, 8 or 4; 0: they
+/// begin at odd places, and copy_rows() is for them.
+std::size_t fetched_word(const RowSet& set, const void* frames, std::size_t element) noexcept;
+/// Has a kernel read the sets of `frames` frames, adjacent in page-locked memory, and the witness's samples
+/// into compact frames; stream-ordered. `frames` is their address in the GPU's eyes.
+void launch_fetch_rows(const RowSet& set, const RowWitness& witness, const void* frames, std::size_t element,
+                       int count, void* compact, Stream stream);
+
 /// Copies the sets of `frames` frames, adjacent in page-locked memory, to compact frames; stream-ordered.
 void copy_rows(const RowSet& set, const void* frames, std::size_t element, int count, void* compact,
                Stream stream);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread converts two neighbours at a time, which are one word of 16-bit values. Of block16 a warp converts
-// a block at a time.
+// A thread converts two neighbours at a time, which are one word of 16-bit values. Of block16 four threads
+// convert a block, eight neighbours each.
+#include <cstdint>
+
 #include "kernels/base/block16.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
@@ -43,67 +45,148 @@ Blocks blocks_of(std::int64_t batch, std::int64_t count) {
   return {count, blocks, (2 * count + blocks + 3) / 4 * 4, batch * blocks};
 }
 
-/// Calls use(transform, block) for every block, by whole warps.
-template <class Use>
+/// Threads of a block, and values of each.
+constexpr int kTeam = 4, kOwn = dense::kBlockValues / kTeam;
+
+/// Values that a thread moves at once: all of its own where transforms begin at multiples of 16 bytes on both
+/// sides, a word of two where their number is even.
+int values_at_once(const Blocks& all, const void* floats, const void* stored) {
+  const auto addresses = reinterpret_cast<std::uintptr_t>(floats) | reinterpret_cast<std::uintptr_t>(stored);
+  if (all.bytes % 16 == 0 && all.count % kOwn == 0 && addresses % 16 == 0) return kOwn;
+  return all.count % 2 == 0 && addresses % 8 == 0 ? 2 : 1;
+}
+
+/// Where a thread's k-th value is within its block: neighbouring threads move neighbours.
+template <int kAtOnce>
+__device__ int place(int k) {
+  const int own = static_cast<int>(threadIdx.x) % kTeam;
+  return (k / kAtOnce * kTeam + own) * kAtOnce + k % kAtOnce;
+}
+
+/// Calls use(transform, block) for every block, by whole teams. Index is wide enough for all blocks.
+template <class Index, class Use>
 __device__ void for_blocks(const Blocks& all, const Use& use) {
-  const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / 32),
-                     first = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
-  for (std::int64_t i = first; i < all.total; i += warps) use(i / all.blocks, i % all.blocks);
+  const auto blocks = static_cast<Index>(all.blocks), total = static_cast<Index>(all.total),
+             teams = static_cast<Index>(gridDim.x) * (blockDim.x / kTeam);
+  for (Index i = static_cast<Index>(blockIdx.x) * (blockDim.x / kTeam) + threadIdx.x / kTeam; i < total;
+       i += teams)
+    use(i / blocks, i % blocks);
 }
 
-__device__ unsigned largest_of_warp(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(~0u, value);
-#else
-  for (int distance = 16; distance > 0; distance /= 2)
-    value = max(value, __shfl_xor_sync(~0u, value, distance));
+__device__ unsigned largest_of_team(unsigned value) {
+  const unsigned mask = 0xfu << (threadIdx.x % 32 & ~3u);
+#pragma unroll
+  for (int distance = 1; distance < kTeam; distance *= 2)
+    value = max(value, __shfl_xor_sync(mask, value, distance));
   return value;
-#endif
 }
 
+/// Loads or stores kCount neighbours, which are aligned to their size.
+template <int kCount, class T>
+struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Neighbours {
+  T values[kCount];
+};
+
+template <class Index, int kAtOnce>
 __global__ void widen_blocks_kernel(const unsigned char* __restrict__ from, float* __restrict__ to,
                                     Blocks all) {
-  for_blocks(all, [&](std::int64_t transform, std::int64_t block) {
-    const unsigned char* const own = from + transform * all.bytes;
-    const std::int64_t i = block * dense::kBlockValues + threadIdx.x % 32;
-    if (i >= all.count) return;
+  for_blocks<Index>(all, [&](Index transform, Index block) {
+    const unsigned char* const own = from + static_cast<std::int64_t>(transform) * all.bytes;
+    const std::int64_t first = static_cast<std::int64_t>(block) * dense::kBlockValues;
     const block16::Powers power(reinterpret_cast<const signed char*>(own + 2 * all.count)[block]);
-    const int integer = reinterpret_cast<const short*>(own)[i];
-    to[transform * all.count + i] =
-        block16::number_of(integer, static_cast<float>(integer) * power.first * power.second);
+#pragma unroll
+    for (int k = 0; k < kOwn; k += kAtOnce) {
+      const std::int64_t at = first + place<kAtOnce>(k);
+      if (at >= all.count) break;
+      const auto integers =
+          *reinterpret_cast<const Neighbours<kAtOnce, short>*>(reinterpret_cast<const short*>(own) + at);
+      Neighbours<kAtOnce, float> numbers;
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int integer = integers.values[i];
+        numbers.values[i] =
+            block16::number_of(integer, static_cast<float>(integer) * power.first * power.second);
+      }
+      *reinterpret_cast<Neighbours<kAtOnce, float>*>(to + static_cast<std::int64_t>(transform) * all.count +
+                                                     at) = numbers;
+    }
   });
 }
 
+template <class Index, int kAtOnce>
 __global__ void narrow_blocks_kernel(const float* __restrict__ from, unsigned char* __restrict__ to,
                                      Blocks all, float factor) {
-  for_blocks(all, [&](std::int64_t transform, std::int64_t block) {
-    unsigned char* const own = to + transform * all.bytes;
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const std::int64_t i = block * dense::kBlockValues + lane;
-    const float value = i < all.count ? from[transform * all.count + i] * factor : 0.0f;
-    const unsigned bits = block16::is_ordinary(value) ? half::bits_of(value) & 0x7fffffffu : 0;
-    const int exponent = block16::exponent_of(half::from_bits(largest_of_warp(bits)));
+  for_blocks<Index>(all, [&](Index transform, Index block) {
+    unsigned char* const own = to + static_cast<std::int64_t>(transform) * all.bytes;
+    const float* const numbers = from + static_cast<std::int64_t>(transform) * all.count;
+    const std::int64_t first = static_cast<std::int64_t>(block) * dense::kBlockValues;
+    float values[kOwn];
+    unsigned most = 0;
+#pragma unroll
+    for (int k = 0; k < kOwn; k += kAtOnce) {
+      const std::int64_t at = first + place<kAtOnce>(k);
+      Neighbours<kAtOnce, float> some{};
+      if (at < all.count) some = *reinterpret_cast<const Neighbours<kAtOnce, float>*>(numbers + at);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const float value = values[k + i] = some.values[i] * factor;
+        if (block16::is_ordinary(value)) most = max(most, half::bits_of(value) & 0x7fffffffu);
+      }
+    }
+    const int exponent = block16::exponent_of(half::from_bits(largest_of_team(most)));
     const block16::Powers power(-exponent);
-    const float whole = block16::rounded(block16::scaled(value, power));
-    if (i < all.count) reinterpret_cast<short*>(own)[i] = block16::integer_of(value, whole);
-    if (lane == 0)
+#pragma unroll
+    for (int k = 0; k < kOwn; k += kAtOnce) {
+      const std::int64_t at = first + place<kAtOnce>(k);
+      Neighbours<kAtOnce, short> integers;
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const float value = values[k + i];
+        integers.values[i] = block16::integer_of(value, block16::rounded(block16::scaled(value, power)));
+      }
+      if (at < all.count)
+        *reinterpret_cast<Neighbours<kAtOnce, short>*>(reinterpret_cast<short*>(own) + at) = integers;
+    }
+    if (threadIdx.x % kTeam == 0)
       reinterpret_cast<signed char*>(own + 2 * all.count)[block] = static_cast<signed char>(exponent);
   });
+}
+
+template <int kValue>
+struct Count {
+  static constexpr int value = kValue;
+};
+/// Calls launch(index, count), whose types say how the kernel counts blocks and how many values it moves at
+/// once.
+template <class Launch>
+void choose(const Blocks& all, int at_once, const Launch& launch) {
+  const bool few = all.total < std::int64_t{1} << 31;
+  const auto with_index = [&](auto index) {
+    at_once == kOwn ? launch(index, Count<kOwn>()) : at_once == 2 ? launch(index, Count<2>())
+                                                                  : launch(index, Count<1>());
+  };
+  few ? with_index(std::uint32_t{}) : with_index(std::int64_t{});
 }
 
 }  // namespace
 
 void launch_widen_blocks(const void* from, std::int64_t batch, std::int64_t count, float* to, Stream stream) {
   const Blocks all = blocks_of(batch, count);
-  widen_blocks_kernel<<<strided_blocks(32 * all.total), kThreads, 0, stream>>>(
-      static_cast<const unsigned char*>(from), to, all);
+  choose(all, values_at_once(all, to, from), [&](auto index, auto at_once) {
+    widen_blocks_kernel<decltype(index), decltype(at_once)::value>
+        <<<strided_blocks(kTeam * all.total), kThreads, 0, stream>>>(static_cast<const unsigned char*>(from),
+                                                                     to, all);
+  });
   check_launch("reading of block16 values");
 }
 void launch_narrow_blocks(const float* from, std::int64_t batch, std::int64_t count, float factor, void* to,
                           Stream stream) {
   const Blocks all = blocks_of(batch, count);
-  narrow_blocks_kernel<<<strided_blocks(32 * all.total), kThreads, 0, stream>>>(
-      from, static_cast<unsigned char*>(to), all, factor);
+  choose(all, values_at_once(all, from, to), [&](auto index, auto at_once) {
+    narrow_blocks_kernel<decltype(index), decltype(at_once)::value>
+        <<<strided_blocks(kTeam * all.total), kThreads, 0, stream>>>(from, static_cast<unsigned char*>(to), all,
+                                                                     factor);
+  });
   check_launch("writing of block16 values");
 }
 

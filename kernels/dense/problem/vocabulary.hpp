@@ -52,8 +52,12 @@ struct Options {
   int threads = 1;  ///< of the host, for CPU engines; 0: one per core. They share a batch or a transform
   Backend backend = Backend::cpu;  ///< cuda for a GPU; a named engine overrides this
   int device = 0;                  ///< GPU, as the driver counts them
-  std::int64_t batch = 1;          ///< transforms per call
-  Strides signal{};                ///< of what forward reads and inverse writes; spectra are contiguous
+  /// Several GPUs of this machine: they share a batch, or else the slabs of one 2D or 3D transform. Not
+  /// empty: the plan runs on them and `device` does not count. Plan takes host memory then, SlabPlan memory
+  /// of the GPUs. A GPU may be named several times, which is for tests (docs/dense.md).
+  std::vector<int> devices{};
+  std::int64_t batch = 1;  ///< transforms per call
+  Strides signal{};        ///< of what forward reads and inverse writes; spectra are contiguous
   /// For plans on a GPU: bytes of its memory that a call may use; 0: all that is free. If signal and spectrum
   /// together need more (0: more than the GPU has), the transform goes through the GPU in pieces, from and to
   /// host memory (docs/dense.md): needs a build with CUDA, others throw backend_unavailable.
@@ -62,6 +66,18 @@ struct Options {
   /// says. A share of 1 needs no GPU. If it is not negative, the transform goes through the GPU in pieces
   /// even if it would fit.
   double host_share = -1;
+};
+
+/// What one of several GPUs holds of the signals, or of the spectra, of a SlabPlan: whole signals of a batch,
+/// or part of one. Row-major and contiguous: signals, then dimensions as in Shape.
+struct Slab {
+  int device = 0;
+  std::int64_t first_signal = 0, signals = 1;   ///< of the batch
+  std::array<std::int64_t, 3> begin{0, 0, 0};   ///< first index in each dimension; 0 beyond the rank
+  std::array<std::int64_t, 3> extent{1, 1, 1};  ///< indices in each dimension; 1 beyond the rank
+
+  std::int64_t points() const noexcept { return signals * extent[0] * extent[1] * extent[2]; }
+  friend bool operator==(const Slab&, const Slab&) = default;
 };
 
 /// What a CompactPlan stores. Strides have to be 0: its signals are contiguous.

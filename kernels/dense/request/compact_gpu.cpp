@@ -116,6 +116,55 @@ class DirectRunner final : public CompactGpuRunner {
   std::size_t copy_bytes_ = 0;  ///< of an input that exponents were taken from
 };
 
+CompactFormats with_float_spectra(CompactFormats formats) {
+  formats.spectrum = Storage::f32;
+  return formats;
+}
+
+/// Kernels of the tuned engine between signals as they are stored and floats, of which block16 is made: half
+/// spectra of real signals, whose rows begin within blocks.
+class HalfConvertingRunner final : public CompactGpuRunner {
+ public:
+  HalfConvertingRunner(const CompactRequest& request, const std::string& kernel)
+      : CompactGpuRunner(request),
+        engine_(make_compact_engine(request.dense.problem, with_float_spectra(request.formats), kernel, false)),
+        parts_(target_parts(problem_, Direction::forward)),
+        spectrum_bytes_(cuda::aligned(static_cast<std::size_t>(problem_.batch * parts_) * sizeof(float))) {}
+
+  int handovers(Direction direction) const noexcept override { return engine_->handovers(direction); }
+  std::string name() const override { return engine_->name() + ", spectra converted"; }
+  std::string kernel() const override { return engine_->kernel(); }
+
+ private:
+  std::size_t own_bytes() const noexcept override {
+    const std::size_t signals = request_.formats.signal_found
+                                    ? static_cast<std::size_t>(problem_.batch) *
+                                          storage_bytes(request_.formats.signal, source_parts(problem_, Direction::forward))
+                                    : 0;
+    return spectrum_bytes_ + cuda::aligned(signals) + engine_->workspace_bytes();
+  }
+  void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
+                 CUstream_st* stream) const override {
+    const DenseScales& scales = request_.dense.scales;
+    const double scale = std::ldexp(direction == Direction::forward ? scales.forward : scales.inverse,
+                                    -exponent_of(request_, direction));
+    auto* const spectra = reinterpret_cast<float*>(workspace);
+    std::byte *const signals = workspace + spectrum_bytes_, *const rest = workspace + own_bytes() - engine_->workspace_bytes();
+    if (direction == Direction::forward) {
+      if (found != nullptr) normalize(direction, request_.formats.signal, from, found, signals, stream);
+      engine_->run(direction, found == nullptr ? from : signals, spectra, scale, rest, stream);
+      return cuda::launch_narrow_blocks(spectra, problem_.batch, parts_, 1, to, stream);
+    }
+    cuda::launch_widen_blocks(from, problem_.batch, parts_, spectra, stream);
+    if (found != nullptr) normalize(direction, Storage::f32, spectra, found, spectra, stream);
+    engine_->run(direction, spectra, to, scale, rest, stream);
+  }
+
+  std::unique_ptr<const GpuCompactEngine> engine_;
+  std::int64_t parts_;
+  std::size_t spectrum_bytes_;
+};
+
 /// Any engine for floats.
 class ConvertingRunner final : public CompactGpuRunner {
  public:
@@ -263,6 +312,13 @@ CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
       return {std::make_unique<const DirectRunner>(request, kernel, false), Engine::tuned,
               known ? fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)
                     : "kernels that read and write what is stored move fewest bytes"};
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable) throw;
+    }
+    try {
+      if (request.dense.problem.real && request.formats.spectrum == Storage::block16)
+        return {std::make_unique<const HalfConvertingRunner>(request, kernel), Engine::tuned,
+                "kernels that read and write what is stored, and half spectra as floats"};
     } catch (const Error& error) {
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }

@@ -76,6 +76,7 @@ CompactRequest make_compact_request(const Shape& shape, bool real, const dense::
        peak_of(options.spectrum_peak, options.spectrum),
        options.signal != Storage::f16 && options.signal_peak == 0,
        options.spectrum != Storage::f16 && options.spectrum_peak == 0}};
+  refuse_several(request.dense, "CompactPlan");
   if (for_gpu(options.dense)) {
     if (options.between == Storage::block16)
       throw Error(ErrorCode::backend_unavailable,

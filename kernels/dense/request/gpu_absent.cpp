@@ -3,6 +3,7 @@
 #include "kernels/dense/out_of_card/card.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
+#include "kernels/dense/request/slab_runner.hpp"
 
 namespace sfft::detail {
 
@@ -23,6 +24,22 @@ template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest&) {
   no_backend();
 }
+
+template <class Real>
+DenseChoice<Real> choose_on_several(const DenseRequest&) {
+  no_backend();
+}
+
+template <class Real>
+std::unique_ptr<const SlabRunner<Real>> make_slab_runner(const DenseRequest&) {
+  no_backend();
+}
+
+// Only plans that exist call these.
+void copy_to_slabs(const void*, const Shape&, std::size_t, const std::vector<dense::Slab>&,
+                   std::span<void* const>) {}
+void copy_from_slabs(void*, const Shape&, std::size_t, const std::vector<dense::Slab>&,
+                     std::span<const void* const>) {}
 
 CompactChoice choose_compact_on_gpu(const CompactRequest&) {
   no_backend();
@@ -50,6 +67,10 @@ template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const Dense
                                                                      std::span<const std::int64_t>);
 template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,
                                                                       std::span<const std::int64_t>);
+template DenseChoice<float> choose_on_several(const DenseRequest&);
+template DenseChoice<double> choose_on_several(const DenseRequest&);
+template std::unique_ptr<const SlabRunner<float>> make_slab_runner(const DenseRequest&);
+template std::unique_ptr<const SlabRunner<double>> make_slab_runner(const DenseRequest&);
 template DenseChoice<float> choose_on_gpu(const DenseRequest&);
 template DenseChoice<double> choose_on_gpu(const DenseRequest&);
 

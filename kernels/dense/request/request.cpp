@@ -12,6 +12,35 @@ namespace sfft::detail {
 
 using dense::Engine;
 
+namespace {
+
+/// One device is as if it had been named alone; several cannot do all that one can.
+void check_devices(DenseRequest& request) {
+  dense::Options& options = request.options;
+  if (options.devices.empty()) return;
+  for (const int device : options.devices) {
+    if (device < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("devices has {}: GPUs are counted from 0", device));
+  }
+  if (!for_gpu(options)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("devices are GPUs, and the engine {} runs on the CPU: leave one of them out",
+                            to_string(options.engine)));
+  }
+  if (options.devices.size() == 1) {
+    request.problem.device = options.device = options.devices[0];
+    options.backend = Backend::cuda;
+    options.devices.clear();
+  } else if (options.device_memory > 0 || options.host_share >= 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "an array goes in pieces through one GPU only: leave device_memory and host_share as they "
+                "are, or name one device");
+  }
+}
+
+}  // namespace
+
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options) {
   DenseRequest request{make_problem(shape, real, options), scales_of(options.normalization, shape.points()),
                        options};
@@ -34,12 +63,18 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
                 fmt::format("the engine {} is not in this build: use automatic or built_in",
                             to_string(options.engine)));
   }
+  check_devices(request);
   return request;
+}
+
+void refuse_several(const DenseRequest& request, const char* plan) {
+  if (request.options.devices.empty()) return;
+  throw Error(ErrorCode::backend_unavailable, fmt::format("a {} runs on one GPU: name one device", plan));
 }
 
 bool for_gpu(const dense::Options& options) noexcept {
   return options.engine == Engine::automatic
-             ? options.backend == Backend::cuda
+             ? options.backend == Backend::cuda || !options.devices.empty()
              : options.engine != Engine::built_in && options.engine != Engine::fftw;
 }
 

@@ -24,7 +24,10 @@ struct DenseRequest {
 
 /// Throws Error(invalid_argument, size_overflow, backend_unavailable) for options that make no sense and
 /// engines that the build lacks.
+/// `devices` of the result has none, or several.
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
+/// Throws Error(backend_unavailable) if the request is for several devices.
+void refuse_several(const DenseRequest& request, const char* plan);
 /// Whether a plan with these options runs on a GPU.
 bool for_gpu(const dense::Options& options) noexcept;
 /// Threads of the host that the options ask for: at least 1.
@@ -82,6 +85,10 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
 /// were asked to work so and cannot.
 template <class Real>
 std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request);
+/// For several devices: a batch that they share, or one transform in slabs, from and to host memory. Throws
+/// Error(backend_unavailable, out_of_memory).
+template <class Real>
+DenseChoice<Real> choose_on_several(const DenseRequest& request);
 /// Whether this build has the engine; for engines of the GPU.
 bool gpu_engine_in_build(dense::Engine engine) noexcept;
 

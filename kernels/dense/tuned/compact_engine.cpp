@@ -10,6 +10,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/run/loading.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
@@ -93,21 +94,50 @@ Formats timed_formats(const CompactFormats& formats) {
   return timed;
 }
 
+/// Whether both directions can be transformed by a policy.
+bool fits(const DenseProblem& problem, const CompactFormats& formats, const TransformPolicy& policy) {
+  const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
+  try {
+    for (const Direction direction : {Direction::forward, Direction::inverse}) {
+      for (const tuned::Kernel& made : program_of(problem, formats, direction, policy).kernels) {
+        if (made.shared_bytes(kSingle) > shared) return false;
+      }
+    }
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+/// A policy as it is or, where tiles must hold whole blocks of block16, with as many lines more.
+std::optional<TransformPolicy> fitted(const DenseProblem& problem, const CompactFormats& formats,
+                                      TransformPolicy policy) {
+  if (fits(problem, formats, policy)) return policy;
+  constexpr int kOfBlock = dense::kBlockValues / 2;
+  for (tuned::KernelPolicy& kernel : policy.kernels) {
+    int& lines = kernel.transforms_per_block;
+    lines = (lines + kOfBlock - 1) / kOfBlock * kOfBlock;
+    if (lines * kernel.threads_per_transform > tuned::kMostThreads) return std::nullopt;
+    if (fits(problem, formats, policy)) return policy;
+  }
+  return std::nullopt;
+}
+
 /// What wisdom remembers, if it is a policy for this problem.
 std::optional<TransformPolicy> remembered(const DenseProblem& problem, const CompactFormats& formats,
                                           const std::string& kernel) {
   const auto policies = kernel.empty() ? std::nullopt : tuned::parse_plan_policy(kernel);
-  if (!policies) return std::nullopt;
-  const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
-  try {
-    for (const tuned::Kernel& made :
-         program_of(problem, formats, Direction::forward, policies->own).kernels) {
-      if (made.shared_bytes(kSingle) > shared) return std::nullopt;
-    }
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-  return policies->own;
+  return policies ? fitted(problem, formats, policies->own) : std::nullopt;
+}
+
+/// By rules, with the first factors of which kernels can do the transform.
+TransformPolicy by_rules(const DenseProblem& problem, const CompactFormats& formats) {
+  std::optional<TransformPolicy> found;
+  const TransformPolicy first =
+      tuned::choose_by_rules(problem, kSingle, timed_formats(formats), [&](const TransformPolicy& policy) {
+        return (found = fitted(problem, formats, policy)).has_value();
+      });
+  return found ? *found : first;
 }
 
 }  // namespace
@@ -118,10 +148,10 @@ std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& 
   cuda::nvrtc();
   const cuda::DeviceScope scope(problem.device);
   std::optional<TransformPolicy> policy = remembered(problem, formats, kernel);
-  if (!policy) {
-    policy = measure ? tuned::choose_by_measurement(problem, kSingle, nullptr, timed_formats(formats)).own
-                     : tuned::choose_by_rules(problem, kSingle, timed_formats(formats));
-  }
+  if (!policy && measure)
+    policy = fitted(problem, formats,
+                    tuned::choose_by_measurement(problem, kSingle, nullptr, timed_formats(formats)).own);
+  if (!policy) policy = by_rules(problem, formats);
   return std::make_unique<const TunedCompactEngine>(problem, formats, std::move(*policy));
 }
 

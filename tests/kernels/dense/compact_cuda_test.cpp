@@ -173,11 +173,36 @@ TEST_F(CompactCuda, KindsOfKernels) {
     expect_right({shape, false, 5, Storage::block16, Storage::block16}, Engine::tuned);
     expect_right({shape, false, 3, Storage::f16, Storage::block16}, Engine::tuned);
   }
+  for (const Shape& shape : {Shape(1 << 15), Shape({32, 48})})
+    expect_right({shape, false, 3, Storage::block16, Storage::block16}, Engine::tuned);
+  for (const Shape& shape : {Shape(1 << 20), Shape({24, 32, 64})})
+    expect_right({shape, false, 1, Storage::block16, Storage::block16}, Engine::tuned);
+  expect_right({Shape({24, 80}), true, 3, Storage::block16, Storage::f16}, Engine::tuned);
   expect_right({Shape(256), true, 5, Storage::f16, Storage::bf16}, Engine::tuned);
   expect_right({Shape({24, 80}), true, 3, Storage::f16, Storage::f16, Storage::f16}, Engine::tuned);
   expect_right({Shape({33, 25}), false, 3, Storage::bf16, Storage::bf16, Storage::bf16}, Engine::tuned);
   expect_right({Shape({16, 32, 16}), false, 2, Storage::f16, Storage::f16, Storage::f16}, Engine::tuned);
   expect_right({Shape(1 << 15), false, 2, Storage::f16, Storage::f16, Storage::f16}, Engine::tuned);
+}
+
+/// Transforms of block16 that need no conversion, and half spectra, whose rows begin within blocks.
+TEST_F(CompactCuda, KernelsOfBlock16) {
+  const auto engine_of = [](const Shape& shape, bool real, std::int64_t batch) {
+    const CompactPlan plan(shape, real,
+                           {.signal = Storage::block16,
+                            .spectrum = Storage::block16,
+                            .dense = {.backend = Backend::cuda, .batch = batch}});
+    return plan.engine_name();
+  };
+  for (const Shape& shape : {Shape(256), Shape(1 << 15), Shape(1 << 20), Shape({32, 48}), Shape({24, 32, 64})}) {
+    const std::string name = engine_of(shape, false, 1);
+    EXPECT_EQ(name.find("tuned kernels"), 0u) << shape.to_string() << ": " << name;
+    EXPECT_EQ(name.find("conver"), std::string::npos) << shape.to_string() << ": " << name;
+  }
+  const std::string name = engine_of(Shape({24, 80}), true, 3);
+  EXPECT_NE(name.find("spectra converted"), std::string::npos) << name;
+  expect_right({Shape({24, 80}), true, 3, Storage::block16, Storage::block16}, Engine::automatic);
+  expect_right({Shape(250), true, 7, Storage::block16, Storage::block16}, Engine::automatic);
 }
 
 TEST_F(CompactCuda, BetweenSteps) {

@@ -30,6 +30,10 @@ std::string literal(Buffer buffer) {
   constexpr const char* kNames[] = {"input", "output", "scratch"};
   return fmt::format("Buffer::{}", kNames[static_cast<int>(buffer)]);
 }
+std::string literal(Transforms transforms) {
+  constexpr const char* kNames[] = {"none", "groups", "lines"};
+  return fmt::format("Transforms::{}", kNames[static_cast<int>(transforms)]);
+}
 std::string literal(Form form) {
   constexpr const char* kNames[] = {"complex", "pairs", "real", "half_pairs", "half"};
   return fmt::format("Form::{}", kNames[static_cast<int>(form)]);
@@ -51,7 +55,8 @@ std::string literal(const Digits& digits) {
 }
 
 const char* type_of(const Kernel& kernel) {
-  if (kernel.step.in.storage == dense::Storage::f16) return "F16";
+  if (kernel.step.in.storage == dense::Storage::f16 || kernel.step.in.storage == dense::Storage::block16)
+    return "F16";
   if (kernel.step.in.storage == dense::Storage::bf16) return "Bf16";
   constexpr const char* kNames[] = {"unsigned char", "unsigned short", "float", "double", "float", "double"};
   return kNames[static_cast<int>(kernel.element)];
@@ -99,10 +104,12 @@ void set_policy(const KernelPolicy& policy, Setter& out) {
   SFFT_SET(side.form);        \
   SFFT_SET(side.between);     \
   SFFT_SET(side.storage);     \
-  SFFT_SET(side.exponent)
+  SFFT_SET(side.exponent);    \
+  SFFT_SET(side.transforms);  \
+  SFFT_SET(side.words)
 
 std::string setters_of(const Step& step) {
-  static_assert(member_count<Side>() == 11 && member_count<StepTwiddle>() == 4 && member_count<Step>() == 20,
+  static_assert(member_count<Side>() == 13 && member_count<StepTwiddle>() == 4 && member_count<Step>() == 20,
                 "set new members here");
   const Step usual;
   Setter out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of block-scaled integers (base/storage.hpp): 16 complex values share an exponent, which lies behind
-// the integers of the line.
+// Results as block-scaled integers (base/storage.hpp): 16 complex values, neighbours of a line or of as many
+// lines, share an exponent, which lies behind the integers of their transform.
 #pragma once
 
 #include "kernels/base/block16.hpp"
@@ -13,97 +13,202 @@ class BlockTile {
   using Value = typename Tile<K>::Value;
   using Line = typename Tile<K>::Line;
   static constexpr int kPoints = K::step.points, kOfBlock = dense::kBlockValues / 2;
-  /// Four threads write a block together.
-  static constexpr int kTeam = 4, kOwn = kOfBlock / kTeam;
-  static constexpr int kTeams = Tile<K>::kBlock / kTeam, kBlocks = (kPoints + kOfBlock - 1) / kOfBlock;
+  /// Four threads write a block together, two pairs of neighbours each, half a block apart.
+  static constexpr int kTeam = 4, kOwn = kOfBlock / kTeam, kHalf = kOfBlock / 2;
+  static constexpr bool kAcross = K::step.blocks_across();
+  static constexpr int kTeams = Tile<K>::kBlock / kTeam;
+  /// Blocks of an element of all lines, or of a line; and of all.
+  static constexpr int kBlocks = kAcross ? Line::kTransforms / kOfBlock : (kPoints + kOfBlock - 1) / kOfBlock;
+  static constexpr int kAll = kBlocks * (kAcross ? kPoints : Line::kTransforms);
+  static constexpr int kRounds = (kAll + kTeams - 1) / kTeams;
+  /// Lines may end within a block.
+  static constexpr bool kWhole = kAcross || kPoints % kOfBlock == 0;
+  static constexpr bool kEven = kWhole || kPoints % 2 == 0;
+  /// Rounds that begin at constant distances.
+  static constexpr int kUnrolled = kTeams % kBlocks == 0 && kRounds <= 16 ? kRounds : 1;
 
  public:
   /// Writes staged results, each scaled as the step says. All threads of the block call this.
   static __device__ __forceinline__ void write(const Tile<K>& memory, const Value* values) {
-    const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
-    constexpr int kAll = kBlocks * Line::kTransforms;
-#pragma unroll 1
-    for (int first = 0; first < kAll; first += kTeams) {
-      const int i = first + team, line = i / kBlocks, block = i % kBlocks, j = block * kOfBlock + own * kOwn;
-      const bool works = team < kTeams && i < kAll && memory.has(line);
-      float parts[2 * kOwn];
-#pragma unroll
-      for (int k = 0; k < kOwn; ++k) {
-        Value z{0, 0};
-        if (works && j + k < kPoints) z = memory.scaled(values[line * kPoints + j + k]);
-        parts[2 * k] = z.re;
-        parts[2 * k + 1] = z.im;
-      }
-      unsigned most = 0;
-#pragma unroll
-      for (const float part : parts) most = larger(most, size_of(part));
-      const bool ordinary = most < kInfinite;
-      if (!ordinary) {
-        most = 0;
-        for (const float part : parts) most = larger(most, size_of(part) < kInfinite ? size_of(part) : 0);
-      }
-      most = largest_of_team(most, team < kTeams);
-      const int exponent = detail::block16::exponent_of(detail::half::from_bits(most));
-      unsigned words[kOwn];
-      if (ordinary && exponent > kLeastExponent) {
-        // Exact, as the product with a power of two is: the sum rounds once.
-        const float power = power_of_block(-exponent);
-#pragma unroll
-        for (int k = 0; k < kOwn; ++k)
-          words[k] = (ordinary_bits(parts[2 * k], power) & 0xffffu) | ordinary_bits(parts[2 * k + 1], power)
-                                                                          << 16;
-      } else {
-        const detail::block16::Powers powers(-exponent);
-        for (int k = 0; k < kOwn; ++k)
-          words[k] = bits(parts[2 * k], powers) | bits(parts[2 * k + 1], powers) << 16;
-      }
-      if (!works) continue;
-      auto* const to = reinterpret_cast<unsigned*>(memory.output_line(line));
-      put(to + j, words, j);
-      if (own == 0) reinterpret_cast<signed char*>(to + kPoints)[block] = static_cast<signed char>(exponent);
-    }
+    const bool all = is_aligned(memory.block_words(0, 0)) ? write_ordinary<true>(memory, values)
+                                                       : write_ordinary<false>(memory, values);
+    if (!all) write_with_care(memory, values);
   }
 
  private:
-  static __device__ __forceinline__ unsigned largest_of_team(unsigned value, bool whole) {
-    // Teams at the end of a block may lack threads: each of those is alone.
-    const unsigned lane = threadIdx.x % 32, mask = whole ? 0xfu << (lane & ~3u) : 1u << lane;
-#pragma unroll
-    for (int distance = 1; distance < kTeam; distance *= 2) {
-      const unsigned other = __shfl_xor_sync(mask, value, distance);
-      if (whole && other > value) value = other;
+  /// What a thread writes in a round.
+  struct Place {
+    __device__ __forceinline__ Place(const Tile<K>& memory, int team, int own, int round) {
+      const int i = team + round * kTeams;
+      // The blocks of a round are those of the one before, further on by a constant.
+      const int major = kTeams % kBlocks == 0 ? team / kBlocks + round * (kTeams / kBlocks) : i / kBlocks,
+                minor = (kTeams % kBlocks == 0 ? team : i) % kBlocks * kOfBlock;
+      line = kAcross ? minor : major;
+      j = kAcross ? major : minor;
+      from = kAcross || kWhole ? i * kOfBlock : line * kPoints + j;
+      const bool works = (Tile<K>::kBlock % kTeam == 0 || team < kTeams) && (kAll % kTeams == 0 || i < kAll) &&
+                         memory.has(line);
+      left = !works ? 0 : kWhole ? kOfBlock : kPoints - j - 2 * own;
     }
+    int line, j, from;  ///< the first value of the block, and where it is staged
+    int left;  ///< values from the thread's first one on that are there; at most 0: none
+  };
+
+  /// Writes as if all blocks were ordinary: sizes of normal floats and factors, too, and nothing infinite.
+  /// Returns whether the thread's own were.
+  template <bool kPairs>
+  static __device__ __forceinline__ bool write_ordinary(const Tile<K>& memory, const Value* values) {
+    const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
+    const float unit = memory.scaled_part(1.0f);
+    bool all = true;
+#pragma unroll(kUnrolled)
+    for (int round = 0; round < kRounds; ++round) {
+      const Place at(memory, team, own, round);
+      float parts[2 * kOwn];
+      load(values + at.from + 2 * own, at.left, parts);
+      float most = size_of(parts[0]);
+#pragma unroll
+      for (int k = 1; k < 2 * kOwn; ++k) most = larger(most, size_of(parts[k]));
+      const Scaled scaled(memory.scaled_part(largest_of_team(most, mask_of_warp())), unit);
+      all = all && (scaled.ordinary || at.left <= 0);
+      unsigned words[kOwn];
+#pragma unroll
+      for (int k = 0; k < kOwn; ++k)
+        words[k] = low_halves(rounded(parts[2 * k], scaled.factor), rounded(parts[2 * k + 1], scaled.factor));
+      unsigned* const to = memory.block_words(at.line, at.j) + 2 * own;
+      put<kPairs>(to, words, at.left);
+      put<kPairs>(to + kHalf, words + 2, at.left - kHalf);
+      if (own == 0 && at.left > 0)
+        *memory.block_exponent(at.line, at.j) = static_cast<signed char>(scaled.exponent);
+    }
+    return all;
+  }
+
+  /// Writes what block16.hpp makes of the scaled results.
+  static __device__ __forceinline__ void write_with_care(const Tile<K>& memory, const Value* values) {
+    const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
+#pragma unroll 1
+    for (int round = 0; round < kRounds; ++round) {
+      const Place at(memory, team, own, round);
+      float parts[2 * kOwn], most = 0;
+      load(values + at.from + 2 * own, at.left, parts);
+#pragma unroll
+      for (float& part : parts) {
+        part = memory.scaled_part(part);
+        if (detail::block16::is_ordinary(part)) most = larger(most, size_of(part));
+      }
+      const int exponent = detail::block16::exponent_of(largest_of_team(most, 0xfu << threadIdx.x % 32 / kTeam * kTeam));
+      const detail::block16::Powers powers(-exponent);
+      unsigned words[kOwn];
+#pragma unroll
+      for (int k = 0; k < kOwn; ++k) words[k] = low_halves(bits(parts[2 * k], powers), bits(parts[2 * k + 1], powers));
+      unsigned* const to = memory.block_words(at.line, at.j) + 2 * own;
+      put<false>(to, words, at.left);
+      put<false>(to + kHalf, words + 2, at.left - kHalf);
+      if (own == 0 && at.left > 0)
+        *memory.block_exponent(at.line, at.j) = static_cast<signed char>(exponent);
+    }
+  }
+
+  /// The exponent of a block whose largest part has a size, and the factor that makes integers of results
+  /// before they are scaled by `unit`.
+  struct Scaled {
+    __device__ __forceinline__ Scaled(float most, float unit) {
+      constexpr int kLeast = 14, kInfinite = 255, kTop = 127 + detail::block16::kTopBit;
+      constexpr float kRoom = static_cast<float>(detail::block16::kMostInteger) + 0.25f;
+      const float size = size_of(most);
+      const int top = static_cast<int>(detail::half::bits_of(size) >> 23);
+      float power = detail::half::from_bits(static_cast<unsigned>(127 + kTop - top) << 23);
+      exponent = top - kTop;
+      if (size * power >= kRoom) {
+        power *= 0.5f;
+        ++exponent;
+      }
+      factor = unit * power;
+      ordinary = top >= kLeast && top < kInfinite && size_of(factor) >= 0x1p-126f && size_of(factor) <= 0x1p126f;
+    }
+    float factor;
+    int exponent;
+    bool ordinary;
+  };
+
+  static __device__ __forceinline__ void load(const Value* from, int left, float* parts) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float* const to = parts + half * kOwn;
+      if constexpr (kEven) {
+        const float4 two = left > half * kHalf ? reinterpret_cast<const float4*>(from)[half * kHalf / 2]
+                                               : float4{0, 0, 0, 0};
+        to[0] = K::step.swap_out ? two.y : two.x;
+        to[1] = K::step.swap_out ? two.x : two.y;
+        to[2] = K::step.swap_out ? two.w : two.z;
+        to[3] = K::step.swap_out ? two.z : two.w;
+      } else {
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          const Value z = left > half * kHalf + k ? from[half * kHalf + k] : Value{0, 0};
+          to[2 * k] = K::step.swap_out ? z.im : z.re;
+          to[2 * k + 1] = K::step.swap_out ? z.re : z.im;
+        }
+      }
+    }
+  }
+
+  static __device__ __forceinline__ float size_of(float value) {
+#ifdef __CUDA_ARCH__
+    return fabsf(value);
+#else
+    return value < 0 ? -value : value;
+#endif
+  }
+  /// A NaN if either is one.
+  static __device__ __forceinline__ float larger(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    float most;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
+    return most;
+#else
+    return a > b || a != a ? a : b;
+#endif
+  }
+  /// The lanes of the own warp. The last one of a block may lack some.
+  static __device__ __forceinline__ unsigned mask_of_warp() {
+    constexpr unsigned kLast = Tile<K>::kBlock / 32;
+    constexpr int kLanes = Tile<K>::kBlock % 32;
+    return kLanes > 0 && threadIdx.x / 32 == kLast ? ~0u >> (32 - kLanes) % 32 : ~0u;
+  }
+  /// Teams at the end of a block may lack threads: these write nothing.
+  static __device__ __forceinline__ float largest_of_team(float value, unsigned mask) {
+#pragma unroll
+    for (int distance = 1; distance < kTeam; distance *= 2)
+      value = larger(value, detail::half::from_bits(__shfl_xor_sync(mask, detail::half::bits_of(value), distance)));
     return value;
   }
 
-  static constexpr unsigned kInfinite = 0x7f800000;
-  static __device__ __forceinline__ unsigned size_of(float value) {
-    return detail::half::bits_of(value) & 0x7fffffffu;
-  }
-  static __device__ __forceinline__ unsigned larger(unsigned a, unsigned b) {
-    return a > b ? a : b;
-  }
-
-  static constexpr int kLeastExponent = -127;  ///< whose inverse is a float
-  /// block16::integer_of() of the scaled value, in the low bits: what they are of its sum with 1.5 · 2^23.
-  static __device__ __forceinline__ unsigned ordinary_bits(float value, float power) {
+  /// The integer of a result in the low bits: what they are of its sum with 1.5 · 2^23.
+  static __device__ __forceinline__ unsigned rounded(float value, float factor) {
     constexpr float kRounder = 12582912.0f;
-    return detail::half::bits_of(value * power + kRounder);
+    return detail::half::bits_of(value * factor + kRounder);
   }
   static __device__ __forceinline__ unsigned bits(float value, const detail::block16::Powers& powers) {
     const float whole = detail::block16::rounded(detail::block16::scaled(value, powers));
     return static_cast<unsigned short>(detail::block16::integer_of(value, whole));
   }
 
-  static __device__ __forceinline__ void put(unsigned* to, const unsigned* words, int j) {
-    if (j + kOwn <= kPoints && reinterpret_cast<unsigned long long>(to) % kCopyBytes == 0) {
-      store_as<Tile<K>::kWrites>(reinterpret_cast<uint4*>(to), uint4{words[0], words[1], words[2], words[3]});
+  /// All blocks begin at multiples of two words, if their distances allow it.
+  static __device__ __forceinline__ bool is_aligned(const void* words) {
+    return (K::step.out.transforms != Transforms::lines || K::step.out.inner.stride % 2 == 0) &&
+           reinterpret_cast<unsigned long long>(words) % sizeof(uint2) == 0;
+  }
+  /// Two words, of which `left` are within the line.
+  template <bool kPairs>
+  static __device__ __forceinline__ void put(unsigned* to, const unsigned* words, int left) {
+    if (kPairs && kEven) {
+      if (left > 0) store_as<Tile<K>::kWrites>(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
       return;
     }
-#pragma unroll
-    for (int k = 0; k < kOwn; ++k) {
-      if (j + k < kPoints) to[k] = words[k];
-    }
+    if (left > 0) to[0] = words[0];
+    if (left > 1) to[1] = words[1];
   }
 };
 

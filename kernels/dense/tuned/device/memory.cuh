@@ -185,6 +185,78 @@ __device__ __forceinline__ float number_of_block(unsigned word, float power) {
   return integer * factor;
 }
 
+/// The same value, hidden from the compiler: what depends on it is computed again, not kept in registers.
+__device__ __forceinline__ unsigned forgotten(unsigned value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
+/// The low half of `low`, and above it that of `high`.
+__device__ __forceinline__ unsigned low_halves(unsigned low, unsigned high) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(low, high, 0x5410);
+#else
+  return (low & 0xffffu) | high << 16;
+#endif
+}
+/// The low half of `low`, and above it the high half of `high`.
+__device__ __forceinline__ unsigned low_half(unsigned low, unsigned high) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(low, high, 0x7610);
+#else
+  return (low & 0xffffu) | (high & 0xffff0000u);
+#endif
+}
+/// The high half of `low`, and above it that of `high`.
+__device__ __forceinline__ unsigned high_half(unsigned low, unsigned high) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(low, high, 0x7632);
+#else
+  return low >> 16 | (high & 0xffff0000u);
+#endif
+}
+
+/// Reads pairs of integers of block16 as long as they stand for finite numbers and their exponents are none of
+/// the largest, and keeps whether they did.
+class OrdinaryBlocks {
+ public:
+  __device__ __forceinline__ void load(unsigned word, int exponent, float& low, float& high) {
+    // u/4 + 2^21, u = integer + 2^15; times 2^(exponent + 2), which is never subnormal.
+    constexpr unsigned kBias = 0x80008000;
+    constexpr float kZero = 2097152.0f + 8192.0f;
+    const unsigned bits = (static_cast<unsigned>(exponent) << 23) + (129u << 23);
+    largest_ = bits > largest_ ? bits : largest_;
+    smallest_ = smaller(word, smallest_);
+    const float power = detail::half::from_bits(bits), zero = -kZero * power;
+    const unsigned biased = word ^ kBias;
+    low = detail::half::from_bits(low_half(biased, unit_)) * power + zero;
+    high = detail::half::from_bits(high_half(biased, unit_)) * power + zero;
+  }
+  __device__ __forceinline__ bool all() const {
+    constexpr unsigned kMostExponent = 104;  // zero is finite
+    return largest_ <= (kMostExponent + 129) << 23 && (smallest_ & 0xffffu) > 2 && smallest_ >> 16 > 2;
+  }
+
+ private:
+  static constexpr unsigned kUnit = 0x4a000000;  ///< 2^21, whose last place is 1/4
+
+  /// Of both halves the smaller one of integer + 2^15 + 1, which is 0, 1 or 2 for what is no finite number,
+  /// and of the one before.
+  static __device__ __forceinline__ unsigned smaller(unsigned word, unsigned before) {
+    constexpr unsigned kAdded = 0x80018001;
+#if __CUDA_ARCH__ >= 900
+    return __viaddmin_u16x2(word, kAdded, before);
+#else
+    const unsigned low = (word + kAdded) & 0xffffu, high = ((word >> 16) + (kAdded >> 16)) & 0xffffu,
+                   low_before = before & 0xffffu, high_before = before >> 16;
+    return (low < low_before ? low : low_before) | (high < high_before ? high : high_before) << 16;
+#endif
+  }
+
+  unsigned largest_ = 0, smallest_ = 0xffffffff;
+  unsigned unit_ = forgotten(kUnit);  ///< in a register
+};
+
 /// A part, or a sample of any type, as a number to compute with.
 template <class Real, class T>
 __device__ __forceinline__ Real number(T value) {
@@ -241,12 +313,6 @@ __device__ __forceinline__ void prefetch_l2(const char* line) {
 #else
   (void)*static_cast<const volatile char*>(line);  // emulated: the address must be readable
 #endif
-}
-
-/// The same value, hidden from the compiler: what depends on it is computed again, not kept in registers.
-__device__ __forceinline__ unsigned forgotten(unsigned value) {
-  asm volatile("" : "+r"(value));
-  return value;
 }
 
 }  // namespace sfft::device

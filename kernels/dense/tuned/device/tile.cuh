@@ -101,12 +101,13 @@ class Tile {
   /// A result as it is stored, before it is rounded.
   __device__ __forceinline__ Value scaled(Value z) const {
     if constexpr (K::step.swap_out) z = {z.im, z.re};
-    if constexpr (K::step.scale) z = {z.re * scale_, z.im * scale_};
-    if constexpr (K::step.out.exponent != 0) {
-      constexpr Real kFactor = static_cast<Real>(power_of_two(K::step.out.exponent));
-      z = {z.re * kFactor, z.im * kFactor};
-    }
-    return z;
+    return {scaled_part(z.re), scaled_part(z.im)};
+  }
+  __device__ __forceinline__ Real scaled_part(Real part) const {
+    if constexpr (K::step.scale) part *= scale_;
+    if constexpr (K::step.out.exponent != 0)
+      part *= static_cast<Real>(power_of_two(K::step.out.exponent));
+    return part;
   }
   __device__ __forceinline__ OutVector finished(Value z) const {
     z = scaled(z);
@@ -138,6 +139,19 @@ class Tile {
     if constexpr (K::step.mirror_planes > 1) return outer_ == 0 || 2 * outer_ == K::step.mirror_planes;
     const long long row = (inner_ + line) >> 1;
     return row == 0 || 2 * row == K::step.mirror_rows;
+  }
+
+  /// Where the block of block16 lies that begins with element j of a line, and its exponent.
+  __device__ __forceinline__ unsigned* block_words(int line, int j) const {
+    constexpr int kParts = K::step.out.parts();
+    return static_cast<unsigned*>(to_) +
+           (line_offset<Out<K>>(line, false) + element_offset<Out<K>>(j)) / kParts;
+  }
+  __device__ __forceinline__ signed char* block_exponent(int line, int j) const {
+    const long long begin = transform_offset<Out<K>>(line);
+    auto* const words = static_cast<unsigned*>(to_) + begin;
+    return reinterpret_cast<signed char*>(words + K::step.out.words) +
+           block_of(block_words(line, j) - words, 0);
   }
 
   /// Pair j of samples of a line, as it lies in memory.
@@ -176,7 +190,9 @@ class Tile {
   __device__ __forceinline__ Value load(int line, int first, int add = 0) const {
     using Element = typename K::Element;
     Value z{0, 0};
-    if constexpr (K::step.in.form == Form::pairs) {
+    if constexpr (K::step.in.storage == dense::Storage::block16) {
+      z = block_value(line, first, add);
+    } else if constexpr (K::step.in.form == Form::pairs) {
       const auto* pair = read<Element>(line, first, add);
       if constexpr (K::step.vector) {
         z = value(load_as<kReads>(reinterpret_cast<const Samples*>(pair)));
@@ -191,8 +207,6 @@ class Tile {
       const bool mirrored = 2 * j > kPoints;
       z = value(load_as<kReads>(read<InVector>(line, mirrored ? kPoints - j : j, 0, mirrored)));
       if (mirrored) z.im = -z.im;
-    } else if constexpr (K::step.in.storage == dense::Storage::block16) {
-      z = block_value(line, first, add);
     } else {
       z = value(load_as<kReads>(read<InVector>(line, first, add)));
     }
@@ -228,15 +242,54 @@ class Tile {
     }
   }
 
+  /// The same of ordinary values of block16, which takes half the instructions: `seen` tells whether all were.
+  __device__ __forceinline__ Value load_ordinary(int line, int first, int add, OrdinaryBlocks& seen) const {
+    const BlockWord from = block_word(line, first, add);
+    Value z;
+    seen.load(from.word, from.exponent, z.re, z.im);
+    if constexpr (K::step.swap_in) return {z.im, z.re};
+    return z;
+  }
+
  private:
-  /// Element first + add of a line of block16, whose exponents lie behind it.
+  /// Element first + add of a line of block16, and its exponent.
+  struct BlockWord {
+    unsigned word;
+    int exponent;
+  };
+  __device__ __forceinline__ BlockWord block_word(int line, int first, int add) const {
+    constexpr bool kApart = is_apart<In<K>, 0>();
+    constexpr int kParts = K::step.in.parts();
+    const auto* const words = static_cast<const unsigned*>(from_);
+    const long long begin = transform_offset<In<K>>(line),
+                    at = (line_offset<In<K>>(line, false) +
+                          element_offset<In<K>>(kApart ? first : first + add)) /
+                         kParts,
+                    beyond = kApart ? element_offset<In<K>>(add) / kParts : 0;
+    return {load_as<kReads>(words + at + beyond),
+            reinterpret_cast<const signed char*>(
+                words + begin + K::step.in.words)[block_of(at - begin, beyond)]};
+  }
   __device__ __forceinline__ Value block_value(int line, int first, int add) const {
+    const BlockWord from = block_word(line, first, add);
+    const float power = power_of_block(from.exponent);
+    return {number_of_block(from.word, power), number_of_block(from.word >> 16, power)};
+  }
+
+  /// The block of a word of a transform; a constant `beyond` costs no arithmetic if it is of whole blocks.
+  static __device__ __forceinline__ unsigned block_of(long long at, long long beyond) {
     constexpr int kOfBlock = dense::kBlockValues / 2;
-    const auto* const words = reinterpret_cast<const unsigned*>(input_line(line));
-    const int block = add % kOfBlock == 0 ? first / kOfBlock + add / kOfBlock : (first + add) / kOfBlock;
-    const unsigned word = load_as<kReads>(words + first + add);
-    const float power = power_of_block(reinterpret_cast<const signed char*>(words + kPoints)[block]);
-    return {number_of_block(word, power), number_of_block(word >> 16, power)};
+    if (beyond % kOfBlock == 0)
+      return static_cast<unsigned>(at) / kOfBlock + static_cast<unsigned>(beyond) / kOfBlock;
+    return static_cast<unsigned>(at + beyond) / kOfBlock;
+  }
+  /// Words before the transform of a line.
+  template <class Side>
+  __device__ __forceinline__ long long transform_offset(int line) const {
+    constexpr auto kSide = Side::kSide;
+    if constexpr (kSide.transforms == Transforms::groups) return (kSide.base + group_ * kSide.group) / kSide.parts();
+    if constexpr (kSide.transforms == Transforms::lines) return line_offset<Side>(line, false);
+    return kSide.base / kSide.parts();
   }
 
   /// Whether the offsets of `first` and `add` in a pass's addresses just add up, as no digit carries: `add`

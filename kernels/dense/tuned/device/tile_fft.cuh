@@ -140,8 +140,9 @@ class TileFft {
     }
   }
 
+  /// Blocks of integers follow each other.
   static __device__ __forceinline__ int staged(int j, int line) {
-    return line * kPoints + j;
+    return K::step.blocks_across() ? j * Line::kTransforms + line : line * kPoints + j;
   }
 
   static __device__ __forceinline__ void stage_in(const Tile<K>& memory, const StepTables& tables,
@@ -199,9 +200,40 @@ class TileFft {
     return static_cast<const Value*>(shared)[staged(j, line)];
   }
 
+  /// Calls action(first, add, i) for the i-th input of the first pass that a thread reads from memory.
+  template <class Action>
+  static __device__ __forceinline__ void each_input(const Seat& own, const Action& action) {
+#pragma unroll
+    for (int b = 0; b < First::kRounds; ++b) {
+      if (!First::has(own.thread, b)) break;
+#pragma unroll
+      for (int k = 0; k < First::R; ++k) action(own.thread, First::add(b, k), b * First::R + k);
+    }
+  }
+  /// Lines of block16, which are read again, with more care, if there is anything out of the ordinary in them.
+  static __device__ __forceinline__ void read_blocks(const Tile<K>& memory, const Seat& own, Real* re,
+                                                     Real* im) {
+    const int line = memory.readable(own.line);
+    OrdinaryBlocks seen;
+    each_input(own, [&](int first, int add, int i) {
+      const Value z = memory.load_ordinary(line, first, add, seen);
+      re[i] = z.re;
+      im[i] = z.im;
+    });
+    if (seen.all()) return;
+    each_input(own, [&](int first, int add, int i) {
+      const Value z = memory.load(line, first, add);
+      re[i] = z.re;
+      im[i] = z.im;
+    });
+  }
+
   /// Reads the inputs of the first pass and prepares them for the method.
   static __device__ __forceinline__ void read(const Tile<K>& memory, const StepTables& tables, void* shared,
                                               const Seat& own, Real* re, Real* im) {
+    if constexpr (K::step.in.storage == dense::Storage::block16 && K::step.method == Method::plain &&
+                  !kStageIn)
+      return read_blocks(memory, own, re, im);
     const auto* chirp = static_cast<const Value*>(tables.chirp);
     const auto* gather = static_cast<const int*>(tables.gather);
     const SharedSlots<K::step.conflict_free() ? kHeld : 0> slots(tables.gather, own.thread);

@@ -172,25 +172,51 @@ void Layout::set_formats() {
     before = exponent;
   }
   if (is_16_bit(formats.between) != is_16_bit(formats.target)) leave_output();
-  set_blocks(program_.kernels.front().step.in);
-  set_blocks(program_.kernels.back().step.out);
+  set_blocks(program_.kernels.front(), program_.kernels.front().step.in, false);
+  set_blocks(program_.kernels.back(), program_.kernels.back().step.out, true);
 }
 
-/// Exponents follow the integers of a transform, which is a line here. Lines are counted in words of two
-/// integers.
-void Layout::set_blocks(Side& side) const {
+/// Exponents follow the integers of a transform, which count in words of two. Blocks are read wherever they
+/// lie. Those that are written lie within a tile: neighbours of a line, or of as many lines.
+void Layout::set_blocks(const Kernel& kernel, Side& side, bool written) {
   if (side.storage != dense::Storage::block16) return;
-  const Kernel& only = program_.kernels.front();
-  const std::int64_t points = only.step.points, block = dense::kBlockValues / 2;
-  if (program_.kernels.size() != 1 || problem_.real || !problem_.contiguous() ||
-      side.inner != Digits(points)) {
-    throw Error(
-        ErrorCode::backend_unavailable,
-        "kernels of block16 transform complex lines that a block of threads can hold: use another format");
+  const auto refuse = [](const char* why) {
+    throw Error(ErrorCode::backend_unavailable, fmt::format("kernels of block16 {}: use another format", why));
+  };
+  const Step& step = kernel.step;
+  constexpr std::int64_t kOfBlock = dense::kBlockValues / 2;
+  const int parts = side.parts();
+  const bool of_samples = side.form != Form::complex && side.form != Form::half_pairs;
+  const std::int64_t rows = problem_.shape.points() / grid_.row(),
+                     words = rows * (of_samples ? grid_.row() / 2 : half_values_),
+                     pitch = words + ((words + kOfBlock - 1) / kOfBlock + 3) / 4;
+  if (!problem_.contiguous()) refuse("transform contiguous signals");
+  if (side.form == Form::real || side.form == Form::half) refuse("transform real signals with rows of even length");
+  side.words = words;
+  const bool single_line = grid_.rank() == 1 && program_.kernels.size() == 1;
+  if (single_line) {
+    side.transforms = Transforms::lines;
+    side.inner = Digits(parts * pitch);
+  } else if (kernel.groups == problem_.batch && side.group == parts * words) {
+    side.transforms = Transforms::groups;
+    side.group = parts * pitch;
+  } else if (problem_.batch > 1 && !program_.one_by_one) {
+    refuse("transform one volume at a time");
   }
-  if (only.threads() < 4)
+  if (!written) return;
+  if (kernel.threads() < 4)
     throw Error(ErrorCode::invalid_argument, "four threads write a block of block16 together");
-  side.inner = Digits(points + ((points + block - 1) / block + 3) / 4);
+  if (single_line && side.form == Form::complex) return;
+  const auto whole = [&](const Digits& digits) {
+    return digits.stride % (kOfBlock * parts) == 0 && digits.over % (kOfBlock * parts) == 0;
+  };
+  const bool across = step.store_interleaved && side.inner == Digits(parts) && whole(side.element) &&
+                    step.policy.transforms_per_block % kOfBlock == 0 && step.inner % kOfBlock == 0,
+             along = !step.store_interleaved && side.element == Digits(1) && side.form == Form::complex &&
+                     whole(side.inner) && step.points % kOfBlock == 0;
+  const bool apart = side.transforms == Transforms::groups || side.group % (kOfBlock * parts) == 0;
+  if (single_line || (!across && !along) || !apart || side.outer % (kOfBlock * parts) != 0)
+    refuse("write tiles of whole blocks");
 }
 
 /// An inverse transform is a forward one with real and imaginary parts exchanged before and after; the last

@@ -30,6 +30,7 @@ bool Kernel::double_buffers() const {
   return step.policy.double_buffered && step.in.form == Form::pairs && step.vector && step.load_interleaved &&
          step.in.inner == 2 && step.method == Method::plain && !step.stages() &&
          whole(step.policy.transforms_per_block, 2 * sample) && step.in.element.fold == 0 &&
+         step.in.storage != dense::Storage::block16 &&
          whole(step.in.element.stride, sample);
 }
 

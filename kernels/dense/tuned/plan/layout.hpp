@@ -38,7 +38,7 @@ class Layout {
   void leave_output();
   void keep_part();
   void set_formats();
-  void set_blocks(Side& side) const;
+  void set_blocks(const Kernel& kernel, Side& side, bool written);
   void finish();
 
   // grids.cpp: 1 to 3 dimensions, each of which a block can hold, and volumes in two steps

@@ -34,6 +34,9 @@ struct Digits {
   }
 };
 
+/// What counts the transforms of an array of block16, each with its exponents behind it. none: there is one.
+enum class Transforms { none, groups, lines };
+
 /// Where a step loads or stores: strides in elements of the buffer.
 struct Side {
   Buffer buffer = Buffer::input;
@@ -46,6 +49,10 @@ struct Side {
   /// Of real and imaginary parts. f32 stands for the plan's own precision, or for a sample's own type.
   dense::Storage storage = dense::Storage::f32;
   int exponent = 0;  ///< results are stored times 2^exponent
+  Transforms transforms = Transforms::none;
+  long long words = 0;  ///< of two integers of block16, of a transform
+  /// Samples of a word, whose strides are those of samples.
+  constexpr int parts() const { return form == Form::pairs ? 2 : 1; }
 };
 
 /// Twiddle factors between the steps of a long line: output k of a line is multiplied by
@@ -95,6 +102,11 @@ struct Step {
   /// One side is of block-scaled integers.
   constexpr bool blocks() const {
     return in.storage == dense::Storage::block16 || out.storage == dense::Storage::block16;
+  }
+  /// Blocks of results are of neighbouring lines, not of neighbouring elements of a line.
+  constexpr bool blocks_across() const {
+    return out.storage == dense::Storage::block16 && out.transforms != Transforms::lines &&
+           out.inner == out.parts();
   }
   /// Tiles pass through shared memory on their way in and out.
   constexpr bool stages() const {

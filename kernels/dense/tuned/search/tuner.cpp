@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
@@ -277,7 +278,9 @@ Limits limits_of(int device) {
   return {cuda::device_info(device).shared_bytes_per_block};
 }
 
-TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats) {
+TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats,
+                                const std::function<bool(const TransformPolicy&)>& accepts) {
+  std::optional<TransformPolicy> first;
   const Limits limits = limits_of(problem.device);
   std::string why = "no factors that a block can hold";
   for (const std::vector<int>& factors : factors_of(problem, single, limits)) {
@@ -294,8 +297,11 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const 
         kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
       }
     }
-    if (!needs.empty() && policy.kernels.size() == needs.size()) return policy;
+    if (needs.empty() || policy.kernels.size() != needs.size()) continue;
+    if (!accepts || accepts(policy)) return policy;
+    if (!first) first = policy;
   }
+  if (first) return *first;
   throw Error(ErrorCode::backend_unavailable,
               fmt::format("no kernel for {}: {}", problem.shape.to_string(), why));
 }

@@ -2,6 +2,7 @@
 // The search for the fastest kernels of a problem, by measurement.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,10 @@ std::vector<TunedTrial> tuned_trials(const DenseProblem& problem);
 namespace tuned {
 
 Limits limits_of(int device);
-/// Chooses by the count of operations alone. Throws Error(backend_unavailable) for problems without a kernel.
-TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats = {});
+/// Chooses by the count of operations alone, among those that `accepts` is true for, or the first one if it is
+/// for none. Throws Error(backend_unavailable) for problems without a kernel.
+TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats = {},
+                                const std::function<bool(const TransformPolicy&)>& accepts = {});
 /// Times candidates in its own device memory, which takes seconds. Other work on the GPU disturbs it.
 PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single,
                                  std::vector<TunedTrial>* trials = nullptr, const Formats& formats = {});

@@ -261,6 +261,62 @@ TEST(TunedCompact, BlocksOfIntegers) {
        named(Shape(5), 9, "kernel radices=5 threads_per_transform=1 transforms_per_block=6", kBlock, kF32)});
 }
 
+/// Blocks across lines and along them, of several steps: long lines, frames, volumes.
+TEST(TunedCompact, BlocksOfSeveralSteps) {
+  expect_right({of(Shape(48 * 40), false, 3, kBlock, kBlock, kF32, {48, 40}),
+                of(Shape(48 * 40), false, 2, kBlock, kBlock, kF16, {48, 40}, 1),
+                of(Shape(32 * 20 * 24), false, 2, kBlock, kBlock, kF32, {32, 20, 24}, 1),
+                of(Shape({30, 48}), false, 3, kBlock, kBlock), of(Shape({20, 64}), true, 3, kBlock, kF16),
+                of(Shape({9, 16}), false, 5, kF32, kBlock, kF32, {}, 2),
+                of(Shape({20, 24, 32}), false, 1, kBlock, kBlock)});
+}
+
+/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside ordinary
+/// ones: every transform keeps its own error, or is spoiled by itself.
+TEST(TunedCompact, BlocksOutOfTheOrdinary) {
+  constexpr std::size_t kPoints = 64;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity(),
+                   kNan = std::numeric_limits<double>::quiet_NaN();
+  const double sizes[] = {1, 1e-35, 3e-34, 0, 1e36, 1e-30, 1, 1, 1e33};
+  constexpr std::size_t kBatch = std::size(sizes), kInfinite = 6, kNumberless = 7;
+  const Case c{
+      dense_problem(Shape(static_cast<std::int64_t>(kPoints)), false, static_cast<std::int64_t>(kBatch)),
+      *detail::tuned::parse_policy("kernel radices=8.8 threads_per_transform=8 transforms_per_block=4"), kBlock,
+      kBlock, kF32};
+  std::vector<double> parts = parts_of(random_signal(kBatch * kPoints, 5), false);
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] *= sizes[i / (2 * kPoints)];
+  parts[kInfinite * 2 * kPoints + 37] = -kInfinity;
+  parts[kNumberless * 2 * kPoints + 5] = kNan;
+  const std::vector<std::byte> signal = stored_batch(parts, kBatch, kBlock, 0);
+  const std::vector<double> exact = loaded_batch(signal, kBlock, kBatch, parts.size());
+  const ScratchFolder folder;
+  std::vector<std::string> sources;
+  for (const bool inverse : {false, true}) {
+    for (const auto& kernel : c.program(inverse).kernels) sources.push_back(source_of(kernel, true));
+  }
+  const EmulatedKernels kernels(sources, folder.path(), "extraordinary");
+  const std::vector<double> found = results_of(c, false, kernels, 0, signal, parts.size(), 0.5);
+  const dense::Plan<double> plan(c.problem.shape, false, {.normalization = dense::Normalization::none});
+  for (std::size_t b = 0; b < kBatch; ++b) {
+    SCOPED_TRACE(sizes[b]);
+    const std::span<const double> own = std::span(found).subspan(b * 2 * kPoints, 2 * kPoints);
+    if (b == kInfinite || b == kNumberless) {
+      for (const double part : own) EXPECT_FALSE(std::isfinite(part));
+      continue;
+    }
+    ComplexSignal expected(kPoints);
+    plan.forward(exact.data() + b * 2 * kPoints, ElementType::c128, expected);
+    std::vector<double> halves = parts_of(expected, false);
+    for (double& part : halves) part /= 2;
+    if (sizes[b] == 0) {
+      for (const double part : own) EXPECT_EQ(part, 0);
+    } else {
+      EXPECT_LE(relative_l2(std::vector<double>(own.begin(), own.end()), halves),
+                storage_bound(kBlock, 2 * kPoints) + 1e-5);
+    }
+  }
+}
+
 /// Twiddle factors within additions: lines, grids, convolutions and their ways back.
 TEST(TunedCompact, FusedTwiddles) {
   const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels) {

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// One transform over several GPUs, beside cuFFT on one and cuFFT Xt on all.
+//   bench_cuda_multi [--devices 0,1,2,3] [--edges 512,1024] [--real] [--measure] [--out FILE.json]
+// Cubes of floats in the memory of the GPUs. Signals are plane waves, and every coefficient is checked. Times
+// are wall clock from the first enqueued call until all GPUs are done, over several calls in a row, median of
+// 7, in microseconds, and once more with these calls in one graph. A GPU that is named several times shows
+// that the result is right, and no speed. Exit status 1: a result was wrong.
+#include <cufftXt.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "bench/cuda/device_memory.hpp"
+#include "bench/cuda/multi/waves.hpp"
+#include "bench/cuda/peers.hpp"
+#include "bench/cuda/timing.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "sfft/dense_slabs.hpp"
+#include "sfft_commit.hpp"
+
+namespace {
+
+using namespace sfft;
+using namespace sfft::bench;
+using nlohmann::json;
+using Value = std::complex<float>;
+
+constexpr int kCalls = 5;
+
+struct Settings {
+  std::vector<int> devices{0};
+  std::vector<std::int64_t> edges{512};
+  bool real = false, measure = false;
+  std::string out;
+};
+
+void finish(const std::set<int>& devices) {
+  for (const int device : devices) {
+    gpu(cudaSetDevice(device));
+    gpu(cudaDeviceSynchronize());
+  }
+  gpu(cudaSetDevice(*devices.begin()));
+}
+
+/// Microseconds of one of several calls in a row.
+template <class Call>
+double call_us(const std::set<int>& devices, const Call& call) {
+  return wall_us([&] {
+           for (int i = 0; i < kCalls; ++i) call();
+           finish(devices);
+         }) /
+         kCalls;
+}
+
+/// Waves at frequencies drawn from a seed.
+Waves draw_waves(const Shape& shape, bool real, unsigned seed) {
+  std::mt19937 generator(seed);
+  Waves waves;
+  waves.real = real;
+  for (int d = 0; d < shape.rank(); ++d) {
+    waves.extents[d] = shape[d];
+    const bool half = real && d + 1 == shape.rank();
+    std::uniform_int_distribution<std::int64_t> draw(half ? 1 : 0, half ? shape[d] / 2 - 1 : shape[d] - 1);
+    for (auto& frequency : waves.frequency) frequency[d] = draw(generator);
+  }
+  return waves;
+}
+
+WavePart part_of(const dense::Slab& slab) {
+  WavePart part{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    part.begin[d] = slab.begin[d];
+    part.extent[d] = slab.extent[d];
+  }
+  part.points = slab.points();
+  return part;
+}
+
+/// Slabs, with room for what transforms need.
+class Arrays {
+ public:
+  explicit Arrays(const dense::SlabPlan<float>& plan) : plan_(plan) {
+    for (std::size_t s = 0; s < plan.signal_slabs().size(); ++s) {
+      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+      const std::size_t sample = plan.is_real() ? sizeof(float) : sizeof(Value);
+      memory_.emplace_back(static_cast<std::size_t>(plan.signal_slabs()[s].points()) * sample);
+      signals.push_back(memory_.back().data());
+      memory_.emplace_back(static_cast<std::size_t>(plan.spectrum_slabs()[s].points()) * sizeof(Value));
+      spectra.push_back(memory_.back().as<Value>());
+      memory_.emplace_back(plan.workspace_bytes(s));
+      workspaces.emplace_back(memory_.back().data(), memory_.back().bytes());
+      streams_.emplace_back();
+      streams.push_back(streams_.back().get());
+    }
+  }
+  void forward() const {
+    const std::vector<const void*> from(signals.begin(), signals.end());
+    plan_.enqueue_forward(from, plan_.is_real() ? ElementType::f32 : ElementType::c64, spectra, workspaces,
+                          streams);
+  }
+  void inverse() const {
+    const std::vector<const Value*> from(spectra.begin(), spectra.end());
+    if (plan_.is_real()) {
+      std::vector<float*> to;
+      for (void* signal : signals) to.push_back(static_cast<float*>(signal));
+      plan_.enqueue_inverse(from, to, workspaces, streams);
+    } else {
+      std::vector<Value*> to;
+      for (void* signal : signals) to.push_back(static_cast<Value*>(signal));
+      plan_.enqueue_inverse(from, to, workspaces, streams);
+    }
+  }
+
+  std::vector<void*> signals;
+  std::vector<Value*> spectra;
+  std::vector<std::span<std::byte>> workspaces;
+  std::vector<CUstream_st*> streams;
+
+ private:
+  const dense::SlabPlan<float>& plan_;
+  std::vector<DeviceBuffer> memory_;
+  std::vector<detail::cuda::OwnedStream> streams_;
+};
+
+/// Calls captured into a graph, which all streams take part in.
+class Graph {
+ public:
+  template <class Call>
+  Graph(const Arrays& arrays, const dense::SlabPlan<float>& plan, const Call& call)
+      : first_(arrays.streams[0]) {
+    gpu(cudaStreamBeginCapture(first_, cudaStreamCaptureModeThreadLocal));
+    detail::cuda::Event fork;
+    fork.record(first_);
+    std::vector<detail::cuda::Event> joins;
+    for (std::size_t s = 1; s < arrays.streams.size(); ++s) fork.hold(arrays.streams[s]);
+    for (int i = 0; i < kCalls; ++i) call();
+    for (std::size_t s = 1; s < arrays.streams.size(); ++s) {
+      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+      joins.emplace_back();
+      joins.back().record(arrays.streams[s]);
+      joins.back().hold(first_);
+    }
+    cudaGraph_t graph = nullptr;
+    gpu(cudaStreamEndCapture(first_, &graph));
+    gpu(cudaGraphInstantiate(&executable_, graph, 0));
+    gpu(cudaGraphDestroy(graph));
+  }
+  ~Graph() { cudaGraphExecDestroy(executable_); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  void launch() const { gpu(cudaGraphLaunch(executable_, first_)); }
+
+ private:
+  cudaStream_t first_;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+json time_library(const Shape& shape, const Settings& settings, const std::set<int>& different) {
+  const dense::SlabPlan<float> plan(
+      shape, settings.real,
+      {.planning = settings.measure ? dense::Planning::measure : dense::Planning::estimate,
+       .normalization = dense::Normalization::none,
+       .devices = settings.devices});
+  const Arrays arrays(plan);
+  const Waves waves = draw_waves(shape, settings.real, 5);
+  const auto fill = [&] {
+    for (std::size_t s = 0; s < arrays.signals.size(); ++s) {
+      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+      fill_part(waves, part_of(plan.signal_slabs()[s]), arrays.signals[s], arrays.streams[s]);
+    }
+  };
+  const auto worst = [&] {
+    arrays.forward();
+    finish(different);
+    double most = 0;
+    for (std::size_t s = 0; s < arrays.spectra.size(); ++s) {
+      const detail::cuda::DeviceScope scope(plan.spectrum_slabs()[s].device);
+      most = std::max(most, worst_of_part(waves, part_of(plan.spectrum_slabs()[s]), arrays.spectra[s]));
+    }
+    return most;
+  };
+  json row{{"places", arrays.signals.size()}, {"explain", plan.explain()}};
+  fill();
+  row["error"] = worst();
+  row["forward_us"] = call_us(different, [&] { arrays.forward(); });
+  row["inverse_us"] = call_us(different, [&] { arrays.inverse(); });
+  const Graph graph(arrays, plan, [&] { arrays.forward(); });
+  row["forward_in_graph_us"] = wall_us([&] {
+                                 graph.launch();
+                                 finish(different);
+                               }) /
+                               kCalls;
+  // The inverse of the right spectrum has to be the signal, N times.
+  fill();
+  arrays.forward();
+  arrays.inverse();
+  arrays.forward();
+  finish(different);
+  Waves scaled = waves;
+  for (float& amplitude : scaled.amplitude) amplitude *= static_cast<float>(shape.points());
+  double most = 0;
+  for (std::size_t s = 0; s < arrays.spectra.size(); ++s) {
+    const detail::cuda::DeviceScope scope(plan.spectrum_slabs()[s].device);
+    most = std::max(most, worst_of_part(scaled, part_of(plan.spectrum_slabs()[s]), arrays.spectra[s]));
+  }
+  row["error_there_and_back"] = most / static_cast<double>(shape.points());
+  return row;
+}
+
+void require(cufftResult status, const char* what) {
+  if (status != CUFFT_SUCCESS)
+    throw std::runtime_error(fmt::format("{}: cuFFT status {}", what, static_cast<int>(status)));
+}
+
+/// cuFFT on the first GPU.
+json time_one(const Shape& shape, const Settings& settings) {
+  gpu(cudaSetDevice(settings.devices[0]));
+  PeerProblem problem;
+  problem.extents.assign(shape.extents().begin(), shape.extents().end());
+  problem.real = settings.real;
+  const auto peer = make_cufft(problem);
+  const DeviceBuffer input(problem.input_bytes());
+  gpu(cudaMemset(input.data(), 0, input.bytes()));
+  peer->load(input.data(), nullptr);
+  return {{"forward_us", call_us({settings.devices[0]}, [&] { peer->enqueue(nullptr); })}};
+}
+
+/// cuFFT Xt on all GPUs, in place, its results in its own order.
+json time_xt(const Shape& shape, const Settings& settings, const std::set<int>& different) {
+  std::vector<int> gpus(different.begin(), different.end());
+  cufftHandle handle = 0;
+  require(cufftCreate(&handle), "creating a plan");
+  require(cufftXtSetGPUs(handle, static_cast<int>(gpus.size()), gpus.data()), "naming GPUs");
+  std::vector<std::size_t> work(gpus.size());
+  require(cufftMakePlan3d(handle, static_cast<int>(shape[0]), static_cast<int>(shape[1]),
+                          static_cast<int>(shape[2]), settings.real ? CUFFT_R2C : CUFFT_C2C, work.data()),
+          "planning");
+  cudaLibXtDesc* memory = nullptr;
+  require(cufftXtMalloc(handle, &memory, CUFFT_XT_FORMAT_INPLACE), "allocating");
+  for (int g = 0; g < memory->descriptor->nGPUs; ++g) {
+    gpu(cudaSetDevice(memory->descriptor->GPUs[g]));
+    gpu(cudaMemset(memory->descriptor->data[g], 0, memory->descriptor->size[g]));
+  }
+  const double us = call_us(different, [&] {
+    memory->subFormat = settings.real ? CUFFT_XT_FORMAT_INPLACE : memory->subFormat;
+    require(cufftXtExecDescriptor(handle, memory, memory, CUFFT_FORWARD), "executing");
+    memory->subFormat = CUFFT_XT_FORMAT_INPLACE;  // the values do not matter, their order does
+  });
+  require(cufftXtFree(memory), "freeing");
+  require(cufftDestroy(handle), "destroying a plan");
+  return {{"forward_us", us}};
+}
+
+/// A contender's row, or why it has none.
+template <class Measure>
+json attempt(const Measure& measure) {
+  try {
+    return measure();
+  } catch (const std::exception& error) {
+    static_cast<void>(cudaGetLastError());
+    return {{"failed", error.what()}};
+  }
+}
+
+std::vector<std::int64_t> numbers(const std::string& text) {
+  std::vector<std::int64_t> all;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) all.push_back(std::atoll(word.c_str()));
+  return all;
+}
+
+Settings parse(int count, char** arguments) {
+  Settings settings;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = arguments[i];
+    const auto value = [&]() -> std::string { return i + 1 < count ? arguments[++i] : ""; };
+    if (word == "--real") settings.real = true;
+    if (word == "--measure") settings.measure = true;
+    if (word == "--out") settings.out = value();
+    if (word == "--edges") settings.edges = numbers(value());
+    if (word == "--devices") {
+      settings.devices.clear();
+      for (const std::int64_t device : numbers(value())) settings.devices.push_back(static_cast<int>(device));
+    }
+  }
+  return settings;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const Settings settings = parse(count, arguments);
+  const std::set<int> different(settings.devices.begin(), settings.devices.end());
+  json report{{"commit", SFFT_COMMIT},
+              {"device", detail::cuda::device_name(settings.devices.at(0))},
+              {"driver", detail::cuda::driver_version()},
+              {"devices", settings.devices},
+              {"rows", json::array()}};
+  bool right = true;
+  for (const std::int64_t edge : settings.edges) {
+    const Shape shape{edge, edge, edge};
+    json row{{"shape", shape.to_string()}, {"real", settings.real}};
+    row["sfft"] = attempt([&] { return time_library(shape, settings, different); });
+    row["cufft"] = attempt([&] { return time_one(shape, settings); });
+    row["cufft_xt"] = different.size() > 1 ? attempt([&] { return time_xt(shape, settings, different); })
+                                           : json{{"failed", "needs two GPUs"}};
+    right = right && row["sfft"].value("error", 1.0) < 1e-5 &&
+            row["sfft"].value("error_there_and_back", 1.0) < 1e-5;
+    fmt::print("{}\n", row.dump(1));
+    std::fflush(stdout);
+    report["rows"].push_back(row);
+    if (!settings.out.empty()) std::ofstream(settings.out) << report.dump(1) << "\n";
+  }
+  return right ? 0 : 1;
+}

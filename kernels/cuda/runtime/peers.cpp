@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One bit of the runtime each; what fails for a reason that users may meet is a sentence, not an error.
+#include "kernels/cuda/runtime/peers.hpp"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+
+#ifndef SFFT_SEVERAL_GPUS
+#define SFFT_SEVERAL_GPUS 0
+#endif
+
+namespace sfft::detail::cuda {
+
+void check_several(const std::vector<int>& devices) {
+  for (const int device : devices) static_cast<void>(device_info(device));  // throws
+  const bool differ = std::any_of(devices.begin(), devices.end(), [&](int d) { return d != devices[0]; });
+  if (differ && SFFT_SEVERAL_GPUS == 0) {
+    throw Error(ErrorCode::backend_unavailable,
+                "sharing work between different GPUs has not been run on more than one GPU yet: build with "
+                "SFFT_PREVIEW=ON, or name the same GPU several times, which tests all but the speed");
+  }
+}
+
+std::string reach_peer(int from, int to) {
+  if (from == to) return {};
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, from, to), "asking whether GPUs reach each other");
+  if (can == 0) return fmt::format("GPU {} cannot reach the memory of GPU {}", from, to);
+  const DeviceScope scope(from);
+  const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
+  if (status == cudaSuccess) return {};
+  static_cast<void>(cudaGetLastError());
+  if (status == cudaErrorPeerAccessAlreadyEnabled) return {};
+  if (status == cudaErrorTooManyPeers)
+    return fmt::format("GPU {} reaches as many other GPUs as it can, and GPU {} is not among them", from, to);
+  check(status, "letting GPUs reach each other");
+  return {};
+}
+
+bool linked(int from, int to) {
+  if (from == to) return true;
+  int atomics = 0;
+  check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to),
+        "asking how GPUs are joined");
+  return atomics != 0;
+}
+
+double peak_memory_rate(int device) {
+  int clock_khz = 0, bits = 0;
+  if (cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return 0;
+  }
+  return 2e3 * clock_khz * bits / 8;  // two transfers per clock
+}
+
+}  // namespace sfft::detail::cuda

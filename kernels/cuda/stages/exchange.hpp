@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exchange between devices: one kernel stores rows into the memory of several of them.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Rows of `width` values, pitches apart. `to` is memory that the device reaches: its own, a peer's, or
+/// page-locked memory of the host.
+template <class Real>
+struct ExchangePiece {
+  const Complex<Real>* from = nullptr;
+  Complex<Real>* to = nullptr;
+  std::int64_t from_pitch = 0, to_pitch = 0, width = 0, rows = 0;
+};
+
+/// Pieces go side by side, so that all links are busy at once, each value times `scale`. `blocks`: of
+/// threads, altogether; few leave the GPU to the transforms beside them.
+template <class Real>
+void launch_exchange(const ExchangePiece<Real>* pieces, std::size_t count, double scale, int blocks,
+                     Stream stream);
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one transform in slabs on GPUs.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/dense/gpu/cufft_transform.hpp"
+#include "kernels/dense/request/several_devices.hpp"
+#include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/slabs/slab_fft.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+class CudaSlabs final : public SlabRunner<Real> {
+ public:
+  /// At least two devices. `staged`: for tests, as if none reached another one.
+  CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, bool staged = false);
+  ~CudaSlabs() override;
+
+  const std::vector<dense::Slab>& signal_slabs() const noexcept override { return signals_; }
+  const std::vector<dense::Slab>& spectrum_slabs() const noexcept override { return spectra_; }
+  std::size_t workspace_bytes(std::size_t slab) const noexcept override;
+  void enqueue_forward(std::span<const void* const> signals, ElementType type,
+                       std::span<std::complex<Real>* const> spectra, const SlabCall& call) const override;
+  void enqueue_inverse(std::span<const std::complex<Real>* const> spectra, std::span<void* const> signals,
+                       const SlabCall& call) const override;
+  dense::Engine engine() const noexcept override { return engine_; }
+  std::string name() const override;
+  std::string reason() const override { return chosen_.reason; }
+  std::string explain() const override;
+
+ private:
+  class Queues;
+  /// What belongs to one place of the list, made with its device current.
+  struct Place {
+    int device = 0;
+    cuda::OwnedStream send, receive;
+    std::vector<cuda::Event> events;
+    std::shared_ptr<const CufftTransform> columns;
+    /// Plans for the planes of a chunk, by their number.
+    std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
+    int blocks = 1;  ///< of the exchange
+  };
+  /// Where the parts of a workspace begin.
+  struct Parts {
+    std::size_t planes = 0, rows = 0, engine = 0, end = 0;
+  };
+
+  void plan_planes(const DenseRequest& request);
+  void plan_columns();
+  Parts parts_of(int place) const noexcept;
+  SlabArrays<Real> arrays_of(const SlabCall& call) const;
+  std::size_t signal_bytes() const noexcept;
+
+  DenseProblem problem_;
+  DenseScales scales_;
+  ChosenDevices chosen_;
+  SlabFft<Real> fft_;
+  std::vector<dense::Slab> signals_, spectra_;
+  std::vector<Place> places_;
+  std::vector<cuda::PinnedBuffer> staging_memory_;
+  SlabStaging<Real> staging_;
+  dense::Engine engine_ = dense::Engine::automatic;
+  std::string planes_reason_;
+  mutable std::mutex mutex_;  ///< calls share the events
+};
+
+}  // namespace sfft::detail

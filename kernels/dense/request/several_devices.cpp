@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the first devices of the list: as many as have something to do and are predicted to be fastest. A
+// list that names a device twice is a test, and is followed.
+#include "kernels/dense/request/several_devices.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kernels/cuda/runtime/peers.hpp"
+#include "kernels/dense/slabs/slab_grid.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Of the rate that clock and width of a memory promise, what copies reach.
+constexpr double kMemoryEfficiency = 0.85;
+
+/// Gathers the slowest rates, and what makes them slow.
+SlabRates rates_of(const std::vector<int>& devices, std::vector<std::string>& notes) {
+  SlabRates rates;
+  rates.link = SlabLink::memory;
+  double least = 0;
+  for (const int device : devices) {
+    const double rate = kMemoryEfficiency * cuda::peak_memory_rate(device);
+    if (rate > 0 && (least == 0 || rate < least)) least = rate;
+  }
+  if (least > 0) rates.memory_rate = least;
+  for (const int from : devices) {
+    for (const int to : devices) {
+      if (from == to) continue;
+      const std::string why = cuda::reach_peer(from, to);
+      const SlabLink link = !why.empty()             ? SlabLink::staged
+                            : cuda::linked(from, to) ? SlabLink::nvlink
+                                                     : SlabLink::bus;
+      if (!why.empty()) notes.push_back(why + ": copies pass through page-locked memory of the host");
+      rates.link = std::max(rates.link, link);
+    }
+  }
+  return rates;
+}
+
+std::vector<std::string> notes_on(const std::vector<int>& devices) {
+  std::vector<std::string> notes;
+  const std::set<int> different(devices.begin(), devices.end());
+  if (different.size() < devices.size()) {
+    notes.push_back(fmt::format("{} places share {} GPU{}: good for tests, and slower than naming each once",
+                                devices.size(), different.size(), different.size() == 1 ? "" : "s"));
+  }
+  std::set<std::string> names;
+  for (const int device : different) names.insert(cuda::device_info(device).name);
+  if (names.size() > 1) {
+    std::string all;
+    for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+    notes.push_back(fmt::format("the GPUs differ ({}): shares are equal, so the slowest sets the pace", all));
+  }
+  return notes;
+}
+
+template <class Real>
+double slab_bytes_of(const DenseProblem& problem, int devices) {
+  const SlabGrid grid(problem.shape, problem.real, devices);
+  const double value = sizeof(std::complex<Real>);
+  const double signal =
+      static_cast<double>(grid.planes_of(0).count * (problem.shape.points() / grid.planes)) *
+      (problem.real ? value / 2 : value);
+  const double planes = static_cast<double>(grid.planes_values(0)) * value;
+  const double spectrum = static_cast<double>(grid.spectrum_values(0)) * value;
+  // An inverse transform keeps transformed rows, and a real one planes beside them.
+  return signal + spectrum + (problem.real ? planes + spectrum : std::max(planes, spectrum));
+}
+
+/// Whether the first `count` devices hold their slabs, those of a device that is named again, too.
+template <class Real>
+bool fits(const DenseProblem& problem, const std::vector<int>& devices, int count) {
+  std::map<int, double> bytes;
+  for (int d = 0; d < count; ++d)
+    bytes[devices[static_cast<std::size_t>(d)]] += slab_bytes_of<Real>(problem, count);
+  return std::all_of(bytes.begin(), bytes.end(), [](const auto& of) {
+    return of.second <= static_cast<double>(cuda::device_info(of.first).memory_bytes);
+  });
+}
+
+void keep_first(ChosenDevices& chosen, int count, const std::string& why) {
+  if (static_cast<std::size_t>(count) >= chosen.devices.size()) return;
+  chosen.reason = fmt::format("{} of {} devices: {}", count, chosen.devices.size(), why);
+  chosen.devices.resize(static_cast<std::size_t>(count));
+}
+
+template <class Real>
+void choose_for_slabs(const DenseRequest& request, ChosenDevices& chosen, bool all) {
+  const DenseProblem& problem = request.problem;
+  keep_first(chosen, SlabGrid::most_devices(problem.shape, problem.real), "others would have no slab");
+  std::vector<SlabChoice> choices;
+  const auto named = static_cast<int>(chosen.devices.size());
+  for (int count = all ? named : 1; count <= named; ++count) {
+    const int chunks = slab_chunks(problem.shape, problem.real, sizeof(std::complex<Real>), count);
+    choices.push_back({count, fits<Real>(problem, chosen.devices, count),
+                       predict_slabs(problem.shape, problem.real, sizeof(std::complex<Real>), count, chunks,
+                                     chosen.rates)});
+  }
+  const SlabChoice* best = fastest_choice(choices);
+  if (best == nullptr) {
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("a transform of {} needs {:.0f} bytes on each of {} devices, with GPU {} having {}: "
+                    "name more GPUs",
+                    problem.shape.to_string(), slab_bytes_of<Real>(problem, named), named, chosen.devices[0],
+                    cuda::device_info(chosen.devices[0]).memory_bytes));
+  }
+  const SlabChoice& most = choices.back();
+  keep_first(chosen, best->devices,
+             most.fits ? fmt::format("predicted to take {:.3g} us, {} would take {:.3g}",
+                                     best->times.total_us, most.devices, most.times.total_us)
+                       : "the slabs of more would not fit");
+}
+
+}  // namespace
+
+template <class Real>
+ChosenDevices choose_devices(const DenseRequest& request) {
+  const DenseProblem& problem = request.problem;
+  ChosenDevices chosen{request.options.devices, {}, {}, {}};
+  cuda::check_several(chosen.devices);
+  chosen.notes = notes_on(chosen.devices);
+  const bool repeated =
+      std::set<int>(chosen.devices.begin(), chosen.devices.end()).size() < chosen.devices.size();
+  if (problem.batch > 1) {
+    keep_first(chosen, static_cast<int>(std::min<std::int64_t>(problem.batch, 1 << 20)),
+               "there are no more signals");
+    if (chosen.reason.empty())
+      chosen.reason = fmt::format("{} devices share {} signals", chosen.devices.size(), problem.batch);
+    return chosen;
+  }
+  if (chosen.devices.size() == 1) {
+    chosen.reason = fmt::format("GPU {} alone, as asked for", chosen.devices[0]);
+    return chosen;
+  }
+  if (problem.shape.rank() == 1) {
+    throw Error(ErrorCode::backend_unavailable,
+                "one transform of one dimension is not shared by several GPUs: name one device, or plan a "
+                "batch");
+  }
+  if (!problem.contiguous()) {
+    throw Error(
+        ErrorCode::backend_unavailable,
+        "one transform in slabs takes contiguous signals: leave the strides at 0, or name one device");
+  }
+  chosen.rates = rates_of(chosen.devices, chosen.notes);
+  choose_for_slabs<Real>(request, chosen, repeated);
+  if (chosen.reason.empty())
+    chosen.reason = fmt::format("one transform in slabs on {} devices", chosen.devices.size());
+  return chosen;
+}
+
+template ChosenDevices choose_devices<float>(const DenseRequest&);
+template ChosenDevices choose_devices<double>(const DenseRequest&);
+
+}  // namespace sfft::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs dense plans over several GPUs from and to host memory.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/dense/request/batch_slabs.hpp"
+#include "kernels/dense/request/slab_runner.hpp"
+
+namespace sfft::detail {
+
+/// A batch: each GPU's plan transfers and transforms its signals, with a host thread for each.
+template <class Real>
+class SharedBatchRunner final : public DenseRunner<Real> {
+ public:
+  SharedBatchRunner(const DenseRequest& request, std::unique_ptr<const BatchSlabs<Real>> slabs);
+
+  std::size_t workspace_bytes() const noexcept override { return 0; }
+  void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+               std::byte* workspace) const override;
+  void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
+  std::size_t device_workspace_bytes() const noexcept override { return 0; }
+  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
+                       CUstream_st*) const override;
+  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
+  bool on_gpu() const noexcept override { return true; }
+  std::string name() const override { return slabs_->name(); }
+  std::string explain() const override { return slabs_->explain(); }
+
+ private:
+  template <class Job>
+  void on_all(const Job& job) const;
+
+  DenseProblem problem_;
+  std::unique_ptr<const BatchSlabs<Real>> slabs_;
+};
+
+/// One transform in slabs, which are copied to the GPUs and back. Calls take turns.
+template <class Real>
+class HostSlabsRunner final : public DenseRunner<Real> {
+ public:
+  HostSlabsRunner(const DenseRequest& request, std::unique_ptr<const SlabRunner<Real>> slabs);
+  ~HostSlabsRunner() override;
+
+  std::size_t workspace_bytes() const noexcept override { return 0; }
+  void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+               std::byte* workspace) const override;
+  void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
+  std::size_t device_workspace_bytes() const noexcept override { return 0; }
+  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
+                       CUstream_st*) const override;
+  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
+  bool on_gpu() const noexcept override { return true; }
+  std::string name() const override { return slabs_->name(); }
+  std::string explain() const override { return slabs_->explain(); }
+
+ private:
+  struct Memory;
+
+  /// Room on all GPUs, for signals of elements of that size; nothing has been touched if there is none.
+  Memory& memory(std::size_t element) const;
+
+  DenseProblem problem_;
+  Shape spectrum_;
+  std::unique_ptr<const SlabRunner<Real>> slabs_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<Memory> memory_;
+};
+
+}  // namespace sfft::detail

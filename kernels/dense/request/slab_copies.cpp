@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A slab of a whole array is rows of bytes at a pitch: cut along the slowest dimension they are one row,
+// along the next one a row for each index of the slowest.
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/dense/request/slab_runner.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Copies all slabs at once, each in a stream of its own device.
+template <class Copy>
+void copy_all(const Shape& whole, std::size_t element, const std::vector<dense::Slab>& slabs,
+              const Copy& copy) {
+  std::vector<cuda::OwnedStream> streams;
+  const auto at = [&](int d) { return d < whole.rank() ? static_cast<std::size_t>(whole[d]) : 1; };
+  for (std::size_t s = 0; s < slabs.size(); ++s) {
+    const dense::Slab& slab = slabs[s];
+    const cuda::DeviceScope scope(slab.device);
+    streams.emplace_back();
+    const auto extent = [&](std::size_t d) { return static_cast<std::size_t>(slab.extent[d]); };
+    const auto begin = [&](std::size_t d) { return static_cast<std::size_t>(slab.begin[d]); };
+    const std::size_t pitch = at(1) * at(2) * element;
+    const std::size_t first = static_cast<std::size_t>(slab.first_signal) * at(0) * pitch + begin(0) * pitch +
+                              begin(1) * at(2) * element;
+    const std::size_t width = extent(1) * at(2) * element;
+    const std::size_t rows = static_cast<std::size_t>(slab.signals) * extent(0);
+    if (rows > 0 && width > 0) copy(s, first, pitch, width, rows, streams.back().get());
+  }
+  for (const cuda::OwnedStream& stream : streams) cuda::synchronize(stream.get());
+}
+
+/// CUDA's strided copies have a largest pitch.
+void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from, std::size_t from_pitch,
+               std::size_t width, std::size_t rows, cuda::Stream stream) {
+  constexpr std::size_t kLargestPitch = 0x7FFFFFFF;
+  if (to_pitch == width && from_pitch == width) {
+    cuda::copy_on_device(to, from, width * rows, stream);
+  } else if (std::max(to_pitch, from_pitch) <= kLargestPitch) {
+    cuda::copy_rows(to, to_pitch, from, from_pitch, width, rows, stream);
+  } else {
+    for (std::size_t r = 0; r < rows; ++r)
+      cuda::copy_on_device(to + r * to_pitch, from + r * from_pitch, width, stream);
+  }
+}
+
+}  // namespace
+
+void copy_to_slabs(const void* whole, const Shape& whole_extents, std::size_t element_bytes,
+                   const std::vector<dense::Slab>& slabs, std::span<void* const> parts) {
+  copy_all(whole_extents, element_bytes, slabs,
+           [&](std::size_t s, std::size_t first, std::size_t pitch, std::size_t width, std::size_t rows,
+               cuda::Stream stream) {
+             copy_rows(static_cast<std::byte*>(parts[s]), width, static_cast<const std::byte*>(whole) + first,
+                       pitch, width, rows, stream);
+           });
+}
+
+void copy_from_slabs(void* whole, const Shape& whole_extents, std::size_t element_bytes,
+                     const std::vector<dense::Slab>& slabs, std::span<const void* const> parts) {
+  copy_all(whole_extents, element_bytes, slabs,
+           [&](std::size_t s, std::size_t first, std::size_t pitch, std::size_t width, std::size_t rows,
+               cuda::Stream stream) {
+             copy_rows(static_cast<std::byte*>(whole) + first, pitch, static_cast<const std::byte*>(parts[s]),
+                       width, width, rows, stream);
+           });
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs transforms whose arrays lie on several devices: one in slabs, or whole signals of a batch.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/dense/request/runner.hpp"
+
+namespace sfft::detail {
+
+/// Where a call's scratch lies and in which streams it is ordered, an entry for each slab. Workspaces are
+/// aligned to 256 bytes.
+struct SlabCall {
+  std::span<std::byte* const> workspaces;
+  std::span<CUstream_st* const> streams;
+};
+
+/// Arguments have been checked; every span has an entry for each slab. Calls return at once, and are safe
+/// from several threads with workspaces each.
+template <class Real>
+class SlabRunner {
+ public:
+  virtual ~SlabRunner() = default;
+
+  virtual const std::vector<dense::Slab>& signal_slabs() const noexcept = 0;
+  virtual const std::vector<dense::Slab>& spectrum_slabs() const noexcept = 0;
+  virtual std::size_t workspace_bytes(std::size_t slab) const noexcept = 0;
+  virtual void enqueue_forward(std::span<const void* const> signals, ElementType type,
+                               std::span<std::complex<Real>* const> spectra, const SlabCall& call) const = 0;
+  virtual void enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
+                               std::span<void* const> signals, const SlabCall& call) const = 0;
+  virtual dense::Engine engine() const noexcept = 0;
+  virtual std::string name() const = 0;
+  virtual std::string reason() const = 0;
+  virtual std::string explain() const = 0;  ///< more lines than the reason
+};
+
+/// Throws Error: backend_unavailable for what is not shared out, and for devices that are not there;
+/// out_of_memory where the arrays do not fit.
+template <class Real>
+std::unique_ptr<const SlabRunner<Real>> make_slab_runner(const DenseRequest& request);
+
+/// Copies between the array that all slabs are parts of, contiguous in host memory, and slabs in device
+/// memory; blocks. `whole_extents`: of one signal, or of one spectrum.
+void copy_to_slabs(const void* whole, const Shape& whole_extents, std::size_t element_bytes,
+                   const std::vector<dense::Slab>& slabs, std::span<void* const> parts);
+void copy_from_slabs(void* whole, const Shape& whole_extents, std::size_t element_bytes,
+                     const std::vector<dense::Slab>& slabs, std::span<const void* const> parts);
+
+}  // namespace sfft::detail

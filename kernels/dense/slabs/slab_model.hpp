@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicts what a transform in slabs takes, from the bytes that each device moves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+/// How devices are joined.
+enum class SlabLink { memory, nvlink, bus, staged };
+
+struct SlabRates {
+  double memory_rate = 4e12;  ///< bytes per second, read and written, of the slowest device
+  SlabLink link = SlabLink::nvlink;
+};
+
+struct SlabTimes {
+  double planes_us = 0, exchange_us = 0, columns_us = 0;
+  double total_us = 0;
+};
+
+/// Bytes per second that each of `devices` sends to the others while it receives as much.
+double exchange_rate(SlabLink link, int devices) noexcept;
+
+/// `devices` slabs of one transform in `chunks`; one device: the transform in its memory.
+SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices, int chunks,
+                        const SlabRates& rates) noexcept;
+
+/// Chunks of planes that a device exchanges one by one.
+int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devices) noexcept;
+
+/// What the planner found out about one number of devices.
+struct SlabChoice {
+  int devices = 1;
+  bool fits = true;  ///< in the memory of each
+  SlabTimes times;
+};
+/// The fastest of those that fit; nullptr: none does.
+const SlabChoice* fastest_choice(const std::vector<SlabChoice>& choices) noexcept;
+
+}  // namespace sfft::detail

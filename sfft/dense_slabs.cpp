@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks calls, and hands them to the runner that planning chose.
+#include "sfft/dense_slabs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/request/call_checks.hpp"
+#include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/slabs/slab_grid.hpp"
+
+namespace sfft::dense {
+
+namespace detail {
+
+using sfft::detail::SlabCall;
+
+template <class Real>
+class SlabImpl {
+ public:
+  SlabImpl(const Shape& shape, bool real, const Options& asked)
+      : options(asked),
+        request(checked(shape, real, asked)),
+        spectrum(sfft::detail::spectrum_shape(shape, real)) {
+    runner = sfft::detail::make_slab_runner<Real>(request);
+  }
+
+  template <class Pointer>
+  void check_arrays(std::span<Pointer const> arrays, const char* what) const {
+    const std::size_t slabs = runner->signal_slabs().size();
+    if (arrays.size() != slabs)
+      throw Error(ErrorCode::shape_mismatch,
+                  fmt::format("there are {} {}, this plan has {} slabs", arrays.size(), what, slabs));
+    if (std::any_of(arrays.begin(), arrays.end(), [](Pointer array) { return array == nullptr; }))
+      throw Error(ErrorCode::invalid_argument, fmt::format("one of the {} is null", what));
+  }
+  void check_type(ElementType type) const {
+    if (element_bytes(type) == 0)
+      throw Error(ErrorCode::invalid_argument, "the signal's element type is unknown");
+    if (request.problem.real && is_complex(type))
+      throw Error(ErrorCode::type_mismatch,
+                  fmt::format("{} signals for a real plan: make the plan complex", sfft::to_string(type)));
+  }
+  void check_kind(bool wants_real) const {
+    if (request.problem.real != wants_real)
+      throw Error(ErrorCode::type_mismatch,
+                  request.problem.real
+                      ? "the plan is for real signals: give enqueue_inverse() real values"
+                      : "the plan is for complex signals: give enqueue_inverse() complex ones");
+  }
+  /// Of the signals and spectra of each slab.
+  template <class Signal, class Spectrum>
+  void check_apart(std::span<Signal const> signals, ElementType type,
+                   std::span<Spectrum const> spectra) const {
+    for (std::size_t s = 0; s < signals.size(); ++s) {
+      sfft::detail::check_overlap(
+          signals[s], static_cast<std::size_t>(runner->signal_slabs()[s].points()) * element_bytes(type),
+          spectra[s],
+          static_cast<std::size_t>(runner->spectrum_slabs()[s].points()) * sizeof(std::complex<Real>), false);
+    }
+  }
+  std::vector<std::byte*> checked_workspaces(std::span<const std::span<std::byte>> workspaces,
+                                             std::span<CUstream_st* const> streams) const {
+    const std::size_t slabs = runner->signal_slabs().size();
+    if (workspaces.size() != slabs || streams.size() != slabs) {
+      throw Error(ErrorCode::shape_mismatch,
+                  fmt::format("there are {} workspaces and {} streams, this plan has {} slabs",
+                              workspaces.size(), streams.size(), slabs));
+    }
+    std::vector<std::byte*> data;
+    for (std::size_t s = 0; s < slabs; ++s) {
+      sfft::detail::check_workspace(workspaces[s], runner->workspace_bytes(s), 256, "workspace_bytes()");
+      data.push_back(workspaces[s].data());
+    }
+    return data;
+  }
+  template <class T>
+  void inverse(std::span<const std::complex<Real>* const> spectra, std::span<T* const> signals,
+               std::span<const std::span<std::byte>> workspaces,
+               std::span<CUstream_st* const> streams) const {
+    check_kind(std::is_same_v<T, Real>);
+    check_arrays(spectra, "spectra");
+    check_arrays(signals, "signals");
+    check_apart(signals, element_type_of<T>::value, spectra);
+    const std::vector<std::byte*> memory = checked_workspaces(workspaces, streams);
+    const std::vector<void*> to(signals.begin(), signals.end());
+    runner->enqueue_inverse(spectra, to, SlabCall{memory, streams});
+  }
+  static void check_whole(const void* whole) {
+    if (whole == nullptr) throw Error(ErrorCode::invalid_argument, "the whole array is null");
+  }
+
+  Options options;
+  sfft::detail::DenseRequest request;
+  Shape spectrum;
+  std::unique_ptr<const sfft::detail::SlabRunner<Real>> runner;
+
+ private:
+  /// A list of one device stays a list.
+  static sfft::detail::DenseRequest checked(const Shape& shape, bool real, const Options& options) {
+    if (options.devices.empty())
+      throw Error(ErrorCode::invalid_argument, "a SlabPlan needs Options::devices, the GPUs to run on");
+    sfft::detail::DenseRequest request = sfft::detail::make_request(shape, real, options);
+    request.options.devices = options.devices;
+    if (!request.problem.contiguous()) {
+      throw Error(ErrorCode::backend_unavailable,
+                  "a SlabPlan takes contiguous signals: leave the strides at 0, or use Plan for host memory");
+    }
+    return request;
+  }
+};
+
+}  // namespace detail
+
+template <class Real>
+SlabPlan<Real>::SlabPlan(const Shape& shape, bool real, const Options& options)
+    : impl_(std::make_shared<const detail::SlabImpl<Real>>(shape, real, options)) {}
+
+template <class Real>
+std::span<const Slab> SlabPlan<Real>::signal_slabs() const noexcept {
+  return impl_->runner->signal_slabs();
+}
+template <class Real>
+std::span<const Slab> SlabPlan<Real>::spectrum_slabs() const noexcept {
+  return impl_->runner->spectrum_slabs();
+}
+template <class Real>
+std::size_t SlabPlan<Real>::workspace_bytes(std::size_t slab) const {
+  if (slab >= signal_slabs().size())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("there is no slab {}: this plan has {}", slab, signal_slabs().size()));
+  return impl_->runner->workspace_bytes(slab);
+}
+
+template <class Real>
+void SlabPlan<Real>::enqueue_forward(std::span<const void* const> signals, ElementType type,
+                                     std::span<std::complex<Real>* const> spectra,
+                                     std::span<const std::span<std::byte>> workspaces,
+                                     std::span<CUstream_st* const> streams) const {
+  impl_->check_type(type);
+  impl_->check_arrays(signals, "signals");
+  impl_->check_arrays(spectra, "spectra");
+  impl_->check_apart(signals, type, spectra);
+  const std::vector<std::byte*> memory = impl_->checked_workspaces(workspaces, streams);
+  impl_->runner->enqueue_forward(signals, type, spectra, sfft::detail::SlabCall{memory, streams});
+}
+template <class Real>
+void SlabPlan<Real>::enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
+                                     std::span<std::complex<Real>* const> signals,
+                                     std::span<const std::span<std::byte>> workspaces,
+                                     std::span<CUstream_st* const> streams) const {
+  impl_->inverse(spectra, signals, workspaces, streams);
+}
+template <class Real>
+void SlabPlan<Real>::enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
+                                     std::span<Real* const> signals,
+                                     std::span<const std::span<std::byte>> workspaces,
+                                     std::span<CUstream_st* const> streams) const {
+  impl_->inverse(spectra, signals, workspaces, streams);
+}
+
+template <class Real>
+void SlabPlan<Real>::scatter_signal(const void* whole, ElementType type, std::span<void* const> slabs) const {
+  impl_->check_type(type);
+  impl_->check_whole(whole);
+  impl_->check_arrays(slabs, "slabs");
+  sfft::detail::copy_to_slabs(whole, shape(), element_bytes(type), impl_->runner->signal_slabs(), slabs);
+}
+template <class Real>
+void SlabPlan<Real>::gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const {
+  impl_->check_type(type);
+  impl_->check_whole(whole);
+  impl_->check_arrays(slabs, "slabs");
+  sfft::detail::copy_from_slabs(whole, shape(), element_bytes(type), impl_->runner->signal_slabs(), slabs);
+}
+template <class Real>
+void SlabPlan<Real>::scatter_spectrum(const std::complex<Real>* whole,
+                                      std::span<std::complex<Real>* const> slabs) const {
+  impl_->check_whole(whole);
+  impl_->check_arrays(slabs, "slabs");
+  const std::vector<void*> parts(slabs.begin(), slabs.end());
+  sfft::detail::copy_to_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>),
+                              impl_->runner->spectrum_slabs(), parts);
+}
+template <class Real>
+void SlabPlan<Real>::gather_spectrum(std::span<const std::complex<Real>* const> slabs,
+                                     std::complex<Real>* whole) const {
+  impl_->check_whole(whole);
+  impl_->check_arrays(slabs, "slabs");
+  const std::vector<const void*> parts(slabs.begin(), slabs.end());
+  sfft::detail::copy_from_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>),
+                                impl_->runner->spectrum_slabs(), parts);
+}
+
+template <class Real>
+const Shape& SlabPlan<Real>::shape() const noexcept {
+  return impl_->request.problem.shape;
+}
+template <class Real>
+bool SlabPlan<Real>::is_real() const noexcept {
+  return impl_->request.problem.real;
+}
+template <class Real>
+const Options& SlabPlan<Real>::options() const noexcept {
+  return impl_->options;
+}
+template <class Real>
+Engine SlabPlan<Real>::engine() const noexcept {
+  return impl_->runner->engine();
+}
+template <class Real>
+std::string SlabPlan<Real>::engine_name() const {
+  return impl_->runner->name();
+}
+template <class Real>
+std::string SlabPlan<Real>::reason() const {
+  return impl_->runner->reason();
+}
+template <class Real>
+std::string SlabPlan<Real>::explain() const {
+  return fmt::format("{}\n{}", reason(), impl_->runner->explain());
+}
+
+template class SlabPlan<float>;
+template class SlabPlan<double>;
+
+}  // namespace sfft::dense

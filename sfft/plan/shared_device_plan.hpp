@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan on several GPUs: each has one of its own, and they share the frames of a call.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cpu/platform/thread_pool.hpp"
+#include "sfft/plan/device_plan.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+class SharedDevicePlan final : public DevicePlan<Real> {
+ public:
+  using Part = std::unique_ptr<const DevicePlan<Real>>;
+
+  /// One for each of the devices.
+  SharedDevicePlan(std::vector<Part> parts, const std::vector<int>& devices) : parts_(std::move(parts)) {
+    std::string names;
+    for (const int device : devices) names += fmt::format("{}{}", names.empty() ? "" : ", ", device);
+    const std::set<int> different(devices.begin(), devices.end());
+    sharing_ =
+        fmt::format("GPUs {} share the frames{}", names,
+                    different.size() < devices.size() ? " (one of them named again: good for tests)" : "");
+  }
+
+  std::string describe() const override {
+    return fmt::format("{}, each: {}", sharing_, parts_[0]->describe());
+  }
+  bool takes_reference() const noexcept override { return parts_[0]->takes_reference(); }
+
+  std::shared_ptr<const DeviceReference> make_reference(
+      const SignalView& frame, std::span<const std::complex<double>> coefficients) const override {
+    auto reference = std::make_shared<Reference>();
+    for (const Part& part : parts_) reference->parts.push_back(part->make_reference(frame, coefficients));
+    return reference;
+  }
+
+  std::unique_ptr<DeviceWorkspace> make_workspace(int frames) const override {
+    auto workspace = std::make_unique<Workspace>(static_cast<int>(parts_.size()));
+    const auto count = static_cast<int>(parts_.size());
+    for (const Part& part : parts_)
+      workspace->parts.push_back(part->make_workspace((frames + count - 1) / count));
+    return workspace;
+  }
+
+  /// Frames are in the memory of the first GPU.
+  void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+               const DeviceReference* reference, DeviceWorkspace& workspace,
+               CUstream_st* stream) const override {
+    parts_[0]->enqueue(frames, spectra, part_of(reference, 0), *static_cast<Workspace&>(workspace).parts[0],
+                       stream);
+  }
+
+  /// One thread for each GPU; those of `pool` gather for the first.
+  void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+               const DeviceReference* reference, DeviceWorkspace& workspace,
+               cpu::ThreadPool* pool) const override {
+    auto& own = static_cast<Workspace&>(workspace);
+    const std::size_t count = std::min(frames.size(), parts_.size());
+    if (count <= 1) return parts_[0]->execute(frames, spectra, part_of(reference, 0), *own.parts[0], pool);
+    cpu::for_each(&own.threads, count, [&](std::size_t p, int) {
+      const std::size_t first = frames.size() * p / count, end = frames.size() * (p + 1) / count;
+      parts_[p]->execute(frames.subspan(first, end - first), spectra.subspan(first, end - first),
+                         part_of(reference, p), *own.parts[p], p == 0 ? pool : nullptr);
+    });
+  }
+
+ private:
+  struct Reference final : DeviceReference {
+    std::vector<std::shared_ptr<const DeviceReference>> parts;
+  };
+  struct Workspace final : DeviceWorkspace {
+    explicit Workspace(int devices) : threads(devices) {}
+
+    std::size_t bytes() const noexcept override {
+      std::size_t total = 0;
+      for (const auto& part : parts) total += part->bytes();
+      return total;
+    }
+    int capacity() const noexcept override {
+      int frames = 0;
+      for (const auto& part : parts) frames += part->capacity();
+      return frames;
+    }
+    std::vector<std::unique_ptr<DeviceWorkspace>> parts;
+    cpu::ThreadPool threads;
+  };
+
+  static const DeviceReference* part_of(const DeviceReference* reference, std::size_t part) noexcept {
+    return reference == nullptr ? nullptr : static_cast<const Reference*>(reference)->parts[part].get();
+  }
+
+  std::vector<Part> parts_;
+  std::string sharing_;
+};
+
+/// make(options) for the GPU of the options, or for each of several.
+template <class Real, class Make>
+std::unique_ptr<const DevicePlan<Real>> make_on_devices(const PlanOptions& options, const Make& make) {
+  if (options.devices.size() < 2) return make(options);
+  std::vector<typename SharedDevicePlan<Real>::Part> parts;
+  const auto count = static_cast<int>(options.devices.size());
+  for (const int device : options.devices) {
+    PlanOptions own = options;
+    own.device = device;
+    own.devices.clear();
+    own.batch = std::max(1, (options.batch + count - 1) / count);
+    parts.push_back(make(own));
+  }
+  return std::make_unique<const SharedDevicePlan<Real>>(std::move(parts), options.devices);
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests transforms in slabs, and batches that are shared out, on one GPU that is named several times, against
+// direct sums.
+#include <gtest/gtest.h>
+
+#include "kernels/dense/request/cuda_slabs.hpp"
+#include "sfft/dense_slabs.hpp"
+#include "tests/support/dense_reference.hpp"
+#include "tests/support/slab_memory.hpp"
+
+namespace sfft::test {
+namespace {
+
+using dense::Options;
+using dense::Plan;
+using dense::SlabPlan;
+
+class SlabCuda : public GpuTest {};
+
+/// There and back in slabs, two transforms queued one behind the other.
+template <class Real, class Sample>
+void check(const Shape& shape, const Options& options) {
+  const bool real = !is_complex(element_type_of<Sample>::value);
+  SCOPED_TRACE(shape.to_string() + (real ? " real" : " complex"));
+  using Value = std::complex<Real>;
+  const auto points = static_cast<std::size_t>(options.batch * shape.points());
+  const auto signal = as_samples<Sample>(random_signal(points, 81));
+  const auto other = as_samples<Sample>(random_signal(points, 82));
+  const ComplexSignal sums = expected_spectra(signal, shape, real);
+  const double bound = 4 * fft_bound<Real>(static_cast<double>(shape.points()));
+  const SlabPlan<Real> plan(shape, real, options);
+  SCOPED_TRACE(plan.explain());
+  EXPECT_EQ(plan.signal_slabs().size(), options.devices.size());
+  const auto bytes = [&](std::size_t s) { return plan.workspace_bytes(s); };
+  SlabMemory<Real, Sample> a(plan.signal_slabs(), plan.spectrum_slabs(), bytes);
+  SlabMemory<Real, Sample> b(plan.signal_slabs(), plan.spectrum_slabs(), bytes);
+  plan.scatter_signal(signal.data(), element_type_of<Sample>::value, a.places());
+  plan.scatter_signal(other.data(), element_type_of<Sample>::value, b.places());
+  for (auto* memory : {&a, &b}) {
+    plan.enqueue_forward(memory->inputs(), element_type_of<Sample>::value, memory->spectra(), a.workspaces(),
+                         a.streams());  // the second waits for the first
+  }
+  a.finish();
+  ComplexSignal::size_type spectrum = sums.size();
+  std::vector<Value> result(spectrum);
+  plan.gather_spectrum(b.results(), result.data());
+  EXPECT_LE(relative_l2(result, expected_spectra(other, shape, real)), bound);
+  plan.gather_spectrum(a.results(), result.data());
+  EXPECT_LE(relative_l2(result, sums), bound);
+  std::vector<Sample> again(points);
+  plan.gather_signal(a.inputs(), element_type_of<Sample>::value, again.data());
+  EXPECT_EQ(again, signal) << "the input was changed";
+  // Back: into memory of another call.
+  const std::vector<Value> rounded(sums.begin(), sums.end());
+  plan.scatter_spectrum(rounded.data(), a.spectra());
+  plan.enqueue_inverse(a.results(), b.signals(), a.workspaces(), a.streams());
+  a.finish();
+  plan.gather_signal(b.inputs(), element_type_of<Sample>::value, again.data());
+  EXPECT_LE(relative_l2(again, signal), bound);
+  plan.gather_spectrum(a.results(), result.data());
+  EXPECT_EQ(result, rounded) << "the input was changed";
+}
+
+TEST_F(SlabCuda, OneTransformInSlabsEqualsSums) {
+  for (const Shape& shape : {Shape{64, 96}, Shape{61, 50}, Shape{13, 127}, Shape{12, 20, 18},
+                             Shape{13, 9, 31}, Shape{32, 32, 64}, Shape{4, 5, 1}, Shape{8, 4, 2}}) {
+    for (const auto& devices : device_lists()) {
+      const Options options{.devices = devices};
+      if (detail::SlabGrid::most_devices(shape, true) < static_cast<int>(devices.size())) continue;
+      check<float, std::complex<float>>(shape, options);
+      check<float, float>(shape, options);
+      check<double, std::complex<double>>(shape, options);
+      check<double, double>(shape, options);
+    }
+  }
+}
+
+TEST_F(SlabCuda, ScalesAsAsked) {
+  for (const auto normalization : {dense::Normalization::forward_by_n, dense::Normalization::unitary}) {
+    const Shape shape{16, 12, 10};
+    const auto signal = as_samples<std::complex<float>>(random_signal(1920, 83));
+    std::vector<std::complex<float>> expected(1920), result(1920), again(1920);
+    Plan<float>(shape, false, {.normalization = normalization})
+        .forward(signal.data(), ElementType::c64, expected);
+    const Plan<float> plan(shape, false, {.normalization = normalization, .devices = kFour});
+    plan.forward(signal.data(), ElementType::c64, result);
+    plan.inverse(result, again);
+    EXPECT_LE(relative_l2(result, expected), 4 * fft_bound<float>(1920));
+    EXPECT_LE(relative_l2(again, signal), 4 * fft_bound<float>(1920));
+  }
+}
+
+TEST_F(SlabCuda, SharedBatchesEqualSums) {
+  for (const Shape& shape : {Shape{60}, Shape{24, 18}, Shape{6, 10, 8}}) {
+    for (const std::int64_t batch : {4, 7}) {
+      for (const auto& devices : device_lists()) {
+        if (static_cast<std::int64_t>(devices.size()) > batch) continue;
+        const Options options{.devices = devices, .batch = batch};
+        check<float, std::complex<float>>(shape, options);
+        check<double, double>(shape, options);
+      }
+    }
+  }
+}
+
+TEST_F(SlabCuda, OneDeviceHoldsAll) {
+  check<float, std::complex<float>>(Shape{24, 18, 10}, {.devices = {0}});
+  check<float, float>(Shape{100}, {.devices = {0}});
+}
+
+/// From and to host memory, any samples.
+template <class Sample>
+void check_host(const Shape& shape, const Options& options) {
+  const bool real = !is_complex(element_type_of<Sample>::value);
+  SCOPED_TRACE(shape.to_string() + (real ? " real" : " complex"));
+  const auto points = static_cast<std::size_t>(options.batch * shape.points());
+  ComplexSignal samples = random_signal(points, 84);
+  if (std::is_integral_v<Sample>) {
+    for (auto& value : samples) value = std::floor(std::abs(value.real()) * 40);
+  }
+  const auto signal = as_samples<Sample>(samples);
+  const ComplexSignal sums = expected_spectra(signal, shape, real);
+  const double bound = 4 * fft_bound<float>(static_cast<double>(shape.points()));
+  const Plan<float> plan(shape, real, options);
+  SCOPED_TRACE(plan.explain());
+  std::vector<std::complex<float>> result(sums.size());
+  for (int call = 0; call < 2; ++call) {
+    std::fill(result.begin(), result.end(), 0);
+    plan.forward(signal.data(), element_type_of<Sample>::value, result);
+    EXPECT_LE(relative_l2(result, sums), bound);
+  }
+  if (real) {
+    std::vector<float> again(points);
+    plan.inverse(result, std::span<float>(again));
+    EXPECT_LE(relative_l2(again, signal), 2 * bound);
+  } else {
+    std::vector<std::complex<float>> again(points);
+    plan.inverse(result, std::span<std::complex<float>>(again));
+    EXPECT_LE(relative_l2(again, signal), 2 * bound);
+  }
+}
+
+TEST_F(SlabCuda, PlansTakeHostMemory) {
+  for (const Shape& shape : {Shape{40, 36}, Shape{9, 14, 11}}) {
+    for (const std::int64_t batch : {1, 5}) {
+      const Options options{.devices = kThree, .batch = batch};
+      check_host<std::complex<float>>(shape, options);
+      check_host<float>(shape, options);
+      check_host<std::uint8_t>(shape, options);
+      check_host<std::uint16_t>(shape, options);
+    }
+  }
+}
+
+/// As if the GPUs did not reach each other.
+template <class Real>
+void check_staged(const Shape& shape, bool real, const std::vector<int>& devices) {
+  using Value = std::complex<Real>;
+  SCOPED_TRACE(shape.to_string());
+  const auto points = static_cast<std::size_t>(shape.points());
+  detail::DenseRequest request = detail::make_request(shape, real, {.devices = devices});
+  const detail::CudaSlabs<Real> slabs(request, detail::choose_devices<Real>(request), true);
+  EXPECT_NE(slabs.explain().find("page-locked"), std::string::npos) << slabs.explain();
+  SlabMemory<Real, Value> memory(slabs.signal_slabs(), slabs.spectrum_slabs(),
+                                 [&](std::size_t s) { return slabs.workspace_bytes(s); });
+  const auto signal = random_signal(points, 85);
+  const auto own = real ? element_type_of<Real>::value : element_type_of<Value>::value;
+  const auto samples = as_samples<Value>(signal);
+  const auto reals = as_samples<Real>(signal);
+  const void* whole = real ? static_cast<const void*>(reals.data()) : samples.data();
+  detail::copy_to_slabs(whole, shape, element_bytes(own), slabs.signal_slabs(), memory.places());
+  const auto workspaces = memory.workspace_data();
+  const detail::SlabCall call{workspaces, memory.streams()};
+  for (int i = 0; i < 3; ++i) slabs.enqueue_forward(memory.inputs(), own, memory.spectra(), call);
+  memory.finish();
+  const ComplexSignal sums =
+      real ? expected_spectra(reals, shape, true) : expected_spectra(samples, shape, false);
+  std::vector<Value> result(sums.size());
+  const auto results = memory.results();
+  const std::vector<const void*> parts(results.begin(), results.end());
+  detail::copy_from_slabs(result.data(), detail::spectrum_shape(shape, real), sizeof(Value),
+                          slabs.spectrum_slabs(), parts);
+  const double bound = 4 * fft_bound<Real>(static_cast<double>(points));
+  EXPECT_LE(relative_l2(result, sums), bound);
+  for (int i = 0; i < 3; ++i) slabs.enqueue_inverse(results, memory.places(), call);
+  memory.finish();
+  std::vector<Value> again(points);
+  std::vector<Real> again_real(points);
+  void* back = real ? static_cast<void*>(again_real.data()) : again.data();
+  detail::copy_from_slabs(back, shape, element_bytes(own), slabs.signal_slabs(), memory.inputs());
+  EXPECT_LE(real ? relative_l2(again_real, reals) : relative_l2(again, samples), bound);
+}
+
+TEST_F(SlabCuda, StagedThroughTheHost) {
+  for (const Shape& shape : {Shape{48, 40}, Shape{16, 12, 14}}) {
+    for (const auto& devices : device_lists()) {
+      check_staged<float>(shape, false, devices);
+      check_staged<float>(shape, true, devices);
+      check_staged<double>(shape, true, devices);
+    }
+  }
+}
+
+/// A transform whose streams all take part in a capture.
+void check_captured(const Shape& shape, const std::vector<int>& devices) {
+  const auto points = static_cast<std::size_t>(shape.points());
+  const SlabPlan<float> plan(shape, false, {.devices = devices});
+  SlabMemory<float, std::complex<float>> memory(plan.signal_slabs(), plan.spectrum_slabs(),
+                                                [&](std::size_t s) { return plan.workspace_bytes(s); });
+  const auto inputs = memory.inputs();
+  const auto forward = [&] {
+    plan.enqueue_forward(inputs, ElementType::c64, memory.spectra(), memory.workspaces(), memory.streams());
+  };
+  forward();  // outside of a graph, too, before and after
+  memory.finish();
+  const auto first = memory.streams()[0];
+  detail::cuda::Event fork;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  fork.record(first);
+  for (CUstream_st* stream : memory.streams().subspan(1)) fork.hold(stream);
+  forward();
+  std::vector<detail::cuda::Event> joins;
+  for (std::size_t s = 1; s < memory.streams().size(); ++s) {
+    const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+    joins.emplace_back();
+    joins.back().record(memory.streams()[s]);
+    joins.back().hold(first);
+  }
+  ASSERT_EQ(cudaStreamEndCapture(first, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  std::vector<std::complex<float>> result(points);
+  for (unsigned seed = 88; seed < 90; ++seed) {
+    const auto signal = as_samples<std::complex<float>>(random_signal(points, seed));
+    plan.scatter_signal(signal.data(), ElementType::c64, memory.places());
+    EXPECT_EQ(cudaGraphLaunch(executable, first), cudaSuccess);
+    memory.finish();
+    plan.gather_spectrum(memory.results(), result.data());
+    EXPECT_LE(relative_l2(result, expected_spectra(signal, shape, false)),
+              4 * fft_bound<float>(static_cast<double>(points)));
+  }
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  forward();
+  memory.finish();
+}
+
+TEST_F(SlabCuda, CanBeCapturedIntoAGraph) {
+  for (const auto& devices : device_lists()) check_captured(Shape{24, 18, 20}, devices);
+}
+
+/// More than one chunk: several megabytes a place, sums at a few outputs.
+TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
+  const Shape shape{256, 192, 320};
+  const auto points = static_cast<std::size_t>(shape.points());
+  const auto signal = as_samples<std::complex<float>>(random_signal(points, 86));
+  const Plan<float> plan(shape, false, {.devices = kTwo});
+  EXPECT_EQ(plan.explain().find("in 1 chunks"), std::string::npos) << plan.explain();
+  std::vector<std::complex<float>> result(points), again(points);
+  plan.forward(signal.data(), ElementType::c64, result);
+  for (const auto& f : {std::array{0, 0, 0}, std::array{255, 191, 319}, std::array{128, 96, 7},
+                        std::array{3, 97, 160}, std::array{200, 95, 1}}) {
+    std::complex<double> sum = 0;
+    for (std::int64_t i = 0; i < shape[0]; ++i) {
+      for (std::int64_t j = 0; j < shape[1]; ++j) {
+        std::complex<double> row = 0;
+        for (std::int64_t k = 0; k < shape[2]; ++k) {
+          const auto at = static_cast<std::size_t>((i * shape[1] + j) * shape[2] + k);
+          row += std::complex<double>(signal[at]) *
+                 std::polar(1.0, -2 * M_PI * static_cast<double>(k * f[2] % shape[2]) /
+                                     static_cast<double>(shape[2]));
+        }
+        const double turn = static_cast<double>(i * f[0] % shape[0]) / static_cast<double>(shape[0]) +
+                            static_cast<double>(j * f[1] % shape[1]) / static_cast<double>(shape[1]);
+        sum += row * std::polar(1.0, -2 * M_PI * turn);
+      }
+    }
+    const auto at = static_cast<std::size_t>((f[0] * shape[1] + f[1]) * shape[2] + f[2]);
+    const double typical = std::sqrt(2 * static_cast<double>(points));
+    EXPECT_LE(std::abs(std::complex<double>(result[at]) - sum),
+              8 * fft_bound<float>(static_cast<double>(points)) * typical);
+  }
+  plan.inverse(result, std::span<std::complex<float>>(again));
+  EXPECT_LE(relative_l2(again, signal), 2 * fft_bound<float>(static_cast<double>(points)));
+}
+
+}  // namespace
+}  // namespace sfft::test

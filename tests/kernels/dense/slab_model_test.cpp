@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests what the planner predicts of transforms in slabs, against times by hand from bytes, and which lists
+// of devices requests accept.
+#include "kernels/dense/slabs/slab_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/dense/request/runner.hpp"
+#include "sfft/dense_compact.hpp"
+#include "sfft/dense_selective.hpp"
+#include "sfft/dense_slabs.hpp"
+#include "tests/support/throws.hpp"
+
+namespace sfft::test {
+namespace {
+
+using detail::SlabChoice;
+using detail::SlabLink;
+using detail::SlabRates;
+using detail::SlabTimes;
+
+constexpr std::size_t kFloat = 8, kDouble = 16;
+const Shape kCube{512, 512, 512};
+
+SlabTimes predict(const Shape& shape, int devices, SlabLink link) {
+  return detail::predict_slabs(shape, false, kFloat, devices,
+                               detail::slab_chunks(shape, false, kFloat, devices), {4e12, link});
+}
+
+TEST(SlabModel, FollowsFromBytes) {
+  // 1.07 GB: a quarter is read and written in 134 us, and three quarters of it are sent at 350 GB/s.
+  const SlabTimes times = predict(kCube, 4, SlabLink::nvlink);
+  EXPECT_NEAR(times.planes_us, 2 * 134.2, 1);
+  EXPECT_NEAR(times.columns_us, 134.2, 1);
+  EXPECT_NEAR(times.exchange_us, 575.2, 1);
+  EXPECT_NEAR(times.total_us, 10 + 268.4 / 8 + 575.2 + 134.2, 2);
+  EXPECT_NEAR(predict(kCube, 1, SlabLink::nvlink).total_us, 10 + 3 * 536.9, 1);
+}
+
+TEST(SlabModel, SlowerLinksTakeLonger) {
+  const double nvlink = predict(kCube, 4, SlabLink::nvlink).total_us;
+  const double bus = predict(kCube, 4, SlabLink::bus).total_us;
+  const double staged = predict(kCube, 4, SlabLink::staged).total_us;
+  EXPECT_LT(predict(kCube, 4, SlabLink::memory).total_us, nvlink);
+  EXPECT_LT(nvlink, bus);
+  EXPECT_LT(bus, staged);
+}
+
+TEST(SlabModel, RealAndDoubleCountTheirBytes) {
+  const SlabRates rates;
+  const double complex = detail::predict_slabs(kCube, false, kFloat, 2, 8, rates).exchange_us;
+  EXPECT_NEAR(detail::predict_slabs(kCube, true, kFloat, 2, 8, rates).exchange_us, complex * 257 / 512, 1);
+  EXPECT_NEAR(detail::predict_slabs(kCube, false, kDouble, 2, 8, rates).exchange_us, 2 * complex, 1);
+}
+
+/// Choices for one to four devices.
+std::vector<SlabChoice> choices(const Shape& shape, SlabLink link) {
+  std::vector<SlabChoice> all;
+  for (int devices = 1; devices <= 4; ++devices)
+    all.push_back({devices, true, predict(shape, devices, link)});
+  return all;
+}
+
+TEST(SlabModel, SmallTransformsStayOnOneDevice) {
+  EXPECT_EQ(detail::fastest_choice(choices({64, 64, 64}, SlabLink::nvlink))->devices, 1);
+  EXPECT_EQ(detail::fastest_choice(choices({1024, 1024, 1024}, SlabLink::nvlink))->devices, 4);
+  EXPECT_EQ(detail::fastest_choice(choices({1024, 1024, 1024}, SlabLink::staged))->devices, 1);
+}
+
+TEST(SlabModel, MemoryMayAskForMore) {
+  std::vector<SlabChoice> all = choices({1024, 1024, 1024}, SlabLink::staged);
+  all[0].fits = all[1].fits = false;
+  EXPECT_GE(detail::fastest_choice(all)->devices, 3);
+  for (SlabChoice& choice : all) choice.fits = false;
+  EXPECT_EQ(detail::fastest_choice(all), nullptr);
+}
+
+TEST(SlabModel, ChunksAreWorthALaunch) {
+  EXPECT_EQ(detail::slab_chunks({64, 64, 64}, false, kFloat, 4), 1);
+  EXPECT_EQ(detail::slab_chunks(kCube, false, kFloat, 4), 8);
+  EXPECT_EQ(detail::slab_chunks({4, 1 << 14, 1 << 14}, false, kFloat, 4), 1);  // one plane for each device
+}
+
+TEST(DeviceLists, OneDeviceIsThatDevice) {
+  const detail::DenseRequest request = detail::make_request({8, 8}, false, {.devices = {3}});
+  EXPECT_TRUE(request.options.devices.empty());
+  EXPECT_EQ(request.problem.device, 3);
+  EXPECT_TRUE(detail::for_gpu(request.options));
+}
+
+TEST(DeviceLists, AreOfGpus) {
+  const auto code = [](const dense::Options& options) {
+    return code_of([&] { static_cast<void>(detail::make_request({8, 8}, false, options)); });
+  };
+  EXPECT_EQ(code({.devices = {0, 1}}), std::nullopt);
+  EXPECT_EQ(code({.devices = {0, -1}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.engine = dense::Engine::built_in, .devices = {0, 1}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.devices = {0, 1}, .device_memory = 1000}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.devices = {0, 1}, .host_share = 0.5}), ErrorCode::invalid_argument);
+}
+
+TEST(DeviceLists, AreRefusedWherePlansRunOnOne) {
+  const dense::Options options{.devices = {0, 1}};
+  EXPECT_EQ(code_of([&] { dense::CompactPlan(Shape{64}, false, {.dense = options}); }),
+            ErrorCode::backend_unavailable);
+  EXPECT_EQ(code_of([&] { dense::SelectivePlan<float>::above(Shape{64}, false, options); }),
+            ErrorCode::backend_unavailable);
+  EXPECT_EQ(code_of([&] { dense::SlabPlan<float>(Shape{8, 8}, false, {}); }), ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sfft::test

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emulated devices for transforms in slabs: what is queued happens in a random order that only events
+// restrain, every access must lie in memory that the device may touch, and FFTs are direct sums.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/dense/slabs/slab_fft.hpp"
+#include "tests/support/direct_dft.hpp"
+
+namespace sfft::test {
+
+/// Memory of devices, and of the host for staging (device −1).
+template <class Real>
+class EmulatedMemory {
+ public:
+  using Value = std::complex<Real>;
+
+  Value* allocate(int device, std::int64_t values) {
+    blocks_.push_back({device, std::vector<Value>(static_cast<std::size_t>(values), Value(NAN, NAN))});
+    return blocks_.back().values.data();
+  }
+  /// Whose memory holds all of these rows; −2: nobody's.
+  int owner(const Value* first, std::int64_t pitch, std::int64_t width, std::int64_t rows) const {
+    const Value* const end = first + (rows - 1) * pitch + width;
+    for (const Block& block : blocks_) {
+      if (first >= block.values.data() && end <= block.values.data() + block.values.size())
+        return block.device;
+    }
+    return -2;
+  }
+
+ private:
+  struct Block {
+    int device;
+    std::vector<Value> values;
+  };
+  std::deque<Block> blocks_;
+};
+
+/// Queues of `devices`; several calls may be queued before run().
+template <class Real>
+class EmulatedQueues final : public detail::DeviceQueues<Real> {
+ public:
+  using Value = std::complex<Real>;
+  using Lane = detail::Lane;
+
+  EmulatedQueues(const Shape& shape, bool real, const detail::SlabFft<Real>& fft,
+                 const EmulatedMemory<Real>& memory)
+      : shape_(shape),
+        real_(real),
+        fft_(fft),
+        memory_(memory),
+        lanes_(static_cast<std::size_t>(fft.grid().devices * detail::kLanes)) {}
+
+  /// Of the call that is queued next: complex values, or Reals of a real transform.
+  std::vector<void*> signals;
+
+  void record(int device, Lane lane, int event) override {
+    EXPECT_LT(event, fft_.events());
+    const auto key = std::make_pair(device, event);
+    const int number = ++recorded_[key];
+    push(device, lane, {nullptr, [=, this] { reached_[key] = number; }});
+  }
+  void wait(int device, Lane lane, int of, int event) override {
+    EXPECT_LT(event, fft_.events());
+    const auto key = std::make_pair(of, event);
+    const int number = recorded_[key];
+    push(device, lane, {[=, this] { return reached_[key] >= number; }, nullptr});
+  }
+  void planes_forward(int device, std::int64_t first, std::int64_t count, Value* spectra) override {
+    const std::int64_t values = grid().plane_values();
+    own(device, spectra, values * count);
+    push(device, Lane::work, {nullptr, [=, this, from = signals[static_cast<std::size_t>(device)]] {
+                                const std::int64_t points = plane().points();
+                                for (std::int64_t p = 0; p < count; ++p) {
+                                  std::vector<std::complex<double>> x;
+                                  for (std::int64_t i = 0; i < points; ++i) {
+                                    const std::int64_t at = (first + p) * points + i;
+                                    x.emplace_back(real_ ? Value(static_cast<const Real*>(from)[at])
+                                                         : static_cast<const Value*>(from)[at]);
+                                  }
+                                  x = direct_dft(std::move(x), plane().extents());
+                                  for (std::int64_t i = 0, j = 0; i < points; ++i)
+                                    if (!real_ || i % row() <= row() / 2)
+                                      spectra[p * values + j++] = Value(x[static_cast<std::size_t>(i)]);
+                                }
+                              }});
+  }
+  void planes_inverse(int device, std::int64_t first, std::int64_t count, const Value* spectra) override {
+    const std::int64_t values = grid().plane_values();
+    own(device, spectra, values * count);
+    push(device, Lane::work, {nullptr, [=, this, to = signals[static_cast<std::size_t>(device)]] {
+                                const std::int64_t points = plane().points();
+                                for (std::int64_t p = 0; p < count; ++p) {
+                                  std::vector<std::complex<double>> x;  // conjugates throughout
+                                  for (std::int64_t i = 0; i < points; ++i)
+                                    x.push_back(std::conj(whole(spectra + p * values, i)));
+                                  x = direct_dft(std::move(x), plane().extents());
+                                  for (std::int64_t i = 0; i < points; ++i) {
+                                    const std::complex<double> value =
+                                        std::conj(x[static_cast<std::size_t>(i)]);
+                                    const std::int64_t at = (first + p) * points + i;
+                                    if (real_)
+                                      static_cast<Real*>(to)[at] = static_cast<Real>(value.real());
+                                    else
+                                      static_cast<Value*>(to)[at] = Value(value);
+                                  }
+                                }
+                              }});
+  }
+  void columns(int device, const Value* from, Value* to, bool inverse) override {
+    const std::int64_t width = grid().row_values(device), planes = grid().planes;
+    own(device, from, planes * width);
+    own(device, to, planes * width);
+    push(device, Lane::work, {nullptr, [=] {
+                                std::vector<std::complex<double>> x(from, from + planes * width);
+                                if (inverse)
+                                  for (auto& value : x) value = std::conj(value);
+                                x = direct_dft_axis(x, 1, planes, width);
+                                for (std::int64_t i = 0; i < planes * width; ++i) {
+                                  const std::complex<double> value = x[static_cast<std::size_t>(i)];
+                                  to[i] = Value(inverse ? std::conj(value) : value);
+                                }
+                              }});
+  }
+  void send(int device, std::span<const detail::SlabPiece<Real>> pieces, double scale) override {
+    for (const auto& piece : pieces) {
+      EXPECT_EQ(memory_.owner(piece.from, piece.from_pitch, piece.width, piece.rows), device);
+      const int to = memory_.owner(piece.to, piece.to_pitch, piece.width, piece.rows);
+      EXPECT_TRUE(to == -1 || (to >= 0 && fft_.reaches(device, to))) << device << " stores into " << to;
+    }
+    push(device, Lane::send, {nullptr, [=, all = std::vector(pieces.begin(), pieces.end())] {
+                                for (const auto& piece : all) copy(piece, scale);
+                              }});
+  }
+  void receive(int device, const detail::SlabPiece<Real>& piece) override {
+    EXPECT_EQ(memory_.owner(piece.from, piece.from_pitch, piece.width, piece.rows), -1);
+    EXPECT_EQ(memory_.owner(piece.to, piece.to_pitch, piece.width, piece.rows), device);
+    push(device, Lane::receive, {nullptr, [=] { copy(piece, 1); }});
+  }
+
+  /// Runs what is queued, lanes in a random order. Throws if nothing can run any more.
+  void run(unsigned seed) {
+    std::mt19937 generator(seed);
+    for (;;) {
+      std::vector<std::deque<Step>*> able;
+      bool left = false;
+      for (auto& lane : lanes_) {
+        while (!lane.empty() && lane.front().when && lane.front().when()) lane.pop_front();
+        left = left || !lane.empty();
+        if (!lane.empty() && !lane.front().when) able.push_back(&lane);
+      }
+      if (able.empty()) {
+        if (left) throw std::logic_error("the queues wait for each other");
+        return;
+      }
+      auto& lane = *able[std::uniform_int_distribution<std::size_t>(0, able.size() - 1)(generator)];
+      const Step step = std::move(lane.front());
+      lane.pop_front();
+      step.work();
+    }
+  }
+
+ private:
+  /// A wait, or work.
+  struct Step {
+    std::function<bool()> when;
+    std::function<void()> work;
+  };
+
+  const detail::SlabGrid& grid() const { return fft_.grid(); }
+  Shape plane() const { return detail::plane_shape(shape_); }
+  std::int64_t row() const { return shape_[shape_.rank() - 1]; }
+  void own(int device, const Value* first, std::int64_t values) const {
+    EXPECT_EQ(memory_.owner(first, values, values, 1), device);
+  }
+  /// Value i of a plane's whole spectrum.
+  std::complex<double> whole(const Value* plane_spectrum, std::int64_t i) const {
+    if (!real_) return std::complex<double>(plane_spectrum[i]);
+    const std::int64_t kept = row() / 2 + 1, rows = plane().points() / row();
+    const std::int64_t r = i / row(), k = i % row();
+    if (k < kept) return std::complex<double>(plane_spectrum[r * kept + k]);
+    return std::conj(std::complex<double>(plane_spectrum[(rows - r) % rows * kept + row() - k]));
+  }
+  static void copy(const detail::SlabPiece<Real>& piece, double scale) {
+    for (std::int64_t r = 0; r < piece.rows; ++r)
+      for (std::int64_t i = 0; i < piece.width; ++i)
+        piece.to[r * piece.to_pitch + i] = piece.from[r * piece.from_pitch + i] * static_cast<Real>(scale);
+  }
+  void push(int device, Lane lane, Step step) {
+    lanes_[static_cast<std::size_t>(device * detail::kLanes + static_cast<int>(lane))].push_back(
+        std::move(step));
+  }
+
+  Shape shape_;
+  bool real_;
+  const detail::SlabFft<Real>& fft_;
+  const EmulatedMemory<Real>& memory_;
+  std::vector<std::deque<Step>> lanes_;
+  std::map<std::pair<int, int>, int> recorded_, reached_;
+};
+
+}  // namespace sfft::test
