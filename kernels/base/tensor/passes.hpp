@@ -22,21 +22,23 @@ constexpr int kLeastRowsLog = 7;
 /// line or eight lines side by side have more; small ones what the columns of a warp need, and lines side by
 /// side in whole sectors of 32 bytes.
 SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
-  if (!small) return kind == TileKind::batch ? (log < 12 ? 12 - log : 0) : log < 10 ? 12 - log : 3;
+  if (!small) return kind == TileKind::batch ? (log <= kMostWarpLog ? 12 - log : 0) : log < 10 ? 12 - log : 3;
   const int least = kColumnBits + radix_bits_of(log, 0) - log;
   const int side = kind == TileKind::batch ? 0 : 2;
   return least > side ? least : side;
 }
 
-/// Whether a warp transforms a line: of tiles that are not small.
+/// Whether warps transform lines: of tiles that are not small.
 SFFT_HOST_DEVICE constexpr bool by_warps(int log) {
-  return log >= kLeastWarpLog && log <= kMostWarpLog;
+  return log >= kLeastWarpLog;
 }
 
 template <TileKind kKind, bool kSmall, int kLog, class Use>
 void with_tile_of(const Use& use) {
   constexpr int kLines = lines_log_of(kKind, kLog, kSmall);
-  if constexpr (!kSmall && by_warps(kLog)) {
+  if constexpr (!kSmall && kLog > kMostWarpLog) {
+    use(WarpTile<kJoinedLog, kLog - kJoinedLog, TileKind::joined>{});
+  } else if constexpr (!kSmall && by_warps(kLog)) {
     use(WarpTile<kLog, kLines, kKind>{});
   } else {
     use(Tile<kLog, kLines, kKind, kSmall>{});

@@ -10,6 +10,13 @@ namespace sfft::detail::cuda {
 
 namespace {
 
+/// Whether there are kernels without the split.
+#ifdef SFFT_TENSOR_UNSPLIT
+constexpr bool kUnsplit = true;
+#else
+constexpr bool kUnsplit = false;
+#endif
+
 using tensor::Pass;
 using tensor::Point;
 using tensor::Tile;
@@ -92,6 +99,13 @@ unsigned blocks_for(std::int64_t count) {
 
 }  // namespace
 
+bool have_tensor_kernels() {
+  cudaFuncAttributes found{};
+  check(cudaFuncGetAttributes(&found, kernel_of<true>(Tile<4, 4, TileKind::batch, true>{})),
+        "a tensor kernel");
+  return found.ptxVersion >= 80;
+}
+
 void prepare_tensor_pass(const tensor::TileChoice& choice) {
   tensor::with_tile(choice, [](auto tile) {
     // The rest is cache, for twiddle factors.
@@ -99,7 +113,7 @@ void prepare_tensor_pass(const tensor::TileChoice& choice) {
     const int bytes = shared_bytes(tile),
               percent =
                   (resident(tile) * (bytes + kReserved) * 100 + kPerMultiprocessor - 1) / kPerMultiprocessor;
-    for (const auto kernel : {kernel_of<true>(tile), kernel_of<false>(tile)}) {
+    for (const auto kernel : {kernel_of<true>(tile), kernel_of<!kUnsplit>(tile)}) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
             "shared memory of a tensor kernel");
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
@@ -113,7 +127,8 @@ void launch_tensor_pass(const tensor::TileChoice& choice, const Pass& pass, bool
   tensor::with_tile(choice, [&](auto tile) {
     const LaunchShape shape{pass.tiles, decltype(tile)::kThreads, 1,
                             static_cast<std::size_t>(shared_bytes(tile)), overlap};
-    launch(pass.split ? kernel_of<true>(tile) : kernel_of<false>(tile), shape, pass, stream, "tensor FFT");
+    launch(pass.split ? kernel_of<true>(tile) : kernel_of<!kUnsplit>(tile), shape, pass, stream,
+           "tensor FFT");
   });
 }
 

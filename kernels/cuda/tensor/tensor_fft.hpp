@@ -8,6 +8,9 @@
 
 namespace sfft::detail::cuda {
 
+/// Whether the kernels were compiled for a GPU with the instructions, or for an older one, whose code others
+/// run too.
+bool have_tensor_kernels();
 /// Lets kernels use the shared memory that their tiles need, on the current device.
 void prepare_tensor_pass(const tensor::TileChoice& choice);
 /// All arrays are in device memory. `overlap`: the device can set up a kernel beside the stream's previous

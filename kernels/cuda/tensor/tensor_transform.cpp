@@ -22,6 +22,12 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
                     "compute capability 8.0 on, and {} has {}.{}: use another engine",
                     info.name, info.major, info.minor));
   }
+  if (!have_tensor_kernels()) {
+    throw Error(
+        ErrorCode::backend_unavailable,
+        "this build has the engine tensor for GPUs before compute capability 8.0 alone: add 80 or later to "
+        "CMAKE_CUDA_ARCHITECTURES, or use another engine");
+  }
   overlap_ = info.overlap && (getenv("TENSOR_OVERLAP") == nullptr || atoi(getenv("TENSOR_OVERLAP")) != 0);
   constexpr std::int64_t kMostBlocks = 0x7fffffff;
   for (const tensor::PlannedPass& pass : passes_) {
@@ -39,6 +45,8 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
 void TensorTransform::add_tables(const tensor::TileChoice& tile, int sign) {
   DeviceBuffer& matrices = matrices_[{tensor::matrix_kind(tile), sign}];
   if (matrices.bytes() == 0) matrices = upload(tensor::matrix_table(tensor::matrix_kind(tile), sign));
+  DeviceBuffer& line_matrices = line_matrices_[sign];
+  if (line_matrices.bytes() == 0) line_matrices = upload(tensor::line_matrix_table(sign));
   DeviceBuffer& twiddles = twiddles_[{tile, sign}];
   if (twiddles.bytes() > 0) return;
   tensor::with_tile(tile, [&](auto type) { twiddles = upload(tensor::twiddle_table(type, sign)); });
@@ -65,7 +73,7 @@ void TensorTransform::run(const Call& call, Stream stream) const {
     pass.factor = last ? call.scale : 1.0f;
     pass.split = call.split;
     pass.tables = {matrices_.at({tensor::matrix_kind(tile), sign}).as<unsigned>(),
-                   twiddles_.at({tile, sign}).as<tensor::Point>()};
+                   line_matrices_.at(sign).as<unsigned>(), twiddles_.at({tile, sign}).as<tensor::Point>()};
     launch_tensor_pass(tile, pass, overlap_, stream);
   }
 }

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "kernels/base/tensor/warp_tile.hpp"
+#include "kernels/cuda/runtime/copy_async.cuh"
 #include "kernels/cuda/tensor/tensor_fft.cuh"
 
 namespace sfft::detail::tensor {
 
 /// Zeros if there is nothing to copy.
 template <int kBytes>
-__device__ __forceinline__ void copy_async(Point* shared, const Point* from, bool some) {
+__device__ __forceinline__ void copy_some_async(Point* shared, const Point* from, bool some) {
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const int bytes = some ? kBytes : 0;
   if constexpr (kBytes == 16) {
@@ -18,10 +19,6 @@ __device__ __forceinline__ void copy_async(Point* shared, const Point* from, boo
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
   }
 }
-__device__ __forceinline__ void await_copies() {
-  asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
 /// The product of constant matrix `a` with 8 columns: parts of outputs g and g + 8, columns 2t and 2t + 1.
 template <bool kSplit>
 __device__ __forceinline__ void line_product(const LineMatrices& matrices, int a, const LineOperand& operand,
@@ -50,22 +47,25 @@ class WarpKernel {
         shared_(shared),
         lane_(static_cast<int>(threadIdx.x) & 31),
         warp_(static_cast<int>(threadIdx.x >> 5)),
-        matrices_(line_matrices_of(pass.tables.matrices, lane_)),
-        inner_(inner_twiddles_of<Tile>(pass.tables.twiddles, lane_)) {}
+        matrices_(line_matrices_of(pass.tables.line_matrices, lane_)),
+        twiddles_(pass.tables.twiddles + (Tile::kJoined ? JoinStage<Tile>::kTwiddles : 0)),
+        inner_(inner_twiddles_of<Tile>(twiddles_, lane_)) {}
 
   __device__ __forceinline__ void run(std::int64_t tile) {
-    const TileBase base = base_of(pass_, tile, Tile::kLogLines);
+    const TileBase base = base_of<Tile>(pass_, tile);
     cuda::await_previous_kernel();
     pass_.wide ? bring_in<true>(base) : bring_in<false>(base);
-    await_copies();
+    cuda::await_copies();
     __syncthreads();
+    int exponent = 0;
+    if constexpr (Tile::kJoined) exponent = across_rows();
 #pragma unroll 1
     for (int turn = 0; turn < Tile::kTurns; ++turn) {
       const auto line = static_cast<unsigned>(turn * Tile::kWarps + warp_) << Tile::kLogTogether;
       Line lines[Tile::kTogether];
       load_lines<Tile>(shared_, line, lane_, lines);
 #pragma unroll
-      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base.first_line + line + i);
+      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base.first_line + line + i, exponent);
       if constexpr (!Tile::kColumns) __syncwarp();
       store_lines<Tile>(lines, line, lane_, shared_);
     }
@@ -88,15 +88,48 @@ class WarpKernel {
       const bool some = has_line<Tile>(base, own | other);
       const Point* const from = some ? first + place_of<Tile>(pass_, other) : pass_.from;
       if constexpr (kWide) {
-        copy_async<16>(to, from, some);
+        copy_some_async<16>(to, from, some);
       } else {
-        copy_async<8>(to, from, some);
-        copy_async<8>(to + 1, from + 1, some);
+        copy_some_async<8>(to, from, some);
+        copy_some_async<8>(to + 1, from + 1, some);
       }
     }
   }
-  /// A line of the warp, `number` of its group.
-  __device__ __forceinline__ void transform(Line& line, unsigned number) const {
+  /// Returns the exponent by which the line has been scaled.
+  __device__ __forceinline__ int across_rows() const {
+    using Stage = JoinStage<Tile>;
+    constexpr int kTurns = Stage::kTurns, kStageSlots = Stage::slots(0);
+    __shared__ unsigned parts[Tile::kWarps];
+    const Matrices<kStageSlots / 2> matrices{matrix_of<kStageSlots / 2>(pass_.tables.matrices, lane_, false),
+                                             matrix_of<kStageSlots / 2>(pass_.tables.matrices, lane_, true)};
+    LanePoints<kStageSlots> points[kTurns];
+    unsigned largest = 0;
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      load_shared<Stage, 0>(Seat<Stage, 0>(lane_, warp_ * kTurns, turn), shared_, points[turn]);
+      largest = max(largest, own_largest<Stage>(points[turn]).at[0]);
+    }
+    largest = __reduce_max_sync(~0u, largest);
+    if (lane_ == 0) parts[warp_] = largest;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < Tile::kWarps; ++i) largest = max(largest, parts[i]);
+    const Scale scale = entry_scale(largest);
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Seat<Stage, 0> seat(lane_, warp_ * kTurns, turn);
+      scale_columns<false>(scale, scale, points[turn]);
+      tensor::transform<kSplit, false>(matrices, pass_.sign, points[turn]);
+      tensor::twiddle<Stage, 0>(load_twiddles<Stage, 0>(pass_.tables.twiddles, lane_, seat.warp_tile),
+                                points[turn]);
+      store_shared<Stage, 0>(seat, points[turn], shared_);
+    }
+    __syncthreads();
+    return scale_exponent(largest) - Tile::kLogLines;
+  }
+
+  /// A line of the warp, `number` of its group, that has been multiplied by 2^exponent.
+  __device__ __forceinline__ void transform(Line& line, unsigned number, int exponent) const {
     const unsigned largest = __reduce_max_sync(~0u, largest_bits<Tile>(line.at));
     scale_all(line.at, entry_scale(largest));
     Line results;
@@ -137,8 +170,8 @@ class WarpKernel {
       }
     }
     line = results;
-    join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane_, pass_.sign, line);
-    scale_all(line.at, scale_of(Tile::kFirst - scale_exponent(largest), pass_.factor));
+    join_lines<Tile>(twiddles_ + 32 * kInner, lane_, pass_.sign, line);
+    scale_all(line.at, scale_of(Tile::kFirst - scale_exponent(largest) - exponent, pass_.factor));
     if constexpr (Tile::kColumns) {
       if (pass_.log_order > 0) twiddle(line, number);
     }
@@ -163,6 +196,7 @@ class WarpKernel {
   Point* shared_;
   int lane_, warp_;
   LineMatrices matrices_;
+  const Point* twiddles_;
   InnerTwiddles<Tile> inner_;
 };
 

@@ -66,10 +66,6 @@ class TensorEngine final : public GpuDenseEngine<float> {
 
 }  // namespace
 
-bool have_tensor() noexcept {
-  return true;
-}
-
 template <>
 std::unique_ptr<const GpuDenseEngine<float>> make_tensor_engine(const DenseProblem& problem) {
   return std::make_unique<const TensorEngine>(problem);

@@ -133,7 +133,6 @@ bool have_vkfft() noexcept;
 /// Complex floats, contiguous, powers of two.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tensor_engine(const DenseProblem& problem);
-bool have_tensor() noexcept;
 /// For `frames` single forward transforms that are done soon after: made in microseconds, but not the fastest
 /// where there are many or large ones. Null for those, and for lengths that it does not take. It reads every
 /// element type of the problem's kind.

@@ -127,8 +127,8 @@ DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& kno
 }  // namespace
 
 bool gpu_engine_in_build(dense::Engine engine) noexcept {
-  return engine == Engine::cufft || engine == Engine::tuned || (engine == Engine::vkfft && have_vkfft()) ||
-         (engine == Engine::tensor && have_tensor());
+  return engine == Engine::cufft || engine == Engine::tuned || engine == Engine::tensor ||
+         (engine == Engine::vkfft && have_vkfft());
 }
 
 template <class Real>

@@ -98,6 +98,17 @@ TEST_F(TensorCuda, EveryPowerOfTwoAgainstDoubleAndEmulation) {
   }
 }
 
+/// Enough lines for large tiles, and the last one not full.
+TEST_F(TensorCuda, ManyLines) {
+  for (int log = tensor::kLeastLog; log <= tensor::kMostBatchLog; ++log) {
+    const std::size_t n = std::size_t{1} << log,
+                      batch = 1 + (static_cast<std::size_t>(tensor::kFewTiles) << (log <= 12 ? 12 - log : 0));
+    const Values x = uniform_noise(n * batch, static_cast<unsigned>(log));
+    EXPECT_LE(relative_l2(forward_on_device(tensor_plan(n, batch), x), exact_spectra(x, n)), kTensorBound)
+        << "2^" << log;
+  }
+}
+
 TEST_F(TensorCuda, LongTransforms) {
   for (const int log : {19, 20, 21, 22, 23, 24}) {
     const std::size_t n = std::size_t{1} << log;
@@ -133,8 +144,10 @@ TEST_F(TensorCuda, InversesAndNormalization) {
 }
 
 TEST_F(TensorCuda, InPlaceAndUnaligned) {
-  for (const int log : {1, 3, 4, 6, 12, 13, 16, 21}) {
-    const std::size_t n = std::size_t{1} << log, batch = log < 16 ? 5 : 1;
+  for (const int log : {1, 3, 4, 6, 8, 10, 12, 13, 16, 21}) {
+    const std::size_t n = std::size_t{1} << log, batch = log < 4    ? 5
+                                                         : log < 16 ? (std::size_t{1} << 20 >> log) + 1
+                                                                    : 1;
     const Values x = uniform_noise(n * batch, 8);
     const dense::Plan<float> plan = tensor_plan(n, batch);
     const Values expected = forward_on_device(plan, x);
@@ -195,7 +208,7 @@ TEST_F(TensorCuda, WhatItDoesNotDoIsRefused) {
   };
   refused(Shape{1000}, false);
   refused(Shape{1}, false);
-  refused(Shape({8, 1024}), false);
+  refused(Shape({4, 1024}), false);
   refused(Shape{1024}, true);
   refused(Shape({64, 60}), false);
   refused(Shape({2048, 64}), false);
