@@ -321,6 +321,10 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
         shared_(std::size_t{1} << Tile::kBits) {}
 
   void run() {
+    if constexpr (Tile::kDirect) {
+      for (int i = 0; i < std::min(base_.lines, 1 << kLogLines); ++i) direct(i);
+      return;
+    }
     for (unsigned position = 0; position < 1u << Tile::kBits; ++position) {
       shared_[tensor::swizzled<Tile>(position)] =
           tensor::has_line<Tile>(base_, position)
@@ -350,6 +354,21 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
   }
 
  private:
+  void direct(int number) const {
+    const std::int64_t place = std::int64_t{number} << kLog;
+    const tensor::Point* const from = pass_.from + base_.from + place;
+    tensor::Point* const to = pass_.to + base_.to + place;
+    std::array<Line, 32> line;
+    for (int lane = 0; lane < 32; ++lane) {
+      pass_.wide ? tensor::load_line<Tile, true>(from, lane, line[lane])
+                 : tensor::load_line<Tile, false>(from, lane, line[lane]);
+    }
+    transform(line, 0, 0);
+    for (int lane = 0; lane < 32; ++lane) {
+      pass_.wide ? tensor::store_line<Tile, true>(line[lane], lane, to)
+                 : tensor::store_line<Tile, false>(line[lane], lane, to);
+    }
+  }
   static void join(tensor::Point& a, tensor::Point& b) {
     const tensor::Point first = a;
     a = tensor::sum(first, b);
@@ -467,7 +486,7 @@ struct EmulatedOptions {
   float factor = 1;
   bool split = true;
   bool wide = true;  ///< pairs at once, where arrays are aligned to them
-  std::int64_t few = tensor::kFewTiles;
+  std::int64_t few = tensor::kFewPoints;
 };
 
 /// A batch of transforms of 2^logs points, slowest dimension first; out of place.
