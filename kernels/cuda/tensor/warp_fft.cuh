@@ -70,7 +70,7 @@ class WarpKernel {
       load_lines<Tile>(shared_, line, lane_, lines);
 #pragma unroll
       for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base.first_line + line + i, exponent);
-      if constexpr (!Tile::kColumns) __syncwarp();
+      __syncwarp();
       store_lines<Tile>(lines, line, lane_, shared_);
     }
     __syncthreads();
