@@ -89,7 +89,8 @@ def table_times():
 def batch_text(row):
     if row["batch"] > 1:
         return f"{row['points']} points, batch {row['batch']}"
-    return f"2^{row['points'].bit_length() - 1} points"
+    shape = row["name"].split()[0]
+    return shape.replace("x", "×") if "x" in shape else f"2^{row['points'].bit_length() - 1} points"
 
 
 def cell(entry, with_error):

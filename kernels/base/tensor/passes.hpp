@@ -18,12 +18,14 @@ constexpr int kMostBatchLog = 13, kMostSideLog = 10;
 constexpr int kLeastSideLog = 3;
 constexpr int kLeastRowsLog = 7;
 
-/// Lines side by side that a tile of kLog bits has, as a logarithm. Tiles have 4096 points, or more where a
-/// line or eight lines side by side have more; small ones what the columns of a warp need, and lines side by
-/// side in whole sectors of 32 bytes.
+/// Lines of a tile, as a logarithm. Tiles have 4096 points, or more where eight lines side by side have more;
+/// those whose lines warps transform without shared memory have four lines. Small tiles have what the columns
+/// of a warp need, and lines side by side in whole sectors of 32 bytes; those of short lines some more, as
+/// blocks cost time.
 SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
-  if (!small) return kind == TileKind::batch ? (log <= kMostWarpLog ? 12 - log : 0) : log < 10 ? 12 - log : 3;
-  const int least = kColumnBits + radix_bits_of(log, 0) - log;
+  if (!small && kind == TileKind::batch) return log < kLeastWarpLog ? 12 - log : log <= kMostWarpLog ? 2 : 0;
+  if (!small) return log < 10 ? 12 - log : 3;
+  const int least = log == 6 ? 4 : kColumnBits + radix_bits_of(log, 0) - log;
   const int side = kind == TileKind::batch ? 0 : 2;
   return least > side ? least : side;
 }
@@ -85,18 +87,18 @@ struct PlannedPass {
   Pass pass;
 };
 
-/// Fewer tiles than this are small ones instead.
-constexpr std::int64_t kFewTiles = 256;
+/// Fewer points than this are done in small tiles (measured on an H200).
+constexpr std::int64_t kFewPoints = std::int64_t{1} << 19;
 /// Transforms of a problem.
 struct Count {
   std::int64_t transforms;
-  std::int64_t few = kFewTiles;
+  std::int64_t few = kFewPoints;
 };
 
 /// The tile of a pass over transforms of 2^log_points points, with `log_across` lines side by side.
 inline TileChoice choice_of(TileKind kind, int log, int log_across, const Count& count, int log_points) {
   TileChoice choice{kind, log, false};
-  choice.small = count.transforms << log_points >> (log + choice.log_lines()) < count.few ||
+  choice.small = count.transforms << log_points < count.few ||
                  (kind != TileKind::batch && choice.log_lines() > log_across);
   return choice;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles whose lines are transformed by a warp each, in its registers: lines of 2^7 to 2^10 points. They come
-// from memory by way of shared memory, in memory's order, and leave the same way.
+// from memory by way of shared memory, in memory's order, and leave the same way; those of a batch come and
+// go without it.
 //
 // A line is 2^kOuter interleaved ones of A·16 points, A = 8 or 16, as n = R·(16·n1 + n2) + j with R =
 // 2^kOuter. The products transform over n1, with matrices of 8 points on the left and 8 columns n2 on the
@@ -26,6 +27,8 @@ struct WarpTile {
   static constexpr TileKind kKind = kKindOfTile;
   static constexpr int kLog = kLogPoints, kLogLines = kLogLinesOfTile, kBits = kLog + kLogLines;
   static constexpr bool kColumns = kKind == TileKind::columns, kJoined = kKind == TileKind::joined;
+  /// Lines that are contiguous in memory come and go without shared memory.
+  static constexpr bool kDirect = kKind == TileKind::batch;
   /// Results leave side by side.
   static constexpr bool kAcross = kKind == TileKind::rows || kJoined;
   /// Bits of a position: of the points, and of the lines.
@@ -233,6 +236,25 @@ SFFT_HOST_DEVICE void store_lines(const LinePoints<Tile::kSlots> (&points)[Tile:
       *reinterpret_cast<PointPair*>(at) = {points[0].at[slot], points[0].at[slot + 1]};
     }
   }
+}
+
+/// The same of a line in memory.
+template <class Tile, bool kWide>
+SFFT_HOST_DEVICE void load_line(const Point* line, int lane, LinePoints<Tile::kSlots>& points) {
+  const Point* const first = line + Tile::point_of_lane(lane);
+  SFFT_UNROLL
+  for (int slot = 0; slot < Tile::kSlots; slot += 2) {
+    const PointPair both = load_pair<kWide>(first + Tile::point_of_slot(slot));
+    points.at[slot] = both.first;
+    points.at[slot + 1] = both.second;
+  }
+}
+template <class Tile, bool kWide>
+SFFT_HOST_DEVICE void store_line(const LinePoints<Tile::kSlots>& points, int lane, Point* line) {
+  Point* const first = line + Tile::frequency_of_lane(lane);
+  SFFT_UNROLL
+  for (int slot = 0; slot < Tile::kSlots; slot += 2)
+    store_pair<kWide>(first + Tile::frequency_of_slot(slot), points.at[slot], points.at[slot + 1], true);
 }
 
 /// Joins the interleaved lines: slots [j][h'][h][v] become [j'][h'][h][v].

@@ -71,7 +71,8 @@ __global__ __launch_bounds__(Lines::kThreads,
 }
 template <int kLog, int kLogLines, TileKind kKind>
 constexpr int shared_bytes(WarpTile<kLog, kLogLines, kKind>) {
-  return static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
+  return WarpTile<kLog, kLogLines, kKind>::kDirect ? 0
+                                                   : static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
 }
 /// As many as fit.
 template <int kLog, int kLogLines, TileKind kKind>

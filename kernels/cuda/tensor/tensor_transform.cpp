@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "kernels/base/error.hpp"
 #include "kernels/base/tensor/tables.hpp"
 
@@ -28,7 +26,7 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
         "this build has the engine tensor for GPUs before compute capability 8.0 alone: add 80 or later to "
         "CMAKE_CUDA_ARCHITECTURES, or use another engine");
   }
-  overlap_ = info.overlap && (getenv("TENSOR_OVERLAP") == nullptr || atoi(getenv("TENSOR_OVERLAP")) != 0);
+  overlap_ = info.overlap;
   constexpr std::int64_t kMostBlocks = 0x7fffffff;
   for (const tensor::PlannedPass& pass : passes_) {
     if (pass.pass.tiles > kMostBlocks) {

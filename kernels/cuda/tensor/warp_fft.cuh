@@ -54,6 +54,10 @@ class WarpKernel {
   __device__ __forceinline__ void run(std::int64_t tile) {
     const TileBase base = base_of<Tile>(pass_, tile);
     cuda::await_previous_kernel();
+    if constexpr (Tile::kDirect) {
+      pass_.wide ? direct<true>(base) : direct<false>(base);
+      return;
+    }
     pass_.wide ? bring_in<true>(base) : bring_in<false>(base);
     cuda::await_copies();
     __syncthreads();
@@ -66,7 +70,7 @@ class WarpKernel {
       load_lines<Tile>(shared_, line, lane_, lines);
 #pragma unroll
       for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base.first_line + line + i, exponent);
-      if constexpr (!Tile::kColumns) __syncwarp();
+      __syncwarp();
       store_lines<Tile>(lines, line, lane_, shared_);
     }
     __syncthreads();
@@ -76,6 +80,16 @@ class WarpKernel {
   }
 
  private:
+  template <bool kWide>
+  __device__ __forceinline__ void direct(const TileBase& base) const {
+    static_assert(!Tile::kDirect || Tile::kTurns == 1);
+    if (warp_ >= base.lines) return;
+    const std::int64_t place = std::int64_t{warp_} << Tile::kLog;
+    Line line;
+    load_line<Tile, kWide>(pass_.from + base.from + place, lane_, line);
+    transform(line, 0, 0);
+    store_line<Tile, kWide>(line, lane_, pass_.to + base.to + place);
+  }
   template <bool kWide>
   __device__ __forceinline__ void bring_in(const TileBase& base) const {
     const int thread = static_cast<int>(threadIdx.x);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstdlib>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/tensor/tensor_transform.hpp"
@@ -33,8 +32,7 @@ std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
         tensor::kLeastLog, tensor::kMostLog, tensor::kMostBatchLog, tensor::kLeastSideLog,
         tensor::kMostSideLog, problem.shape.to_string()));
   }
-  return tensor::planned_passes(
-      logs, {problem.batch, getenv("TENSOR_FEW") ? atoi(getenv("TENSOR_FEW")) : tensor::kFewTiles});
+  return tensor::planned_passes(logs, {problem.batch});
 }
 
 class TensorEngine final : public GpuDenseEngine<float> {

@@ -102,7 +102,7 @@ TEST_F(TensorCuda, EveryPowerOfTwoAgainstDoubleAndEmulation) {
 TEST_F(TensorCuda, ManyLines) {
   for (int log = tensor::kLeastLog; log <= tensor::kMostBatchLog; ++log) {
     const std::size_t n = std::size_t{1} << log,
-                      batch = 1 + (static_cast<std::size_t>(tensor::kFewTiles) << (log <= 12 ? 12 - log : 0));
+                      batch = 1 + (static_cast<std::size_t>(tensor::kFewPoints) >> log);
     const Values x = uniform_noise(n * batch, static_cast<unsigned>(log));
     EXPECT_LE(relative_l2(forward_on_device(tensor_plan(n, batch), x), exact_spectra(x, n)), kTensorBound)
         << "2^" << log;

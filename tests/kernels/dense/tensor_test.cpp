@@ -113,7 +113,7 @@ TEST(Tensor, EveryPowerOfTwoAgainstDouble) {
     const Values x = uniform_noise(batch << log, static_cast<unsigned>(log));
     const Exact expected = exact_spectra(x, log);
     // Small tiles, and large ones.
-    for (const std::int64_t few : {tensor::kFewTiles, std::int64_t{0}}) {
+    for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
       if (log == (few > 0 ? 20 : 19)) continue;  // as long as all others together
       EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.few = few}), expected), kTensorBound)
           << "2^" << log << " few " << few;

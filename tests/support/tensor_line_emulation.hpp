@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs tiles whose lines are transformed by a warp each, as tensor_block_emulation.hpp does for others.
+#pragma once
+
+#include "tests/support/tensor_block_emulation.hpp"
+
+namespace sfft::test {
+
+/// The products of constant matrices with the points of a warp's line: results [lane][v] of operands.
+class EmulatedLineProduct {
+ public:
+  explicit EmulatedLineProduct(const unsigned* table) {
+    for (int lane = 0; lane < 32; ++lane) {
+      const tensor::LineMatrices own = tensor::line_matrices_of(table, lane);
+      for (int product = 0; product < 2; ++product) {
+        for (int i = 0; i < 4; ++i) {
+          const int row = (lane >> 2) + 8 * (i & 1), k = 2 * (lane & 3) + 8 * (i >> 1);
+          for (const bool low : {false, true}) {
+            const unsigned both = (low ? own.lo : own.hi)[product].at[i];
+            matrix_[product][low][row][k] = tensor::lower_half(both);
+            matrix_[product][low][row][k + 1] = tensor::upper_half(both);
+          }
+        }
+      }
+    }
+  }
+  void run(int product, bool split, const std::array<tensor::LineOperand, 32>& operands,
+           tensor::Point (&results)[32][2]) const {
+    float sums[16][8] = {};
+    if (split) add(matrix_[product][0], operands, true, sums);
+    if (split) add(matrix_[product][1], operands, false, sums);
+    add(matrix_[product][0], operands, false, sums);
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int v = 0; v < 2; ++v) {
+        const int column = 2 * (lane & 3) + v;
+        results[lane][v] = {sums[lane >> 2][column], sums[(lane >> 2) + 8][column]};
+      }
+    }
+  }
+
+ private:
+  static void add(const double (&matrix)[16][16], const std::array<tensor::LineOperand, 32>& operands,
+                  bool low, float (&sums)[16][8]) {
+    double columns[8][16];
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < 2; ++i) {
+        const unsigned both = (low ? operands[lane].lo : operands[lane].hi)[i];
+        const int k = 2 * (lane & 3) + 8 * i;
+        columns[lane >> 2][k] = tensor::lower_half(both);
+        columns[lane >> 2][k + 1] = tensor::upper_half(both);
+      }
+    }
+    for (int row = 0; row < 16; ++row) {
+      for (int column = 0; column < 8; ++column) {
+        double sum = static_cast<double>(sums[row][column]), largest = std::fabs(sum);
+        for (int k = 0; k < 16; ++k) {
+          const double product = matrix[row][k] * columns[column][k];
+          sum += product;
+          largest = std::max(largest, std::fabs(product));
+        }
+        sums[row][column] = truncated_sum(sum, largest);
+      }
+    }
+  }
+
+  double matrix_[2][2][16][16];
+};
+
+template <int kLog, int kLogLines, tensor::TileKind kKind>
+class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
+  using Tile = tensor::WarpTile<kLog, kLogLines, kKind>;
+  using Line = tensor::LinePoints<Tile::kSlots>;
+
+ public:
+  EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
+      : pass_(pass),
+        base_(tensor::base_of<Tile>(pass, tile)),
+        product_(pass.tables.line_matrices),
+        twiddles_(pass.tables.twiddles + (Tile::kJoined ? tensor::JoinStage<Tile>::kTwiddles : 0)),
+        shared_(std::size_t{1} << Tile::kBits) {}
+
+  void run() {
+    if constexpr (Tile::kDirect) {
+      for (int i = 0; i < std::min(base_.lines, 1 << kLogLines); ++i) direct(i);
+      return;
+    }
+    for (unsigned position = 0; position < 1u << Tile::kBits; ++position) {
+      shared_[tensor::swizzled<Tile>(position)] =
+          tensor::has_line<Tile>(base_, position)
+              ? pass_.from[base_.from + tensor::place_of<Tile>(pass_, position)]
+              : tensor::Point{0, 0};
+    }
+    int exponent = 0;
+    if constexpr (Tile::kJoined) exponent = across_rows();
+    for (unsigned line = 0; line < 1u << kLogLines; line += Tile::kTogether) {
+      std::vector<std::array<Line, 32>> lines(Tile::kTogether);
+      for (int lane = 0; lane < 32; ++lane) {
+        Line own[Tile::kTogether];
+        tensor::load_lines<Tile>(shared_.data(), line, lane, own);
+        for (int i = 0; i < Tile::kTogether; ++i) lines[i][lane] = own[i];
+      }
+      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base_.first_line + line + i, exponent);
+      for (int lane = 0; lane < 32; ++lane) {
+        Line own[Tile::kTogether];
+        for (int i = 0; i < Tile::kTogether; ++i) own[i] = lines[i][lane];
+        tensor::store_lines<Tile>(own, line, lane, shared_.data());
+      }
+    }
+    for (int thread = 0; thread < Tile::kThreads; ++thread) {
+      pass_.wide ? tensor::carry_out<Tile, true>(pass_, base_, shared_.data(), thread)
+                 : tensor::carry_out<Tile, false>(pass_, base_, shared_.data(), thread);
+    }
+  }
+
+ private:
+  void direct(int number) const {
+    const std::int64_t place = std::int64_t{number} << kLog;
+    const tensor::Point* const from = pass_.from + base_.from + place;
+    tensor::Point* const to = pass_.to + base_.to + place;
+    std::array<Line, 32> line;
+    for (int lane = 0; lane < 32; ++lane) {
+      pass_.wide ? tensor::load_line<Tile, true>(from, lane, line[lane])
+                 : tensor::load_line<Tile, false>(from, lane, line[lane]);
+    }
+    transform(line, 0, 0);
+    for (int lane = 0; lane < 32; ++lane) {
+      pass_.wide ? tensor::store_line<Tile, true>(line[lane], lane, to)
+                 : tensor::store_line<Tile, false>(line[lane], lane, to);
+    }
+  }
+  static void join(tensor::Point& a, tensor::Point& b) {
+    const tensor::Point first = a;
+    a = tensor::sum(first, b);
+    b = tensor::difference(first, b);
+  }
+
+  int across_rows() {
+    using Stage = tensor::JoinStage<Tile>;
+    constexpr int kTiles = 1 << Stage::log_warp_tiles(0), kSlots = Stage::slots(0);
+    const EmulatedMatrices matrices(pass_.tables.matrices);
+    std::vector<WarpPoints<kSlots>> points(kTiles);
+    unsigned largest = 0;
+    for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
+      for (int lane = 0; lane < 32; ++lane) {
+        auto& own = points[warp_tile][lane];
+        tensor::load_shared<Stage, 0>(tensor::Seat<Stage, 0>(lane, warp_tile), shared_.data(), own);
+        largest = std::max(largest, tensor::own_largest<Stage>(own).at[0]);
+      }
+    }
+    const tensor::Scale scale = tensor::entry_scale(largest);
+    for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
+      for (auto& own : points[warp_tile]) tensor::scale_columns<false>(scale, scale, own);
+      emulated_transform(matrices, false, pass_.split, pass_.sign, points[warp_tile]);
+      for (int lane = 0; lane < 32; ++lane) {
+        auto& own = points[warp_tile][lane];
+        tensor::twiddle<Stage, 0>(tensor::load_twiddles<Stage, 0>(pass_.tables.twiddles, lane, warp_tile),
+                                  own);
+        tensor::store_shared<Stage, 0>(tensor::Seat<Stage, 0>(lane, warp_tile), own, shared_.data());
+      }
+    }
+    return tensor::scale_exponent(largest) - kLogLines;
+  }
+
+  void transform(std::array<Line, 32>& line, unsigned number, int exponent) const {
+    constexpr int kProducts = Tile::kProducts, kInner = Tile::kInner, kOuter = Tile::kOuter;
+    unsigned largest = 0;
+    for (const Line& own : line) largest = std::max(largest, tensor::largest_bits<Tile>(own.at));
+    for (Line& own : line) tensor::scale_all(own.at, tensor::entry_scale(largest));
+    std::array<Line, 32> results;
+    for (int j = 0; j < Tile::kRadix; ++j) {
+      tensor::Point between[2][kProducts][32][2];  // [q][h][lane][v]
+      std::array<tensor::LineOperand, 32> operands;
+      for (int q = 0; q < 2; ++q) {
+        for (int a = 0; a < kProducts; ++a) {
+          const int slot = j | (q | a << 1) << kOuter;
+          for (int lane = 0; lane < 32; ++lane)
+            operands[lane] =
+                tensor::line_operand_of(line[lane].at[slot], line[lane].at[slot | 2 * kProducts << kOuter]);
+          product_.run(a, pass_.split, operands, between[q][a]);
+        }
+        for (int lane = 0; lane < 32; ++lane) {
+          const tensor::InnerTwiddles<Tile> inner = tensor::inner_twiddles_of<Tile>(twiddles_, lane);
+          for (int v = 0; v < 2; ++v) {
+            if (kProducts == 2) join(between[q][0][lane][v], between[q][kProducts - 1][lane][v]);
+            for (int h = 0; h < kProducts; ++h) {
+              const tensor::PointPair& factors = inner.at[q * kProducts + h];
+              between[q][h][lane][v] =
+                  tensor::times(between[q][h][lane][v], v == 0 ? factors.first : factors.second);
+            }
+          }
+        }
+      }
+      for (int h = 0; h < kProducts; ++h) {
+        tensor::Point both[2][32][2];
+        for (int q = 0; q < 2; ++q) {
+          for (int lane = 0; lane < 32; ++lane)
+            operands[lane] = tensor::line_operand_of(between[q][h][lane][0], between[q][h][lane][1]);
+          product_.run(q, pass_.split, operands, both[q]);
+        }
+        for (int lane = 0; lane < 32; ++lane) {
+          for (int v = 0; v < 2; ++v) {
+            join(both[0][lane][v], both[1][lane][v]);
+            results[lane].at[j * kInner + 2 * h + v] = both[0][lane][v];
+            results[lane].at[j * kInner + 2 * (kProducts + h) + v] = both[1][lane][v];
+          }
+        }
+      }
+    }
+    line = results;
+    for (int lane = 0; lane < 32; ++lane) {
+      tensor::join_lines<Tile>(twiddles_ + 32 * kInner, lane, pass_.sign, line[lane]);
+      tensor::scale_all(
+          line[lane].at,
+          tensor::scale_of(Tile::kFirst - tensor::scale_exponent(largest) - exponent, pass_.factor));
+      if (!Tile::kColumns || pass_.log_order == 0) continue;
+      const tensor::Point own = tensor::pass_factor_of_lane<Tile>(pass_, number, lane);
+      for (int slot = 0; slot < Tile::kSlots; ++slot) {
+        const tensor::Point step = tensor::pass_factor_of_slot<Tile>(pass_, number, slot);
+        line[lane].at[slot] = tensor::times(line[lane].at[slot], slot == 0 ? own : tensor::times(own, step));
+      }
+    }
+  }
+
+  const tensor::Pass& pass_;
+  tensor::TileBase base_;
+  EmulatedLineProduct product_;
+  const tensor::Point* twiddles_;
+  std::vector<tensor::Point> shared_;
+};
+
+}  // namespace sfft::test
