@@ -230,9 +230,10 @@ void Guard::update_events() {
     const double limit = condition.active() ? kRelease : 1;
     const Hysteresis::Change change = condition.update(frames_, finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
-      // Frames repeat since the run of repeats began.
-      const std::int64_t start =
-          kind == EventKind::frozen ? frames_ - judge_->still_frames() : condition.start();
+      // Frames repeat since the run of repeats began; glare was white before it was one that stays.
+      std::int64_t start = condition.start();
+      if (kind == EventKind::frozen) start = frames_ - judge_->still_frames();
+      if (kind == EventKind::blinded) start = std::min(start, frames_ + 1 - judge_->white_frames());
       begin(kind, start, seconds_of(start));
     }
     if (change == Hysteresis::Change::ends) finish(kind, condition.end(), seconds_of(condition.end()));

@@ -19,6 +19,11 @@ constexpr int kPassing = 20;
 constexpr double kNotYet = 0.95;
 /// Part of what covers and keeps still by which it is none that passes.
 constexpr double kHalfStill = 0.5;
+/// Of the pixels near white, with which nothing can be seen; headlights do that for no more frames.
+constexpr double kWhite = 0.6;
+constexpr int kGlare = 25;
+/// Part of the scene's contrast with which there is nothing to be seen.
+constexpr double kNoLight = 0.12;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
 /// Of the fine structure of landmarks, and the error with which it counts as known.
@@ -366,17 +371,22 @@ Findings Judge::judge(const Observation& seen) {
   const auto at = [&](EventKind kind) -> Finding& { return findings[static_cast<std::size_t>(kind)]; };
   at(EventKind::frozen).strength = frozen(seen);
   at(EventKind::flicker).strength = flicker_.add(seen.brightening) / (kFlicker / options_.sensitivity);
-  const bool no_structure = seen.changed > 0.5 || seen.gain < 0.12;
+  const bool no_structure = seen.changed > 0.5 || seen.gain < kNoLight || seen.richness < kNoLight * kNoLight;
   if (seen.level < 0.08 && seen.dark > 0.9 && no_structure)
     at(EventKind::dark).strength = std::min(3.0, seen.dark / 0.9 * 0.08 / std::max(0.01, seen.level));
-  if (seen.bright > 0.6 && no_structure) at(EventKind::blinded).strength = seen.bright / 0.6;
+  const bool white = seen.bright > kWhite && no_structure;
+  white_ = white ? white_ + 1 : 0;
+  since_dim_ = seen.bright < 0.5 * kWhite ? 0 : since_dim_ + 1;
+  // Headlights come nearer; what is white at once is none of them.
+  if (white_ == 1) glare_ = since_dim_ > kAtOnce;
+  if (white) at(EventKind::blinded).strength = !glare_ || white_ > kGlare ? seen.bright / kWhite : kNotYet;
   look_for_leaving(seen);
   at(EventKind::moved) = moved(seen);
   if (believes(seen) && at(EventKind::moved).strength < 1) {
     places_.push_back(home_ + seen.registration.pose());
     if (places_.size() > kSlowFrames) places_.erase(places_.begin());
   }
-  at(EventKind::covered).strength = at(EventKind::blinded).strength > 1 ? 0 : covered(seen);
+  at(EventKind::covered).strength = white ? 0 : covered(seen);
   at(EventKind::defocused).strength = defocused(seen);
   // What hides most landmarks is not the scene in another light.
   const bool hidden = !seen.landmarks.located && seen.landmarks.count >= kFewLandmarks &&

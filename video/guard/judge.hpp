@@ -65,6 +65,9 @@ class Judge {
   /// Frames since which the picture stands still, where it does.
   int still_frames() const noexcept { return still_frames_; }
 
+  /// Frames in a row in which nothing but white is to be seen.
+  int white_frames() const noexcept { return white_; }
+
   /// Frames until thresholds are more than guesses.
   static constexpr int kWarmUp = 12;
   /// A scene that drifts by so many pixels within so many frames was moved.
@@ -109,6 +112,9 @@ class Judge {
   int since_calm_ = 0;         ///< frames since most of the scene was seen in its place
   int elsewhere_ = 0;          ///< frames in a row without the scene, since it has left
   bool seen_leaving_ = false;  ///< it was seen on its way
+  int white_ = 0;              ///< frames in a row that are white
+  int since_dim_ = 0;          ///< frames since they were not half as white
+  bool glare_ = false;         ///< it has come by and by
   int hidden_ = 0;             ///< frames in a row in which what moves hides much of the picture
   Flicker flicker_;
 };

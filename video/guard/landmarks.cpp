@@ -247,7 +247,8 @@ LandmarkReport Landmarks::finish() {
   double lost = 0;
   report.count = 0;
   const auto [gain, noise] = visibility();
-  // What one frame was taken for, noise and all, has to be seen once more.
+  // What one frame was taken for, noise and all, has to be seen once more, be the picture calm or not.
+  if (renewed_ && noted_ == 0) note_usual();
   const bool proven = !renewed_ || noted_ > 0;
   for (Landmark& landmark : landmarks_) {
     if (!landmark.usable() || !proven) continue;
