@@ -41,8 +41,8 @@ inline double weigh(double error, double us, const CombRequest& request) {
 inline constexpr std::size_t kCombTries = 10;
 
 /// Every candidate worth a search within the request's limits; for a quick plan those of the grids that a
-/// rough look finds most promising. For least squares the kCombTries cheapest come
-/// first, the cheapest of all at the front.
+/// rough look finds most promising. For least squares the kCombTries cheapest come first, the cheapest of all
+/// at the front.
 std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request);
 
 /// Predicted time on the request's backend; `clustered` delays share cache lines.
