@@ -9,12 +9,11 @@ namespace sfft::test {
 /// Tables of a tile and a direction, on the host.
 struct HostTables {
   HostTables(const tensor::PlannedPass& pass, int sign)
-      : matrices(tensor::matrix_table(tensor::matrix_kind(pass.tile), sign)),
-        line_matrices(tensor::line_matrix_table(sign)) {
+      : matrices(tensor::matrix_table(tensor::matrix_kind(pass.tile), sign)) {
     tensor::with_tile(pass.tile, [&](auto tile) { twiddles = tensor::twiddle_table(tile, sign); });
   }
-  tensor::Tables get() const { return {matrices.data(), line_matrices.data(), twiddles.data()}; }
-  std::vector<unsigned> matrices, line_matrices;
+  tensor::Tables get() const { return {matrices.data(), twiddles.data()}; }
+  std::vector<unsigned> matrices;
   std::vector<tensor::Point> twiddles;
 };
 

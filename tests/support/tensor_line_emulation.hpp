@@ -74,9 +74,9 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
  public:
   EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
       : pass_(pass),
-        base_(tensor::base_of<Tile>(pass, tile)),
-        product_(pass.tables.line_matrices),
-        twiddles_(pass.tables.twiddles + (Tile::kJoined ? tensor::JoinStage<Tile>::kTwiddles : 0)),
+        base_(tensor::base_of(pass, tile, kLogLines)),
+        product_(pass.tables.matrices),
+        twiddles_(pass.tables.twiddles),
         shared_(std::size_t{1} << Tile::kBits) {}
 
   void run() {
@@ -90,8 +90,6 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
               ? pass_.from[base_.from + tensor::place_of<Tile>(pass_, position)]
               : tensor::Point{0, 0};
     }
-    int exponent = 0;
-    if constexpr (Tile::kJoined) exponent = across_rows();
     for (unsigned line = 0; line < 1u << kLogLines; line += Tile::kTogether) {
       std::vector<std::array<Line, 32>> lines(Tile::kTogether);
       for (int lane = 0; lane < 32; ++lane) {
@@ -99,7 +97,7 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
         tensor::load_lines<Tile>(shared_.data(), line, lane, own);
         for (int i = 0; i < Tile::kTogether; ++i) lines[i][lane] = own[i];
       }
-      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base_.first_line + line + i, exponent);
+      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base_.first_line + line + i);
       for (int lane = 0; lane < 32; ++lane) {
         Line own[Tile::kTogether];
         for (int i = 0; i < Tile::kTogether; ++i) own[i] = lines[i][lane];
@@ -122,7 +120,7 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
       pass_.wide ? tensor::load_line<Tile, true>(from, lane, line[lane])
                  : tensor::load_line<Tile, false>(from, lane, line[lane]);
     }
-    transform(line, 0, 0);
+    transform(line, 0);
     for (int lane = 0; lane < 32; ++lane) {
       pass_.wide ? tensor::store_line<Tile, true>(line[lane], lane, to)
                  : tensor::store_line<Tile, false>(line[lane], lane, to);
@@ -134,34 +132,7 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
     b = tensor::difference(first, b);
   }
 
-  int across_rows() {
-    using Stage = tensor::JoinStage<Tile>;
-    constexpr int kTiles = 1 << Stage::log_warp_tiles(0), kSlots = Stage::slots(0);
-    const EmulatedMatrices matrices(pass_.tables.matrices);
-    std::vector<WarpPoints<kSlots>> points(kTiles);
-    unsigned largest = 0;
-    for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
-      for (int lane = 0; lane < 32; ++lane) {
-        auto& own = points[warp_tile][lane];
-        tensor::load_shared<Stage, 0>(tensor::Seat<Stage, 0>(lane, warp_tile), shared_.data(), own);
-        largest = std::max(largest, tensor::own_largest<Stage>(own).at[0]);
-      }
-    }
-    const tensor::Scale scale = tensor::entry_scale(largest);
-    for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
-      for (auto& own : points[warp_tile]) tensor::scale_columns<false>(scale, scale, own);
-      emulated_transform(matrices, false, pass_.split, pass_.sign, points[warp_tile]);
-      for (int lane = 0; lane < 32; ++lane) {
-        auto& own = points[warp_tile][lane];
-        tensor::twiddle<Stage, 0>(tensor::load_twiddles<Stage, 0>(pass_.tables.twiddles, lane, warp_tile),
-                                  own);
-        tensor::store_shared<Stage, 0>(tensor::Seat<Stage, 0>(lane, warp_tile), own, shared_.data());
-      }
-    }
-    return tensor::scale_exponent(largest) - kLogLines;
-  }
-
-  void transform(std::array<Line, 32>& line, unsigned number, int exponent) const {
+  void transform(std::array<Line, 32>& line, unsigned number) const {
     constexpr int kProducts = Tile::kProducts, kInner = Tile::kInner, kOuter = Tile::kOuter;
     unsigned largest = 0;
     for (const Line& own : line) largest = std::max(largest, tensor::largest_bits<Tile>(own.at));
@@ -209,9 +180,8 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
     line = results;
     for (int lane = 0; lane < 32; ++lane) {
       tensor::join_lines<Tile>(twiddles_ + 32 * kInner, lane, pass_.sign, line[lane]);
-      tensor::scale_all(
-          line[lane].at,
-          tensor::scale_of(Tile::kFirst - tensor::scale_exponent(largest) - exponent, pass_.factor));
+      tensor::scale_all(line[lane].at,
+                        tensor::scale_of(Tile::kFirst - tensor::scale_exponent(largest), pass_.factor));
       if (!Tile::kColumns || pass_.log_order == 0) continue;
       const tensor::Point own = tensor::pass_factor_of_lane<Tile>(pass_, number, lane);
       for (int slot = 0; slot < Tile::kSlots; ++slot) {

@@ -126,10 +126,9 @@ SFFT_INLINE void store_pair(Point* at, Point first, Point second, bool some) {
 template <class Tile>
 SFFT_HOST_DEVICE std::int64_t place_of(const Pass& pass, unsigned position) {
   // Known distances save arithmetic.
-  constexpr bool kContiguous = Tile::kKind == TileKind::batch || Tile::kKind == TileKind::joined;
-  const std::int64_t line = kContiguous      ? std::int64_t{1} << Tile::kLog
-                            : Tile::kColumns ? 1
-                                             : pass.from_line,
+  const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog
+                            : Tile::kColumns               ? 1
+                                                           : pass.from_line,
                      point = Tile::kColumns ? pass.from_point : 1;
   return line_of<Tile>(position) * line + point_of<Tile>(position) * point;
 }

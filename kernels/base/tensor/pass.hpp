@@ -12,8 +12,7 @@ namespace sfft::detail::tensor {
 /// product for each lane the four registers of its high parts, then for each lane those of the low parts.
 struct Tables {
   const unsigned* matrices = nullptr;
-  const unsigned* line_matrices = nullptr;  ///< the same as left operands, for lines of warps
-  const Point* twiddles = nullptr;          ///< of every stage but the last, one after the other
+  const Point* twiddles = nullptr;  ///< of every stage but the last, one after the other
 };
 
 /// Distances are in points. Tile number b is the tile q of the part m of transform t, where

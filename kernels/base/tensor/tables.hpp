@@ -19,13 +19,17 @@ inline std::complex<double> exact_root(unsigned exponent, int log_order, int sig
 }
 
 /// Which matrices of 8 points a tile's stages have: those of radix 32, product a of which has w^(o·i) of 8
-/// points times w^(a·o) of 32; or for lines of 2^bits = 2 or 4 points I ⊗ F, the same for all lines.
+/// points times w^(a·o) of 32; or for lines of 2^bits = 2 or 4 points I ⊗ F, the same for all lines. `left`:
+/// those of lines that a warp transforms, as left operands.
 struct MatrixKind {
   int bits;
-  friend bool operator<(const MatrixKind& a, const MatrixKind& b) { return a.bits < b.bits; }
+  bool left = false;
+  friend bool operator<(const MatrixKind& a, const MatrixKind& b) {
+    return a.left != b.left ? b.left : a.bits < b.bits;
+  }
 };
 inline MatrixKind matrix_kind(const TileChoice& tile) {
-  return {tile.log < kMatrixBits ? tile.log : kMatrixBits};
+  return {tile.log < kMatrixBits ? tile.log : kMatrixBits, tile.of_warps()};
 }
 
 /// What row `in` contributes to row `out` of product a.
@@ -71,6 +75,7 @@ inline std::vector<unsigned> line_matrix_table(int sign) {
 /// LaneMatrix of every lane, for each product the high parts and the low parts. Those of 2 and 4 points are
 /// exact, and their low parts zero.
 inline std::vector<unsigned> matrix_table(const MatrixKind& kind, int sign) {
+  if (kind.left) return line_matrix_table(sign);
   constexpr int kRegisters = 4;
   std::vector<unsigned> table(kMatrices * 2 * 32 * kRegisters);
   for (int a = 0; a < kMatrices; ++a) {
@@ -120,13 +125,11 @@ std::vector<Point> twiddle_table(Tile<kLog, kLogLines, kKind, kSmall>, int sign)
   return table;
 }
 
-/// Factors that follow the stage across rows, those between the products of a line, then those that join
-/// interleaved lines, as lanes need them.
+/// Factors between the products of a line, then those that join interleaved lines, as lanes need them.
 template <int kLog, int kLogLines, TileKind kKind>
 std::vector<Point> twiddle_table(WarpTile<kLog, kLogLines, kKind>, int sign) {
   using Lines = WarpTile<kLog, kLogLines, kKind>;
   std::vector<Point> table;
-  if constexpr (Lines::kJoined) add_twiddles<JoinStage<Lines>, 0>(sign, table);
   const auto add = [&](unsigned exponent, int log_order, double over) {
     const std::complex<double> root = exact_root(exponent, log_order, sign) / over;
     table.push_back({static_cast<float>(root.real()), static_cast<float>(root.imag())});

@@ -22,8 +22,8 @@
 namespace sfft::detail::tensor {
 
 /// batch: contiguous lines in and out. columns: lines side by side in memory, in and out. rows: contiguous
-/// lines in, side by side out. joined: the lines are parts of one, which is contiguous.
-enum class TileKind { batch, columns, rows, joined };
+/// lines in, side by side out.
+enum class TileKind { batch, columns, rows };
 
 constexpr int kMatrixBits = 3, kLaneBits = 5;
 /// Bits of a warp's columns: the pair of a lane, and g.

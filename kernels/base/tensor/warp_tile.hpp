@@ -9,9 +9,6 @@
 // after twiddle factors, they are the operands of the transforms over n2. A butterfly of R points in fp32
 // joins the interleaved lines.
 //
-// Lines of 2^11 to 2^13 points are 8, 16 or 32 rows of 256 (kind joined): a stage across the rows comes
-// first, as in tile.hpp, and the lines that it leaves behind are transformed as others.
-//
 // Lane 4g + t comes to hold the points with bits, the lowest first, [j][q][g][a][s][t] of n (a is one bit if
 // A is 16, else none), and in the end the frequencies with bits [v][t][h][g][h'][j'].
 #pragma once
@@ -20,17 +17,15 @@
 
 namespace sfft::detail::tensor {
 
-constexpr int kLeastWarpLog = 7, kMostWarpLog = 10, kJoinedLog = 8;
+constexpr int kLeastWarpLog = 7, kMostWarpLog = 10;
 
 template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile>
 struct WarpTile {
   static constexpr TileKind kKind = kKindOfTile;
   static constexpr int kLog = kLogPoints, kLogLines = kLogLinesOfTile, kBits = kLog + kLogLines;
-  static constexpr bool kColumns = kKind == TileKind::columns, kJoined = kKind == TileKind::joined;
+  static constexpr bool kColumns = kKind == TileKind::columns;
   /// Lines that are contiguous in memory come and go without shared memory.
   static constexpr bool kDirect = kKind == TileKind::batch;
-  /// Results leave side by side.
-  static constexpr bool kAcross = kKind == TileKind::rows || kJoined;
   /// Bits of a position: of the points, and of the lines.
   static constexpr int kPointShift = kColumns ? kLogLines : 0, kLineShift = kColumns ? 0 : kLog;
   static constexpr unsigned kPointMask = (1u << kLog) - 1, kLineMask = (1u << kLogLines) - 1;
@@ -65,27 +60,20 @@ struct WarpTile {
   static SFFT_HOST_DEVICE constexpr unsigned frequency_of_lane(int lane) {
     return static_cast<unsigned>(lane & 3) << 1 | static_cast<unsigned>(lane >> 2) << kFirst;
   }
-  /// Of the stage across rows, which leaves frequency o + 8h in row 2^kButterfly·o + h.
-  static constexpr int kButterfly = kJoined ? kLogLines - kMatrixBits : 0;
-  static SFFT_HOST_DEVICE constexpr unsigned row_of(unsigned frequency) {
-    return kButterfly == 0 ? frequency : (frequency & 7u) << kButterfly | frequency >> kMatrixBits;
-  }
   static SFFT_HOST_DEVICE constexpr unsigned position_of(unsigned line, unsigned point) {
     return line << kLineShift | point << kPointShift;
   }
 
   /// Which bits of a position tell eight lanes apart that access shared memory together, 16 bytes each: those
-  /// that load a line, those that store it, those that carry rows out, and those of the stage across rows.
-  /// −1: none.
+  /// that load a line, those that store it, and those that carry rows out. −1: none.
   struct Groups {
-    int bit[4][3];
+    int bit[3][3];
   };
   static SFFT_HOST_DEVICE constexpr Groups groups() {
-    const int row = kLog + 1 + kButterfly, third = kLogLines == 3 ? 1 : kJoined ? kLog : kLog + 3;
+    const bool rows = kKind == TileKind::rows;
     return {{{kPointShift + kLog - 2, kPointShift + kLog - 1, kPointShift + kOuter + 1},
              {kPointShift + 1, kPointShift + 2, kPointShift + kFirst},
-             {kAcross ? row : -1, kAcross ? row + 1 : -1, kAcross ? third : -1},
-             {kJoined ? row : -1, kJoined ? row + 1 : -1, kJoined ? 1 : -1}}};
+             {rows ? kLog + 1 : -1, rows ? kLog + 2 : -1, rows ? (kLogLines > 3 ? kLog + 3 : 1) : -1}}};
   }
   /// Banks of 16 bytes that every bit of a position flips: such that eight lanes reach eight banks. The
   /// lowest bits are those of the bank, and the others follow one by one.
@@ -105,7 +93,7 @@ struct WarpTile {
   }
   /// Of the bits up to `last`.
   static SFFT_HOST_DEVICE constexpr bool independent(const Banks& banks, const Groups& groups, int last) {
-    for (int group = 0; group < 4; ++group) {
+    for (int group = 0; group < 3; ++group) {
       for (unsigned some = 1; some < 8; ++some) {
         unsigned sum = 0;
         bool known = true;
@@ -121,34 +109,6 @@ struct WarpTile {
     return true;
   }
   static constexpr Banks kBanks = banks();
-};
-
-/// The stage across the rows of a joined tile, as the first of a line of all its points.
-template <class Lines>
-struct JoinStage {
-  static constexpr int kBits = Lines::kBits, kLog = kBits, kPointShift = 0, kLineShift = kLog, kStages = 2,
-                       kLogColumnsOfLine = Lines::kLog, kLineLaneBits = 0, kTwiddleLanes = 32,
-                       kTwiddleColumns = 2;
-  static constexpr unsigned kPointMask = (1u << kLog) - 1, kLineMask = 0;
-  static constexpr TileKind kKind = TileKind::batch;
-  static constexpr bool kColumns = false, kShort = false;
-  static SFFT_HOST_DEVICE constexpr int radix_bits(int) { return Lines::kLogLines; }
-  static SFFT_HOST_DEVICE constexpr int butterfly_bits(int) { return Lines::kLogLines - kMatrixBits; }
-  static SFFT_HOST_DEVICE constexpr int slots(int) { return 2 << butterfly_bits(0); }
-  static SFFT_HOST_DEVICE constexpr int window(int) { return Lines::kLog; }
-  static SFFT_HOST_DEVICE constexpr bool pairs_of_rows(int) { return false; }
-  static SFFT_HOST_DEVICE constexpr int column_bit(int, int i) { return i; }
-  static SFFT_HOST_DEVICE constexpr int log_warp_tiles(int) { return Lines::kLog - kColumnBits; }
-  static SFFT_HOST_DEVICE constexpr int left(int) { return kLog; }
-  static SFFT_HOST_DEVICE constexpr int twiddle_shift(int) { return 0; }
-  static SFFT_HOST_DEVICE constexpr int twiddle_bits(int) { return log_warp_tiles(0); }
-  static SFFT_HOST_DEVICE constexpr int twiddle_lane(int lane) { return lane; }
-  static SFFT_HOST_DEVICE constexpr int twiddle_offset(int) { return 0; }
-  static constexpr auto kBanks = Lines::kBanks;
-  /// Warp tiles of a warp.
-  static constexpr int kTurns = (1 << (Lines::kLog - kColumnBits)) / Lines::kWarps;
-  /// Twiddle factors that follow the stage.
-  static constexpr int kTwiddles = 1 << kBits;
 };
 
 template <int kSlots>
@@ -172,12 +132,6 @@ struct LineOperand {
 SFFT_INLINE LineOperand line_operand_of(Point first, Point second) {
   const SplitPoint a = split(first), b = split(second);
   return {{a.hi, b.hi}, {a.lo, b.lo}};
-}
-
-/// Of a tile's lines, or of the one line that they are parts of.
-template <class Tile>
-SFFT_HOST_DEVICE TileBase base_of(const Pass& pass, std::int64_t tile) {
-  return base_of(pass, tile, Tile::kJoined ? 0 : Tile::kLogLines);
 }
 
 /// Twiddle factors of a lane: between the products, slots [q][h][v] with v the lowest bit, over A.
@@ -309,10 +263,10 @@ SFFT_HOST_DEVICE Point pass_factor_of_slot(const Pass& pass, unsigned line, int 
 template <class Tile>
 struct ResultUnit {
   SFFT_HOST_DEVICE ResultUnit(const Pass& pass, unsigned number) {
-    if constexpr (Tile::kAcross) {
+    if constexpr (Tile::kKind == TileKind::rows) {
       const unsigned line = 2 * (number & (Tile::kLineMask >> 1)), k = number >> (Tile::kLogLines - 1);
-      position = Tile::position_of(Tile::row_of(line), k);
-      place = line + k * (Tile::kJoined ? std::int64_t{1} << Tile::kLogLines : pass.to_point);
+      position = Tile::position_of(line, k);
+      place = line + k * pass.to_point;
     } else {
       position = 2 * number;
       place = Tile::kColumns ? line_of<Tile>(position) + point_of<Tile>(position) * pass.to_point : position;
@@ -332,9 +286,9 @@ SFFT_HOST_DEVICE void carry_out(const Pass& pass, const TileBase& base, const Po
     const ResultUnit<Tile> other(pass, static_cast<unsigned>(i * Tile::kThreads));
     const Point* const at = shared + (own_shared ^ swizzled<Tile>(other.position));
     PointPair both;
-    if constexpr (Tile::kAcross) {
-      const Point* const next = shared + (own_shared ^ swizzled<Tile>(other.position) ^
-                                          swizzled<Tile>(Tile::position_of(Tile::row_of(1), 0)));
+    if constexpr (Tile::kKind == TileKind::rows) {
+      const Point* const next =
+          shared + (own_shared ^ swizzled<Tile>(other.position) ^ swizzled<Tile>(Tile::position_of(1, 0)));
       both = {*at, *next};
     } else {
       both = *reinterpret_cast<const PointPair*>(at);

@@ -43,8 +43,6 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
 void TensorTransform::add_tables(const tensor::TileChoice& tile, int sign) {
   DeviceBuffer& matrices = matrices_[{tensor::matrix_kind(tile), sign}];
   if (matrices.bytes() == 0) matrices = upload(tensor::matrix_table(tensor::matrix_kind(tile), sign));
-  DeviceBuffer& line_matrices = line_matrices_[sign];
-  if (line_matrices.bytes() == 0) line_matrices = upload(tensor::line_matrix_table(sign));
   DeviceBuffer& twiddles = twiddles_[{tile, sign}];
   if (twiddles.bytes() > 0) return;
   tensor::with_tile(tile, [&](auto type) { twiddles = upload(tensor::twiddle_table(type, sign)); });
@@ -71,7 +69,7 @@ void TensorTransform::run(const Call& call, Stream stream) const {
     pass.factor = last ? call.scale : 1.0f;
     pass.split = call.split;
     pass.tables = {matrices_.at({tensor::matrix_kind(tile), sign}).as<unsigned>(),
-                   line_matrices_.at(sign).as<unsigned>(), twiddles_.at({tile, sign}).as<tensor::Point>()};
+                   twiddles_.at({tile, sign}).as<tensor::Point>()};
     launch_tensor_pass(tile, pass, overlap_, stream);
   }
 }

@@ -41,7 +41,6 @@ class TensorTransform {
   std::int64_t points_;
   bool overlap_ = false;  ///< passes may be set up beside the previous one
   std::map<std::pair<tensor::MatrixKind, int>, DeviceBuffer> matrices_;  ///< and the sign
-  std::map<int, DeviceBuffer> line_matrices_;
   std::map<std::pair<tensor::TileChoice, int>, DeviceBuffer> twiddles_;
 };
 

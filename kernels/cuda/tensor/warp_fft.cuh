@@ -47,12 +47,11 @@ class WarpKernel {
         shared_(shared),
         lane_(static_cast<int>(threadIdx.x) & 31),
         warp_(static_cast<int>(threadIdx.x >> 5)),
-        matrices_(line_matrices_of(pass.tables.line_matrices, lane_)),
-        twiddles_(pass.tables.twiddles + (Tile::kJoined ? JoinStage<Tile>::kTwiddles : 0)),
-        inner_(inner_twiddles_of<Tile>(twiddles_, lane_)) {}
+        matrices_(line_matrices_of(pass.tables.matrices, lane_)),
+        inner_(inner_twiddles_of<Tile>(pass.tables.twiddles, lane_)) {}
 
   __device__ __forceinline__ void run(std::int64_t tile) {
-    const TileBase base = base_of<Tile>(pass_, tile);
+    const TileBase base = base_of(pass_, tile, Tile::kLogLines);
     cuda::await_previous_kernel();
     if constexpr (Tile::kDirect) {
       pass_.wide ? direct<true>(base) : direct<false>(base);
@@ -61,15 +60,13 @@ class WarpKernel {
     pass_.wide ? bring_in<true>(base) : bring_in<false>(base);
     cuda::await_copies();
     __syncthreads();
-    int exponent = 0;
-    if constexpr (Tile::kJoined) exponent = across_rows();
 #pragma unroll 1
     for (int turn = 0; turn < Tile::kTurns; ++turn) {
       const auto line = static_cast<unsigned>(turn * Tile::kWarps + warp_) << Tile::kLogTogether;
       Line lines[Tile::kTogether];
       load_lines<Tile>(shared_, line, lane_, lines);
 #pragma unroll
-      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base.first_line + line + i, exponent);
+      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base.first_line + line + i);
       __syncwarp();
       store_lines<Tile>(lines, line, lane_, shared_);
     }
@@ -87,7 +84,7 @@ class WarpKernel {
     const std::int64_t place = std::int64_t{warp_} << Tile::kLog;
     Line line;
     load_line<Tile, kWide>(pass_.from + base.from + place, lane_, line);
-    transform(line, 0, 0);
+    transform(line, 0);
     store_line<Tile, kWide>(line, lane_, pass_.to + base.to + place);
   }
   template <bool kWide>
@@ -109,41 +106,8 @@ class WarpKernel {
       }
     }
   }
-  /// Returns the exponent by which the line has been scaled.
-  __device__ __forceinline__ int across_rows() const {
-    using Stage = JoinStage<Tile>;
-    constexpr int kTurns = Stage::kTurns, kStageSlots = Stage::slots(0);
-    __shared__ unsigned parts[Tile::kWarps];
-    const Matrices<kStageSlots / 2> matrices{matrix_of<kStageSlots / 2>(pass_.tables.matrices, lane_, false),
-                                             matrix_of<kStageSlots / 2>(pass_.tables.matrices, lane_, true)};
-    LanePoints<kStageSlots> points[kTurns];
-    unsigned largest = 0;
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      load_shared<Stage, 0>(Seat<Stage, 0>(lane_, warp_ * kTurns, turn), shared_, points[turn]);
-      largest = max(largest, own_largest<Stage>(points[turn]).at[0]);
-    }
-    largest = __reduce_max_sync(~0u, largest);
-    if (lane_ == 0) parts[warp_] = largest;
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < Tile::kWarps; ++i) largest = max(largest, parts[i]);
-    const Scale scale = entry_scale(largest);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Seat<Stage, 0> seat(lane_, warp_ * kTurns, turn);
-      scale_columns<false>(scale, scale, points[turn]);
-      tensor::transform<kSplit, false>(matrices, pass_.sign, points[turn]);
-      tensor::twiddle<Stage, 0>(load_twiddles<Stage, 0>(pass_.tables.twiddles, lane_, seat.warp_tile),
-                                points[turn]);
-      store_shared<Stage, 0>(seat, points[turn], shared_);
-    }
-    __syncthreads();
-    return scale_exponent(largest) - Tile::kLogLines;
-  }
-
-  /// A line of the warp, `number` of its group, that has been multiplied by 2^exponent.
-  __device__ __forceinline__ void transform(Line& line, unsigned number, int exponent) const {
+  /// A line of the warp, `number` of its group.
+  __device__ __forceinline__ void transform(Line& line, unsigned number) const {
     const unsigned largest = __reduce_max_sync(~0u, largest_bits<Tile>(line.at));
     scale_all(line.at, entry_scale(largest));
     Line results;
@@ -184,8 +148,8 @@ class WarpKernel {
       }
     }
     line = results;
-    join_lines<Tile>(twiddles_ + 32 * kInner, lane_, pass_.sign, line);
-    scale_all(line.at, scale_of(Tile::kFirst - scale_exponent(largest) - exponent, pass_.factor));
+    join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane_, pass_.sign, line);
+    scale_all(line.at, scale_of(Tile::kFirst - scale_exponent(largest), pass_.factor));
     if constexpr (Tile::kColumns) {
       if (pass_.log_order > 0) twiddle(line, number);
     }
@@ -210,7 +174,6 @@ class WarpKernel {
   Point* shared_;
   int lane_, warp_;
   LineMatrices matrices_;
-  const Point* twiddles_;
   InnerTwiddles<Tile> inner_;
 };
 
