@@ -40,6 +40,7 @@ class SlabMemory {
       spectrum_.emplace_back(static_cast<std::size_t>(spectra[s].points()));
       workspace_.emplace_back(workspace_bytes(s));
       stream_.emplace_back();
+      detail::cuda::synchronize(nullptr);  // the memory is poisoned: streams of copies do not wait for that
     }
     for (std::size_t s = 0; s < signals.size(); ++s) {
       signals_.push_back(signal_[s].get());
