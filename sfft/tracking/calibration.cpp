@@ -31,7 +31,7 @@ const double kLeast = std::log(0.02), kMost = std::log(64.0);
 /// A report that looks larger than this allows is more likely a lucky frame, unless the last comparisons at
 /// its level, `kWitnesses` at least, all say so.
 const double kLeastAlone = std::log(0.35);
-constexpr int kWitnesses = 3;
+constexpr int kWitnesses = 5;
 /// Weight of the prior factor of 1, in comparisons at the level in question.
 constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
 /// The fit: its passes, the scatter of ratios, and the squared spread of levels below which they determine no
