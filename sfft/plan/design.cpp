@@ -36,9 +36,8 @@ void check(const Template& tmpl, const PlanOptions& options) {
 /// Microseconds per frame from host frame to host spectrum by way of a GPU, without the transform itself:
 /// launches, copies and waits, which the frames of a batch share, and the transfer of the plan's samples over
 /// the bus.
-double host_path_us(const PlanInfo& info, int batch, bool real, bool by_rows = false) {
+double host_path_us(const PlanInfo& info, int batch, bool real) {
   constexpr double kRoundTrip = 40, kSamplePicked = 1e-3, kByteCopied = 2e-5;
-  if (by_rows && info.path == Path::comb) return 0;  // its predicted time is from the host's memory on
   const auto samples = static_cast<double>(info.samples);
   const bool whole = info.path == Path::dense || info.path == Path::direct;
   return kRoundTrip / std::min(batch, 32) + samples * (whole ? kByteCopied * (real ? 4 : 8) : kSamplePicked);
@@ -58,9 +57,10 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   const std::optional<ElementType> compiled_for = std::exchange(options.compiled_for, std::nullopt);
   try {
     auto on_gpu = Designer<Real>(tmpl, options).design();
+    // For page-locked frames the predicted time is from the host's memory on, whatever the path.
+    const bool counted = options.frames_in == FramesIn::page_locked;
     const double gpu_us =
-        on_gpu->info.predicted_us +
-        host_path_us(on_gpu->info, options.batch, tmpl.is_real(), options.frames_in == FramesIn::page_locked);
+        on_gpu->info.predicted_us + (counted ? 0 : host_path_us(on_gpu->info, options.batch, tmpl.is_real()));
     if (gpu_us < on_cpu->info.predicted_us) {
       if (compiled_for) {
         options.compiled_for = compiled_for;

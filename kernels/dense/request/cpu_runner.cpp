@@ -16,11 +16,6 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-[[noreturn]] void not_on_gpu() {
-  throw Error(ErrorCode::backend_unavailable,
-              "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
-}
-
 template <class Real>
 BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& engine, std::int64_t together) {
   const int threads = thread_count(request.options);
@@ -114,16 +109,6 @@ void CpuRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals, 
     });
   };
   problem_.real ? run(static_cast<Real*>(signals)) : run(static_cast<std::complex<Real>*>(signals));
-}
-
-template <class Real>
-void CpuRunner<Real>::enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
-                                      CUstream_st*) const {
-  not_on_gpu();
-}
-template <class Real>
-void CpuRunner<Real>::enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const {
-  not_on_gpu();
 }
 
 template class CpuRunner<float>;

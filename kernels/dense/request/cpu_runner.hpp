@@ -13,7 +13,7 @@
 namespace sfft::detail {
 
 template <class Real>
-class CpuRunner final : public DenseRunner<Real> {
+class CpuRunner final : public HostMemoryRunner<Real> {
  public:
   /// `together`: signals of the batch that a SignalGroup takes at a time; 1: the engine takes each.
   CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request,
@@ -25,14 +25,13 @@ class CpuRunner final : public DenseRunner<Real> {
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
   void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
-  std::size_t device_workspace_bytes() const noexcept override { return 0; }
-  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
-                       CUstream_st*) const override;
-  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
   bool on_gpu() const noexcept override { return false; }
   std::string name() const override { return engine_->name(); }
 
  private:
+  const char* why_not_queued() const noexcept override {
+    return "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}";
+  }
   /// Calls grouped(group, first signal, workspace) for the signals that go together, transform(signal,
   /// scratch) for others; rethrows the first exception.
   template <class Grouped, class Transform>

@@ -17,13 +17,6 @@ namespace sfft::detail {
 
 namespace {
 
-[[noreturn]] void not_queued() {
-  throw Error(ErrorCode::backend_unavailable,
-              "this plan's arrays go through the GPU in pieces and cannot be queued: give forward() or "
-              "inverse() host "
-              "memory");
-}
-
 /// Signal and spectrum.
 template <class Real>
 double bytes_of_arrays(const DenseProblem& problem) {
@@ -123,17 +116,6 @@ template <class Real>
 void OutOfCardRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals,
                                     std::byte* workspace) const {
   fft_->inverse(spectra, signals, static_cast<Real>(scales_.inverse), workspace);
-}
-
-template <class Real>
-void OutOfCardRunner<Real>::enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
-                                            CUstream_st*) const {
-  not_queued();
-}
-template <class Real>
-void OutOfCardRunner<Real>::enqueue_inverse(const std::complex<Real>*, void*, std::byte*,
-                                            CUstream_st*) const {
-  not_queued();
 }
 
 template <class Real>

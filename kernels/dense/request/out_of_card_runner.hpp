@@ -10,7 +10,7 @@
 namespace sfft::detail {
 
 template <class Real>
-class OutOfCardRunner final : public DenseRunner<Real> {
+class OutOfCardRunner final : public HostMemoryRunner<Real> {
  public:
   OutOfCardRunner(std::unique_ptr<OutOfCardPlan<Real>> fft, const DenseRequest& request);
 
@@ -19,16 +19,18 @@ class OutOfCardRunner final : public DenseRunner<Real> {
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
   void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
-  std::size_t device_workspace_bytes() const noexcept override { return 0; }
-  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
-                       CUstream_st*) const override;
-  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
   bool on_gpu() const noexcept override { return false; }
   bool real_in_place() const noexcept override { return true; }
   std::string name() const override { return fft_->name(); }
   std::string explain() const override { return fft_->explain(); }
 
  private:
+  const char* why_not_queued() const noexcept override {
+    return "this plan's arrays go through the GPU in pieces and cannot be queued: give forward() or "
+           "inverse() "
+           "host memory";
+  }
+
   std::unique_ptr<const OutOfCardPlan<Real>> fft_;
   ElementType type_;
   DenseScales scales_;

@@ -67,6 +67,23 @@ class DenseRunner {
   virtual std::string explain() const { return name(); }
 };
 
+/// One whose arrays are in host memory: it cannot be queued.
+template <class Real>
+class HostMemoryRunner : public DenseRunner<Real> {
+ public:
+  std::size_t device_workspace_bytes() const noexcept final { return 0; }
+  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*, CUstream_st*) const final {
+    throw Error(ErrorCode::backend_unavailable, why_not_queued());
+  }
+  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const final {
+    throw Error(ErrorCode::backend_unavailable, why_not_queued());
+  }
+
+ private:
+  /// And what to call instead.
+  virtual const char* why_not_queued() const noexcept = 0;
+};
+
 template <class Real>
 struct DenseChoice {
   std::unique_ptr<const DenseRunner<Real>> runner;

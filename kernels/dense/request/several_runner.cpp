@@ -2,22 +2,11 @@
 // Memory of the GPUs is allocated on all of them before an array is touched, and kept for the next call.
 #include "kernels/dense/request/several_runner.hpp"
 
-#include <exception>
-#include <thread>
-
+#include "kernels/cpu/platform/pool_loan.hpp"
 #include "kernels/dense/request/cuda_slabs.hpp"
 #include "kernels/dense/request/several_devices.hpp"
 
 namespace sfft::detail {
-
-namespace {
-
-[[noreturn]] void not_queued() {
-  throw Error(ErrorCode::backend_unavailable,
-              "a Plan over several GPUs takes host memory: use SlabPlan for arrays in the memory of GPUs");
-}
-
-}  // namespace
 
 template <class Real>
 std::unique_ptr<const SlabRunner<Real>> make_slab_runner(const DenseRequest& request) {
@@ -47,25 +36,15 @@ SharedBatchRunner<Real>::SharedBatchRunner(const DenseRequest& request,
                                            std::unique_ptr<const BatchSlabs<Real>> slabs)
     : problem_(request.problem), slabs_(std::move(slabs)) {}
 
-/// One thread for each GPU; throws what the first of them that failed threw, once all have ended.
+/// A thread for each GPU; throws what the first of them that failed threw, once all have ended.
 template <class Real>
 template <class Job>
 void SharedBatchRunner<Real>::on_all(const Job& job) const {
   const auto& shares = slabs_->signal_slabs();
-  std::vector<std::exception_ptr> errors(shares.size());
-  const auto run = [&](std::size_t s) {
-    try {
-      on_device(shares[s].device, [&] { job(slabs_->part(s), shares[s].first_signal); });
-    } catch (...) {
-      errors[s] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t s = 1; s < shares.size(); ++s) threads.emplace_back(run, s);
-  run(0);
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& error : errors)
-    if (error != nullptr) std::rethrow_exception(error);
+  const cpu::PoolLoan threads(static_cast<int>(shares.size()));
+  cpu::for_each(threads.get(), shares.size(), [&](std::size_t s, int) {
+    on_device(shares[s].device, [&] { job(slabs_->part(s), shares[s].first_signal); });
+  });
 }
 
 template <class Real>
@@ -85,17 +64,6 @@ void SharedBatchRunner<Real>::inverse(const std::complex<Real>* spectra, void* s
                                                       element_bytes(own_type<Real>(problem_));
     part.inverse(spectra + first * problem_.spectrum_points(), to, nullptr);
   });
-}
-
-template <class Real>
-void SharedBatchRunner<Real>::enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
-                                              CUstream_st*) const {
-  not_queued();
-}
-template <class Real>
-void SharedBatchRunner<Real>::enqueue_inverse(const std::complex<Real>*, void*, std::byte*,
-                                              CUstream_st*) const {
-  not_queued();
 }
 
 /// What the slabs of one call need on the GPUs.
@@ -191,17 +159,6 @@ void HostSlabsRunner<Real>::inverse(const std::complex<Real>* spectra, void* sig
   on.finish();
   const std::vector<const void*> results(on.signals.begin(), on.signals.end());
   copy_from_slabs(signals, problem_.shape, element, slabs_->signal_slabs(), results);
-}
-
-template <class Real>
-void HostSlabsRunner<Real>::enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
-                                            CUstream_st*) const {
-  not_queued();
-}
-template <class Real>
-void HostSlabsRunner<Real>::enqueue_inverse(const std::complex<Real>*, void*, std::byte*,
-                                            CUstream_st*) const {
-  not_queued();
 }
 
 template class SharedBatchRunner<float>;

@@ -12,9 +12,12 @@
 
 namespace sfft::detail {
 
+inline constexpr const char* kSeveralNotQueued =
+    "a Plan over several GPUs takes host memory: use SlabPlan for arrays in the memory of GPUs";
+
 /// A batch: each GPU's plan transfers and transforms its signals, with a host thread for each.
 template <class Real>
-class SharedBatchRunner final : public DenseRunner<Real> {
+class SharedBatchRunner final : public HostMemoryRunner<Real> {
  public:
   SharedBatchRunner(const DenseRequest& request, std::unique_ptr<const BatchSlabs<Real>> slabs);
 
@@ -22,15 +25,12 @@ class SharedBatchRunner final : public DenseRunner<Real> {
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
   void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
-  std::size_t device_workspace_bytes() const noexcept override { return 0; }
-  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
-                       CUstream_st*) const override;
-  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
   bool on_gpu() const noexcept override { return true; }
   std::string name() const override { return slabs_->name(); }
   std::string explain() const override { return slabs_->explain(); }
 
  private:
+  const char* why_not_queued() const noexcept override { return kSeveralNotQueued; }
   template <class Job>
   void on_all(const Job& job) const;
 
@@ -40,7 +40,7 @@ class SharedBatchRunner final : public DenseRunner<Real> {
 
 /// One transform in slabs, which are copied to the GPUs and back. Calls take turns.
 template <class Real>
-class HostSlabsRunner final : public DenseRunner<Real> {
+class HostSlabsRunner final : public HostMemoryRunner<Real> {
  public:
   HostSlabsRunner(const DenseRequest& request, std::unique_ptr<const SlabRunner<Real>> slabs);
   ~HostSlabsRunner() override;
@@ -49,16 +49,14 @@ class HostSlabsRunner final : public DenseRunner<Real> {
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
   void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
-  std::size_t device_workspace_bytes() const noexcept override { return 0; }
-  void enqueue_forward(const void*, ElementType, std::complex<Real>*, std::byte*,
-                       CUstream_st*) const override;
-  void enqueue_inverse(const std::complex<Real>*, void*, std::byte*, CUstream_st*) const override;
   bool on_gpu() const noexcept override { return true; }
   std::string name() const override { return slabs_->name(); }
   std::string explain() const override { return slabs_->explain(); }
 
  private:
   struct Memory;
+
+  const char* why_not_queued() const noexcept override { return kSeveralNotQueued; }
 
   /// Room on all GPUs, for signals of elements of that size; nothing has been touched if there is none.
   Memory& memory(std::size_t element) const;
