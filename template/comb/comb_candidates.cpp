@@ -12,6 +12,8 @@
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
+#include "template/comb/random_bounds.hpp"
+#include "template/comb/row_bounds.hpp"
 
 namespace sfft::detail {
 
@@ -296,48 +298,6 @@ class Lister {
         {few ? kQuickDelays : CombModel::kMaxDelays, support_.shape.points() / buckets, most_ / buckets});
   }
 
-  /// A bound on Σ E|error|² with r delays at random, without looking at phases: Σ min(tail/(r + 1 − members),
-  /// power), the denominator at least 1. A coefficient counts with its power up to some r, and with its tail
-  /// beyond, so that one pass over the coefficients serves every r.
-  class Bounds {
-   public:
-    Bounds(const Crowding& crowding, std::span<const double> power) {
-      std::int32_t most = 1;
-      for (const std::int32_t members : crowding.members) most = std::max(most, members);
-      begins_.assign(static_cast<std::size_t>(most) * kSteps, 0.0);
-      tail_.assign(static_cast<std::size_t>(most), 0.0);
-      for (std::size_t i = 0; i < crowding.tail.size(); ++i) {
-        const auto members = static_cast<std::size_t>(crowding.members[i]);
-        // The denominators up to this one leave the power the smaller.
-        const double by_power = std::min(crowding.tail[i] / power[i], static_cast<double>(kMost));
-        // Written so that it is 0 for NaN, which is 0/0.
-        const std::size_t last = by_power >= 1 ? static_cast<std::size_t>(by_power) + members - 1 : 0;
-        const std::size_t begin = std::min(last + 1, kSteps - 1);
-        powers_[begin - 1] += power[i];
-        begins_[(members - 1) * kSteps + begin] += crowding.tail[i];
-      }
-      for (std::size_t r = kSteps - 1; r > 0; --r) powers_[r - 1] += powers_[r];
-    }
-
-    /// For r = 1, 2, … kMaxDelays in turn.
-    double next() {
-      ++r_;
-      double sum = powers_[r_];
-      for (std::size_t m = 0; m < tail_.size(); ++m) {
-        tail_[m] += begins_[m * kSteps + r_];
-        sum += tail_[m] / (r_ > m + 1 ? static_cast<double>(r_ - m) : 1.0);
-      }
-      return sum;
-    }
-
-   private:
-    static constexpr std::size_t kMost = CombModel::kMaxDelays, kSteps = 2 * kMost + 2;
-    std::array<double, kSteps> powers_{};  ///< Σ of those that count at r
-    std::vector<double> begins_;           ///< tails that begin to count, per [members − 1][r]
-    std::vector<double> tail_;             ///< that count, per members − 1
-    std::size_t r_ = 0;
-  };
-
   /// `tails`: not only the members.
   const Crowding& look_at(const std::array<std::int64_t, 3>& grid, Scratch& scratch, bool tails) const {
     Crowding& crowding = scratch.crowding;
@@ -389,25 +349,13 @@ class Lister {
       }
     }
     folding_.prepare(grids, request_.pool);
-    regular_.resize(grids.size());
+    regular_ = RowBounds(grids.size());
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
-      Bounds bounds(look_at(grids[g], scratch_[static_cast<std::size_t>(thread)], true), own_power_);
-      regular_[g] = {std::log(static_cast<double>(grids[g][0])), std::log(static_cast<double>(grids[g][1])),
-                     std::log(std::max(bounds.next(), 1e-300))};
+      const Crowding& crowding = look_at(grids[g], scratch_[static_cast<std::size_t>(thread)], true);
+      RandomBounds bounds(crowding.members, crowding.tail, own_power_);
+      regular_.set(g, static_cast<double>(grids[g][0]), static_cast<double>(grids[g][1]),
+                   std::max(bounds.next(), 1e-300));
     });
-  }
-
-  /// The bound for so many rows and samples in each, by the nearest regular grids in every direction.
-  double regular_bound(double rows, double in_a_row) const {
-    const double x = std::log(rows), y = std::log(in_a_row);
-    double sum = 0, weights = 0;
-    for (const Regular& grid : regular_) {
-      const double distance = (grid.rows - x) * (grid.rows - x) + (grid.columns - y) * (grid.columns - y);
-      const double weight = 1 / (1e-6 + distance * distance * distance);
-      sum += weight * (grid.bound + grid.rows - x + grid.columns - y);
-      weights += weight;
-    }
-    return weights > 0 ? std::exp(sum / weights) : power_;
   }
 
   /// The candidates of one grid and number of delays on a bus, one for each number of sets of rows.
@@ -420,8 +368,9 @@ class Lister {
       if (bytes > request_.bus.most_bytes) break;
       const double us = predict_us(support_, request_, grid[0] * grid[1], delays, false, bytes);
       if (us > request_.limit_us) break;
-      const double bound = regular_bound(static_cast<double>(sets * grid[0]),
-                                         static_cast<double>(delays * grid[1]) / static_cast<double>(sets));
+      const double bound =
+          regular_.bound(static_cast<double>(sets * grid[0]),
+                         static_cast<double>(delays * grid[1]) / static_cast<double>(sets), power_);
       // Rows that take turns with their columns tell more aliases apart than a regular grid of them.
       constexpr double kStaggered[kMostRowSets] = {1, 0.9, 0.85, 0.72, 0.72, 0.72};
       candidates.push_back(
@@ -439,7 +388,7 @@ class Lister {
     const std::int64_t crowd = least_squares_ ? crowding.largest : 1;
     const std::int64_t first = whole_steps(crowd);
     const std::int64_t last = most_delays(buckets);
-    Bounds bounds(crowding, own_power_);
+    RandomBounds bounds(crowding.members, crowding.tail, own_power_);
     for (std::int64_t r = 1; r <= last; ++r) {
       const double bound = least_squares_ || by_rows_ ? 0 : bounds.next();
       if (r < first || (r - first) % step_ != 0) continue;
@@ -471,10 +420,7 @@ class Lister {
   double some_power_sum_ = 1e-300;
   double resolution_ = 0;            ///< see find_resolution()
   std::vector<Scratch> scratch_{1};  ///< per thread
-  struct Regular {
-    double rows, columns, bound;  ///< logarithms; the bound is of Σ E|error|²
-  };
-  std::vector<Regular> regular_;  ///< grids of whole rows
+  RowBounds regular_;                ///< of grids of whole rows
 };
 
 }  // namespace

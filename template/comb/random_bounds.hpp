@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How large errors are with delays at random, for every number of them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "template/comb/comb_model.hpp"
+
+namespace sfft::detail {
+
+/// A bound on Σ E|error|² with r delays at random, without looking at phases: Σ min(tail/(r + 1 − members),
+/// power), the denominator at least 1. A coefficient counts with its power up to some r, and with its tail
+/// beyond, so that one pass over the coefficients serves every r.
+class RandomBounds {
+ public:
+  /// Of every coefficient: the members in its bucket, the tail that aliases onto it, its power.
+  RandomBounds(std::span<const std::int32_t> members_of, std::span<const double> tails,
+               std::span<const double> power) {
+    std::int32_t most = 1;
+    for (const std::int32_t members : members_of) most = std::max(most, members);
+    begins_.assign(static_cast<std::size_t>(most) * kSteps, 0.0);
+    tail_.assign(static_cast<std::size_t>(most), 0.0);
+    for (std::size_t i = 0; i < tails.size(); ++i) {
+      const auto members = static_cast<std::size_t>(members_of[i]);
+      // The denominators up to this one leave the power the smaller.
+      const double by_power = std::min(tails[i] / power[i], static_cast<double>(kMost));
+      // Written so that it is 0 for NaN, which is 0/0.
+      const std::size_t last = by_power >= 1 ? static_cast<std::size_t>(by_power) + members - 1 : 0;
+      const std::size_t begin = std::min(last + 1, kSteps - 1);
+      powers_[begin - 1] += power[i];
+      begins_[(members - 1) * kSteps + begin] += tails[i];
+    }
+    for (std::size_t r = kSteps - 1; r > 0; --r) powers_[r - 1] += powers_[r];
+  }
+
+  /// For r = 1, 2, … kMaxDelays in turn.
+  double next() {
+    ++r_;
+    double sum = powers_[r_];
+    for (std::size_t m = 0; m < tail_.size(); ++m) {
+      tail_[m] += begins_[m * kSteps + r_];
+      sum += tail_[m] / (r_ > m + 1 ? static_cast<double>(r_ - m) : 1.0);
+    }
+    return sum;
+  }
+
+ private:
+  static constexpr std::size_t kMost = CombModel::kMaxDelays, kSteps = 2 * kMost + 2;
+  std::array<double, kSteps> powers_{};  ///< Σ of those that count at r
+  std::vector<double> begins_;           ///< tails that begin to count, per [members − 1][r]
+  std::vector<double> tail_;             ///< that count, per members − 1
+  std::size_t r_ = 0;
+};
+
+}  // namespace sfft::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What delays in few rows of an image leave, by the regular grids that have about as many rows and samples.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace sfft::detail {
+
+class RowBounds {
+ public:
+  explicit RowBounds(std::size_t grids = 0) : grids_(grids) {}
+
+  /// Grid `number` has so many rows and samples in each, and leaves Σ E|error|² of `bound`, above 0.
+  void set(std::size_t number, double rows, double in_a_row, double bound) {
+    grids_[number] = {std::log(rows), std::log(in_a_row), std::log(bound)};
+  }
+  /// The bound for so many rows and samples in each, by the nearest grids in every direction; `other` if
+  /// there is no grid.
+  double bound(double rows, double in_a_row, double other) const {
+    const double x = std::log(rows), y = std::log(in_a_row);
+    double sum = 0, weights = 0;
+    for (const Grid& grid : grids_) {
+      const double distance = (grid.rows - x) * (grid.rows - x) + (grid.in_a_row - y) * (grid.in_a_row - y);
+      const double weight = 1 / (1e-6 + distance * distance * distance);
+      sum += weight * (grid.bound + grid.rows - x + grid.in_a_row - y);
+      weights += weight;
+    }
+    return weights > 0 ? std::exp(sum / weights) : other;
+  }
+
+ private:
+  struct Grid {
+    double rows, in_a_row, bound;  ///< logarithms
+  };
+  std::vector<Grid> grids_;
+};
+
+}  // namespace sfft::detail
