@@ -3,9 +3,9 @@
 // round.
 #include "sfft/learning/discover_cost.hpp"
 
-#include <bit>
 #include <cmath>
 
+#include "kernels/base/smooth.hpp"
 #include "template/planning/cost_model.hpp"
 
 namespace sfft::detail {
@@ -24,16 +24,6 @@ constexpr double kTrialShare = 0.09;
 constexpr double kDeviceLearnUs = 1000;
 constexpr double kDeviceLearnTransforms = 8;
 
-/// Whether small radices alone make up the extent.
-bool smooth(std::int64_t extent) {
-  extent >>= std::countr_zero(static_cast<std::uint64_t>(extent));
-  for (const std::int64_t prime : {3, 5, 7, 11, 13}) {
-    if (extent == 1) break;
-    while (extent % prime == 0) extent /= prime;
-  }
-  return extent == 1;
-}
-
 }  // namespace
 
 /// Large primes take two transforms of at least twice the
@@ -43,7 +33,7 @@ double dense_us(const Shape& shape, bool real) {
   constexpr double kShortLineFactor = 1.6;
   double us = predict_dense_us(shape, real);
   for (const std::int64_t extent : shape.extents()) {
-    if (smooth(extent)) continue;
+    if (is_smooth(extent)) continue;
     if (extent <= kShortLine) {
       us *= kShortLineFactor;
       continue;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "kernels/base/smooth.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
@@ -35,19 +36,12 @@ constexpr double kEstimateMargin = 1.4;
 /// Bounds for delays in few rows exceed them by up to about 3.
 constexpr double kBoundMargin = 2;
 
-bool smooth(std::int64_t n) {
-  for (const std::int64_t prime : {2, 3, 5, 7}) {
-    while (n % prime == 0) n /= prime;
-  }
-  return n == 1;
-}
-
 std::vector<std::int64_t> smooth_divisors(std::int64_t n, std::int64_t largest) {
   std::vector<std::int64_t> divisors;
   for (std::int64_t d = 1; d <= std::min(n / d, largest); ++d) {
     if (n % d != 0) continue;
-    if (smooth(d)) divisors.push_back(d);
-    if (d != n / d && n / d <= largest && smooth(n / d)) divisors.push_back(n / d);
+    if (is_smooth(d, 7)) divisors.push_back(d);
+    if (d != n / d && n / d <= largest && is_smooth(n / d, 7)) divisors.push_back(n / d);
   }
   std::sort(divisors.begin(), divisors.end());
   return divisors;

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "kernels/base/index.hpp"
+#include "kernels/base/smooth.hpp"
 #include "kernels/cpu/small_fft/fft_cache.hpp"
 #include "kernels/cpu/stages/two_pass.hpp"
 
@@ -25,16 +26,9 @@ constexpr std::int64_t kLeastSide = 2 * kTwoPassLanes;
 constexpr std::int64_t kMostSide = std::int64_t{1} << 14;
 constexpr std::int64_t kLargestPrime = 13;
 
-bool smooth(std::int64_t n) {
-  for (std::int64_t p = 2; p <= kLargestPrime; ++p) {
-    while (n % p == 0) n /= p;
-  }
-  return n == 1;
-}
-
 /// The largest divisor up to the square root, if both factors are of use; else 0.
 std::int64_t split(std::int64_t n) {
-  if (n < kLeastPoints || n > kMostSide * kMostSide || !smooth(n)) return 0;
+  if (n < kLeastPoints || n > kMostSide * kMostSide || !is_smooth(n, kLargestPrime)) return 0;
   auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
   while (n % side != 0) --side;
   return side >= kLeastSide && n / side <= kMostSide ? side : 0;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/smooth.hpp"
 
 namespace sfft::detail {
 
@@ -17,13 +18,6 @@ namespace {
 
 /// So many slabs keep all threads of the host busy; fewer have to be short.
 constexpr std::int64_t kManySlabs = 16, kShortSlab = 1 << 16;
-
-bool smooth(std::int64_t n) {
-  for (const std::int64_t p : {2, 3, 5, 7, 11, 13}) {
-    while (n % p == 0) n /= p;
-  }
-  return n == 1;
-}
 
 /// The least length from n on that is a small odd number times a power of two.
 std::int64_t next_good(std::int64_t n) {
@@ -51,7 +45,7 @@ class Grouping {
 
  private:
   bool short_enough(std::int64_t n) const {
-    return n <= (smooth(n) ? limits_.longest_line : limits_.longest_line / 8);
+    return n <= (is_smooth(n) ? limits_.longest_line : limits_.longest_line / 8);
   }
   bool fits(const Step& step) const { return !limits_.fits || limits_.fits(step); }
 
