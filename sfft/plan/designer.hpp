@@ -272,16 +272,14 @@ class Designer {
       request.bus = {element(), std::min(frame_bytes(), in_rows * element())};
       // Such plans read so many samples that they can afford to err more for less time.
       request.time_weight = 1;
+    }
+    if (on_device_) {
       const int multiprocessors = device_traits(options_.device).multiprocessors;
-      request.cost = [multiprocessors, batch = options_.batch](const CombCost& cost) {
-        return predict_comb_bus_us(cost, multiprocessors, batch);
-      };
-    } else if (on_device_) {
-      const int multiprocessors = device_traits(options_.device).multiprocessors;
-      const bool compiled = options_.compiled_for.has_value() && sizeof(Real) == sizeof(float);
-      request.cost = [this, multiprocessors, compiled](const CombCost& cost) {
+      const bool rows = by_rows();  // by the library's kernels
+      const bool compiled = !rows && options_.compiled_for.has_value() && sizeof(Real) == sizeof(float);
+      request.cost = [this, multiprocessors, rows, compiled](const CombCost& cost) {
         return with_bus(predict_comb_device_us(cost, multiprocessors, options_.batch, compiled),
-                        scattered_bytes(cost.samples));
+                        rows ? cost.bus_bytes : scattered_bytes(cost.samples));
       };
     }
     return request;

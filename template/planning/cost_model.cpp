@@ -84,10 +84,6 @@ double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noe
   return kHost + kRoundTrip / batch + (batch == 1 ? device_us + bus_us : std::max(device_us, bus_us));
 }
 
-double predict_comb_bus_us(const CombCost& cost, int multiprocessors, int batch) noexcept {
-  return predict_from_host_us(predict_comb_device_us(cost, multiprocessors, batch), cost.bus_bytes, batch);
-}
-
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept {
   return 3 + 0.002 * static_cast<double>(taps) / 4 + 0.001 * static_cast<double>(rows);
 }

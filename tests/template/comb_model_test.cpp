@@ -245,7 +245,9 @@ TEST(CombPlanner, StaysWithinTheRowsThatABusMayCarry) {
     request.cost = [](const CombCost& cost) { return predict_comb_device_us(cost, 132, 64); };
     const auto anywhere = plan_comb(support, prior, request, rejected);
     request.time_weight = 1;
-    request.cost = [](const CombCost& cost) { return predict_comb_bus_us(cost, 132, 64); };
+    request.cost = [](const CombCost& cost) {
+      return predict_from_host_us(predict_comb_device_us(cost, 132, 64), cost.bus_bytes, 64);
+    };
     for (const std::int64_t element : {1, 2}) {
       for (const std::int64_t most : {40 * 480, 90 * 480}) {
         request.bus = {element, most * element};
