@@ -36,6 +36,8 @@ constexpr std::int64_t kQuickDelays = 8;
 constexpr double kEstimateMargin = 1.4;
 /// Bounds for delays in few rows exceed them by up to about 3.
 constexpr double kBoundMargin = 2;
+/// What memory is read in at least.
+constexpr std::int64_t kSectorBytes = 32;
 
 std::vector<std::int64_t> smooth_divisors(std::int64_t n, std::int64_t largest) {
   std::vector<std::int64_t> divisors;
@@ -94,7 +96,8 @@ class Lister {
           if (buckets < least || misshapen({b0, b1, b2})) continue;
           // The fullest bucket is at least as full as the mean.
           const std::int64_t fewest = least_squares_ ? whole_steps((members + buckets - 1) / buckets) : step_;
-          grids.push_back({{b0, b1, b2}, predict_us(support_, request_, buckets, fewest)});
+          const std::array<std::int64_t, 3> grid{b0, b1, b2};
+          grids.push_back({grid, least_squares_ ? predict_us(support_, request_, grid, fewest) : 0});
         }
       }
     }
@@ -115,7 +118,7 @@ class Lister {
  private:
   struct Bounded {
     std::array<std::int64_t, 3> grid;
-    double us;  ///< no candidate of this grid is faster
+    double us;  ///< no candidate of this grid is faster; for least squares only
   };
   /// What the template has in a bucket.
   struct Content {
@@ -197,7 +200,7 @@ class Lister {
     for (std::size_t g = 0; g < grids.size(); ++g) {
       const std::int64_t buckets = grids[g][0] * grids[g][1] * grids[g][2];
       for (std::int64_t r = step_; r <= most_delays(buckets); r += step_) {
-        us.push_back(predict_us(support_, request_, buckets, r));
+        us.push_back(predict_us(support_, request_, grids[g], r));
         if (us.back() > request_.limit_us) break;
         entries.push_back({g, r});
       }
@@ -335,7 +338,7 @@ class Lister {
     for (std::int64_t sets = (delays + in_a_row - 1) / in_a_row; sets <= most; ++sets) {
       const std::int64_t bytes = sets * grid[0] * row_bytes();
       if (bytes > request_.bus.most_bytes) break;
-      const double us = predict_us(support_, request_, grid[0] * grid[1], delays, false, bytes);
+      const double us = predict_us(support_, request_, grid, delays, false, bytes);
       if (us > request_.limit_us) break;
       const double bound =
           regular_.bound(static_cast<double>(sets * grid[0]),
@@ -365,7 +368,7 @@ class Lister {
         add_by_rows(grid, r, candidates);
         continue;
       }
-      const double us = predict_us(support_, request_, buckets, r);
+      const double us = predict_us(support_, request_, grid, r);
       if (us > request_.limit_us) break;
       candidates.push_back({grid, r, 0, us, estimate(bound / std::max(power_, 1e-300), r)});
     }
@@ -405,15 +408,23 @@ Promise promise_of(const CombCandidate& candidate, const CombRequest& request) {
   return {false, candidate.proxy * (sure ? time : std::sqrt(time)), candidate.proxy};
 }
 
-double predict_us(const SupportSet& support, const CombRequest& request, std::int64_t buckets,
-                  std::int64_t delays, bool clustered, std::int64_t bus_bytes) {
+double predict_us(const SupportSet& support, const CombRequest& request,
+                  const std::array<std::int64_t, 3>& grid, std::int64_t delays, bool clustered,
+                  std::int64_t bus_bytes) {
   CombCost cost{};
   cost.bus_bytes = bus_bytes;
   cost.points = support.shape.points();
-  cost.buckets = buckets;
+  cost.buckets = grid[0] * grid[1] * grid[2];
   cost.delays = delays;
   cost.samples = cost.buckets * delays;
   cost.lines = clustered ? cost.buckets : cost.samples;
+  // Samples of a comb follow each other in lines of the shape, and close ones share sectors.
+  const auto last = static_cast<std::size_t>(support.shape.rank() - 1);
+  const std::int64_t line_bytes = support.shape[support.shape.rank() - 1] * (support.real ? 1 : 8);
+  const std::int64_t of_line = std::min(grid[last], (line_bytes + kSectorBytes - 1) / kSectorBytes);
+  cost.sectors = std::min({cost.lines, cost.samples / grid[last] * of_line,
+                           cost.points / support.shape[support.shape.rank() - 1] *
+                               ((line_bytes + kSectorBytes - 1) / kSectorBytes)});
   cost.k = support.k;
   cost.real = support.real;
   return request.cost(cost);

@@ -46,7 +46,8 @@ inline constexpr std::size_t kCombTries = 10;
 std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request);
 
 /// Predicted time on the request's backend; `clustered` delays share cache lines.
-double predict_us(const SupportSet& support, const CombRequest& request, std::int64_t buckets,
-                  std::int64_t delays, bool clustered = false, std::int64_t bus_bytes = 0);
+double predict_us(const SupportSet& support, const CombRequest& request,
+                  const std::array<std::int64_t, 3>& grid, std::int64_t delays, bool clustered = false,
+                  std::int64_t bus_bytes = 0);
 
 }  // namespace sfft::detail

@@ -114,7 +114,7 @@ class Planner {
         if (!choice) continue;
         if (choice->quality.gain_rms <= kMaxGainRms && choice->quality.gain_max <= kMaxGain) {
           return finish(model, choice->delays,
-                        predict_us(support_, request_, model.bucket_count(), candidate.delays, clustered));
+                        predict_us(support_, request_, candidate.buckets, candidate.delays, clustered));
         }
       }
       reject(candidate, "no delays found that separate the frequencies sharing a bucket");

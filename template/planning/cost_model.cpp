@@ -41,8 +41,8 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
   const double k = static_cast<double>(cost.k);
   constexpr double kLargestFused = 13000;  // buckets of a lane that two buffers in shared memory hold
-  const double line_us = static_cast<double>(cost.lines) * 64 / 4e6;
   if (points > kLargestFused) {
+    const double line_us = static_cast<double>(cost.lines) * 64 / 4e6;
     return 17.0 / batch + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
   }
   // One multiprocessor transforming `own` lanes: latencies first, then throughput.
@@ -53,6 +53,9 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
     const double recover = 0.3 + k * own * (cost.real ? 16 : 8) / 6e4;
     return gather + fft + recover + 0.4 + 0.0004 * k;
   };
+  // Many frames at once: multiprocessors compute, and what frames are read from memory adds to that.
+  const double throughput_us =
+      block_us(lanes) / multiprocessors + static_cast<double>(cost.sectors) * 32 / 3e6;
   if (batch < multiprocessors / 4) {
     // Few frames at once, each one block's or a cluster's work: passes wait for each other more than they
     // compute.
@@ -68,9 +71,9 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
       all_us = 0.8 + (halves ? latency_us(1, points / 2) : latency_us(std::ceil(lanes / 16), points));
       if (compiled) all_us *= 0.6;
     }
-    return std::max(all_us / batch, block_us(lanes) / multiprocessors);
+    return std::max(all_us / batch, throughput_us);
   }
-  return std::max(block_us(lanes) / multiprocessors, line_us);
+  return throughput_us;
 }
 
 double predict_bus_us(std::int64_t bytes) noexcept {
@@ -96,9 +99,9 @@ double predict_dense_device_us(const Shape& shape, bool real, int batch, bool tu
   const double megabytes = static_cast<double>(shape.points()) * (real ? 4e-6 : 8e-6);
   // Slower once a signal outgrows the L2 cache.
   const double beyond = std::max(0.0, megabytes - 40);
-  if (tuned) return 12.0 / batch + megabytes + 0.4 * beyond;
+  if (tuned) return 8.0 / batch + megabytes + 0.4 * beyond;
   const bool small_batched = batch >= 8 && megabytes < 3;
-  return 16.0 / batch + (real ? (small_batched ? 2.0 : 3.3) * megabytes : 1.4 * megabytes + 0.6 * beyond);
+  return 11.0 / batch + (real ? (small_batched ? 2.0 : 3.3) * megabytes : 1.4 * megabytes + 0.6 * beyond);
 }
 
 }  // namespace sfft::detail

@@ -17,6 +17,7 @@ struct CombCost {
   std::int64_t lines;    ///< distinct cache lines touched, approximately
   std::int64_t k;
   bool real;
+  std::int64_t sectors = 0;    ///< distinct pieces of 32 bytes that the samples lie in, approximately
   std::int64_t bus_bytes = 0;  ///< of the rows that cross the bus; 0: none do
 };
 

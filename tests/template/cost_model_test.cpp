@@ -11,7 +11,8 @@ namespace sfft::detail {
 namespace {
 
 CombCost comb(std::int64_t points, std::int64_t buckets, std::int64_t delays, std::int64_t k, bool real) {
-  return {points, buckets * delays, buckets, delays, buckets * delays, k, real};
+  const std::int64_t samples = buckets * delays;
+  return {points, samples, buckets, delays, samples, k, real, samples};
 }
 
 /// Expects a prediction within a factor of the measurement: only ratios of predictions matter, and only
@@ -27,6 +28,28 @@ TEST(CostModel, IsWithinAFactorOfWhatWasMeasured) {
   expect_about(predict_comb_us(comb(1 << 20, 1156, 4, 1000, false)), 20, 4);
   expect_about(predict_dense_us(Shape{1 << 20}, false), 10000, 5);
   expect_about(predict_dense_us(Shape{1 << 24}, false), 239000, 5);
+}
+
+TEST(CostModel, BatchesOnAGpuReadSectorsBesideTheirArithmetic) {
+  // Batches of recordings on an H200, bench/results/h200/sparse.json: 40x128 buckets of 1080p fill whole
+  // rows, 54x48 have a sector for each sample.
+  struct {
+    Shape shape;
+    std::int64_t buckets, delays, sectors;
+    double measured_us;
+  } const cases[] = {{Shape{1080, 1920}, 5120, 4, 160 * 60, 0.240},
+                     {Shape{1080, 1920}, 2592, 8, 2592 * 8, 0.383},
+                     {Shape{432, 768}, 3456, 8, 288 * 24, 0.295},
+                     {Shape{360, 640}, 2400, 8, 240 * 20, 0.204},
+                     {Shape{576, 768}, 4608, 8, 512 * 24, 0.360}};
+  for (const auto& known : cases) {
+    CombCost cost = comb(known.shape.points(), known.buckets, known.delays, 1000, true);
+    cost.sectors = known.sectors;
+    expect_about(predict_comb_device_us(cost, 132, 256), known.measured_us, 1.2);
+  }
+  // One frame, dense: 432x768 and 1080p by tuned kernels, 7.0 and 12.6 us, and some 2.5 to pick the support.
+  expect_about(predict_dense_device_us(Shape{432, 768}, true, 1, true), 9.5, 1.2);
+  expect_about(predict_dense_device_us(Shape{1080, 1920}, true, 1, true), 15.1, 1.2);
 }
 
 TEST(CostModel, MoreWorkNeverCostsLess) {
