@@ -65,6 +65,8 @@ class EmulatedStream final : public detail::CardStream {
     over_bus(to, from, to.data);
   }
   void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
+  void mark(Way) override {}
+  void follow(const detail::CardStream&, Way) override {}
   void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
   void wait() override {
     const auto queue = std::exchange(queue_, {});

@@ -158,39 +158,56 @@ std::size_t DealtRound<Real>::slot_bytes() const noexcept {
 }
 
 template <class Real>
-void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const {
+void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot,
+                                  Queue& queue) const {
   const std::int64_t first = piece * dealt_.piece_units;
   const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
   std::byte* const memory = slot.memory.get();
+  CardStream& stream = *slot.stream;
+  const std::vector<PieceSegment> in = round_->segments_in(call, first, count, memory);
   std::byte* staging = slot.staging.get();
-  for (const PieceSegment& segment : round_->segments_in(call, first, count, memory)) {
-    if (segment.resident) {
-      slot.stream->copy_within(segment.piece, segment.array);
-    } else if (call.reads_from) {
-      slot.stream->copy_in(segment.piece, segment.array);
-    } else {
-      const CardRows staged = segment.array.packed_at(staging);
-      copy_rows(staged, segment.array);
-      slot.stream->copy_in(segment.piece, staged);
-      staging += staged.bytes();
-    }
-  }
-  const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-  std::byte* const results = round_->compute(*card_, kernel, call, first, count, memory,
-                                             memory + aligned(piece_bytes()), *slot.stream);
-  const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
-  staging = slot.staging.get();
-  for (const PieceSegment& segment : out) {
-    if (segment.resident) {
-      slot.stream->copy_within(segment.array, segment.piece);
-    } else if (call.writes_to) {
-      slot.stream->copy_out(segment.array, segment.piece);
-    } else {
-      slot.stream->copy_out(segment.array.packed_at(staging), segment.piece);
+  if (!call.reads_from) {
+    for (const PieceSegment& segment : in) {
+      if (segment.resident) continue;
+      copy_rows(segment.array.packed_at(staging), segment.array);
       staging += segment.array.bytes();
     }
   }
-  slot.stream->wait();
+  std::vector<PieceSegment> out;
+  {
+    const std::lock_guard lock(queue.mutex);
+    queue.in.take(stream, [&] {
+      staging = slot.staging.get();
+      for (const PieceSegment& segment : in) {
+        if (segment.resident) {
+          stream.copy_within(segment.piece, segment.array);
+        } else if (call.reads_from) {
+          stream.copy_in(segment.piece, segment.array);
+        } else {
+          stream.copy_in(segment.piece, segment.array.packed_at(staging));
+          staging += segment.array.bytes();
+        }
+      }
+    });
+    const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
+    std::byte* const results = round_->compute(*card_, kernel, call, first, count, memory,
+                                               memory + aligned(piece_bytes()), stream);
+    out = round_->segments_out(call, first, count, results);
+    queue.out.take(stream, [&] {
+      staging = slot.staging.get();
+      for (const PieceSegment& segment : out) {
+        if (segment.resident) {
+          stream.copy_within(segment.array, segment.piece);
+        } else if (call.writes_to) {
+          stream.copy_out(segment.array, segment.piece);
+        } else {
+          stream.copy_out(segment.array.packed_at(staging), segment.piece);
+          staging += segment.array.bytes();
+        }
+      }
+    });
+  }
+  stream.wait();
   staging = slot.staging.get();
   for (const PieceSegment& segment : out) {
     if (segment.resident || call.writes_to) continue;
@@ -209,13 +226,14 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
   std::atomic<bool> failed = false;
   std::mutex failing;
   std::exception_ptr failure;
+  Queue queue;
   const auto start = Clock::now();
   const auto work = [&](std::int64_t worker) {
     try {
       if (worker < streams) {
         Slot& slot = slots->all()[static_cast<std::size_t>(worker)];
         for (std::int64_t p = next_piece++; p < dealt_.pieces && !failed; p = next_piece++)
-          card_piece(p, call, slot);
+          card_piece(p, call, slot, queue);
         raise(card_us, us_since(start));
         return;
       }

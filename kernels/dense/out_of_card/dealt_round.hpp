@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -41,6 +42,25 @@ class CardSlots {
   std::vector<Slot> slots_;
   std::size_t bytes_, staging_bytes_;
   bool pageable_ = false;
+};
+
+/// Copies in one direction take turns. Beside each other they would end at the same time, and the streams would
+/// copy in together and out together.
+class CopyTurns {
+ public:
+  explicit CopyTurns(CardStream::Way way) : way_(way) {}
+  template <class Copies>
+  void take(CardStream& stream, const Copies& copies) {
+    static const bool off = getenv("SFFT_NO_TURNS") != nullptr;
+    if (last_ != nullptr && last_ != &stream && !off) stream.follow(*last_, way_);
+    copies();
+    stream.mark(way_);
+    last_ = &stream;
+  }
+
+ private:
+  CardStream::Way way_;
+  CardStream* last_ = nullptr;
 };
 
 template <class Real>
@@ -82,7 +102,12 @@ class DealtRound {
     return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
   }
   std::size_t needed_bytes(const CardKernel<Real>& kernel, std::int64_t units) const;
-  void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const;
+  /// Pieces are asked of the card one after the other.
+  struct Queue {
+    std::mutex mutex;
+    CopyTurns in{CardStream::Way::in}, out{CardStream::Way::out};
+  };
+  void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot, Queue& queue) const;
 
   std::unique_ptr<Round<Real>> round_;
   Card<Real>* card_;
