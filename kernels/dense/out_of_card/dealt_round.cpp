@@ -108,7 +108,7 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
                         slot_bytes, streams, least_bytes(*round_, *card_)));
       }
       try {
-        if (needed_bytes(*round_->kernel(*card_, units), units) <= slot_bytes) limits_.most = units;
+        if (within_budget(needed_bytes(*round_->kernel(*card_, units), units), units)) limits_.most = units;
       } catch (const Error& error) {
         if (error.code() != ErrorCode::out_of_memory) throw;
       }
@@ -127,7 +127,8 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
 template <class Real>
 void DealtRound<Real>::deal_out(double host_share) {
   while (true) {
-    dealt_ = deal(limits_, card_ == nullptr ? 1 : host_share);
+    dealt_ = deal(limits_, card_ == nullptr ? 1 : round_->ordered() ? 0 : host_share);
+    round_->dealt(dealt_);
     full_.reset();
     rest_.reset();
     if (dealt_.pieces == 0) break;
@@ -135,7 +136,7 @@ void DealtRound<Real>::deal_out(double host_share) {
     const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;
     if (rest != dealt_.piece_units) rest_ = round_->kernel(*card_, rest);
     // A smaller piece may need a larger workspace.
-    if (slot_bytes() <= slot_budget_ || limits_.most <= limits_.grain) break;
+    if (within_budget(slot_bytes(), dealt_.piece_units) || limits_.most <= limits_.grain) break;
     limits_.most = std::max(limits_.grain, dealt_.piece_units * 3 / 4 / limits_.grain * limits_.grain);
   }
   round_->give_host(dealt_.card_units);
@@ -175,7 +176,11 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   }
   std::vector<PieceSegment> out;
   {
-    const std::lock_guard lock(queue.mutex);
+    std::unique_lock lock(queue.mutex);
+    if (round_->ordered()) {
+      queue.asked.wait(lock, [&] { return queue.next == piece || queue.failed; });
+      if (queue.failed) return;
+    }
     queue.in.take(stream, [&] {
       staging = slot.staging.get();
       for (const PieceSegment& segment : in) {
@@ -206,6 +211,8 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
         }
       }
     });
+    ++queue.next;
+    queue.asked.notify_all();
   }
   stream.wait();
   staging = slot.staging.get();
@@ -243,6 +250,11 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
       if (parts > 0) raise(host_us, us_since(start));
     } catch (...) {
       failed = true;
+      {
+        const std::lock_guard lock(queue.mutex);
+        queue.failed = true;
+      }
+      queue.asked.notify_all();
       const std::lock_guard lock(failing);
       if (!failure) failure = std::current_exception();
     }
@@ -271,7 +283,9 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   if (dealt_.pieces == 0) return {};
   Slot& slot = slots.all().front();
   std::byte* const memory = slot.memory.get();
-  const std::int64_t count = dealt_.piece_units;
+  // Of pieces that follow each other, one in the middle has results of its own that leave, and others'.
+  const std::int64_t count = dealt_.piece_units,
+                     first = round_->ordered() ? (dealt_.pieces - 1) / 2 * dealt_.piece_units : 0;
   const auto units = static_cast<double>(count);
   const auto timed = [&](const auto& step) {
     step();  // the first time pays for what is set up late
@@ -284,16 +298,17 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   RoundProfile profile;
   std::byte* results = nullptr;
   profile.in_us = timed([&] {
-    for (const PieceSegment& segment : round_->segments_in(call, 0, count, memory))
+    for (const PieceSegment& segment : round_->segments_in(call, first, count, memory))
       slot.stream->copy_in(segment.piece, segment.array);
   });
   profile.kernel_us = timed([&] {
-    results = round_->compute(*card_, *full_, call, 0, count, memory, memory + aligned(piece_bytes()),
+    results = round_->compute(*card_, *full_, call, first, count, memory, memory + aligned(piece_bytes()),
                               *slot.stream);
   });
   profile.out_us = timed([&] {
-    for (const PieceSegment& segment : round_->segments_out(call, 0, count, results))
-      slot.stream->copy_out(segment.array, segment.piece);
+    for (const PieceSegment& segment : round_->segments_out(call, first, count, results))
+      segment.resident ? slot.stream->copy_within(segment.array, segment.piece)
+                       : slot.stream->copy_out(segment.array, segment.piece);
   });
   return profile;
 }
