@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller and the workers take parts one by one, so that uneven parts balance themselves. Threads enter
-// and leave a job under a mutex: a job cannot end, nor the next begin, before all have left.
+// The caller and the workers take parts one by one, so that uneven parts balance themselves. With its first part
+// a worker counts as running, and the caller waits for those that run: a job cannot end, nor the next begin,
+// while somebody may look at it. Only those that sleep, and those that wake them, take a lock.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace sfft::detail::cpu {
@@ -22,6 +24,12 @@ void ThreadPool::wake() noexcept {
     ++woken_;
   }
   start_.notify_all();
+}
+
+void ThreadPool::rouse(std::condition_variable& sleepers, const std::atomic<std::int64_t>& sleeping) {
+  if (sleeping == 0) return;
+  { const std::lock_guard lock(mutex_); }  // who is about to sleep has seen what changed, or sleeps by now
+  sleepers.notify_all();
 }
 
 ThreadPool::~ThreadPool() {
@@ -50,23 +58,19 @@ template <class Ready>
 void ThreadPool::look_for(const Ready& ready) const {
   constexpr int kTimes = 4000, kMost = 16000;
   for (int n = 0, all = 0; looks_ && n < kTimes && all < kMost && !ready(); ++all) {
-    n = running_ > 0 ? 0 : n + 1;
+    n = state_ >= kOneRunning ? 0 : n + 1;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   }
 }
 
-void ThreadPool::drain(int thread, std::unique_lock<std::mutex>& lock) {
-  if (next_ >= parts_) return;
-  ++running_;
-  const void* const job = job_;
-  const Call call = call_;
-  const std::int64_t parts = parts_;
-  lock.unlock();
-  for (std::int64_t part = next_++; part < parts; part = next_++) call(job, part, thread);
-  lock.lock();
-  --running_;
+std::int64_t ThreadPool::take(std::uint64_t beside) noexcept {
+  std::uint64_t state = state_;
+  while (left(state) > 0) {
+    if (state_.compare_exchange_weak(state, state - 1 + beside)) return left(state);
+  }
+  return 0;
 }
 
 void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
@@ -74,36 +78,43 @@ void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
     for (std::int64_t part = 0; part < parts; ++part) call(job, part, 0);
     return;
   }
-  std::unique_lock lock(mutex_);
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  const auto done = [this] { return state_ == 0; };
   job_ = job;
   call_ = call;
-  next_ = 0;
-  parts_ = parts;
-  lock.unlock();
-  start_.notify_all();
-  lock.lock();
-  drain(0, lock);
-  if (running_ == 0) return;
-  lock.unlock();
-  look_for([this] { return running_ == 0; });
-  lock.lock();
-  done_.wait(lock, [this] { return running_ == 0; });
+  for (std::int64_t first = 0; first < parts; first += kMost) {
+    end_ = std::min(parts, first + kMost);
+    state_ = static_cast<std::uint64_t>(end_ - first);
+    rouse(start_, idle_);
+    for (std::int64_t rest = take(0); rest > 0; rest = take(0)) this->call(rest, 0);
+    look_for(done);
+    if (done()) continue;
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    done_.wait(lock, done);
+    --waiting_;
+  }
 }
 
 void ThreadPool::work(std::size_t worker) {
   start(2 * worker + 1);
   start(2 * worker + 2);
   const int thread = static_cast<int>(worker) + 1;
-  std::unique_lock lock(mutex_);
+  std::int64_t woken = 0;
+  const auto ready = [this] { return stop_ || left(state_) > 0; };
   while (!stop_) {
-    const std::int64_t woken = woken_;
-    lock.unlock();
-    look_for([this] { return stop_ || next_ < parts_; });
-    lock.lock();
-    start_.wait(lock, [&] { return stop_ || next_ < parts_ || woken_ != woken; });
-    if (next_ >= parts_) continue;
-    drain(thread, lock);
-    if (running_ == 0) done_.notify_one();
+    look_for(ready);
+    if (!ready()) {
+      std::unique_lock lock(mutex_);
+      ++idle_;
+      start_.wait(lock, [&] { return ready() || woken_ != woken; });
+      --idle_;
+      woken = woken_;
+    }
+    std::int64_t rest = take(kOneRunning);
+    if (rest == 0) continue;
+    for (; rest > 0; rest = take(0)) this->call(rest, thread);
+    if (state_.fetch_sub(kOneRunning) == kOneRunning) rouse(done_, waiting_);
   }
 }
 

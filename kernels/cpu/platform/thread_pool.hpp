@@ -46,18 +46,29 @@ class ThreadPool {
   void run_erased(std::int64_t parts, const void* job, Call call);
   void start(std::size_t worker);
   void work(std::size_t worker);
-  void drain(int thread, std::unique_lock<std::mutex>& lock);
+  static constexpr std::uint64_t kOneRunning = std::uint64_t{1} << 32;
+  static std::int64_t left(std::uint64_t state) noexcept {
+    return static_cast<std::int64_t>(state % kOneRunning);
+  }
+  /// Takes a part and adds to the state what changes beside; the number of those that were left, or 0.
+  std::int64_t take(std::uint64_t beside) noexcept;
+  void call(std::int64_t left, int thread) const { call_(job_, end_ - left, thread); }
   template <class Ready>
   void look_for(const Ready& ready) const;
+  /// Wakes those that sleep, if there are any.
+  void rouse(std::condition_variable& sleepers, const std::atomic<std::int64_t>& sleeping);
 
   const bool looks_;
-  std::mutex mutex_;
-  std::condition_variable start_, done_;
+  // Read by threads that have taken a part, and written when nobody has one.
   const void* job_ = nullptr;
   Call call_ = nullptr;
-  // Changed under the mutex, but for next_ while threads are running.
-  std::atomic<std::int64_t> parts_{0}, next_{0}, running_{0};
-  std::atomic<bool> stop_{false}, refused_{false};
+  std::int64_t end_ = 0;
+  /// Parts that nobody has taken, and, times kOneRunning, workers that have taken one and look for more.
+  alignas(64) std::atomic<std::uint64_t> state_{0};
+  alignas(64) std::atomic<bool> stop_{false}, refused_{false};
+  std::atomic<std::int64_t> idle_{0}, waiting_{0};  ///< workers and callers that sleep
+  std::mutex mutex_;                                ///< of sleep alone
+  std::condition_variable start_, done_;
   std::int64_t woken_ = 0;
   std::vector<std::thread> workers_;  ///< worker w is started by worker (w − 1)/2, or was refused
 };
