@@ -53,7 +53,9 @@ class MatrixLines {
   static constexpr int kThreads = 32 * kAt.warps;
   /// Tiles of columns that share a matrix which a lane has read: as many as registers hold beside what lies
   /// between the products.
-  static constexpr int kAtOnce = kColumns < 4 ? kColumns : 4;
+  static constexpr int kMostAtOnce = kFirstTiles <= 4 ? 5 : 3,
+                       kRounds = (kColumns + kMostAtOnce - 1) / kMostAtOnce,
+                       kAtOnce = (kColumns + kRounds - 1) / kRounds;
   static constexpr int kPitchIn = kAt.in_pitch, kPitchOut = kAt.out_pitch, kRowStep = kAt.row_step,
                        kWarps = kAt.warps, kFragments = kAt.fragments(), kBuffer = kAt.buffer_words();
   static constexpr int kLineIn = kPitchIn == kSecond ? kPoints : kFirst * kPitchIn,
@@ -140,8 +142,12 @@ class MatrixLines {
     if (lines.whole()) {
 #pragma unroll
       for (int r = 0; r < (kCount + 31) / 32; ++r) {
-        const int i = lane_ + 32 * r;
-        if (32 * (r + 1) <= kCount || i < kCount) action(kValues * i, slot<kRow, kPitch>(kValues * i));
+        constexpr int kRound = 32 * kValues;
+        const int i = kValues * lane_ + r * kRound;
+        // A constant away from the lane's first one if rounds are whole rows.
+        const int to = kRound % kRow == 0 ? slot<kRow, kPitch>(kValues * lane_) + r * (kRound / kRow * kPitch)
+                                          : slot<kRow, kPitch>(i);
+        if (32 * (r + 1) <= kCount || i < kValues * kCount) action(i, to);
       }
     } else {
       for (int i = kValues * lane_; i < lines.values; i += kValues * 32) action(i, slot<kRow, kPitch>(i));
