@@ -24,7 +24,7 @@ class PlanImpl;
 template <class Real>
 struct WorkspaceImpl;
 template <class Real>
-class RunAhead;
+struct PlanAccess;
 }  // namespace detail
 
 /// How samples of frames in host memory reach the GPU. `mapped` and `rows` need page-locked frames
@@ -224,7 +224,7 @@ class SFFT_EXPORT Plan {
   std::string explain() const;  ///< several lines: path, buckets, delays, samples, cost, error, rejections
 
  private:
-  friend class detail::RunAhead<Real>;
+  friend struct detail::PlanAccess<Real>;
   explicit Plan(std::shared_ptr<const detail::PlanImpl<Real>> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const detail::PlanImpl<Real>> impl_;
 };

@@ -103,6 +103,15 @@ class PlanImpl {
   void prepare(Spectrum<Real>& spectrum) const;
 };
 
+/// The way of the library's own parts into a plan, and from what is inside to a plan.
+template <class Real>
+struct PlanAccess {
+  static const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept { return *plan.impl_; }
+  static Plan<Real> plan_of(std::shared_ptr<const PlanImpl<Real>> inside) {
+    return Plan<Real>(std::move(inside));
+  }
+};
+
 /// The number of threads that an option of 0 means.
 int thread_count(int option);
 

@@ -4,6 +4,7 @@
 #include "sfft/tracking/calibration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -89,24 +90,28 @@ std::int64_t Calibration::frames_to_next() const noexcept {
 double Calibration::factor(double reported) const {
   if (known_.empty() || !(reported > kNegligible)) return 1;
   const double level = std::log(reported);
+  std::array<double, kMemory> nearness{};
+  double fresh = 1;
+  for (std::size_t i = known_.size(); i-- > 0; fresh *= kFading) {
+    const double distance = known_[i].level - level;
+    nearness[i] = fresh * std::exp(-0.5 * distance * distance / (kOneLevel * kOneLevel));
+  }
   // A line through the comparisons, weighted towards nearby ones and fitted so that an outlier hardly moves
   // it.
   double mean = 0, slope = 0, all = 0;
   for (int pass = 0; pass < kPasses; ++pass) {
     double weights = 0, levels = 0, ratios = 0, squares = 0, products = 0;
     all = 0;
-    double fresh = 1;
-    for (auto one = known_.rbegin(); one != known_.rend(); ++one, fresh *= kFading) {
-      const double distance = one->level - level;
-      const double near = fresh * std::exp(-0.5 * distance * distance / (kOneLevel * kOneLevel));
-      const double off = std::fabs(one->log_ratio - mean - slope * distance);
+    for (std::size_t i = known_.size(); i-- > 0;) {
+      const double distance = known_[i].level - level, ratio = known_[i].log_ratio, near = nearness[i];
+      const double off = std::fabs(ratio - mean - slope * distance);
       const double weight = pass == 0 ? near : near / std::max(1.0, off / kScatter);
       all += near;
       weights += weight;
       levels += weight * distance;
-      ratios += weight * one->log_ratio;
+      ratios += weight * ratio;
       squares += weight * distance * distance;
-      products += weight * distance * one->log_ratio;
+      products += weight * distance * ratio;
     }
     if (!(weights > kLeastWeight)) return kMargin;
     squares -= levels * levels / weights;

@@ -19,11 +19,16 @@ constexpr std::size_t kLongestRun = 256;
 /// Room for spectra, in parts: a push of a usual number of frames may be ready before the first is taken.
 constexpr std::size_t kParts = 16;
 
+template <class Real>
+const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
+  return PlanAccess<Real>::inside(plan);
+}
+
 }  // namespace
 
 template <class Real>
 void RunAhead<Real>::use(const Plan<Real>& plan) {
-  if (plan.impl_->design != plan_.impl_->design) {
+  if (inside(plan).design != inside(plan_).design) {
     Workspace<Real> workspace = plan.make_workspace();
     forget();
     workspace_ = std::move(workspace);
@@ -35,7 +40,7 @@ void RunAhead<Real>::use(const Plan<Real>& plan) {
 /// Frames of a part that goes on by itself; 0: there are none.
 template <class Real>
 std::size_t RunAhead<Real>::part() const noexcept {
-  const auto& device = plan_.impl_->design->device;
+  const auto& device = inside(plan_).design->device;
   return device ? device->part_ahead() : 0;
 }
 
@@ -46,7 +51,7 @@ bool RunAhead<Real>::overlaps() const noexcept {
 
 template <class Real>
 void RunAhead<Real>::forget() noexcept {
-  if (done_ < end_) plan_.impl_->design->device->abandon(*workspace_.impl().device);
+  if (done_ < end_) inside(plan_).design->device->abandon(*workspace_.impl().device);
   first_ = done_ = end_ = 0;
 }
 
@@ -120,7 +125,7 @@ template <class Real>
 std::size_t RunAhead<Real>::begin_part(std::span<const SignalView> frames) {
   frames = frames.first(usable(frames));
   if (frames.empty()) return 0;
-  const PlanImpl<Real>& plan = *plan_.impl_;
+  const PlanImpl<Real>& plan = inside(plan_);
   const std::span<Spectrum<Real>> spectra =
       std::span(spectra_).subspan(end_ % spectra_.size(), frames.size());
   for (Spectrum<Real>& spectrum : spectra) plan.prepare(spectrum);
@@ -138,7 +143,7 @@ template <class Real>
 std::size_t RunAhead<Real>::usable(std::span<const SignalView> frames) const noexcept {
   std::size_t count = 0;
   try {
-    for (; count < frames.size(); ++count) plan_.impl_->check(frames[count]);
+    for (; count < frames.size(); ++count) inside(plan_).check(frames[count]);
   } catch (const std::exception&) {  // told when that frame is taken
   }
   return count;
@@ -147,7 +152,7 @@ std::size_t RunAhead<Real>::usable(std::span<const SignalView> frames) const noe
 template <class Real>
 void RunAhead<Real>::await_first() {
   while (first_ == done_ && first_ < end_) {
-    const std::size_t more = plan_.impl_->design->device->finish(*workspace_.impl().device);
+    const std::size_t more = inside(plan_).design->device->finish(*workspace_.impl().device);
     if (more == 0) throw Error(ErrorCode::device, "frames that were under way on the GPU are lost");
     done_ += more;
   }

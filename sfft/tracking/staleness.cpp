@@ -22,13 +22,15 @@ constexpr double kUselessError = 0.5;
 void Staleness::forget_level() {
   levels_.clear();
   levels_.reserve(kBaselineFrames);
+  level_ = 0;
 }
 
-double Staleness::level() const {
-  if (levels_.size() < kBaselineFrames) return 0;
-  std::vector<double> sorted = levels_;
-  std::nth_element(sorted.begin(), sorted.begin() + kBaselineFrames / 2, sorted.end());
-  return sorted[kBaselineFrames / 2];
+void Staleness::note_level(double error) {
+  if (levels_.size() == kBaselineFrames) return;
+  levels_.push_back(error);
+  if (levels_.size() < kBaselineFrames) return;
+  std::nth_element(levels_.begin(), levels_.begin() + kBaselineFrames / 2, levels_.end());
+  level_ = levels_[kBaselineFrames / 2];
 }
 
 bool Staleness::unacceptable(double error) {
@@ -41,16 +43,15 @@ bool Staleness::unacceptable(double error) {
 }
 
 bool Staleness::drifted(double error) {
-  const double usual = level();
-  if (!(usual > 0 && error > options_.drift * usual)) return false;
+  if (!(level_ > 0 && error > options_.drift * level_)) return false;
   reason_ =
-      fmt::format("error {:.3g} is above {:.3g} times its level of {:.3g}", error, options_.drift, usual);
+      fmt::format("error {:.3g} is above {:.3g} times its level of {:.3g}", error, options_.drift, level_);
   return true;
 }
 
 bool Staleness::suspect(double error) {
   const bool above = drifted(error);
-  if (levels_.size() < kBaselineFrames) levels_.push_back(error);
+  note_level(error);
   above_in_a_row_ = above ? above_in_a_row_ + 1 : 0;
   return above_in_a_row_ >= options_.patience && may_learn();
 }

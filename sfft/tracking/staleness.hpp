@@ -39,10 +39,11 @@ class Staleness {
   void try_again() noexcept { dense_in_a_row_ = 0; }
 
  private:
-  double level() const;
+  void note_level(double error);
 
   TrackerOptions options_;
   std::vector<double> levels_;  ///< reported errors of the first frames after the last renewal
+  double level_ = 0;            ///< their median; 0 while there are few
   std::string reason_;
   int since_renewal_ = 0;
   int above_in_a_row_ = 0;

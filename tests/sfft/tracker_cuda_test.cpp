@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several frames pushed at once to a tracker on the GPU: the actions of single pushes, spectra that agree
-// with a dense transform on the CPU within what they report, from page-locked memory and from any other.
+// Several frames pushed at once to a tracker on the GPU, also with those that come after them: the actions of
+// single pushes, spectra that agree with a dense transform on the CPU within what they report, from
+// page-locked memory and from any other.
 #include "sfft/tracker.hpp"
 
 #include <algorithm>
@@ -72,18 +73,29 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
   options.plan.path = path;
   options.plan.batch = batch;
   options.plan.transfer = transfer;
-  Tracker<Real> single(tmpl, options), several(tmpl, options);
+  Tracker<Real> single(tmpl, options), several(tmpl, options), ahead(tmpl, options);
   std::mt19937 random(7);
   for (std::size_t at = 0; at < views.size();) {
     const std::size_t count = std::min<std::size_t>(views.size() - at, 1 + random() % 40);
-    const auto results = several.push(std::span(views).subspan(at, count));
+    const auto all = std::span<const SignalView>(views);
+    const auto results = several.push(all.subspan(at, count));
     ASSERT_EQ(results.size(), count);
+    // What has been said to come may come or not, and may have been said in several steps.
+    const auto rest = all.subspan(at + count);
+    if (random() % 3 == 0) ahead.push({}, all.subspan(at, std::min<std::size_t>(count, 8)));
+    if (random() % 3 == 0) ahead.push({}, all.subspan(at, count));
+    if (random() % 5 == 0) ahead.push({}, all.first(at));
+    const auto others = ahead.push(all.subspan(at, count), rest.first(random() % (rest.size() + 1)));
+    ASSERT_EQ(others.size(), count);
     for (std::size_t i = 0; i < count; ++i) {
       const TrackedFrame<Real>& expected = single.push(views[at + i]);
       const Spectrum<Real>& got = results[i].spectrum;
       ASSERT_EQ(results[i].action, expected.action)
           << at + i << ": " << results[i].reason << " / " << expected.reason;
       EXPECT_EQ(results[i].index, expected.index);
+      ASSERT_EQ(others[i].action, expected.action)
+          << at + i << ": " << others[i].reason << " / " << expected.reason;
+      EXPECT_EQ(others[i].index, expected.index);
       EXPECT_EQ(got.finite, expected.spectrum.finite);
       ASSERT_EQ(*got.support, *expected.spectrum.support);
       if (!got.finite) continue;
@@ -91,6 +103,9 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
                                                      expected.spectrum.values.end());
       EXPECT_LE(test::relative_l2(got.values, values), 1e-5) << at + i;
       EXPECT_NEAR(got.relative_error, expected.spectrum.relative_error,
+                  1e-3 * expected.spectrum.relative_error + 1e-6);
+      EXPECT_LE(test::relative_l2(others[i].spectrum.values, values), 1e-5) << at + i;
+      EXPECT_NEAR(others[i].spectrum.relative_error, expected.spectrum.relative_error,
                   1e-3 * expected.spectrum.relative_error + 1e-6);
     }
     // The template in force is the last frame's.
@@ -169,6 +184,82 @@ TEST_F(TrackerCuda, MemoryThatRunsOutCostsNoFrame) {
     EXPECT_EQ(tracker.results().back().index, static_cast<std::int64_t>(views.size()) - 1);
   }
   EXPECT_GE(failures, 1);
+}
+
+TEST_F(TrackerCuda, FailuresWhileFramesAreUnderWayCostNone) {
+  namespace cuda = detail::cuda;
+  const auto bytes = film<std::uint8_t>(96);
+  std::vector<SignalView> views;
+  for (const auto& frame : bytes) views.emplace_back(frame, kShape);
+  const auto all = std::span<const SignalView>(views);
+  TrackerOptions options;
+  options.plan.backend = options.learn.backend = Backend::cuda;
+  options.plan.batch = 32;
+  const Template tmpl = learn(views[0], {.k = 50, .reference = true});
+  Tracker<float> undisturbed(tmpl, options);
+  std::vector<TrackAction> actions;
+  for (const SignalView& view : views) actions.push_back(undisturbed.push(view).action);
+  int failures = 0;
+  for (int n = 1; n < 40; n += 2) {
+    Tracker<float> tracker(tmpl, options);
+    cuda::fail_allocation(n);
+    bool failing = true;
+    std::size_t done = 0;
+    for (int pushes = 0; done < views.size() && pushes < 100; ++pushes) {
+      const std::size_t count = std::min<std::size_t>(views.size() - done, 20);
+      const auto coming =
+          all.subspan(done + count).first(std::min<std::size_t>(views.size() - done - count, 20));
+      const auto code = test::code_of([&] {
+        if (done % 3 == 0) tracker.push({}, all.subspan(done, count));
+        tracker.push(all.subspan(done, count), coming);
+      });
+      if (failing && code) {
+        failures += cuda::fail_allocation(0) == 0;
+        failing = false;
+        EXPECT_EQ(*code, ErrorCode::out_of_memory);
+      }
+      for (const TrackedFrame<float>& frame : tracker.results()) {
+        EXPECT_EQ(frame.action, actions[done]) << done;
+        EXPECT_EQ(frame.index, static_cast<std::int64_t>(done));
+        ++done;
+      }
+    }
+    if (failing) failures += cuda::fail_allocation(0) == 0;
+    EXPECT_EQ(done, views.size());
+  }
+  EXPECT_GE(failures, 1);
+}
+
+TEST_F(TrackerCuda, FramesThatWereSaidToComeMayGo) {
+  const std::size_t points = static_cast<std::size_t>(kShape.points());
+  const auto bytes = film<std::uint8_t>(60);
+  TrackerOptions options;
+  options.plan.backend = Backend::cuda;
+  options.plan.batch = 32;
+  const Template tmpl = learn(SignalView(bytes[0], kShape), {.k = 50, .reference = true});
+  Tracker<float> tracker(tmpl, options), other(tmpl, options);
+  {
+    const PageLockedMemory memory(bytes.size() * points);
+    std::vector<SignalView> views;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      auto* place = reinterpret_cast<std::uint8_t*>(memory.data() + i * points);
+      std::copy(bytes[i].begin(), bytes[i].end(), place);
+      views.emplace_back(std::span<const std::uint8_t>(place, points), kShape);
+    }
+    const auto all = std::span<const SignalView>(views);
+    tracker.push(all.first(20), all.subspan(20));
+    tracker.push({}, {});  // frees the caller to take the memory away
+    Tracker<float> ends(tmpl, options);
+    ends.push({}, all);
+  }
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const SignalView view(bytes[i], kShape);
+    const TrackAction expected = other.push(view).action;
+    if (i < 20) continue;
+    const TrackedFrame<float>& got = tracker.push(view);
+    EXPECT_EQ(got.action, expected);
+    EXPECT_EQ(got.index, static_cast<std::int64_t>(i));
+  }
 }
 
 TEST_F(TrackerCuda, PageLockedMemoryIsReadInPlace) {

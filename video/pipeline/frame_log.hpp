@@ -17,8 +17,10 @@ namespace sfft::video {
 struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
-  double us = 0;                       ///< that the tracker kept its caller waiting, --similarity excluded
-  double copy_us = 0;                  ///< in which bytes were copied to the GPU; may go on beside other work
+  /// In the tracker, copying included, --similarity excluded. Not less than the copy, which may go on while
+  /// frames are decoded: those that are there already cannot follow each other faster.
+  double us = 0;
+  double copy_us = 0;                  ///< the part of `us` in which bytes were copied to the GPU
   std::int64_t transferred_bytes = 0;  ///< bytes copied to the GPU
   double relative_error = 0;           ///< reported
   double error_l2 = 0;                 ///< reported

@@ -98,8 +98,6 @@ class Run {
       record(frames[i], results[i], index + static_cast<std::int64_t>(i));
     if (failure) std::rethrow_exception(failure);
   }
-  /// Lets the GPU begin with frames that will be handed over next.
-  void expect(std::span<const SignalView> coming) { tracker_->push({}, coming); }
   /// The GPU reads no frame after this.
   void expect_no_more() noexcept {
     try {
@@ -112,8 +110,8 @@ class Run {
 
   void record(const SignalView& view, const TrackedFrame<float>& tracked, std::int64_t index) {
     FrameRecord record;
-    record.us = tracked.us;
     record.copy_us = tracked.spectrum.transfer_us;
+    record.us = std::max(tracked.us, record.copy_us);
     record.transferred_bytes = tracked.spectrum.transferred_bytes;
     record.index = index;
     record.action = tracked.action;
@@ -314,26 +312,13 @@ class Reading {
 
   /// False after the last frame.
   bool transform_next(Decoder& decoder, const Batching& batching) {
-    if (run_.on_gpu() && !source_.live()) expect_next(decoder, batching);
     // Frames of a recording are not waited for one by one.
     constexpr std::size_t kWake = 4;
     const auto frames = decoder.next(batching.most, batching.least, stop_,
                                      source_.live() ? 1 : std::max(kWake, batching.least));
     if (frames.empty()) return false;
-    transform(frames, run_.on_gpu() ? decoder.look(0, stop_) : std::span<const DecodedFrame>());
+    transform(frames, run_.on_gpu() ? decoder.waiting() : std::span<const DecodedFrame>());
     return true;
-  }
-
-  /// While a batch is being decoded the GPU works on the frames of it that are there.
-  void expect_next(Decoder& decoder, const Batching& batching) {
-    constexpr std::size_t kFew = 8;  // worth waking up for
-    for (std::size_t seen = 0; seen < batching.least;) {
-      const auto waiting = decoder.look(std::min(seen + kFew, batching.least), stop_);
-      if (waiting.size() <= seen) return;  // the end
-      seen = waiting.size();
-      if (const auto views = views_of(waiting.first(std::min(seen, batching.most))); !views.empty())
-        run_.expect(views);
-    }
   }
 
   /// Frames up to the first of another size.

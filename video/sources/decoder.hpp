@@ -60,10 +60,9 @@ class Decoder {
   /// every frame by itself costs more than some frames' transforms.
   std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
-  /// Waits for `least` frames, like next(), and shows those that are there up to the last slot. They stay
-  /// where they are, and the frames of the latest next() stay valid. Samples that the consumer makes are not
-  /// there.
-  std::span<const DecodedFrame> look(std::size_t least, const std::atomic<bool>& stop);
+  /// Frames behind those of the latest next() that are there already, up to the last slot. They stay where
+  /// they are until a later next() has returned them. Samples that the consumer makes are not there.
+  std::span<const DecodedFrame> waiting();
 
  private:
   void read_all();
