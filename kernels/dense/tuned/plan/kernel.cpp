@@ -66,6 +66,13 @@ Step Kernel::compiled_step() const {
   policy.multiprocessor_delay = 0;
   policy.max_blocks_per_multiprocessor = 0;
   policy.interleaved_threads = step.interleaves_threads();
+  if (step.multiplies()) {
+    policy = {};
+    policy.radices = step.policy.radices;
+    policy.threads_per_transform = step.policy.threads_per_transform;
+    policy.transforms_per_block = step.policy.transforms_per_block;
+    policy.tensor_cores = step.policy.tensor_cores;
+  }
   return compiled;
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/dense/tuned/policy/knobs.hpp"
 #include "kernels/dense/tuned/search/bank_conflicts.hpp"
 #include "kernels/dense/tuned/search/narrow_cost.hpp"
+#include "kernels/dense/tuned/search/products.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -302,6 +303,7 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
   if (need.narrow_bytes > 0) {
     if (ranked.size() > kPadded) ranked.resize(kPadded);
     for (Ranked& candidate : ranked) pad(need, single, limits, candidate);
+    for (const KernelPolicy& kernel : products(need, limits)) ranked.push_back({product_cost(kernel), kernel});
     sort();
   }
   std::vector<KernelPolicy> chosen;
