@@ -3,6 +3,7 @@
 // until somebody waits for them, so that what is read or reused too early is seen; its FFTs are direct sums.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -65,12 +66,33 @@ class EmulatedStream final : public detail::CardStream {
     over_bus(to, from, to.data);
   }
   void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
-  void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
+  void mark(Way way) override {
+    auto& mark = marks_[static_cast<std::size_t>(way)];
+    mark = std::make_shared<std::atomic<bool>>(false);
+    queue_.push_back({nullptr, mark, true});
+  }
+  void follow(const detail::CardStream& other, Way way) override {
+    const auto& mark = static_cast<const EmulatedStream&>(other).marks_[static_cast<std::size_t>(way)];
+    queue_.push_back({nullptr, mark, false});
+  }
+  void push(std::function<void()> work) { queue_.push_back({std::move(work), nullptr, false}); }
   void wait() override {
-    const auto queue = std::exchange(queue_, {});
-    for (const auto& work : queue) {
-      state_->step();
-      work();
+    auto queue = std::exchange(queue_, {});
+    try {
+      for (const Queued& one : queue) {
+        if (one.work) {
+          state_->step();
+          one.work();
+        } else if (one.marks) {
+          *one.mark = true;
+        } else {
+          while (!*one.mark) std::this_thread::yield();
+        }
+      }
+    } catch (...) {
+      for (const Queued& one : queue)
+        if (one.marks) *one.mark = true;  // nobody waits for what has failed
+      throw;
     }
   }
 
@@ -88,8 +110,16 @@ class EmulatedStream final : public detail::CardStream {
     });
   }
 
+  /// Work, a mark, or another stream's mark to wait for.
+  struct Queued {
+    std::function<void()> work;
+    std::shared_ptr<std::atomic<bool>> mark;
+    bool marks;
+  };
+
   std::shared_ptr<EmulatedState> state_;
-  std::vector<std::function<void()>> queue_;
+  std::vector<Queued> queue_;
+  std::array<std::shared_ptr<std::atomic<bool>>, 2> marks_;
 };
 
 /// `lanes` interleaved transforms of a grid, `batch` times, its rows `pitch` values apart. Its workspace is

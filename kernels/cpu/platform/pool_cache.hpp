@@ -27,7 +27,7 @@ class PoolCache {
       }
     }
     try {
-      return std::make_unique<ThreadPool>(threads_);
+      return std::make_unique<ThreadPool>(threads_, ThreadPool::Idle::look);
     } catch (...) {
       return nullptr;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller and the workers take parts one by one, so that uneven parts balance themselves. Threads enter
-// and leave a job under a mutex: a job cannot end, nor the next begin, before all have left.
+// The caller and the workers take parts one by one, so that uneven parts balance themselves. A job is open
+// while next_ is small. Threads count themselves before they look whether it is, and the job is closed before
+// the caller waits for the count to be zero: nobody is in a job that has ended, and no mutex is taken by
+// threads that need not sleep. The order of these steps is that of sequentially consistent atomics.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <exception>
@@ -57,53 +59,54 @@ void ThreadPool::look_for(const Ready& ready) const {
   }
 }
 
-void ThreadPool::drain(int thread, std::unique_lock<std::mutex>& lock) {
-  if (next_ >= parts_) return;
+void ThreadPool::drain(int thread) {
   ++running_;
-  const void* const job = job_;
-  const Call call = call_;
-  const std::int64_t parts = parts_;
-  lock.unlock();
-  for (std::int64_t part = next_++; part < parts; part = next_++) call(job, part, thread);
-  lock.lock();
-  --running_;
+  if (is_open()) {
+    const std::int64_t parts = parts_;
+    for (std::int64_t part = next_++; part < parts; part = next_++) call_(job_, part, thread);
+    next_ = kClosed;  // so that nobody looks in vain while others do their last part
+  }
+  if (--running_ > 0 || !caller_sleeps_) return;
+  { const std::lock_guard lock(mutex_); }  // it sleeps by now
+  done_.notify_one();
 }
 
 void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
-  if (workers_.empty() || parts == 1) {
+  if (workers_.empty() || parts <= 1) {
     for (std::int64_t part = 0; part < parts; ++part) call(job, part, 0);
     return;
   }
-  std::unique_lock lock(mutex_);
   job_ = job;
   call_ = call;
-  next_ = 0;
   parts_ = parts;
-  lock.unlock();
-  start_.notify_all();
-  lock.lock();
-  drain(0, lock);
-  if (running_ == 0) return;
-  lock.unlock();
+  next_ = 0;
+  if (sleepers_ > 0) {
+    { const std::lock_guard lock(mutex_); }
+    start_.notify_all();
+  }
+  drain(0);
   look_for([this] { return running_ == 0; });
-  lock.lock();
+  if (running_ == 0) return;
+  std::unique_lock lock(mutex_);
+  caller_sleeps_ = true;
   done_.wait(lock, [this] { return running_ == 0; });
+  caller_sleeps_ = false;
 }
 
 void ThreadPool::work(std::size_t worker) {
   start(2 * worker + 1);
   start(2 * worker + 2);
   const int thread = static_cast<int>(worker) + 1;
-  std::unique_lock lock(mutex_);
   while (!stop_) {
     const std::int64_t woken = woken_;
-    lock.unlock();
-    look_for([this] { return stop_ || next_ < parts_; });
-    lock.lock();
-    start_.wait(lock, [&] { return stop_ || next_ < parts_ || woken_ != woken; });
-    if (next_ >= parts_) continue;
-    drain(thread, lock);
-    if (running_ == 0) done_.notify_one();
+    look_for([this] { return stop_ || is_open(); });
+    if (!stop_ && !is_open()) {
+      std::unique_lock lock(mutex_);
+      ++sleepers_;
+      start_.wait(lock, [&] { return stop_ || is_open() || woken_ != woken; });
+      --sleepers_;
+    }
+    if (is_open()) drain(thread);
   }
 }
 

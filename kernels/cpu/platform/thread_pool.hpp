@@ -46,19 +46,23 @@ class ThreadPool {
   void run_erased(std::int64_t parts, const void* job, Call call);
   void start(std::size_t worker);
   void work(std::size_t worker);
-  void drain(int thread, std::unique_lock<std::mutex>& lock);
+  void drain(int thread);
+  bool is_open() const noexcept { return next_ < kClosed; }
   template <class Ready>
   void look_for(const Ready& ready) const;
 
   const bool looks_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
+  // Written while no job is open.
   const void* job_ = nullptr;
   Call call_ = nullptr;
-  // Changed under the mutex, but for next_ while threads are running.
-  std::atomic<std::int64_t> parts_{0}, next_{0}, running_{0};
-  std::atomic<bool> stop_{false}, refused_{false};
-  std::int64_t woken_ = 0;
+  std::int64_t parts_ = 0;
+  static constexpr std::int64_t kClosed = std::int64_t{1} << 62;  ///< far beyond the parts of any job
+  alignas(64) std::atomic<std::int64_t> next_{kClosed};           ///< part of the open job
+  alignas(64) std::atomic<std::int64_t> running_{0};              ///< threads that may be in it
+  std::atomic<std::int64_t> sleepers_{0}, woken_{0};
+  std::atomic<bool> caller_sleeps_{false}, stop_{false}, refused_{false};
   std::vector<std::thread> workers_;  ///< worker w is started by worker (w − 1)/2, or was refused
 };
 

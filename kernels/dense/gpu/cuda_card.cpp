@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
@@ -22,6 +23,14 @@ class CudaStream final : public CardStream {
   void copy_in(const CardRows& to, const CardRows& from) override { copy(to, from); }
   void copy_out(const CardRows& to, const CardRows& from) override { copy(to, from); }
   void copy_within(const CardRows& to, const CardRows& from) override { copy(to, from); }
+  void mark(Way way) override {
+    const cuda::DeviceScope scope(device_);
+    marks_[static_cast<std::size_t>(way)].record(stream_.get());
+  }
+  void follow(const CardStream& other, Way way) override {
+    const cuda::DeviceScope scope(device_);
+    static_cast<const CudaStream&>(other).marks_[static_cast<std::size_t>(way)].hold(stream_.get());
+  }
   /// Sleeps: the host's cores have work to do.
   void wait() override {
     const cuda::DeviceScope scope(device_);
@@ -40,6 +49,7 @@ class CudaStream final : public CardStream {
   int device_;
   cuda::OwnedStream stream_;
   cuda::Event done_{cuda::Event::Kind::blocking};
+  std::array<cuda::Event, 2> marks_;
 };
 
 cuda::Stream queue_of(CardStream& stream) {

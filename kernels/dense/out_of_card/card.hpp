@@ -39,6 +39,12 @@ class CardStream {
   virtual void copy_out(const CardRows& to, const CardRows& from) = 0;
   /// Within the card's memory.
   virtual void copy_within(const CardRows& to, const CardRows& from) = 0;
+  /// Directions over the bus, of which each has its own order among streams.
+  enum class Way { in, out };
+  /// Marks what was asked of this stream so far.
+  virtual void mark(Way way) = 0;
+  /// What is asked from now on happens after what another stream marked last.
+  virtual void follow(const CardStream& other, Way way) = 0;
   /// Blocks until all of it has happened; throws what failed on the way.
   virtual void wait() = 0;
 };

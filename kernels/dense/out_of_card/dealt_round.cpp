@@ -108,7 +108,7 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
                         slot_bytes, streams, least_bytes(*round_, *card_)));
       }
       try {
-        if (needed_bytes(*round_->kernel(*card_, units), units) <= slot_bytes) limits_.most = units;
+        if (within_budget(needed_bytes(*round_->kernel(*card_, units), units), units)) limits_.most = units;
       } catch (const Error& error) {
         if (error.code() != ErrorCode::out_of_memory) throw;
       }
@@ -127,7 +127,8 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
 template <class Real>
 void DealtRound<Real>::deal_out(double host_share) {
   while (true) {
-    dealt_ = deal(limits_, card_ == nullptr ? 1 : host_share);
+    dealt_ = deal(limits_, card_ == nullptr ? 1 : round_->ordered() ? 0 : host_share);
+    round_->dealt(dealt_);
     full_.reset();
     rest_.reset();
     if (dealt_.pieces == 0) break;
@@ -135,7 +136,7 @@ void DealtRound<Real>::deal_out(double host_share) {
     const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;
     if (rest != dealt_.piece_units) rest_ = round_->kernel(*card_, rest);
     // A smaller piece may need a larger workspace.
-    if (slot_bytes() <= slot_budget_ || limits_.most <= limits_.grain) break;
+    if (within_budget(slot_bytes(), dealt_.piece_units) || limits_.most <= limits_.grain) break;
     limits_.most = std::max(limits_.grain, dealt_.piece_units * 3 / 4 / limits_.grain * limits_.grain);
   }
   round_->give_host(dealt_.card_units);
@@ -158,39 +159,62 @@ std::size_t DealtRound<Real>::slot_bytes() const noexcept {
 }
 
 template <class Real>
-void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const {
+void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot,
+                                  Queue& queue) const {
   const std::int64_t first = piece * dealt_.piece_units;
   const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
   std::byte* const memory = slot.memory.get();
+  CardStream& stream = *slot.stream;
+  const std::vector<PieceSegment> in = round_->segments_in(call, first, count, memory);
   std::byte* staging = slot.staging.get();
-  for (const PieceSegment& segment : round_->segments_in(call, first, count, memory)) {
-    if (segment.resident) {
-      slot.stream->copy_within(segment.piece, segment.array);
-    } else if (call.reads_from) {
-      slot.stream->copy_in(segment.piece, segment.array);
-    } else {
-      const CardRows staged = segment.array.packed_at(staging);
-      copy_rows(staged, segment.array);
-      slot.stream->copy_in(segment.piece, staged);
-      staging += staged.bytes();
-    }
-  }
-  const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-  std::byte* const results = round_->compute(*card_, kernel, call, first, count, memory,
-                                             memory + aligned(piece_bytes()), *slot.stream);
-  const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
-  staging = slot.staging.get();
-  for (const PieceSegment& segment : out) {
-    if (segment.resident) {
-      slot.stream->copy_within(segment.array, segment.piece);
-    } else if (call.writes_to) {
-      slot.stream->copy_out(segment.array, segment.piece);
-    } else {
-      slot.stream->copy_out(segment.array.packed_at(staging), segment.piece);
+  if (!call.reads_from) {
+    for (const PieceSegment& segment : in) {
+      if (segment.resident) continue;
+      copy_rows(segment.array.packed_at(staging), segment.array);
       staging += segment.array.bytes();
     }
   }
-  slot.stream->wait();
+  std::vector<PieceSegment> out;
+  {
+    std::unique_lock lock(queue.mutex);
+    if (round_->ordered()) {
+      queue.asked.wait(lock, [&] { return queue.next == piece || queue.failed; });
+      if (queue.failed) return;
+    }
+    queue.in.take(stream, [&] {
+      staging = slot.staging.get();
+      for (const PieceSegment& segment : in) {
+        if (segment.resident) {
+          stream.copy_within(segment.piece, segment.array);
+        } else if (call.reads_from) {
+          stream.copy_in(segment.piece, segment.array);
+        } else {
+          stream.copy_in(segment.piece, segment.array.packed_at(staging));
+          staging += segment.array.bytes();
+        }
+      }
+    });
+    const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
+    std::byte* const results = round_->compute(*card_, kernel, call, first, count, memory,
+                                               memory + aligned(piece_bytes()), stream);
+    out = round_->segments_out(call, first, count, results);
+    queue.out.take(stream, [&] {
+      staging = slot.staging.get();
+      for (const PieceSegment& segment : out) {
+        if (segment.resident) {
+          stream.copy_within(segment.array, segment.piece);
+        } else if (call.writes_to) {
+          stream.copy_out(segment.array, segment.piece);
+        } else {
+          stream.copy_out(segment.array.packed_at(staging), segment.piece);
+          staging += segment.array.bytes();
+        }
+      }
+    });
+    ++queue.next;
+    queue.asked.notify_all();
+  }
+  stream.wait();
   staging = slot.staging.get();
   for (const PieceSegment& segment : out) {
     if (segment.resident || call.writes_to) continue;
@@ -209,13 +233,14 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
   std::atomic<bool> failed = false;
   std::mutex failing;
   std::exception_ptr failure;
+  Queue queue;
   const auto start = Clock::now();
   const auto work = [&](std::int64_t worker) {
     try {
       if (worker < streams) {
         Slot& slot = slots->all()[static_cast<std::size_t>(worker)];
         for (std::int64_t p = next_piece++; p < dealt_.pieces && !failed; p = next_piece++)
-          card_piece(p, call, slot);
+          card_piece(p, call, slot, queue);
         raise(card_us, us_since(start));
         return;
       }
@@ -225,6 +250,11 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
       if (parts > 0) raise(host_us, us_since(start));
     } catch (...) {
       failed = true;
+      {
+        const std::lock_guard lock(queue.mutex);
+        queue.failed = true;
+      }
+      queue.asked.notify_all();
       const std::lock_guard lock(failing);
       if (!failure) failure = std::current_exception();
     }
@@ -253,7 +283,9 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   if (dealt_.pieces == 0) return {};
   Slot& slot = slots.all().front();
   std::byte* const memory = slot.memory.get();
-  const std::int64_t count = dealt_.piece_units;
+  // Of pieces that follow each other, one in the middle has results of its own that leave, and others'.
+  const std::int64_t count = dealt_.piece_units,
+                     first = round_->ordered() ? (dealt_.pieces - 1) / 2 * dealt_.piece_units : 0;
   const auto units = static_cast<double>(count);
   const auto timed = [&](const auto& step) {
     step();  // the first time pays for what is set up late
@@ -266,16 +298,17 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   RoundProfile profile;
   std::byte* results = nullptr;
   profile.in_us = timed([&] {
-    for (const PieceSegment& segment : round_->segments_in(call, 0, count, memory))
+    for (const PieceSegment& segment : round_->segments_in(call, first, count, memory))
       slot.stream->copy_in(segment.piece, segment.array);
   });
   profile.kernel_us = timed([&] {
-    results = round_->compute(*card_, *full_, call, 0, count, memory, memory + aligned(piece_bytes()),
+    results = round_->compute(*card_, *full_, call, first, count, memory, memory + aligned(piece_bytes()),
                               *slot.stream);
   });
   profile.out_us = timed([&] {
-    for (const PieceSegment& segment : round_->segments_out(call, 0, count, results))
-      slot.stream->copy_out(segment.array, segment.piece);
+    for (const PieceSegment& segment : round_->segments_out(call, first, count, results))
+      segment.resident ? slot.stream->copy_within(segment.array, segment.piece)
+                       : slot.stream->copy_out(segment.array, segment.piece);
   });
   return profile;
 }

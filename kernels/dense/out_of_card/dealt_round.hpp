@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -43,6 +45,25 @@ class CardSlots {
   bool pageable_ = false;
 };
 
+/// Copies in one direction take turns. Beside each other they would end at the same time, and the streams would
+/// copy in together and out together.
+class CopyTurns {
+ public:
+  explicit CopyTurns(CardStream::Way way) : way_(way) {}
+  template <class Copies>
+  void take(CardStream& stream, const Copies& copies) {
+    static const bool off = getenv("SFFT_NO_TURNS") != nullptr;
+    if (last_ != nullptr && last_ != &stream && !off) stream.follow(*last_, way_);
+    copies();
+    stream.mark(way_);
+    last_ = &stream;
+  }
+
+ private:
+  CardStream::Way way_;
+  CardStream* last_ = nullptr;
+};
+
 template <class Real>
 class DealtRound {
  public:
@@ -67,6 +88,10 @@ class DealtRound {
   /// Card memory of a stream for the pieces as they are dealt, and bytes of one of them.
   std::size_t slot_bytes() const noexcept;
   std::size_t piece_bytes() const noexcept { return data_bytes(dealt_.piece_units); }
+  /// Host memory that a piece passes through where the card does not read the arrays.
+  std::size_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
+  /// Card memory of a call beside the streams.
+  std::size_t kept_bytes() const { return dealt_.pieces == 0 ? 0 : round_->kept_bytes(dealt_.piece_units); }
 
   /// Blocks. `scratch`: round().host_bytes() for each of `threads`. Rethrows the first failure; arrays are
   /// then partly transformed. `slots` may be null if nothing is dealt to the card.
@@ -82,7 +107,19 @@ class DealtRound {
     return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
   }
   std::size_t needed_bytes(const CardKernel<Real>& kernel, std::int64_t units) const;
-  void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot) const;
+  bool within_budget(std::size_t slot_bytes, std::int64_t units) const {
+    const auto streams = static_cast<std::size_t>(limits_.streams);
+    return streams * slot_bytes + round_->kept_bytes(units) <= streams * slot_budget_;
+  }
+  /// Pieces are asked of the card one after the other, some of them in their order.
+  struct Queue {
+    std::mutex mutex;
+    std::condition_variable asked;
+    std::int64_t next = 0;
+    bool failed = false;
+    CopyTurns in{CardStream::Way::in}, out{CardStream::Way::out};
+  };
+  void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot, Queue& queue) const;
 
   std::unique_ptr<Round<Real>> round_;
   Card<Real>* card_;

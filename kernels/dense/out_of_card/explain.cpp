@@ -88,7 +88,8 @@ std::string OutOfCardFft<Real>::explain() const {
   std::string text = fmt::format("{}: {} of {}, {} threads of the host", name(), grid_.batch,
                                  grid_.shape.to_string(), options_.threads);
   if (card_ != nullptr)
-    text += fmt::format(", {} streams with up to {} bytes of card memory each", streams_, slot_bytes_);
+    text += fmt::format(", {} streams with up to {} bytes of card memory each", streams_,
+                        slot_budget(Step::Kind::columns));
   if (resident_.slabs > 0)
     text += fmt::format(", {} slabs of {} columns stay on the card between the rounds", resident_.slabs,
                         resident_.columns);

@@ -146,9 +146,18 @@ class Grouping {
       // Later steps find their values in the array that they write.
       const bool both = !limits_.in_place && steps_.empty() && inner == 1 && fits(turned);
       before.calls = both ? Step::Calls::in_place : Step::Calls::all;
-      steps_.push_back(before);
-      steps_.push_back(
-          {Step::Kind::transposition, repeats, stride, {first, Shape({second, inner}), 0, {}}, before.calls});
+      Step exchanged = before;
+      exchanged.kind = Step::Kind::exchanged;
+      if (inner == 1 && limits_.exchanges && fits(exchanged)) {
+        steps_.push_back(exchanged);
+      } else {
+        steps_.push_back(before);
+        steps_.push_back({Step::Kind::transposition,
+                          repeats,
+                          stride,
+                          {first, Shape({second, inner}), 0, {}},
+                          before.calls});
+      }
       if (both) steps_.push_back(turned);
       steps_.push_back(after);
       return true;

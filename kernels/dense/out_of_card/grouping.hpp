@@ -41,10 +41,11 @@ struct OutOfCardGrid {
   bool real_line = false;       ///< calls are never in place
 };
 
-/// One trip of the array: FFTs across slabs, the same with transposed results, FFTs of slabs, or, by the host
-/// alone, a transposition of array.slabs rows of array.slab = (columns, values of an element).
+/// One trip of the array: FFTs across slabs, the same with transposed results, in another array (turned) or where
+/// the data were (exchanged), FFTs of slabs, or, by the host alone, a transposition of array.slabs rows of
+/// array.slab = (columns, values of an element).
 struct Step {
-  enum class Kind { columns, turned, slabs, transposition };
+  enum class Kind { columns, turned, exchanged, slabs, transposition };
   enum class Calls { all, in_place, apart };
   Kind kind;
   std::int64_t repeats, stride;  ///< arrays, and values from the start of one to the next
@@ -60,6 +61,7 @@ template <class Real>
 std::unique_ptr<Round<Real>> make_round(Step::Kind kind, const CardArray& array) {
   if (kind == Step::Kind::slabs)
     return array.real_points > 0 ? make_real_slab_round<Real>(array) : make_slab_round<Real>(array);
+  if (kind == Step::Kind::exchanged) return make_exchanged_round<Real>(array);
   if (array.real_line) return make_mirrored_round<Real>(array, kind == Step::Kind::turned);
   return kind == Step::Kind::turned ? make_turned_round<Real>(array) : make_column_round<Real>(array);
 }
@@ -69,6 +71,7 @@ struct GroupingLimits {
   /// may have an eighth: they need more memory.
   std::int64_t longest_line = std::int64_t{1} << 22;
   std::function<bool(const Step&)> fits;  ///< on the card
+  bool exchanges = false;                 ///< the card transposes in place, not the host
   bool in_place = false;                  ///< of no interest are calls with another array for the results
 };
 

@@ -49,7 +49,7 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   constexpr double kReach = 0.06, kStep = 0.02;
   constexpr std::size_t kMostBytes = std::size_t{5} << 29;
   Part& part = parts_[number];
-  const bool columns = part.step.kind != Step::Kind::slabs;
+  const bool columns = part.step.kind != Step::Kind::slabs, exchanged = part.step.kind == Step::Kind::exchanged;
   // Samples without gaps have no room for half spectra.
   const bool apart = part.step.calls == Step::Calls::apart || grid_.real_line ||
                      (part.step.array.real_points > 0 && grid_.real_pitch < 2 * grid_.row_pitch);
@@ -60,14 +60,19 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   std::int64_t units = std::min(round.units(), 4 * streams_ * whole.piece_units);
   units = std::min(
       units, std::max(2 * streams_ * round.grain(), static_cast<std::int64_t>(kMostBytes / unit_bytes)));
+  // A square, or several, of which a strip is a part as large as of the whole array, if it can be.
+  for (std::int64_t all = round.units(); exchanged; all /= 2) {
+    units = all;
+    if (all % 2 != 0 || static_cast<std::size_t>(all) * unit_bytes <= kMostBytes) break;
+  }
   CardArray sample = part.step.array;
   if (columns) {
     sample.slab = Shape(grid_.real_line ? 2 * units + 1 : units);  // of a real line: units are pairs
   } else {
     sample.slabs = units;
   }
-  DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_bytes_, streams_,
-                         options_.least_piece_bytes);
+  DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_budget(part.step.kind),
+                         streams_, options_.least_piece_bytes);
   // Half spectra of a real line have one value more; a second array begins where whole arrays do, too.
   const std::int64_t room = (sample.points() / 512 + 1) * 512;
   std::byte* const memory = scratch_array.of(*card_, array_bytes<Real>(apart ? 2 * room : room));
@@ -79,11 +84,13 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   kept_.reset();
   kept_bytes_ = 0;
   const std::shared_ptr<std::byte> kept = card_->allocate(
-      static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
+      exchanged ? trial.kept_bytes()
+                : static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
   /// As much of the sample stays on the card as will of the array.
   const auto call = [&] {
     RoundCall<Real> one{values, results};
     one.reads_from = one.writes_to = true;
+    one.kept = kept.get();
     if (!pair_.has(number)) return one;
     const bool by_slabs = static_cast<int>(number) == pair_.slabs;
     const std::int64_t slabs = by_slabs ? units : sample.slabs, card_units = trial.dealt().card_units,
@@ -110,9 +117,11 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
     RoundCall<Real> whole_piece{values, results};
     whole_piece.reads_from = whole_piece.writes_to = true;
+    whole_piece.kept = kept.get();
     profile = trial.profile_card(whole_piece, slots);
   }
   profile.overlap = overlap_of(with_residency(number, staying), trial.limits(), run(0).card_us);
+  if (exchanged) return pools_.give_back(std::move(pool));
   profile.host_us = run(1).host_us / static_cast<double>(units);
   const auto learn_from = [&](double share, const RoundTimes& times) {
     profile.card_beside_host = profile.host_beside_card = 1;

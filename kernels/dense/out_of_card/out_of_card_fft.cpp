@@ -51,7 +51,23 @@ OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card
 
 template <class Real>
 void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
+  // Where the host is asked for a share, it transposes, too.
+  if (card_ != nullptr && options_.host_share <= 0) {
+    try {
+      return plan_steps(budget, true);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      parts_.clear();
+      exchanged_bytes_ = 0;
+    }
+  }
+  plan_steps(budget, false);
+}
+
+template <class Real>
+void OutOfCardFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
   GroupingLimits limits;
+  limits.exchanges = exchanges;
   limits.longest_line = options_.longest_line;
   limits.in_place = options_.in_place;
   const auto least_bytes = [&](const Step& step) {
@@ -103,11 +119,19 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
   budget_ = budget;
   const auto with_streams = [&](int streams) {
     streams_ = streams;
-    slot_bytes_ = budget / static_cast<std::size_t>(streams) / 256 * 256;
     return make_rounds();
   };
-  const auto streams = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
-  if (with_streams(streams) || streams < kMostStreams) return;
+  auto streams = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
+  bool fast = false;
+  for (bool fits = false; !fits; streams -= fits ? 0 : 1) {
+    try {
+      fast = with_streams(streams);
+      fits = true;
+    } catch (const Error& error) {  // what a round in place keeps beside the streams leaves too little
+      if (error.code() != ErrorCode::out_of_memory || streams == 1) throw;
+    }
+  }
+  if (fast || streams < kMostStreams) return;
   // Two streams overlap nearly as much as three, but their pieces have longer rows.
   if (!with_streams(streams - 1)) with_streams(streams);
 }
@@ -115,14 +139,32 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
 template <class Real>
 bool OutOfCardFft<Real>::make_rounds() {
   bool fast = true;
-  for (Part& part : parts_) {
-    if (part.transposition != nullptr) continue;
-    part.round =
-        std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array), card_.get(),
-                                           slot_bytes_, streams_, options_.least_piece_bytes);
+  const auto make = [&](Part& part) {
+    part.round = std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array),
+                                                    card_.get(), slot_budget(part.step.kind), streams_,
+                                                    options_.least_piece_bytes);
     fast = fast && part.round->copies_fast();
+  };
+  exchanged_bytes_ = 0;
+  for (Part& part : parts_) {
+    if (part.step.kind != Step::Kind::exchanged) continue;
+    make(part);
+    constexpr std::int64_t kMostStrips = 256;
+    if (part.round->dealt().pieces > kMostStrips)
+      throw Error(ErrorCode::out_of_memory, "strips that fit the budget are too narrow");
+    exchanged_bytes_ = std::max(exchanged_bytes_, part.round->kept_bytes());
   }
+  for (Part& part : parts_)
+    if (part.step.kind != Step::Kind::exchanged && part.transposition == nullptr) make(part);
   return fast;
+}
+
+/// The streams of all rounds share their memory, and beside it lies what a round in place keeps.
+template <class Real>
+std::size_t OutOfCardFft<Real>::slot_budget(Step::Kind kind) const noexcept {
+  if (card_ == nullptr) return 0;
+  const std::size_t kept = kind == Step::Kind::exchanged ? 0 : exchanged_bytes_;
+  return (budget_ - kept) / static_cast<std::size_t>(streams_) / 256 * 256;
 }
 
 /// Rates to begin with, where nothing was measured.
@@ -182,6 +224,7 @@ void OutOfCardFft<Real>::find_pair() {
   const std::vector<std::size_t> steps = order(false, false);
   if (card_ == nullptr || steps.size() != 2 || grid_.real_line) return;
   const auto is_columns = [&](std::size_t r) { return parts_[r].step.kind == Step::Kind::columns; };
+  if (parts_[steps[0]].step.kind == Step::Kind::exchanged) return;
   const bool slabs_first = !is_columns(steps[0]);
   if (is_columns(steps[slabs_first ? 0 : 1])) return;  // columns of two dimensions
   const std::size_t slabs = steps[slabs_first ? 0 : 1], columns = steps[slabs_first ? 1 : 0];
@@ -191,9 +234,11 @@ void OutOfCardFft<Real>::find_pair() {
 }
 
 template <class Real>
-std::size_t OutOfCardFft<Real>::pair_slots_bytes() const noexcept {
-  const auto slot = [&](int r) { return parts_[static_cast<std::size_t>(r)].round->slot_bytes(); };
-  return static_cast<std::size_t>(streams_) * std::max(slot(pair_.slabs), slot(pair_.columns));
+std::size_t OutOfCardFft<Real>::slots_bytes() const noexcept {
+  std::size_t slot = 0;
+  for (const Part& part : parts_)
+    if (part.round != nullptr) slot = std::max(slot, part.round->slot_bytes());
+  return static_cast<std::size_t>(streams_) * slot;
 }
 
 template <class Real>
@@ -203,7 +248,7 @@ void OutOfCardFft<Real>::plan_residency() {
   const Deal &columns = parts_[static_cast<std::size_t>(pair_.columns)].round->dealt(),
              &slabs = parts_[static_cast<std::size_t>(pair_.slabs)].round->dealt();
   if (columns.pieces == 0 || slabs.pieces == 0) return;
-  const std::size_t slots = pair_slots_bytes();
+  const std::size_t slots = slots_bytes();
   const std::size_t slab = array_bytes<Real>(columns.card_units);
   const std::size_t free = budget_ > slots ? budget_ - slots : 0;
   auto count = static_cast<std::int64_t>(free / slab);
@@ -216,7 +261,7 @@ template <class Real>
 double OutOfCardFft<Real>::residency() const noexcept {
   if (pair_.slabs < 0) return 0;
   const auto array = static_cast<double>(array_bytes<Real>(grid_.points()));
-  return std::clamp((static_cast<double>(budget_) - static_cast<double>(pair_slots_bytes())) / array, 0.0,
+  return std::clamp((static_cast<double>(budget_) - static_cast<double>(slots_bytes())) / array, 0.0,
                     1.0);
 }
 
@@ -251,7 +296,7 @@ CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
   for (const Part& part : parts_) {
     if (part.round == nullptr) continue;
     bytes = std::max(bytes, part.round->slot_bytes());
-    if (staged) staging = std::max(staging, part.round->piece_bytes());
+    if (staged) staging = std::max(staging, part.round->staging_bytes());
   }
   if (slots_ == nullptr || !slots_->fits(bytes, staging)) {
     slots_.reset();  // before the new ones are allocated
@@ -259,7 +304,7 @@ CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
     kept_bytes_ = 0;
     slots_ = std::make_unique<CardSlots<Real>>(*card_, streams_, bytes, staging);
   }
-  const std::size_t kept = array_bytes<Real>(resident_.slabs * resident_.columns);
+  const std::size_t kept = std::max(exchanged_bytes_, array_bytes<Real>(resident_.slabs * resident_.columns));
   if (kept_bytes_ < kept) {
     kept_.reset();
     kept_bytes_ = 0;
@@ -336,7 +381,9 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
                             last ? scale : Real(1)};
       round.reads_from = first ? call.reads_from : call.reads_between;
       round.writes_to = last ? call.reads_to : call.reads_between;
-      if (pair_.has(r) && steps.size() == 2) (first ? round.left : round.found) = call.resident;
+      round.kept = call.resident.memory;
+      if (steps.size() == 2 && pair_.has(steps[0]) && pair_.has(steps[1]))
+        (first ? round.left : round.found) = call.resident;
       times[r] = run(parts_[r], round, slots, pool.get(), workspace);
     }
   } catch (...) {

@@ -94,8 +94,12 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   };
 
   void plan_steps(std::size_t budget);
+  /// The steps, and as many streams as fit. Throws Error(out_of_memory).
+  void plan_steps(std::size_t budget, bool exchanges);
   /// For the streams and the memory of each. Whether all pieces are copied fast.
   bool make_rounds();
+  /// Card memory that a stream may use in such a step.
+  std::size_t slot_budget(Step::Kind kind) const noexcept;
   void assume_profiles();
   void find_pair();
   /// The steps of a call, in their order.
@@ -121,8 +125,8 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
                           cpu::ThreadPool* pool, std::byte* workspace);
   RoundTimes run(const Part& part, const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool,
                  std::byte* workspace) const;
-  /// Bytes of the slots while both rounds of the pair run.
-  std::size_t pair_slots_bytes() const noexcept;
+  /// Card memory of the streams, which is that of the largest round.
+  std::size_t slots_bytes() const noexcept;
   /// The share of the array that can.
   double residency() const noexcept;
   /// The profile of a round when so much stays.
@@ -138,9 +142,10 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   std::shared_ptr<Card<Real>> card_;
   OutOfCardOptions options_;
   int streams_ = 0;
-  std::size_t slot_bytes_ = 0, budget_ = 0;
+  std::size_t budget_ = 0;
   Pair pair_;
   Residency resident_;  ///< without its memory
+  std::size_t exchanged_bytes_ = 0;  ///< of the card's memory, while a round transposes in place
   bool profiled_ = false;
   std::vector<Part> parts_;
   mutable std::mutex mutex_;  ///< of the following

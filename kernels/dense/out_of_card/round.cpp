@@ -1,104 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host transforms columns in place by blocks that stay in cache, without transposition, and slabs one by
 // one.
-#include "kernels/dense/out_of_card/round.hpp"
-
 #include <algorithm>
 
-#include "kernels/dense/cpu/line_stage.hpp"
-#include "kernels/dense/out_of_card/host_factors.hpp"
+#include "kernels/dense/out_of_card/column_round.hpp"
 #include "kernels/dense/out_of_card/host_slab.hpp"
 
 namespace sfft::detail {
 
 namespace {
-
-template <class Real>
-class ColumnRound : public Round<Real> {
- public:
-  explicit ColumnRound(const CardArray& array) : Round<Real>(array) {}
-
-  const char* name() const noexcept override { return "columns"; }
-  std::int64_t units() const noexcept override { return array_.slab_points(); }
-  std::int64_t grain() const noexcept override {
-    constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
-    return std::min(kLine, units());
-  }
-  std::int64_t unit_points() const noexcept override { return array_.slabs; }
-  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
-  std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
-    return card.columns(array_.slabs, units);
-  }
-  CardRows rows(const std::complex<Real>* array, std::int64_t first, std::int64_t count) const {
-    auto* const begin = const_cast<std::complex<Real>*>(array + first);
-    return {reinterpret_cast<std::byte*>(begin), bytes(array_.slab_points()), bytes(count),
-            static_cast<std::size_t>(array_.slabs)};
-  }
-  PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const override {
-    return {array_.slabs, count, first, array_.twiddles, call.inverse, call.scale};
-  }
-
-  std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
-                                        std::byte* memory) const override {
-    return segments(rows(call.from, first, count), call.found, first, memory);
-  }
-  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
-                                         std::byte* memory) const override {
-    return segments(rows(call.to, first, count), call.left, first, memory);
-  }
-
-  void give_host(std::int64_t first) override {
-    first_ = first;
-    stage_.reset();
-    if (first < units())
-      stage_ = std::make_unique<const ColumnStage<Real>>(array_.slabs, units() - first, units());
-    if (stage_) factors_ = HostFactors<Real>(array_.twiddles.length);
-  }
-  std::size_t host_bytes() const noexcept override {
-    return stage_ ? (stage_->workspace_reals() * sizeof(Real) + 63) / 64 * 64 : 0;
-  }
-  std::int64_t host_parts() const noexcept override { return stage_ ? stage_->blocks() : 0; }
-  void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
-    const PieceFactors by = factors(call, first_, units() - first_);
-    stage_->block(part, call.from + first_, call.to + first_, call.inverse, scratch, finish(by));
-  }
-
- protected:
-  using Round<Real>::array_;
-
-  /// Multiplies the values of the host's columns; null where there is nothing to multiply them by. `by` has
-  /// to live as long.
-  typename ColumnStage<Real>::Finish finish(const PieceFactors& by) const {
-    if (by.all_one()) return nullptr;
-    return [this, &by](std::int64_t column, std::int64_t count, Real* re, Real* im) {
-      factors_.multiply(by, first_ + column, count, re, im);
-    };
-  }
-  static std::size_t bytes(std::int64_t values) {
-    return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
-  }
-
-  std::int64_t first_ = 0;
-  std::unique_ptr<const ColumnStage<Real>> stage_;
-
- private:
-  /// The first slabs may stay on the card.
-  static std::vector<PieceSegment> segments(const CardRows& array, const Residency& resident,
-                                            std::int64_t first, std::byte* memory) {
-    const CardRows piece = array.packed_at(memory);
-    const auto staying = static_cast<std::size_t>(resident.slabs), all = array.rows;
-    std::vector<PieceSegment> parts;
-    if (staying > 0) {
-      const CardRows kept{resident.memory + bytes(first), bytes(resident.columns), array.width, staying};
-      parts.push_back({piece.with_rows(0, staying), kept, true});
-    }
-    if (staying < all)
-      parts.push_back({piece.with_rows(staying, all - staying), array.with_rows(staying, all - staying)});
-    return parts;
-  }
-
-  HostFactors<Real> factors_;
-};
 
 /// The card transposes a piece beside it, where its FFTs had their workspace, so that it leaves in long rows.
 template <class Real>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/dense/out_of_card/card.hpp"
+#include "kernels/dense/out_of_card/load_model.hpp"
 
 namespace sfft::detail {
 
@@ -55,6 +56,7 @@ struct RoundCall {
   Real scale = 1;
   /// What the round leaves on the card, and what it finds there.
   Residency left{}, found{};
+  std::byte* kept = nullptr;  ///< kept_bytes() of the card's memory
   /// Whether the card reads and writes the arrays itself. Asked once per call, by the caller's thread: a
   /// thread that has not used a GPU yet may be told otherwise.
   bool reads_from = false, writes_to = false;
@@ -72,6 +74,8 @@ class Round {
   /// Pieces begin at multiples of it.
   virtual std::int64_t grain() const noexcept = 0;
   virtual std::int64_t unit_points() const noexcept = 0;
+  /// Results go where earlier pieces were read: pieces follow each other, and the host has no share.
+  virtual bool ordered() const noexcept { return false; }
   /// Bytes that a unit adds to each of the rows of a piece; 0: pieces are contiguous.
   virtual std::size_t row_bytes() const noexcept { return 0; }
   virtual std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const = 0;
@@ -79,6 +83,8 @@ class Round {
   virtual std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t) const {
     return kernel.workspace_bytes();
   }
+  /// Bytes of the card's memory for results that cannot leave with their piece, of pieces of so many units.
+  virtual std::size_t kept_bytes(std::int64_t) const { return 0; }
   /// Transforms a piece. The results are in `memory`, too, or in `work`, as returned.
   virtual std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel,
                              const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
@@ -97,6 +103,7 @@ class Round {
   virtual std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first,
                                                  std::int64_t count, std::byte* memory) const = 0;
 
+  virtual void dealt(const Deal&) {}
   /// Prepares the host for the units from `first` on. Scratch of one thread, a multiple of 64 bytes.
   virtual void give_host(std::int64_t first) = 0;
   virtual std::size_t host_bytes() const noexcept = 0;
@@ -116,6 +123,9 @@ std::unique_ptr<Round<Real>> make_column_round(const CardArray& array);
 /// The same into another array, transposed: a unit becomes a slab of the result.
 template <class Real>
 std::unique_ptr<Round<Real>> make_turned_round(const CardArray& array);
+/// The same into the array that is read.
+template <class Real>
+std::unique_ptr<Round<Real>> make_exchanged_round(const CardArray& array);
 /// The two rounds of a real line, of which the first transposes: a unit is a column and that of the opposite
 /// frequencies.
 template <class Real>

@@ -246,6 +246,35 @@ TEST_F(OutOfCardCuda, LinesApartEqualThePlanInTheCard) {
   }
 }
 
+/// Strips that wait for each other; arrays that the card reads, and others.
+TEST_F(OutOfCardCuda, LinesInPlaceEqualThePlanInTheCard) {
+  for (const std::int64_t n : {std::int64_t{1} << 20, std::int64_t{1} << 21, std::int64_t{15} * 15 * 4096}) {
+    const auto points = static_cast<std::size_t>(n);
+    const auto signal = as_samples<std::complex<float>>(random_signal(points, 58));
+    const double bound = 2 * fft_bound<float>(static_cast<double>(n));
+    std::vector<std::complex<float>> expected(points);
+    Plan<float>(Shape(n), false, {.backend = Backend::cuda})
+        .forward(signal.data(), ElementType::c64, expected);
+    for (const double share : {0.0, -1.0, 0.25}) {
+      for (const std::int64_t budget : {n * 4, n * 6, n * 12}) {
+        for (const bool page_locked : {false, true}) {
+          const Plan<float> plan(Shape(n), false, with(budget, share));
+          SCOPED_TRACE(plan.explain());
+          std::vector<std::complex<float>> own = signal;
+          const PageLockedMemory locked(page_locked ? points * sizeof(own[0]) : 0);
+          auto* const values = page_locked ? reinterpret_cast<std::complex<float>*>(locked.data()) : own.data();
+          std::copy(signal.begin(), signal.end(), values);
+          const std::span<std::complex<float>> in_place(values, points);
+          plan.forward(values, ElementType::c64, in_place);
+          EXPECT_LE(relative_l2(in_place, expected), bound);
+          plan.inverse(in_place, in_place);
+          EXPECT_LE(relative_l2(in_place, signal), bound);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(OutOfCardCuda, MeasuredSharesAreRemembered) {
   dense::forget_wisdom();
   const Shape shape({256, 512});

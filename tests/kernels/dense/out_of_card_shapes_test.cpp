@@ -167,6 +167,75 @@ TYPED_TEST(OutOfCardShapes, LinesApartAndRealRowsStayOnTheCardToo) {
   }
 }
 
+/// In place the card transposes, too: every value crosses the bus twice in each direction, and the host moves
+/// none. Lengths are squares, a square several times, and others.
+TYPED_TEST(OutOfCardShapes, LinesInPlaceAreTransposedOnTheWay) {
+  using Value = std::complex<TypeParam>;
+  Drawn drawn;
+  drawn.page_locked = true;
+  for (const std::int64_t n : {64 * 64, 32 * 96, 24 * 72, 60 * 45, 48 * 48, 43 * 43, 30 * 77}) {
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(Value);
+    drawn.shape = Shape(n);
+    for (const double arrays : {1.2, 3.0}) {
+      drawn.budget = arrays * static_cast<double>(bytes);
+      for (const double share : {0.0, -1.0}) {
+        drawn.share = share;
+        drawn.threads = 1 + static_cast<int>(n % 3);
+        auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
+        state->reads_everything = true;
+        const auto plan = make<TypeParam>(drawn, state);
+        SCOPED_TRACE(drawn.to_string() + "\n" + plan->explain());
+        const bool exchanges = plan->explain().find("transposed in place") != std::string::npos;
+        EXPECT_TRUE(exchanges || arrays < 2 || n == 30 * 77) << "the factors have none in common";
+        std::vector<std::byte> memory(plan->workspace_bytes() + 64);
+        std::byte* const workspace =
+            memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+        std::vector<Value> values(static_cast<std::size_t>(n));
+        plan->forward(values.data(), values.data(), 1, workspace);
+        if (exchanges && share == 0) {
+          EXPECT_EQ(state->bus_bytes, 4 * bytes);
+        }
+      }
+    }
+    for (const double arrays : {0.5, 0.7, 1.1, 3.0}) {
+      drawn.budget = arrays * static_cast<double>(bytes);
+      drawn.page_locked = !drawn.page_locked;
+      drawn.pins_nothing = n % 4 == 0 && !drawn.page_locked;
+      this->run(drawn, 61);
+    }
+    drawn.page_locked = true;
+    drawn.pins_nothing = false;
+  }
+}
+
+/// Pieces that wait for others end when one of them fails.
+TYPED_TEST(OutOfCardShapes, RoundsInPlaceFailAsOthersDo) {
+  Drawn drawn;
+  drawn.shape = Shape(64 * 64);
+  drawn.share = 0;
+  drawn.threads = 2;
+  drawn.page_locked = true;
+  drawn.budget = 64 * 64 * sizeof(std::complex<TypeParam>) * 3 / 2;
+  auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
+  state->reads_everything = true;
+  const auto plan = make<TypeParam>(drawn, state);
+  ASSERT_NE(plan->explain().find("transposed in place"), std::string::npos) << plan->explain();
+  std::vector<std::byte> memory(plan->workspace_bytes() + 64);
+  std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+  std::vector<std::complex<TypeParam>> values(64 * 64);
+  int failures = 0;
+  for (int step = 0; step < 60; ++step) {
+    state->fail_after = step;
+    const auto code = code_of([&] { plan->forward(values.data(), values.data(), 1, workspace); });
+    const bool failed = state->fail_after < 0;
+    state->fail_after = -1;
+    EXPECT_TRUE(!failed || code == ErrorCode::device);
+    failures += failed ? 1 : 0;
+  }
+  EXPECT_GT(failures, 20);
+  this->check(drawn, *plan, 62);
+}
+
 TYPED_TEST(OutOfCardShapes, SharesCanBeMeasuredAndSet) {
   Drawn drawn;
   drawn.share = -1;

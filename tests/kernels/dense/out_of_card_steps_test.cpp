@@ -70,7 +70,8 @@ TEST(Transposition, MovesEveryElementToItsPlace) {
 }
 
 std::string kinds(const std::vector<Step>& steps) {
-  constexpr char kLetters[] = {'c', 'T', 's', 't'};  // of columns, turned ones, slabs, transpositions
+  // Of columns, turned and exchanged ones, slabs, transpositions.
+  constexpr char kLetters[] = {'c', 'T', 'x', 's', 't'};
   std::string text;
   for (const Step& step : steps) text += kLetters[static_cast<int>(step.kind)];
   return text;
@@ -108,6 +109,19 @@ TEST(Grouping, PrefersFactorsThatAreTransposedFast) {
   const std::vector<Step> closest = group_steps(Shape(96 * 160), limits(200));
   EXPECT_EQ(closest[1].array.slabs, 120);
   EXPECT_EQ(closest[1].array.slab[0], 128);
+}
+
+TEST(Grouping, LetsTheCardTransposeWhereItMay) {
+  const auto grouped = [](const OutOfCardGrid& grid, std::int64_t values, bool in_place) {
+    GroupingLimits exchanging = limits(values);
+    exchanging.exchanges = true;
+    exchanging.in_place = in_place;
+    return kinds(group_steps(grid, exchanging));
+  };
+  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20, false), "xTc");
+  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20, true), "xc");
+  EXPECT_EQ(grouped(Shape({64, 1 << 20}), 1 << 14, false), "cxc") << "rows do not fit";
+  EXPECT_EQ(grouped(Shape({1 << 20, 64}), 1 << 14, false), "ctcs") << "columns do not fit";
 }
 
 TEST(Grouping, CoversEveryDimensionOnce) {
