@@ -303,9 +303,11 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
   if (need.narrow_bytes > 0) {
     if (ranked.size() > kPadded) ranked.resize(kPadded);
     for (Ranked& candidate : ranked) pad(need, single, limits, candidate);
-    for (const KernelPolicy& kernel : products(need, limits)) ranked.push_back({product_cost(kernel), kernel});
-    sort();
   }
+  // Convolutions, whose costs are not microseconds, take longer (measured).
+  const double unit = need.narrow_bytes > 0 ? 1 : 1e-9;
+  for (const KernelPolicy& kernel : products(need, limits)) ranked.push_back({unit * product_cost(kernel), kernel});
+  if (need.narrow_bytes > 0 || need.products) sort();
   std::vector<KernelPolicy> chosen;
   std::map<int, std::size_t> of_length;
   std::map<std::size_t, std::size_t> of_passes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines as products on tensor cores (device/matrix_lines.cuh): which policies there are for them, and what
-// they cost.
+// Lines as products on tensor cores (device/product_lines.cuh): which policies there are for them, and what they
+// cost.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace sfft::detail::tuned {
 
-/// All pairs of radices and counts of lines whose matrices and lines fit a block.
+/// One for each number of lines of a warp, with as many warps as fit.
 std::vector<KernelPolicy> products(const LineNeed& need, const Limits& limits);
 
 /// Microseconds of 2^25 points on an H200, as those of narrow_cost().

@@ -293,7 +293,7 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const 
       if (best.empty()) continue;
       KernelPolicy& kernel = policy.kernels.emplace_back(best.front());
       if (need.narrow_bytes == 0) kernel.twiddles = Twiddles::two_roots;
-      if (kernel.tensor_cores == TensorCores::none && alone_on_multiprocessor(kernel, single)) {
+      if (!kernel.tensor_cores && alone_on_multiprocessor(kernel, single)) {
         kernel.prefetch_distance = kUsualPrefetchDistance;
         kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
       }
