@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which of a policy's remedies for memory latency a kernel can use, and counts its threads and
 // memory.
-#include <algorithm>
-
-#include "kernels/dense/tuned/plan/matrix_layout.hpp"
+#include "kernels/dense/tuned/plan/product_layout.hpp"
 #include "kernels/dense/tuned/plan/program.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
 
@@ -18,7 +16,7 @@ std::size_t Kernel::sample_bytes() const {
 }
 
 std::size_t Kernel::shared_bytes(bool single) const {
-  if (step.multiplies()) return static_cast<std::size_t>(MatrixLayout(step.policy).shared_bytes());
+  if (step.multiplies()) return static_cast<std::size_t>(ProductLayout(step.policy).shared_bytes());
   const auto exchange = static_cast<std::size_t>(exchange_bytes(step, single));
   if (!double_buffers()) return exchange;
   const auto pairs =
@@ -66,19 +64,19 @@ Step Kernel::compiled_step() const {
   policy.multiprocessor_delay = 0;
   policy.max_blocks_per_multiprocessor = 0;
   policy.interleaved_threads = step.interleaves_threads();
+  if (step.multiplies()) {
+    policy = {};
+    policy.radices = step.policy.radices;
+    policy.threads_per_transform = step.policy.threads_per_transform;
+    policy.transforms_per_block = step.policy.transforms_per_block;
+    policy.tensor_cores = step.policy.tensor_cores;
+  }
   return compiled;
 }
 
 std::size_t Program::scratch_bytes(bool single) const {
   const std::size_t value = is_16_bit(between) ? 4 : static_cast<std::size_t>(value_bytes(single));
   return static_cast<std::size_t>(scratch_values) * value;
-}
-
-int Program::handovers() const {
-  const auto rounded = std::count_if(kernels.begin(), kernels.end(), [](const Kernel& kernel) {
-    return kernel.step.policy.tensor_cores == TensorCores::rounded;
-  });
-  return static_cast<int>(kernels.size() - 1) + static_cast<int>(rounded);
 }
 
 int Program::exponent() const {

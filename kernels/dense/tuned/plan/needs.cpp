@@ -70,6 +70,10 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
   const bool narrow = is_16_bit(formats.source) || is_16_bit(formats.target);
   if (narrow && needs.size() == 1 && !half && !needs[0].transposed && has_radices(needs[0].points))
     needs[0].narrow_bytes = (is_16_bit(formats.source) ? 4 : 8) + (is_16_bit(formats.target) ? 4 : 8);
+  if (!needs.empty() && limits.multiplies_f16 && grid.rank() == 1 && !problem.real && problem.contiguous() &&
+      needs[0].points <= kMostOfProduct && formats.source == dense::Storage::f16 &&
+      formats.target == dense::Storage::f16)
+    needs[0].products = true;
   for (const LineNeed& need : needs) {
     if (need.rows == 0 && !fits(need.points, single, limits)) {
       why = fmt::format("lines of {} points fit no block", need.points);

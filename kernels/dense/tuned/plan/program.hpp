@@ -50,8 +50,6 @@ struct Program {
 
   static constexpr std::size_t kAlternatingKernels = 2;
   std::size_t scratch_bytes(bool single) const;
-  /// How many times values are stored between steps, or rounded as those are.
-  int handovers() const;
   /// All that the steps' exponents multiply results by, as a power of two.
   int exponent() const;
   /// A volume in two steps, the first of planes, which are its groups.

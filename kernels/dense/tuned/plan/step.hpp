@@ -67,8 +67,8 @@ struct StepTwiddle {
   }
 };
 
-/// Radices of tensor cores at most: their matrices fit into shared memory.
-constexpr int kMostOfMatrix = 64;
+/// Points of a line on tensor cores at most: products and matrices grow with the square of it.
+constexpr int kMostOfProduct = 128;
 
 struct Step {
   int points = 1;  ///< of a line; the FFT is longer or shorter if it computes a convolution
@@ -147,12 +147,12 @@ struct Step {
            side.inner == points && is_16_bit(side.storage) && side.storage != dense::Storage::block16 &&
            keep == device::Keep::all;
   }
-  /// Its lines are products of matrices: a batch of lines of f16, one after the other.
-  constexpr bool multiplies() const { return policy.tensor_cores != TensorCores::none; }
+  /// Its lines are products with matrices: a batch of lines of f16, one after the other.
+  constexpr bool multiplies() const { return policy.tensor_cores; }
   constexpr bool can_multiply() const {
     const int threads = policy.threads_per_transform;
-    return method == Method::plain && policy.radices.size() == 2 && policy.radices[0] <= kMostOfMatrix &&
-           policy.radices[1] <= kMostOfMatrix && threads <= 32 && 32 % threads == 0 &&
+    return method == Method::plain && policy.radices.size() == 1 && points <= kMostOfProduct && threads <= 4 &&
+           32 % threads == 0 &&
            policy.transforms_per_block % (32 / threads) == 0 && whole_lines(in) && whole_lines(out) &&
            outer == 1 && inner == 0 && !load_interleaved && !store_interleaved && swap_in == swap_out &&
            twiddle.modulus == 0 && mirror_rows == 0 && rows == 0 && keep == device::Keep::all;

@@ -19,6 +19,7 @@ constexpr std::int64_t kMostGridBytes = 192 << 10;
 /// Limits of a device.
 struct Limits {
   std::size_t shared_bytes = 48 << 10;  ///< of a block, with opt-in
+  bool multiplies_f16 = false;          ///< tensor cores have mma.m16n8k16 of f16 numbers
 };
 
 }  // namespace sfft::detail::tuned

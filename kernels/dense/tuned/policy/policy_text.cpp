@@ -99,7 +99,7 @@ bool set_radices(std::string_view text, KernelPolicy& kernel) {
   std::int64_t length = 1;
   for (const int radix : *radices) {
     length *= radix;
-    if (find_radix(radix) == nullptr || length > kMostLength) return false;
+    if (length > kMostLength) return false;
   }
   kernel.radices = IntList::of(*radices);
   return true;
@@ -110,9 +110,12 @@ std::optional<KernelPolicy> parse_kernel(std::span<const std::string> words) {
   const bool good = take_words(words, [&](std::string_view name, std::string_view value) {
     return name == "radices" ? set_radices(value, kernel) : set_knob(kernel_knobs(), name, value, kernel);
   });
-  if (!good || kernel.radices.empty() || kernel.registers() > kMostRegisters ||
+  if (!good || kernel.radices.empty() ||
       kernel.threads_per_transform * kernel.transforms_per_block > kMostThreads)
     return std::nullopt;
+  const bool known = std::all_of(kernel.radices.begin(), kernel.radices.end(),
+                                 [](int radix) { return find_radix(radix) != nullptr; });
+  if (!kernel.tensor_cores && (!known || kernel.registers() > kMostRegisters)) return std::nullopt;
   return kernel;
 }
 

@@ -10,7 +10,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/run/bank_slots.hpp"
-#include "kernels/dense/tuned/run/matrix_tables.hpp"
+#include "kernels/dense/tuned/run/product_tables.hpp"
 #include "kernels/dense/tuned/run/tables.hpp"
 
 namespace sfft::detail::tuned {
@@ -75,9 +75,9 @@ const void* Tables::fused_roots(const Step& step) {
 }
 
 const void* Tables::matrices(const Step& step) {
-  const std::string key = fmt::format("matrices {} {}", fmt::join(step.policy.radices, "."), step.swap_in);
+  const std::string key = fmt::format("matrices {} {}", step.points, step.swap_in);
   if (const void* found = known(key)) return found;
-  return add(key, matrix_tables(MatrixLayout(step.policy), step.swap_in));
+  return add(key, product_tables(ProductLayout(step.policy), step.swap_in));
 }
 
 device::StepTables Tables::of(const Step& step) {

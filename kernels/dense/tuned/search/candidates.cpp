@@ -14,6 +14,7 @@
 #include "kernels/dense/tuned/policy/knobs.hpp"
 #include "kernels/dense/tuned/search/bank_conflicts.hpp"
 #include "kernels/dense/tuned/search/narrow_cost.hpp"
+#include "kernels/dense/tuned/search/products.hpp"
 
 namespace sfft::detail::tuned {
 
@@ -302,8 +303,11 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
   if (need.narrow_bytes > 0) {
     if (ranked.size() > kPadded) ranked.resize(kPadded);
     for (Ranked& candidate : ranked) pad(need, single, limits, candidate);
-    sort();
   }
+  // Convolutions, whose costs are not microseconds, take longer (measured).
+  const double unit = need.narrow_bytes > 0 ? 1 : 1e-9;
+  for (const KernelPolicy& kernel : products(need, limits)) ranked.push_back({unit * product_cost(kernel), kernel});
+  if (need.narrow_bytes > 0 || need.products) sort();
   std::vector<KernelPolicy> chosen;
   std::map<int, std::size_t> of_length;
   std::map<std::size_t, std::size_t> of_passes;

@@ -275,7 +275,8 @@ class Tuner {
 }  // namespace
 
 Limits limits_of(int device) {
-  return {cuda::device_info(device).shared_bytes_per_block};
+  const cuda::DeviceInfo& info = cuda::device_info(device);
+  return {info.shared_bytes_per_block, info.major >= 8};
 }
 
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats,
@@ -292,7 +293,7 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const 
       if (best.empty()) continue;
       KernelPolicy& kernel = policy.kernels.emplace_back(best.front());
       if (need.narrow_bytes == 0) kernel.twiddles = Twiddles::two_roots;
-      if (alone_on_multiprocessor(kernel, single)) {
+      if (!kernel.tensor_cores && alone_on_multiprocessor(kernel, single)) {
         kernel.prefetch_distance = kUsualPrefetchDistance;
         kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
       }

@@ -18,7 +18,7 @@ constexpr int kMostPoints = 32;  ///< of a thread
 template <class Add>
 void vary(const SearchContext& context, const Knob<KernelPolicy>& knob, Tried tries, bool all_kernels,
           const Add& add) {
-  if (tries == nullptr) return;
+  if (tries == nullptr || context.kernel().tensor_cores) return;
   const bool alone = knob.set_other == nullptr;
   for (const int other : alone ? std::vector{0} : knob.tries_other(context)) {
     for (const int value : tries(context)) {
@@ -57,6 +57,7 @@ std::vector<TransformPolicy> neighbours(const TransformPolicy& base) {
   }
   for (std::size_t step = 0; step < base.kernels.size(); ++step) {
     const KernelPolicy& best = base.kernels[step];
+    if (best.tensor_cores) continue;  // all of these are candidates
     const auto add = [&](const IntList& radices, int threads, int transforms) {
       KernelPolicy kernel = best;
       kernel.radices = radices;

@@ -240,22 +240,22 @@ TEST(TunedCompact, PackedTiles) {
              "kernel radices=16.30 threads_per_transform=16 transforms_per_block=4 staged=1")});
 }
 
-/// Lines as products of matrices: radices of whole matrices and others, one line and several of a warp, warps
-/// without work, and tiles that are not full or not aligned.
+/// Lines as products on tensor cores: lengths of whole matrices and others, odd and even, one unit of lines and
+/// several, warps without work, and tiles that are not full or not of whole words.
 TEST(TunedCompact, TensorCores) {
-  const auto named = [](std::int64_t points, std::int64_t batch, const char* kernel) {
-    return Case{dense_problem(Shape(points), false, batch),
-                *detail::tuned::parse_policy("kernel " + std::string(kernel)), kF16, kF16, kF16};
+  const auto named = [](std::int64_t points, std::int64_t batch, const char* threads) {
+    const std::string kernel = "kernel radices=" + std::to_string(points) + " " + threads + " tensor_cores=1";
+    return Case{dense_problem(Shape(points), false, batch), *detail::tuned::parse_policy(kernel), kF16, kF16,
+                kF32};
   };
-  expect_right(
-      {named(256, 70, "radices=16.16 threads_per_transform=8 transforms_per_block=32 tensor_cores=split"),
-       named(1024, 3, "radices=32.32 threads_per_transform=32 transforms_per_block=2 tensor_cores=rounded"),
-       named(1000, 5, "radices=25.40 threads_per_transform=32 transforms_per_block=1 tensor_cores=split"),
-       named(500, 9, "radices=25.20 threads_per_transform=16 transforms_per_block=4 tensor_cores=rounded"),
-       named(100, 41, "radices=5.20 threads_per_transform=4 transforms_per_block=8 tensor_cores=split"),
-       named(63, 19, "radices=9.7 threads_per_transform=8 transforms_per_block=8 tensor_cores=split"),
-       named(972, 2, "radices=36.27 threads_per_transform=32 transforms_per_block=4 tensor_cores=split"),
-       named(30, 7, "radices=6.5 threads_per_transform=2 transforms_per_block=16 tensor_cores=rounded")});
+  expect_right({named(127, 37, "threads_per_transform=2 transforms_per_block=32"),
+                named(64, 35, "threads_per_transform=1 transforms_per_block=32"),
+                named(37, 21, "threads_per_transform=4 transforms_per_block=16"),
+                named(2, 70, "threads_per_transform=4 transforms_per_block=8"),
+                named(100, 9, "threads_per_transform=4 transforms_per_block=16"),
+                named(94, 40, "threads_per_transform=2 transforms_per_block=16"),
+                named(17, 101, "threads_per_transform=1 transforms_per_block=64"),
+                named(128, 8, "threads_per_transform=4 transforms_per_block=8")});
 }
 
 /// Integers that share exponents: lines of whole blocks and others, fewer threads than teams need, and one

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests lines of f16 as products on tensor cores on a GPU: both directions against plans in double, lines that
+// are spoiled by themselves, arrays that are aligned to values only, and for which problems they are taken.
+#include <cmath>
+#include <limits>
+
+#include "kernels/base/half.hpp"
+#include "kernels/dense/problem/compact_engine.hpp"
+#include "kernels/dense/problem/problem.hpp"
+#include "tests/support/compact.hpp"
+#include "tests/support/dense_device.hpp"
+#include "tests/support/dense_reference.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft::test {
+namespace {
+
+using dense::Direction;
+using dense::Storage;
+using detail::F16;
+
+class ProductsCuda : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (!IsSkipped() && detail::cuda::device_info(0).major < 8)
+      GTEST_SKIP() << "tensor cores before compute capability 8.0 lack the product";
+  }
+};
+
+struct Lines {
+  std::int64_t points, batch;
+  int threads = 2, lines_of_block = 192;
+  std::size_t values() const { return static_cast<std::size_t>(points * batch); }
+  std::string kernel() const {
+    return "radices=" + std::to_string(points) + " threads_per_transform=" + std::to_string(threads) +
+           " transforms_per_block=" + std::to_string(lines_of_block) + " tensor_cores=1";
+  }
+};
+
+std::vector<F16> rounded(const std::vector<double>& parts) {
+  std::vector<F16> all;
+  for (const double part : parts) all.push_back(detail::to_f16(static_cast<float>(part)));
+  return all;
+}
+std::vector<double> widened(const std::vector<F16>& parts) {
+  std::vector<double> all;
+  for (const F16 part : parts) all.push_back(to_float(part));
+  return all;
+}
+
+/// Transforms lines that begin `offset` values behind aligned addresses.
+std::vector<F16> transformed(const Lines& lines, Direction direction, const std::vector<F16>& from, double scale,
+                             std::size_t offset) {
+  detail::DenseProblem problem;
+  problem.shape = Shape(lines.points);
+  problem = detail::contiguous_problem(problem, lines.batch);
+  const auto engine = detail::make_compact_engine(problem, {}, "kernel " + lines.kernel(), false);
+  EXPECT_EQ(engine->kernel(), "kernel " + lines.kernel());
+  constexpr std::size_t kMargin = 64;
+  std::vector<F16> input(2 * offset, F16{0x7fff}), margin(2 * (offset + lines.values()) + kMargin, F16{0x1234});
+  input.insert(input.end(), from.begin(), from.end());
+  const OnDevice<F16> device_input(input), output(margin);
+  engine->run(direction, device_input.get() + 2 * offset, output.get() + 2 * offset, scale, nullptr, nullptr);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const std::vector<F16> all = output.read();
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(2 * offset),
+             end = begin + static_cast<std::ptrdiff_t>(from.size());
+  for (auto i = all.begin(); i != all.end(); ++i) {
+    if (i == begin) i = end;
+    EXPECT_EQ(i->bits, 0x1234) << "beside the results";
+  }
+  return {begin, end};
+}
+
+void expect_right(const Lines& lines, std::size_t offset) {
+  SCOPED_TRACE(lines.kernel() + " offset " + std::to_string(offset));
+  const auto points = static_cast<double>(lines.points);
+  const std::vector<F16> signal = rounded(parts_of(random_signal(lines.values(), 7), false));
+  const std::vector<double> exact = widened(signal);
+  const dense::Plan<double> plan(Shape(lines.points), false,
+                                 {.normalization = dense::Normalization::none, .batch = lines.batch});
+  ComplexSignal expected(lines.values());
+  plan.forward(exact.data(), ElementType::c128, expected);
+  const double scale = std::exp2(std::round(std::log2(256 / std::sqrt(points)))), f16 = 2.1e-4,
+               bound = 1.25 * f16;
+  std::vector<double> wanted = parts_of(expected, false);
+  for (double& part : wanted) part *= scale;
+  const std::vector<F16> spectrum = transformed(lines, Direction::forward, signal, scale, offset);
+  EXPECT_LE(relative_l2(widened(spectrum), wanted), bound);
+  const std::vector<F16> back =
+      transformed(lines, Direction::inverse, rounded(wanted), 1 / (points * scale), offset);
+  EXPECT_LE(relative_l2(widened(back), exact), std::hypot(bound, f16));
+}
+
+const Lines kLines[] = {{127, 4001}, {64, 70000, 1, 256}, {128, 3001, 4, 96}, {101, 33, 4, 128}, {2, 999, 4, 128},
+                        {17, 70000, 1, 512}, {94, 5000, 2, 192}, {60, 7, 2, 256},   {100, 2500, 2, 192}};
+
+TEST_F(ProductsCuda, BothDirections) {
+  for (const Lines& lines : kLines) expect_right(lines, 0);
+}
+
+TEST_F(ProductsCuda, AlignedToValues) {
+  for (const std::size_t offset : {1, 2, 3}) expect_right(kLines[0], offset);
+  expect_right(kLines[7], 1);
+}
+
+/// An infinity and a NaN spoil their own lines, and lines of the largest values do not overflow.
+TEST_F(ProductsCuda, LinesAreSpoiledByThemselves) {
+  for (const Lines& all : {kLines[0], kLines[2], kLines[6]}) {
+    SCOPED_TRACE(all.kernel());
+    const auto points = static_cast<std::size_t>(all.points);
+    std::vector<F16> signal = rounded(parts_of(random_signal(all.values(), 3), false));
+    constexpr std::size_t kInfinite = 1, kNumberless = 3, kLargest = 2;
+    signal[2 * (kInfinite * points + points / 2)].bits = 0x7c00;
+    signal[2 * (kNumberless * points + points - 1) + 1].bits = 0x7e00;
+    for (std::size_t i = 0; i < 2 * points; ++i) signal[2 * kLargest * points + i].bits = 0x7bff;
+    const double scale = 0.5 / static_cast<double>(points);
+    const std::vector<double> found = widened(transformed(all, Direction::forward, signal, scale, 0));
+    for (std::size_t i = 0; i < all.values(); ++i) {
+      const std::size_t line = i / points;
+      const bool spoiled = line == kInfinite || line == kNumberless;
+      EXPECT_EQ(std::isfinite(found[2 * i]) && std::isfinite(found[2 * i + 1]), !spoiled) << i;
+    }
+    EXPECT_NEAR(found[2 * kLargest * points], 65504 / 2, 64);
+  }
+}
+
+/// Kernels for f16 are not taken for other formats, and rules take them for primes.
+TEST_F(ProductsCuda, OtherProblems) {
+  detail::DenseProblem problem;
+  problem.shape = Shape(127);
+  problem = detail::contiguous_problem(problem, 5);
+  const std::string kernel = "kernel " + kLines[0].kernel();
+  const auto of_bf16 = detail::make_compact_engine(
+      problem, {.signal = Storage::bf16, .spectrum = Storage::bf16}, kernel, false);
+  EXPECT_EQ(of_bf16->kernel().find("tensor_cores"), std::string::npos) << of_bf16->kernel();
+  const auto by_rules = detail::make_compact_engine(problem, {}, "", false);
+  EXPECT_NE(by_rules->kernel().find("tensor_cores"), std::string::npos) << by_rules->kernel();
+}
+
+}  // namespace
+}  // namespace sfft::test
