@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTs of 16 and 32 complex values, interleaved as in memory: a line fills so few vectors that it need not leave
-// the registers.
+// FFTs of 4 to 64 complex values, interleaved as in memory: a line fills so few vectors that it need not
+// leave the registers.
 #pragma once
 
 #include <cstdint>
 
 namespace sfft::detail::cpu {
 
-/// `count` lines that begin `stride` and `to_stride` complex values apart. `to` may be the same memory as `from`
-/// where the strides are equal.
+/// `count` lines that begin `stride` and `to_stride` complex values apart. `to` may be the same memory as
+/// `from` where the strides are equal.
 template <class Real>
 using ShortLines = void (*)(const Real* from, std::int64_t stride, Real* to, std::int64_t to_stride,
                             std::int64_t count, Real scale);
 
 template <class Real>
 struct ShortLineKernels {
-  ShortLines<Real> forward[2] = {}, inverse[2] = {};  ///< of 16 and of 32 points; null: there are none
+  static constexpr int kLengths = 5;                                ///< 4, 8, 16, 32, 64
+  ShortLines<Real> forward[kLengths] = {}, inverse[kLengths] = {};  ///< null: there is none
 
-  /// Null for other lengths, too.
+  /// Of a length; kLengths: it is none of these.
+  static constexpr int place(std::int64_t n) noexcept {
+    int at = 0;
+    while (at < kLengths && n != std::int64_t{4} << at) ++at;
+    return at;
+  }
+  /// Null if there is none.
   ShortLines<Real> of(std::int64_t n, bool back) const noexcept {
-    if (n != 16 && n != 32) return nullptr;
-    return (back ? inverse : forward)[n == 32 ? 1 : 0];
+    const int at = place(n);
+    return at == kLengths ? nullptr : (back ? inverse : forward)[at];
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line is M vectors of W values: FFTs of M points across the vectors, roots, transpositions of W vectors, and
-// FFTs of W points across those (the four steps of Bailey, 1990). Vectors have 32 bytes: wider ones were not
-// faster.
+// A line is M vectors of W values: FFTs of M points across the vectors, roots, transpositions of W vectors,
+// and FFTs of W points across those (the four steps of Bailey, 1990). Vectors have 32 bytes: wider ones were
+// not faster.
 #include "kernels/cpu/stages/short_lines.hpp"
 
 #include <utility>
@@ -15,25 +15,31 @@ namespace sfft::detail::cpu::SFFT_ISA {
 namespace {
 
 constexpr double kCosines[] = {1,
+                               0.99518472667219688624,
                                0.98078528040323044913,
+                               0.95694033573220886494,
                                0.92387953251128675613,
+                               0.88192126434835502971,
                                0.83146961230254523708,
+                               0.77301045336273696081,
                                0.70710678118654752440,
+                               0.63439328416364549822,
                                0.55557023301960222474,
+                               0.47139673682599764856,
                                0.38268343236508977173,
+                               0.29028467725446236764,
                                0.19509032201612826785,
+                               0.09801714032956060199,
                                0};
 
-/// cos(2πk/32)
+/// cos(2πk/64), and sin of the same.
 constexpr double cosine(int k) {
-  k = k % 32;
-  if (k > 16) k = 32 - k;
-  return k <= 8 ? kCosines[k] : -kCosines[16 - k];
+  k = k % 64;
+  if (k > 32) k = 64 - k;
+  return k <= 16 ? kCosines[k] : -kCosines[32 - k];
 }
-
-/// Of k·2π/32, of which the cosine is that of k + 24.
 constexpr double sine(int k) {
-  return cosine(k + 24);
+  return cosine(k + 48);
 }
 
 template <class Real>
@@ -58,7 +64,7 @@ struct Roots {
   }
 };
 
-/// Roots k = 0 … kRows − 1 of 32/per_root; of columns, with per_column.
+/// Rows k = 0 … kRows − 1: kPerRoot·k, or of columns c, kPerRoot·k·c.
 template <class Real, int kRows, int kPerRoot, bool kOfColumns, bool kInverse>
 struct RootRows {
   Roots<Real> rows[kRows] = {};
@@ -103,7 +109,7 @@ struct Line {
   }
   /// Times −i, or i in inverse transforms.
   static Vector turn(Vector v) {
-    static constexpr Roots<Real> kQuarter(8, 0, kInverse);
+    static constexpr Roots<Real> kQuarter(16, 0, kInverse);
     return shuffle<Swap>(v, v) * load(kQuarter.exchanged);
   }
 
@@ -115,7 +121,7 @@ struct Line {
       v[0] = a + b;
       v[1] = a - b;
     } else {
-      static constexpr RootRows<Real, kM / 2, 32 / kM, false, kInverse> kRoots{};
+      static constexpr RootRows<Real, kM / 2, 64 / kM, false, kInverse> kRoots{};
       Vector even[kM / 2], odd[kM / 2];
       for (int k = 0; k < kM / 2; ++k) {
         even[k] = v[2 * k];
@@ -151,7 +157,7 @@ void lines(const Real* from, std::int64_t stride, Real* to, std::int64_t to_stri
            Real scale) {
   using Ops = Line<Real, kInverse>;
   constexpr int kWidth = Ops::kWidth, kM = kPoints / kWidth;
-  static constexpr RootRows<Real, kM, 32 / kPoints, true, kInverse> kRoots{};
+  static constexpr RootRows<Real, kM, 64 / kPoints, true, kInverse> kRoots{};
   for (; count > 0; --count, from += 2 * stride, to += 2 * to_stride) {
     typename Ops::Vector v[kM];
     for (int r = 0; r < kM; ++r) v[r] = Ops::load(from + 2 * kWidth * r);
@@ -168,14 +174,28 @@ void lines(const Real* from, std::int64_t stride, Real* to, std::int64_t to_stri
   }
 }
 
-/// None where a vector has less than 32 bytes.
+template <class Real, int kPoints>
+constexpr void add(ShortLineKernels<Real>& table) {
+  const int at = ShortLineKernels<Real>::place(kPoints);
+  table.forward[at] = lines<Real, kPoints, false>;
+  table.inverse[at] = lines<Real, kPoints, true>;
+}
+
+/// Lengths of which the vectors stay in registers; none where a vector has less than 32 bytes.
 template <class Real>
 constexpr ShortLineKernels<Real> table() {
+  ShortLineKernels<Real> table;
   if constexpr (SFFT_VECTOR_BYTES >= 32) {
-    return {{lines<Real, 16, false>, lines<Real, 32, false>}, {lines<Real, 16, true>, lines<Real, 32, true>}};
-  } else {
-    return {};
+    add<Real, 16>(table);
+    add<Real, 32>(table);
+    if constexpr (sizeof(Real) == 4) {
+      add<Real, 64>(table);
+    } else {
+      add<Real, 4>(table);
+      add<Real, 8>(table);
+    }
   }
+  return table;
 }
 template <class Real>
 constexpr ShortLineKernels<Real> kTable = table<Real>();
