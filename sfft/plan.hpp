@@ -23,6 +23,8 @@ template <class Real>
 class PlanImpl;
 template <class Real>
 struct WorkspaceImpl;
+template <class Real>
+class RunAhead;
 }  // namespace detail
 
 /// How samples of frames in host memory reach the GPU. `mapped` and `rows` need page-locked frames
@@ -222,6 +224,7 @@ class SFFT_EXPORT Plan {
   std::string explain() const;  ///< several lines: path, buckets, delays, samples, cost, error, rejections
 
  private:
+  friend class detail::RunAhead<Real>;
   explicit Plan(std::shared_ptr<const detail::PlanImpl<Real>> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const detail::PlanImpl<Real>> impl_;
 };

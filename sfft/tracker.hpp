@@ -139,7 +139,14 @@ class SFFT_EXPORT Tracker {
   /// single pushes, others the same up to rounding. The results stay valid until the next push of several
   /// frames. Throws what the push of a single frame throws: the frames before the one that failed are done
   /// then and their results are in results(), that frame and those after it are not counted.
-  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames);
+  ///
+  /// `coming`: the frames that the next push will begin with, as far as they are there already; there may be
+  /// none in `frames`. A GPU copies and transforms some of them while the caller does something else, so that
+  /// a stream takes the time of the copies or of the rest, not of both. They are decided about in their turn
+  /// and the results are those of a push without this. Their samples may not change until the next push of
+  /// whatever frames, or the tracker's end, has returned.
+  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames,
+                                           std::span<const SignalView> coming = {});
   /// What the latest push of several frames has done: one result for each frame, unless it threw.
   std::span<const TrackedFrame<Real>> results() const;
 

@@ -62,6 +62,8 @@ class Batches {
   virtual std::string detail() const = 0;
   virtual std::string planner() const { return {}; }
   virtual std::int64_t k() const { return 0; }
+  /// Forgets what prepare() made. The time that this takes is nobody's preparation.
+  virtual void clear() = 0;
   virtual Preparation prepare() = 0;
   /// Transforms a batch of frames from `first` on.
   virtual void enqueue(std::int64_t first) = 0;
@@ -80,6 +82,7 @@ class DenseBatches final : public Batches {
       : Batches(recording, batch), engine_(std::move(engine)) {}
   std::string name() const override { return engine_->name(); }
   std::string detail() const override { return engine_->detail(); }
+  void clear() override { engine_->clear(); }
   Preparation prepare() override {
     return {kUnknown, seconds_of([&] { engine_->plan(recording_.shape, batch_); })};
   }
@@ -107,6 +110,11 @@ class PlannedBatches final : public Batches {
     return fmt::format("{}, {}", to_string(plan_->info().path), plan_->info().engine);
   }
   std::int64_t k() const override { return k_; }
+  void clear() override {
+    workspace_.reset();
+    plan_.reset();
+    spectra_.reset();
+  }
   Preparation prepare() override {
     Preparation spent;
     std::optional<Template> learned;
@@ -182,6 +190,7 @@ void measure(Batches& way, const DeviceRecording& recording, std::int64_t batch,
   double first_use = 0;
   for (int i = 0; i <= kPreparations; ++i) {
     check_interrupt();
+    way.clear();
     Preparation spent;
     const double seconds = waited([&] {
       spent = way.prepare();

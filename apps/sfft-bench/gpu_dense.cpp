@@ -20,8 +20,9 @@ class CuFft final : public GpuDense {
   std::string detail() const override {
     return patient_ ? "float, real to complex, kernels compiled for the size" : "float, real to complex";
   }
+  void clear() override { peer_.reset(); }
   void plan(const Shape& shape, std::int64_t batch) override {
-    peer_.reset();
+    clear();
     const auto extents = shape.extents();
     bench::PeerProblem problem{{extents.begin(), extents.end()}, true, batch};
     problem.patient = patient_;
@@ -43,8 +44,13 @@ class LibraryDense final : public GpuDense {
   explicit LibraryDense(dense::Engine engine) : engine_(engine) {}
   std::string name() const override { return engine_ == dense::Engine::vkfft ? "VkFFT" : "sfft dense"; }
   std::string detail() const override { return "float, real to complex, " + plan_->engine_name(); }
-  void plan(const Shape& shape, std::int64_t batch) override {
+  void clear() override {
     plan_.reset();
+    spectra_ = {};
+    workspace_ = {};
+  }
+  void plan(const Shape& shape, std::int64_t batch) override {
+    clear();
     plan_.emplace(shape, true, dense::Options{.engine = engine_, .backend = Backend::cuda, .batch = batch});
     spectra_ = bench::DeviceBuffer(plan_->spectrum_points() * sizeof(std::complex<float>));
     workspace_ = bench::DeviceBuffer(plan_->device_workspace_bytes());

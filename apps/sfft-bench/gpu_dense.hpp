@@ -21,7 +21,10 @@ class GpuDense {
   virtual ~GpuDense() = default;
   virtual std::string name() const = 0;
   virtual std::string detail() const = 0;
-  /// Makes the plan anew. Throws std::runtime_error where the engine is missing or cannot do it.
+  /// Forgets the plan and frees its memory.
+  virtual void clear() = 0;
+  /// Makes the plan, and memory for spectra; what there was before is forgotten. Throws std::runtime_error
+  /// where the engine is missing or cannot do it.
   virtual void plan(const Shape& shape, std::int64_t batch) = 0;
   virtual void enqueue(const float* frames, cudaStream_t stream) = 0;
   virtual const std::complex<float>* spectra() const = 0;  ///< of the latest batch

@@ -17,29 +17,30 @@ inline std::string gpu_name() {
   return properties.name;
 }
 
-/// Where a plan puts the results of `count` frames of k coefficients.
+/// Where a plan puts the results of `count` frames of k coefficients: one block of memory.
 class SpectrumBuffers {
  public:
   SpectrumBuffers(std::int64_t k, std::int64_t count)
       : k_(static_cast<std::size_t>(k)),
-        values_(k_ * static_cast<std::size_t>(count) * sizeof(std::complex<float>)),
-        errors_(k_ * static_cast<std::size_t>(count) * sizeof(float)),
-        accounts_(static_cast<std::size_t>(count) * sizeof(FrameAccount)) {}
+        errors_at_(aligned(static_cast<std::size_t>(k * count) * sizeof(std::complex<float>))),
+        accounts_at_(errors_at_ + aligned(static_cast<std::size_t>(k * count) * sizeof(float))),
+        memory_(accounts_at_ + static_cast<std::size_t>(count) * sizeof(FrameAccount)) {}
 
-  DeviceSpectra<float> view() const {
-    return {values_.as<std::complex<float>>(), errors_.as<float>(), accounts_.as<FrameAccount>()};
-  }
+  DeviceSpectra<float> view() const { return {values(), errors(), accounts()}; }
   std::vector<std::complex<double>> values(std::size_t frame) const {
-    const auto got = download(values_.as<std::complex<float>>() + frame * k_, k_);
+    const auto got = download(values() + frame * k_, k_);
     return {got.begin(), got.end()};
   }
-  FrameAccount account(std::size_t frame) const {
-    return download(accounts_.as<FrameAccount>() + frame, 1).front();
-  }
+  FrameAccount account(std::size_t frame) const { return download(accounts() + frame, 1).front(); }
 
  private:
-  std::size_t k_;
-  DeviceBuffer values_, errors_, accounts_;
+  static constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
+  std::complex<float>* values() const { return memory_.as<std::complex<float>>(); }
+  float* errors() const { return reinterpret_cast<float*>(memory_.data() + errors_at_); }
+  FrameAccount* accounts() const { return reinterpret_cast<FrameAccount*>(memory_.data() + accounts_at_); }
+
+  std::size_t k_, errors_at_, accounts_at_;
+  DeviceBuffer memory_;
 };
 
 }  // namespace sfft::bench

@@ -3,6 +3,7 @@
 // and has frames in host memory sent through the ring.
 #include "sfft/plan/device_plan.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "kernels/base/direct_table.hpp"
@@ -89,7 +90,8 @@ class OwnPlan final : public DevicePlan<Real> {
         shape_(data.shape),
         k_(data.k()),
         device_(options.device),
-        transfer_(options.transfer) {}
+        transfer_(options.transfer),
+        batch_(static_cast<std::size_t>(std::max(1, options.batch))) {}
 
   std::string describe() const override {
     return cuda::device_info(device_).name + ", " + executor_->describe();
@@ -130,6 +132,35 @@ class OwnPlan final : public DevicePlan<Real> {
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                const DeviceReference* reference, DeviceWorkspace& workspace,
                cpu::ThreadPool* pool) const override {
+    with_host_frames(reference, workspace, pool,
+                     [&](HostFrames<Real> host) { host.execute(frames, spectra); });
+  }
+
+  std::size_t part_ahead() const noexcept override {
+    return executor_->sample_indices().empty() ? 0 : part_of_call(batch_);
+  }
+  std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                    const DeviceReference* reference, DeviceWorkspace& workspace,
+                    cpu::ThreadPool* pool) const override {
+    std::size_t begun = 0;
+    with_host_frames(reference, workspace, pool,
+                     [&](HostFrames<Real> host) { begun = host.begin(frames, spectra, part_ahead()); });
+    return begun;
+  }
+  std::size_t finish(DeviceWorkspace& workspace) const override {
+    const cuda::DeviceScope scope(device_);
+    auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
+    return own.ring ? own.ring->await_some() : 0;
+  }
+  void abandon(DeviceWorkspace& workspace) const noexcept override {
+    auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
+    if (own.ring) own.ring->abandon();
+  }
+
+ private:
+  template <class Action>
+  void with_host_frames(const DeviceReference* reference, DeviceWorkspace& workspace, cpu::ThreadPool* pool,
+                        const Action& action) const {
     const cuda::DeviceScope scope(device_);
     auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
     if (!own.ring) own.ring = std::make_unique<HostRing<Real>>(k_);
@@ -137,11 +168,10 @@ class OwnPlan final : public DevicePlan<Real> {
                                                                 const DeviceSpectra<Real>& results) {
       return batch(device, results, reference);
     };
-    HostFrames<Real>(*executor_, shape_, transfer_, *own.ring, *own.state, own.frames, make_batch, pool)
-        .execute(frames, spectra);
+    action(
+        HostFrames<Real>(*executor_, shape_, transfer_, *own.ring, *own.state, own.frames, make_batch, pool));
   }
 
- private:
   cuda::Batch<Real> batch(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
                           const DeviceReference* reference) const {
     cuda::Batch<Real> out;
@@ -166,6 +196,7 @@ class OwnPlan final : public DevicePlan<Real> {
   std::int64_t k_;
   int device_;
   Transfer transfer_;
+  std::size_t batch_;  ///< frames of a call
 };
 
 struct DenseKey {

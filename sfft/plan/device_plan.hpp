@@ -59,6 +59,21 @@ class DevicePlan {
   virtual void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                        const DeviceReference* reference, DeviceWorkspace& workspace,
                        cpu::ThreadPool* pool) const = 0;
+
+  /// Frames of a part that begin() submits; 0: frames in host memory go through execute() alone.
+  virtual std::size_t part_ahead() const noexcept { return 0; }
+  /// Like execute(), but submits only as many of the first frames as can be under way at once, and does not
+  /// wait for them. Returns how many. Frames and spectra must stay where they are until finish() has told of
+  /// them. execute() may not be called meanwhile. After a failure nothing is under way.
+  virtual std::size_t begin(std::span<const SignalView> /*frames*/, std::span<Spectrum<Real>> /*spectra*/,
+                            const DeviceReference* /*reference*/, DeviceWorkspace& /*workspace*/,
+                            cpu::ThreadPool* /*pool*/) const {
+    return 0;
+  }
+  /// Waits until some of the frames under way are done, the oldest first. Returns how many.
+  virtual std::size_t finish(DeviceWorkspace& /*workspace*/) const { return 0; }
+  /// Waits for what is under way and forgets it.
+  virtual void abandon(DeviceWorkspace& /*workspace*/) const noexcept {}
 };
 
 /// Why there is no GPU to use; empty when there is one.

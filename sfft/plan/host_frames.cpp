@@ -76,6 +76,25 @@ void HostFrames<Real>::execute(std::span<const SignalView> frames, std::span<Spe
   }
 }
 
+template <class Real>
+std::size_t HostFrames<Real>::begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                                    std::size_t part) {
+  most_ = std::min(most_, part);
+  std::size_t begun = 0;
+  try {
+    if (!ring_.overlaps()) {
+      ring_.drain();
+      ring_.overlap(true);
+    }
+    while (begun < frames.size() && ring_.has_room())
+      begun += submit(frames.subspan(begun), spectra.subspan(begun));
+  } catch (...) {
+    ring_.abandon();
+    throw;
+  }
+  return begun;
+}
+
 /// Submits the next few frames of one kind; returns how many.
 template <class Real>
 std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra) {

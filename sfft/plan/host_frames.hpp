@@ -48,6 +48,9 @@ class HostFrames {
 
   /// Spectra have been prepared. Blocks; after a failure nothing is under way.
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
+  /// Submits as many of the first frames as the ring has room for, in parts of `part`, and does not wait for
+  /// their results: HostRing::await_some() does. Returns how many. After a failure nothing is under way.
+  std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra, std::size_t part);
 
  private:
   using Slot = typename HostRing<Real>::Slot;

@@ -4,6 +4,7 @@
 #include "sfft/plan/host_ring.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sfft::detail {
 
@@ -38,7 +39,7 @@ void HostRing<Real>::fit(std::size_t frame_bytes, std::size_t host_bytes, int fr
   host_bytes *= static_cast<std::size_t>(wanted);
   const Slot& last = slots_.back();
   if (wanted <= capacity_ && bytes <= last.device.bytes() && host_bytes <= last.host.bytes()) return;
-  drain();
+  deliver_all();
   capacity_ = 0;  // until all of it is there
   const int capacity = std::max(wanted, slots_[0].capacity);
   bytes = std::max(bytes, last.device.bytes());
@@ -114,11 +115,25 @@ void HostRing<Real>::deliver(Slot& slot) {
     spectrum.transferred_bytes = slot.transferred;
     spectrum.transfer_us = transfer_us / static_cast<double>(out.size());
   }
+  delivered_ += out.size();
+}
+
+template <class Real>
+std::size_t HostRing<Real>::await_some() {
+  for (int i = 0; i < kSlots && delivered_ == 0; ++i)
+    deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
+  return std::exchange(delivered_, 0);
+}
+
+template <class Real>
+void HostRing<Real>::deliver_all() {
+  for (int i = 0; i < kSlots; ++i) deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
 }
 
 template <class Real>
 void HostRing<Real>::drain() {
-  for (int i = 0; i < kSlots; ++i) deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
+  deliver_all();
+  delivered_ = 0;
 }
 
 template <class Real>
@@ -130,6 +145,7 @@ void HostRing<Real>::abandon() noexcept {
     }
   }
   for (Slot& slot : slots_) slot.spectra_out = {};
+  delivered_ = 0;
 }
 
 template <class Real>

@@ -61,7 +61,11 @@ class HostRing {
   void await_copies(Slot& slot);
   /// After the work on a slot is launched: its results go to `spectra`.
   void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);
-  /// Delivers everything.
+  /// Whether next() would not wait.
+  bool has_room() const noexcept { return slots_[static_cast<std::size_t>(at_)].spectra_out.empty(); }
+  /// Frames whose results have come since the last call; waits for the oldest slot's if there are none.
+  std::size_t await_some();
+  /// Delivers everything, and await_some() does not tell of it.
   void drain();
   /// After a failure: waits for what is under way and delivers nothing.
   void abandon() noexcept;
@@ -69,11 +73,13 @@ class HostRing {
 
  private:
   void deliver(Slot& slot);
+  void deliver_all();
   std::size_t result_bytes(int frames) const noexcept;
 
   std::int64_t k_;
   cuda::OwnedStream stream_, copies_;
   bool overlap_ = false;
+  std::size_t delivered_ = 0;  ///< frames that await_some() has not told of
   std::array<Slot, kSlots> slots_;
   int at_ = 0, capacity_ = 0;
 };

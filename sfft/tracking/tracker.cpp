@@ -56,10 +56,11 @@ const TrackedFrame<Real>& Tracker<Real>::push(const SignalView& frame) {
   return own.push(frame);
 }
 template <class Real>
-std::span<const TrackedFrame<Real>> Tracker<Real>::push(std::span<const SignalView> frames) {
+std::span<const TrackedFrame<Real>> Tracker<Real>::push(std::span<const SignalView> frames,
+                                                        std::span<const SignalView> coming) {
   detail::TrackerImpl<Real>& own = impl();
   const detail::Exclusive exclusive(own.in_use, kInUse);
-  return own.push(frames);
+  return own.push(frames, coming);
 }
 template <class Real>
 std::span<const TrackedFrame<Real>> Tracker<Real>::results() const {

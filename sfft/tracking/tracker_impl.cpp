@@ -16,9 +16,6 @@ namespace sfft::detail {
 
 namespace {
 
-/// The most frames that are transformed ahead of the decisions about them.
-constexpr std::size_t kLongestRun = 256;
-
 using Clock = std::chrono::steady_clock;
 
 double microseconds_since(Clock::time_point begin) {
@@ -74,13 +71,11 @@ void TrackerImpl<Real>::install(Plan<Real> plan) {
 
 template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan) {
-  Workspace<Real> workspace = plan.make_workspace();
+  ahead_.use(plan);
   // A plan for the same template is no renewal: what was remembered of the last one stays.
   if (frames_ == 0 || plan.source().data() != plan_.source().data())
     renewed_values_ = {plan.source().values().begin(), plan.source().values().end()};
-  forget_ahead();
   plan_ = std::move(plan);
-  workspace_ = std::move(workspace);
   dense_.reset();
   calibration_.restart();
   staleness_.forget_level();
@@ -106,46 +101,27 @@ void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
 }
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
-/// will be compared with a dense transform, because a comparison may change the plan.
+/// will be compared with a dense transform, because a comparison may change the plan. Where that costs the
+/// host no time, up to the next whose comparison may change the reference: few of the others find that
+/// something has grown stale.
 template <class Real>
-std::size_t TrackerImpl<Real>::run_length(std::size_t most) const {
-  most = std::min(most, kLongestRun);
-  if (alone_) return 1;
-  if (plan_.info().path == Path::dense) return most;
+std::size_t TrackerImpl<Real>::run_length() const {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  if (skip_sparse_ > 0) return 0;
+  if (plan_.info().path == Path::dense) return kAll;
   if (looking() && !exact_) return 1;
-  return static_cast<std::size_t>(std::min(static_cast<std::int64_t>(most), calibration_.frames_to_next()));
+  std::int64_t run = calibration_.frames_to_next();
+  if (ahead_.overlaps() && differencing()) run = std::max(run, next_decision_ - frames_ + 1);
+  return static_cast<std::size_t>(run);
 }
 
-/// The frame under way pays for what it makes useless.
-template <class Real>
-void TrackerImpl<Real>::forget_ahead() noexcept {
-  owed_us_ -= ahead_us_ * static_cast<double>(ahead_end_ - ahead_at_);
-  ahead_at_ = ahead_end_ = 0;
-}
-
-/// Puts the sparse spectrum of the first frame into the result, and may compute those of some that follow.
+/// Puts the sparse spectrum of the first frame into the result, and may begin with some that follow.
 template <class Real>
 void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
-  if (ahead_at_ < ahead_end_) {
-    owed_us_ -= ahead_us_;
-    return std::swap(result_.spectrum, ahead_[ahead_at_++]);
-  }
-  const std::size_t count = run_length(frames.size());
-  if (count > 1) {
-    try {
-      if (ahead_.size() < count) ahead_.resize(count);
-      const auto begin = Clock::now();
-      plan_.execute(frames.first(count), std::span(ahead_).first(count), workspace_);
-      ahead_us_ = microseconds_since(begin) / static_cast<double>(count);
-      ahead_end_ = count;
-      ahead_at_ = 1;
-      owed_us_ += ahead_us_ * static_cast<double>(count - 1);
-      return std::swap(result_.spectrum, ahead_[0]);
-    } catch (const std::exception&) {
-      alone_ = true;  // the frame that is to blame fails in its turn; memory may suffice for one
-    }
-  }
-  plan_.execute(frames.front(), result_.spectrum, workspace_);
+  const auto begin = Clock::now();
+  sharing_us_.push_back(results_done_);
+  ahead_.take(frames, run_length(), result_.spectrum);
+  sparse_us_ += microseconds_since(begin);
 }
 
 template <class Real>
@@ -188,7 +164,7 @@ template <class Real>
 void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   const SignalView& frame = frames.front();
   const auto begin = Clock::now();
-  owed_us_ = 0;
+  const double sparse_before_us = sparse_us_;
   result_.index = frames_;
   result_.action = TrackAction::sparse;
   result_.reason.clear();
@@ -196,7 +172,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.check.reset();
   largest_.reset();
   if (skip_sparse_ > 0) {
-    forget_ahead();
+    ahead_.forget();
     --skip_sparse_;
     transform_densely(frame);
     ++dense_count;
@@ -212,31 +188,65 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   if (options_.similarity) note_similarity_of_any(frame);
   note_check();
   result_.differencing = differencing();
-  result_.us = microseconds_since(begin) - owed_us_;
+  result_.us = microseconds_since(begin) - (sparse_us_ - sparse_before_us);
   ++frames_;
+}
+
+/// Frames that went through sparse transforms in one push share the time of those, and what was spent on some
+/// of them before.
+template <class Real>
+void TrackerImpl<Real>::share_out() {
+  if (sharing_us_.empty()) return;
+  const double each = sparse_us_ / static_cast<double>(std::max<std::size_t>(1, sharing_us_.size()));
+  for (const std::size_t i : sharing_us_) {
+    if (i < results_done_) results_[i].us += each;
+  }
+  sparse_us_ = 0;
+  sharing_us_.clear();
 }
 
 template <class Real>
 const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
-  forget_ahead();  // a push that threw may have left some
   take_better();
-  track({&frame, 1});
+  try {
+    track({&frame, 1});
+  } catch (...) {
+    ahead_.forget();
+    sharing_us_.clear();
+    sparse_us_ = 0;
+    throw;
+  }
+  result_.us += std::exchange(sparse_us_, 0);
+  sharing_us_.clear();
   return result_;
 }
 
 template <class Real>
-std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const SignalView> frames) {
-  forget_ahead();
+std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const SignalView> frames,
+                                                            std::span<const SignalView> coming) {
   take_better();
-  alone_ = false;
+  ahead_.try_again();
+  known_.assign(frames.begin(), frames.end());
+  if (ahead_.overlaps()) known_.insert(known_.end(), coming.begin(), coming.end());
   results_done_ = 0;
   if (results_.size() < frames.size()) results_.resize(frames.size());
-  for (; results_done_ < frames.size(); ++results_done_) {
-    track(frames.subspan(results_done_));
-    TrackedFrame<Real>& kept = results_[results_done_];
-    std::swap(kept, result_);
-    result_.calibration = kept.calibration;  // it holds until another is found
+  try {
+    for (; results_done_ < frames.size(); ++results_done_) {
+      track(std::span<const SignalView>(known_).subspan(results_done_));
+      TrackedFrame<Real>& kept = results_[results_done_];
+      std::swap(kept, result_);
+      result_.calibration = kept.calibration;  // it holds until another is found
+    }
+  } catch (...) {
+    ahead_.forget();  // of frames that may never be pushed again
+    share_out();
+    throw;
   }
+  share_out();
+  const auto begin = Clock::now();
+  if (coming.empty()) ahead_.forget();
+  ahead_.begin(coming, run_length());
+  sparse_us_ += microseconds_since(begin);
   return results();
 }
 

@@ -15,6 +15,7 @@
 #include "sfft/tracker.hpp"
 #include "sfft/tracking/calibration.hpp"
 #include "sfft/tracking/refinement.hpp"
+#include "sfft/tracking/run_ahead.hpp"
 #include "sfft/tracking/staleness.hpp"
 #include "sfft/tracking/stream_memory.hpp"
 #include "template/data/template_data.hpp"
@@ -27,6 +28,7 @@ class TrackerImpl {
   TrackerImpl(const Template& tmpl, const TrackerOptions& options)
       : options_(options),
         plan_(tmpl, plan_options(options.reference)),
+        ahead_(plan_),
         calibration_(options.calibrate),
         staleness_(options) {
     install(plan_);
@@ -34,7 +36,8 @@ class TrackerImpl {
   }
 
   const TrackedFrame<Real>& push(const SignalView& frame);
-  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames);
+  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames,
+                                           std::span<const SignalView> coming);
   std::span<const TrackedFrame<Real>> results() const noexcept {
     return std::span(results_).first(results_done_);
   }
@@ -69,8 +72,8 @@ class TrackerImpl {
   void track(std::span<const SignalView> frames);
   void transform_sparsely(std::span<const SignalView> frames);
   void find_spectrum(std::span<const SignalView> frames);
-  std::size_t run_length(std::size_t most) const;
-  void forget_ahead() noexcept;
+  std::size_t run_length() const;
+  void share_out();
   bool compare(const SignalView& frame);
   bool compare_beside(const SignalView& frame);
   void note_check();
@@ -86,9 +89,10 @@ class TrackerImpl {
 
   TrackerOptions options_;
   Plan<Real> plan_;
+  RunAhead<Real> ahead_;             ///< the sparse transforms, by the same plan
   std::optional<Plan<Real>> dense_;  ///< the same template, transformed densely
   std::int64_t dense_transforms_ = 0;
-  Workspace<Real> workspace_, dense_workspace_;
+  Workspace<Real> dense_workspace_;
   TrackedFrame<Real> result_;
   Spectrum<Real> sparse_;                             ///< of a frame that is compared
   ErrorCheck compared_;                               ///< what the latest comparison found
@@ -98,12 +102,10 @@ class TrackerImpl {
 
   std::vector<TrackedFrame<Real>> results_;  ///< of the latest push of several frames
   std::size_t results_done_ = 0;
-  std::vector<Spectrum<Real>> ahead_;         ///< of the frames to come, by the plan in force
-  std::size_t ahead_at_ = 0, ahead_end_ = 0;  ///< those that are still to be used
-  double ahead_us_ = 0;                       ///< what the transform of each of them took
-  double owed_us_ = 0;                        ///< time of the frame under way that others account for
-  bool alone_ = false;                        ///< frames of this push are transformed one by one
-  bool exact_ = false;                        ///< the latest sparse transform left nothing to gain
+  std::vector<SignalView> known_;        ///< frames of this push and those that come after it
+  double sparse_us_ = 0;                 ///< time of sparse transforms that no frame has been charged with
+  std::vector<std::size_t> sharing_us_;  ///< results of frames that went through them
+  bool exact_ = false;                   ///< the latest sparse transform left nothing to gain
 
   Calibration calibration_;
   StreamMemory memory_;             ///< the reference, or the last frame transformed densely

@@ -122,8 +122,8 @@ template <class Real>
 void TrackerImpl<Real>::refresh(const SignalView& frame) {
   if (options_.similarity) note_similarity(frame);
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-  forget_ahead();
   plan_ = plan_.with_reference(frame, values);
+  ahead_.use(plan_);
   memory_.keep(frame, values);
   renewed_values_ = values;
 }

@@ -179,8 +179,11 @@ void BucketLanes::add_tails(Batch& batch, const LaneDelays& delays) {
 cpu::BucketScratch BucketLanes::scratch(std::size_t delays) {
   const auto side = static_cast<int>(std::max(delays, most_members_));
   const auto doubles = static_cast<std::size_t>(cpu::BucketScratch::doubles(side));
-  if (scratch_.size() < doubles) scratch_.resize(doubles);
-  return {side, scratch_.data()};
+  if (scratch_doubles_ < doubles) {
+    scratch_ = std::make_unique_for_overwrite<double[]>(doubles);
+    scratch_doubles_ = doubles;
+  }
+  return {side, scratch_.get()};
 }
 
 cpu::BucketSystems BucketLanes::prepare(Batch& batch, const LaneDelays& delays) {
@@ -217,8 +220,8 @@ bool BucketLanes::rows(const LaneDelays& delays, const std::function<void(std::s
   const std::size_t count = delays.delays_at().size();
   const cpu::BucketScratch scratch = this->scratch(count);
   const std::size_t table = most_members_ * kLanes;
-  std::vector<double> memory(4 * table + most_members_ * count * kPair);
-  double *const variance = memory.data(), *const noise = variance + table, *const bias = noise + table;
+  const auto memory = std::make_unique_for_overwrite<double[]>(4 * table + most_members_ * count * kPair);
+  double *const variance = memory.get(), *const noise = variance + table, *const bias = noise + table;
   double *const response = bias + table, *const weights = response + table;
   for (Batch& batch : batches_) {
     const cpu::BucketSystems systems = prepare(batch, delays);

@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -160,8 +161,9 @@ class BucketLanes {
   std::vector<double> memory_;  ///< that batches point to
   std::vector<std::array<std::int64_t, 3>> steps_;
   std::size_t most_members_ = 1;
-  LaneDelays delays_;  ///< of variances()
-  std::vector<double> scratch_;
+  LaneDelays delays_;                  ///< of variances()
+  std::unique_ptr<double[]> scratch_;  ///< of so many doubles, not cleared
+  std::size_t scratch_doubles_ = 0;
 };
 
 }  // namespace sfft::detail

@@ -87,9 +87,7 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
     built.quality.solvable = false;
     return built;
   }
-  // Lanes are as long as their fullest bucket.
-  std::stable_sort(groups.begin(), groups.end(),
-                   [&](std::size_t a, std::size_t b) { return groups_[a].count > groups_[b].count; });
+  sort_by_members(groups);
   const OwnPhases phases(*this, delays);
   LaneDelays lane_delays(comb_);
   lane_delays.look_at(delays);
@@ -115,6 +113,17 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
   }
   quality.gain_rms = rows > 0 ? std::sqrt(gains / static_cast<double>(rows)) : 0;
   return built;
+}
+
+/// Lanes are as long as their fullest bucket: those with most members first.
+void CombModel::sort_by_members(std::vector<std::size_t>& groups) const {
+  std::array<std::size_t, kMaxDelays + 2> begins{};
+  const auto rank = [&](std::size_t g) { return static_cast<std::size_t>(kMaxDelays) - groups_[g].count; };
+  for (const std::size_t g : groups) ++begins[rank(g) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::size_t> sorted(groups.size());
+  for (const std::size_t g : groups) sorted[begins[rank(g)]++] = g;
+  groups = std::move(sorted);
 }
 
 void CombModel::count_row(const CombData& data, std::size_t coefficient, double squares, Part& part) const {

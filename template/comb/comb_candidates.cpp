@@ -14,6 +14,7 @@
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
 #include "template/comb/random_bounds.hpp"
+#include "template/comb/rough_look.hpp"
 #include "template/comb/row_bounds.hpp"
 
 namespace sfft::detail {
@@ -28,7 +29,7 @@ constexpr std::int64_t kLookedAt = 256;
 /// Sets of rows that delays may begin in. With more of them a taller grid does the same.
 constexpr std::int64_t kMostRowSets = 6;
 /// Those of a rough look, and the grids that it leaves.
-constexpr std::size_t kRoughlyLookedAt = 64, kPromisingGrids = 8;
+constexpr std::size_t kRoughlyLookedAt = 128, kPromisingGrids = 4;
 /// More delays take a quick plan too long: the time of a look and of tables grows with their square.
 constexpr std::int64_t kQuickDelays = 8;
 /// Estimates exceed errors by more than this only where they are far off.
@@ -56,7 +57,8 @@ class Lister {
         request_(request),
         least_squares_(prior_.least_squares()),
         by_rows_(request.bus.element_bytes > 0 && support_.shape.rank() == 2 && !least_squares_),
-        step_(support_.real ? 2 : 1) {
+        step_(support_.real ? 2 : 1),
+        look_(folding) {
     if (least_squares_) return;
     const std::int64_t apart = request.effort == PlanEffort::quick || by_rows_
                                    ? std::max<std::int64_t>(1, support_.k / kLookedAt)
@@ -71,11 +73,7 @@ class Lister {
       power_ += own_power_.back();
     }
     const std::size_t some_apart = std::max<std::size_t>(1, own_.size() / kRoughlyLookedAt);
-    for (std::size_t i = some_apart / 2; i < own_.size(); i += some_apart) {
-      some_.push_back(own_[i]);
-      some_power_.push_back(own_power_[i]);
-      some_power_sum_ += own_power_[i];
-    }
+    for (std::size_t i = some_apart / 2; i < own_.size(); i += some_apart) look_.add(own_[i], own_power_[i]);
   }
 
   std::vector<CombCandidate> list() {
@@ -169,11 +167,13 @@ class Lister {
       bound_rows();
       return list_all(std::span<const Folding::Grid>(grids));
     }
-    find_resolution(grids);
-    if (request_.effort != PlanEffort::quick || grids.size() <= kPromisingGrids) return list_all(grids);
-    std::vector<CombCandidate> candidates = list_all(promising(grids));
-    // Too few of their buckets may be empty.
-    return candidates.empty() ? list_all(grids) : candidates;
+    if (request_.effort == PlanEffort::quick) {
+      std::vector<CombCandidate> candidates = promising(grids);
+      if (!candidates.empty()) return candidates;  // too few of their buckets may be empty
+    } else if (!grids.empty()) {
+      look_.look({&grids[grids.size() / 2], 1}, {}, nullptr);
+    }
+    return list_all(std::span<const Folding::Grid>(grids));
   }
 
   std::vector<CombCandidate> list_all(std::span<const Folding::Grid> grids) {
@@ -189,101 +189,76 @@ class Lister {
     return std::move(candidates_);
   }
 
-  /// The grids whose candidates look best when few coefficients are looked at, and buckets are taken to be
-  /// equally full; in their order.
-  std::vector<Folding::Grid> promising(std::span<const Folding::Grid> grids) {
-    folding_.prepare(grids, request_.pool, false);
-    step_done("list: fold for a rough look");
-    std::vector<std::optional<Promise>> best(grids.size());
-    cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
-      best[g] = rough_look(grids[g], scratch_[static_cast<std::size_t>(thread)]);
-    });
-    std::vector<std::pair<Promise, std::size_t>> ranked;
+  /// The candidates that look best when few coefficients are looked at, each of another grid.
+  std::vector<CombCandidate> promising(std::vector<Folding::Grid> grids) {
+    if (!(request_.accuracy > 0)) keep_full(grids);
+    std::vector<RoughLook::Entry> entries;
+    std::vector<double> us;
     for (std::size_t g = 0; g < grids.size(); ++g) {
-      if (best[g]) ranked.emplace_back(*best[g], g);
-    }
-    const std::size_t count = std::min(kPromisingGrids, ranked.size());
-    std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(count), ranked.end());
-    ranked.resize(count);
-    std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::vector<Folding::Grid> chosen;
-    for (const auto& [promise, g] : ranked) chosen.push_back(grids[g]);
-    step_done("list: rough look");
-    return chosen;
-  }
-
-  /// The most promising candidate of a grid; nothing if none is within the request's limits.
-  std::optional<Promise> rough_look(const Folding::Grid& grid, Scratch& scratch) const {
-    const std::int64_t buckets = grid[0] * grid[1] * grid[2];
-    const std::vector<double>& tail = rough_tails(grid, scratch);
-    const double others = static_cast<double>(support_.members.size() - 1) / static_cast<double>(buckets);
-    std::optional<Promise> best;
-    for (std::int64_t r = step_; r <= most_delays(buckets); r += step_) {
-      const double us = predict_us(support_, request_, buckets, r);
-      if (us > request_.limit_us) break;
-      const double share = 1 / std::max(1.0, static_cast<double>(r) - others);
-      double bound = 0;
-      for (std::size_t i = 0; i < tail.size(); ++i) bound += std::min(share * tail[i], some_power_[i]);
-      const Promise promise = promise_of({grid, r, 0, us, estimate(bound / some_power_sum_, r)}, request_);
-      if (!best || promise < *best) best = promise;
-    }
-    return best;
-  }
-
-  /// The tail that aliases onto each of the coefficients of a rough look, without other members' part.
-  const std::vector<double>& rough_tails(const Folding::Grid& grid, Scratch& scratch) const {
-    folding_.buckets_of(some_, grid, scratch.at);
-    std::vector<double>& tail = scratch.crowding.tail;
-    folding_.tails_of(scratch.at, grid, scratch.folding, tail);
-    for (std::size_t i = 0; i < some_.size(); ++i)
-      tail[i] = std::max(0.0, tail[i] - folding_.tail_at_members()[some_[i]]);
-    return tail;
-  }
-
-  /// Delays that are searched for resolve near aliases, and err less than the bound says where these have
-  /// much of the tail: errors were (0.7 to 1) r^(−0.4 s) of the bound for r delays and a share s, in 25,000
-  /// searches on 15 recordings and 28 synthetic signals. The share hardly depends on the grid.
-  void find_resolution(std::span<const Folding::Grid> grids) {
-    const CellGrid& cells = folding_.cells();
-    if (folding_.white() || grids.empty()) return;
-    const Folding::Grid& grid = grids[grids.size() / 2];
-    folding_.prepare({&grid, 1}, nullptr, false);
-    const std::vector<double>& tail = rough_tails(grid, scratch_[0]);
-    const Shape& shape = support_.shape;
-    const double aliases = static_cast<double>(shape.points() / (grid[0] * grid[1] * grid[2]));
-    std::array<std::int64_t, 3> reach{};
-    double neighbours = 1;
-    for (int d = 0; d < shape.rank(); ++d) {
-      const auto axis = static_cast<std::size_t>(d);
-      reach[axis] = grid[axis] < shape[d] ? 1 : 0;
-      neighbours *= static_cast<double>(std::min<std::int64_t>(3, shape[d] / grid[axis]));
-    }
-    double near = 0, all = 1e-300;
-    for (std::size_t i = 0; i < some_.size(); ++i) {
-      double power = -folding_.tail_at_members()[some_[i]];
-      const std::array<std::int64_t, 3>& f = support_.members[some_[i]].f;
-      std::array<std::int64_t, 3> at{};
-      for (std::int64_t a = -reach[0]; a <= reach[0]; ++a) {
-        at[0] = floor_mod(f[0] + a * grid[0], shape[0]);
-        for (std::int64_t b = -reach[1]; b <= reach[1]; ++b) {
-          at[1] = floor_mod(f[1] + b * grid[1], shape[1]);
-          for (std::int64_t c = -reach[2]; c <= reach[2]; ++c) {
-            at[2] = floor_mod(f[2] + c * grid[2], shape[2]);
-            power += prior_.tail.power[cells.cell(at)];
-          }
-        }
+      const std::int64_t buckets = grids[g][0] * grids[g][1] * grids[g][2];
+      for (std::int64_t r = step_; r <= most_delays(buckets); r += step_) {
+        us.push_back(predict_us(support_, request_, buckets, r));
+        if (us.back() > request_.limit_us) break;
+        entries.push_back({g, r});
       }
-      const double weight = std::min(tail[i], some_power_[i]);
-      if (tail[i] > 0)
-        near += weight * std::max(0.0, std::min(1.0, power / tail[i]) - (neighbours - 1) / (aliases - 1));
-      all += weight;
+      us.resize(entries.size());
     }
-    resolution_ = 0.4 * near / all;
+    look_.look(grids, entries, request_.pool);
+    // Entries of a grid come one after the other.
+    std::vector<std::pair<Promise, CombCandidate>> ranked;
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      const RoughLook::Entry& entry = entries[e];
+      const CombCandidate candidate{grids[entry.grid], entry.delays, 0, us[e],
+                                    estimate(entry.bound, entry.delays)};
+      const Promise promise = promise_of(candidate, request_);
+      if (e == 0 || entry.grid != entries[e - 1].grid) {
+        ranked.emplace_back(promise, candidate);
+      } else if (promise < ranked.back().first) {
+        ranked.back() = {promise, candidate};
+      }
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    ranked.resize(std::min(kPromisingGrids, ranked.size()));
+    grids.clear();
+    for (const auto& [promise, candidate] : ranked) grids.push_back(candidate.buckets);
+    step_done("list: rough look");
+    folding_.prepare(grids, request_.pool);
+    step_done("list: fold");
+    std::vector<char> has_room(grids.size());
+    cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
+      has_room[g] =
+          leaves_room(grids[g], look_at(grids[g], scratch_[static_cast<std::size_t>(thread)], false));
+    });
+    for (std::size_t g = 0; g < grids.size(); ++g) {
+      if (has_room[g]) candidates_.push_back(ranked[g].second);
+    }
+    step_done("list: room in buckets");
+    return std::move(candidates_);
+  }
+
+  /// Errors fall with the number of samples: grids of which no candidate has nearly as many as others have
+  /// are left out.
+  void keep_full(std::vector<Folding::Grid>& grids) const {
+    constexpr double kLeast = 0.7;
+    const auto samples = [&](const Folding::Grid& grid) {
+      const std::int64_t buckets = grid[0] * grid[1] * grid[2];
+      return static_cast<double>(buckets * (most_delays(buckets) / step_ * step_));
+    };
+    double most = 0;
+    for (const Folding::Grid& grid : grids) most = std::max(most, samples(grid));
+    std::erase_if(grids, [&](const Folding::Grid& grid) { return samples(grid) < kLeast * most; });
+  }
+
+  /// Empty buckets tell how large the tail is.
+  bool leaves_room(const Folding::Grid& grid, const Crowding& crowding) const {
+    const std::int64_t buckets = grid[0] * grid[1] * grid[2];
+    return buckets - crowding.occupied >= std::max(kMinEmpty, buckets / 8);
   }
 
   /// Of the relative error, from a bound on its square.
   double estimate(double bound, std::int64_t delays) const {
-    return std::sqrt(bound) * std::pow(static_cast<double>(delays), -resolution_);
+    return std::sqrt(bound) * std::pow(static_cast<double>(delays), -look_.resolution());
   }
 
   std::int64_t most_delays(std::int64_t buckets) const {
@@ -375,9 +350,8 @@ class Lister {
   void add_grid(const std::array<std::int64_t, 3>& grid, std::vector<CombCandidate>& candidates,
                 std::size_t thread = 0) {
     const Crowding& crowding = look_at(grid, scratch_[thread], !least_squares_ && !by_rows_);
+    if (!leaves_room(grid, crowding)) return;
     const std::int64_t buckets = grid[0] * grid[1] * grid[2];
-    const std::int64_t empty = buckets - crowding.occupied;
-    if (empty < std::max(kMinEmpty, buckets / 8)) return;
     // Least squares needs a delay for each frequency of a bucket; with a prior a crowded bucket only shrinks.
     const std::int64_t crowd = least_squares_ ? crowding.largest : 1;
     const std::int64_t first = whole_steps(crowd);
@@ -409,10 +383,7 @@ class Lister {
   std::vector<CombCandidate> candidates_;
   std::vector<std::size_t> own_;  ///< members looked at: coefficients other than f = 0, or a sample of them
   std::vector<double> own_power_;
-  std::vector<std::size_t> some_;  ///< those of a rough look
-  std::vector<double> some_power_;
-  double some_power_sum_ = 1e-300;
-  double resolution_ = 0;            ///< see find_resolution()
+  RoughLook look_;
   std::vector<Scratch> scratch_{1};  ///< per thread
   RowBounds regular_;                ///< of grids of whole rows
 };

@@ -87,7 +87,7 @@ double CombModel::tail_without(double tail, double held) noexcept {
 }
 
 /// Least squares fails first where many frequencies share a bucket; with a prior the error follows the tail.
-/// Sorted into narrow bins first, then within these: a third of the time of a sort of the whole.
+/// Tails within some per cent of each other count as equal, and keep their order.
 void CombModel::rank() {
   if (!ranking_.empty() || own_.empty()) return;
   const auto key = [&](const Group& group) {
@@ -100,7 +100,7 @@ void CombModel::rank() {
   const double unit = 1 / largest;
   std::vector<std::uint16_t> bins;
   bins.reserve(own_.size());
-  std::vector<std::uint32_t> begins(kBins + 1, 0);
+  std::array<std::uint32_t, kBins + 1> begins{};
   for (const std::size_t g : own_) {
     const auto relative = static_cast<float>(key(groups_[g]) * unit);
     const std::uint32_t bin = kOne - (std::bit_cast<std::uint32_t>(relative) >> kBits);
@@ -110,16 +110,6 @@ void CombModel::rank() {
   for (std::uint32_t bin = 0; bin < kBins; ++bin) begins[bin + 1] += begins[bin];
   ranking_.resize(own_.size());
   for (std::size_t n = 0; n < own_.size(); ++n) ranking_[begins[bins[n]]++] = own_[n];
-  std::size_t first = 0;
-  for (std::uint32_t bin = 0; bin < kBins; ++bin) {  // begins[bin] is where the next bin begins by now
-    const std::size_t last = begins[bin];
-    if (last > first + 1) {
-      std::stable_sort(ranking_.begin() + static_cast<std::ptrdiff_t>(first),
-                       ranking_.begin() + static_cast<std::ptrdiff_t>(last),
-                       [&](std::size_t a, std::size_t b) { return key(groups_[a]) > key(groups_[b]); });
-    }
-    first = last;
-  }
 }
 
 std::array<std::int64_t, 3> CombModel::coordinates_of(std::int64_t bucket) const noexcept {
@@ -141,50 +131,52 @@ void CombModel::add_tail(const Group& group, BucketLanes::Slot& slot) const {
   const auto rank = static_cast<std::size_t>(shape.rank());
   const std::int64_t reach = BucketLanes::reach(shape.rank());
   const auto side = static_cast<std::size_t>(2 * reach);
-  // Per dimension the steps that are near, and their cells. Dimensions beyond the rank have one of each.
-  std::array<std::array<std::int64_t, 8>, 3> cells{};
-  std::array<std::int64_t, 3> lowest{}, highest{}, cell_count{1, 1, 1};
-  for (std::size_t d = 0; d < rank; ++d) {
+  // Dimensions are counted from the last one, the innermost: of dimension d the steps that are near, from
+  // `lowest` on, and where their cells lie in the tail. Those beyond the rank have one step.
+  std::array<std::array<std::size_t, 8>, 3> offsets{};
+  std::array<std::int64_t, 3> lowest{}, highest{};
+  std::array<std::size_t, 3> step{1, 1, 1}, first{};
+  std::size_t cells = 1, in_box = 1;
+  for (std::size_t n = 0; n < rank; ++n) {
+    const std::size_t d = rank - 1 - n;
     const std::int64_t near = kNear[rank];
     const CellAxis& axis = grid.axis(static_cast<int>(d));
+    const std::int64_t extent = shape[static_cast<int>(d)];
     // Aliases are counted from the bucket's own frequency nearest to zero.
     const std::int64_t shift = 2 * base[d] > buckets_[d] ? -1 : 0;
-    lowest[d] = std::max(-near, -((strides_[d] - 1) / 2)) + shift;
-    highest[d] = std::min(near, strides_[d] / 2) + shift;
-    cell_count[d] = axis.cells();
-    for (std::int64_t step = lowest[d]; step <= highest[d]; ++step) {
-      const std::int64_t f = base[d] + step * buckets_[d];
-      cells[d][static_cast<std::size_t>(step + reach)] =
-          axis.cell(f < 0 ? f + shape[static_cast<int>(d)] : f);
-    }
+    lowest[n] = std::max(-near, -((strides_[d] - 1) / 2)) + shift;
+    highest[n] = std::min(near, strides_[d] / 2) + shift;
+    std::int64_t f = base[d] + lowest[n] * buckets_[d];
+    for (std::int64_t q = 0; q <= highest[n] - lowest[n]; ++q, f += buckets_[d])
+      offsets[n][static_cast<std::size_t>(q)] =
+          cells * static_cast<std::size_t>(axis.cell(f < 0 ? f + extent : f));
+    first[n] = static_cast<std::size_t>(lowest[n] + reach) * in_box;
+    step[n] = in_box;
+    in_box *= side;
+    cells *= static_cast<std::size_t>(axis.cells());
   }
-  const auto at = [&](std::size_t d, std::int64_t step) {
-    return d < rank ? static_cast<std::size_t>(step + reach) : std::size_t{0};
-  };
-  const std::size_t sides[3] = {side, rank > 1 ? side : 1, rank > 2 ? side : 1};
+  const auto count = [&](std::size_t n) { return static_cast<std::size_t>(highest[n] - lowest[n] + 1); };
   const BucketLanes::Near box = slot.near();
   const double* const tail = folding_->prior().tail.power.data();
-  for (std::int64_t q0 = lowest[0]; q0 <= highest[0]; ++q0) {
-    for (std::int64_t q1 = lowest[1]; q1 <= highest[1]; ++q1) {
-      const double* const row =
-          tail + (cells[0][at(0, q0)] * cell_count[1] + cells[1][at(1, q1)]) * cell_count[2];
-      const std::size_t to = (at(0, q0) * sides[1] + at(1, q1)) * sides[2];
-      for (std::int64_t q2 = lowest[2]; q2 <= highest[2]; ++q2)
-        box[to + at(2, q2)] = row[cells[2][at(2, q2)]];
+  for (std::size_t c = 0; c < count(2); ++c) {
+    for (std::size_t b = 0; b < count(1); ++b) {
+      const double* const row = tail + offsets[2][c] + offsets[1][b];
+      const std::size_t to = first[2] + c * step[2] + first[1] + b * step[1] + first[0];
+      for (std::size_t a = 0; a < count(0); ++a) box[to + a] = row[offsets[0][a]];
     }
   }
   for (std::size_t i = 0; i < group.count; ++i) {
     const std::array<std::int64_t, 3> steps = slot.steps(i);
-    std::size_t n = 0;
+    std::size_t at = 0;
     bool near = true;
-    for (std::size_t d = 0; d < rank; ++d) {
+    for (std::size_t n = 0; n < rank; ++n) {
       // Steps are in [0, stride); the near ones wrap around.
-      std::int64_t step = steps[d];
-      if (step > highest[d]) step -= strides_[d];
-      near &= step >= lowest[d];
-      n = n * side + static_cast<std::size_t>(std::max<std::int64_t>(0, step + reach));
+      const std::size_t d = rank - 1 - n;
+      const std::int64_t own = steps[d] > highest[n] ? steps[d] - strides_[d] : steps[d];
+      near &= own >= lowest[n];
+      at += static_cast<std::size_t>(std::max<std::int64_t>(0, own + reach)) * step[n];
     }
-    if (near) box[n] = 0;
+    if (near) box[at] = 0;
   }
 }
 

@@ -97,6 +97,8 @@ class CombModel {
     double error = 0, power = 0, gains = 0, gain_max = 0;
     std::size_t rows = 0;
   };
+  /// `groups` of at most kMaxDelays members.
+  void sort_by_members(std::vector<std::size_t>& groups) const;
   void build_alone(const Group& group, CombData& data, Part& part) const;
   class OwnPhases;
   Part build_part(std::span<const std::size_t> groups, const LaneDelays& delays, const OwnPhases& phases,

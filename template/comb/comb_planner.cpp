@@ -49,7 +49,7 @@ struct Effort {
 Effort effort_of(PlanEffort effort) {
   switch (effort) {
     case PlanEffort::quick:
-      return {3, false, 4, 8, 32, 0, 0, 0, 0};
+      return {4, false, 0, 8, 32, 0, 0, 0, 0};
     case PlanEffort::thorough:
       return {60, true, 6, 24, 128, 8, 32, 4, 0};
     default:

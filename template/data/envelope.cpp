@@ -16,6 +16,11 @@ CellAxis::CellAxis(std::int64_t extent) : extent_(extent) {
   const int cells = log_cells(extent);
   for (int c = 0; c < cells; ++c) first_.push_back(log_cell_first(c));
   first_.push_back(extent / 2 + 1);
+  for (const std::int64_t first : first_) {
+    ends_.push_back(static_cast<double>(first));
+    mirrored_ends_.push_back(static_cast<double>(extent - first + 1));
+  }
+  mirrored_ends_.back() = static_cast<double>(extent / 2 + 1);
 }
 
 int CellAxis::cell(std::int64_t f) const noexcept {
@@ -27,28 +32,34 @@ int CellAxis::cell(std::int64_t f) const noexcept {
 }
 
 void CellAxis::counts(std::int64_t residue, std::int64_t modulus, double* counts) const noexcept {
-  // How many x in [0, end) have x ≡ residue, for two ends per cell. The division is exact in double as long
-  // as half a modulus is more than the rounding of the quotient.
-  const double inverse = 1 / static_cast<double>(modulus);
-  const auto below = [&](std::int64_t end) {
-    const std::int64_t sum = end - residue + modulus - 1;  // not negative
-    return static_cast<double>(extent_ < std::int64_t{1} << 50
-                                   ? static_cast<std::int64_t>((static_cast<double>(sum) + 0.5) * inverse)
-                                   : sum / modulus);
-  };
-  const int last = cells() - 1;
-  counts[0] = residue == 0 ? 1 : 0;
-  if (last == 0) return;
-  double low = below(first_[1]), high = below(extent_ - first_[1] + 1);
-  for (int c = 1; c <= last; ++c) {
-    const std::int64_t next = first_[static_cast<std::size_t>(c) + 1];
-    const double above = below(next);
-    // The negative half, without counting n/2 twice.
-    const double under = below(c == last ? extent_ / 2 + 1 : extent_ - next + 1);
-    counts[c] = above - low + high - under;
-    low = above;
-    high = under;
+  // below(end): how many x in [0, end) have x ≡ residue. A cell has the x from its first |f| to the next
+  // cell's, and their negatives; n/2 has none. So it has a difference of two `ahead`, which are below(first)
+  // of the positive half less that of the negative one.
+  const int all = cells();
+  std::array<double, kMostCells + 1> ahead;
+  if (extent_ < std::int64_t{1} << 48) {
+    // Divisions by products, exact as half a modulus is far more than the rounding of a quotient. Adding and
+    // taking 1.5·2^52 rounds to the nearest integer, which is the quotient's floor: it is never half way.
+    constexpr double kRound = 6755399441055744.0;
+    const double inverse = 1 / static_cast<double>(modulus);
+    const auto shift = static_cast<double>(modulus - 1 - residue) + 0.5;
+    for (int c = 0; c <= all; ++c) {
+      const auto at = static_cast<std::size_t>(c);
+      const double low = (ends_[at] + shift) * inverse - 0.5 + kRound;
+      const double high = (mirrored_ends_[at] + shift) * inverse - 0.5 + kRound;
+      ahead[at] = low - high;
+    }
+  } else {
+    for (int c = 0; c <= all; ++c) {
+      const std::int64_t first = first_[static_cast<std::size_t>(c)];
+      const std::int64_t mirrored = c == all ? extent_ / 2 + 1 : extent_ - first + 1;
+      ahead[static_cast<std::size_t>(c)] = static_cast<double>((first - residue + modulus - 1) / modulus -
+                                                               (mirrored - residue + modulus - 1) / modulus);
+    }
   }
+  counts[0] = residue == 0 ? 1 : 0;
+  for (int c = 1; c < all; ++c)
+    counts[c] = ahead[static_cast<std::size_t>(c) + 1] - ahead[static_cast<std::size_t>(c)];
 }
 
 bool Envelope::zero() const noexcept {

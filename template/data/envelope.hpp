@@ -28,6 +28,8 @@ class CellAxis {
  private:
   std::int64_t extent_;
   std::vector<std::int64_t> first_;  ///< first |f| of each cell, and one past the last
+  /// The same, and one past the last of their negatives f + extent; the negative half begins behind n/2.
+  std::vector<double> ends_, mirrored_ends_;
 };
 
 /// Mean power per cell, on the product of the axes' cells, row-major.

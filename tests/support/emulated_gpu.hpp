@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/base/half.hpp"
+
 #define SFFT_EMULATED_GPU  // device code does as on a GPU
 #define __device__
 #define __global__
@@ -67,28 +69,26 @@ class Block {
     }
     current_block_ = this;
     shuffles_.assign(threads, {});
-    live_ = threads;
-    arrived_ = 0;
-    while (live_ > 0) {
+    gates_.assign(1 + (threads + kWarp - 1) / kWarp, {});
+    for (unsigned i = 0; i < threads; ++i) {
+      ++gates_[0].live;
+      ++gates_[gate_of_warp(i)].live;
+    }
+    while (gates_[0].live > 0) {
       for (unsigned i = 0; i < threads; ++i) {
         if (done_[i]) continue;
         current_ = i;
         thread.x = i;
         swapcontext(&scheduler_, &contexts_[i]);
         if (!done_[i]) continue;
-        --live_;
-        open_if_all();
+        gates_[0].leave();
+        gates_[gate_of_warp(i)].leave();
       }
     }
   }
-  /// Waits for all threads that have not ended.
-  static void barrier() {
-    Block& block = *current_block_;
-    const unsigned before = block.opened_;
-    ++block.arrived_;
-    block.open_if_all();
-    while (block.opened_ == before) block.wait();
-  }
+  /// Waits for all threads that have not ended, or for those of the own warp.
+  static void barrier() { current_block_->wait_at(0); }
+  static void warp_barrier() { current_block_->wait_at(gate_of_warp(current_block_->current_)); }
   /// The value of another thread, which calls this as often. Threads that do not exist have the own value.
   static unsigned shuffle(unsigned value, unsigned other) {
     Block& block = *current_block_;
@@ -106,11 +106,27 @@ class Block {
     static constexpr unsigned kKept = 8;
     unsigned count = 0, values[kKept] = {};
   };
+  /// A barrier.
+  struct Gate {
+    unsigned live = 0, arrived = 0, opened = 0;
+    void open_if_all() {
+      if (arrived == 0 || arrived < live) return;
+      arrived = 0;
+      ++opened;
+    }
+    void leave() {
+      --live;
+      open_if_all();
+    }
+  };
+  static constexpr unsigned kWarp = 32;
+  static unsigned gate_of_warp(unsigned thread) { return 1 + thread / kWarp; }
   void wait() { swapcontext(&contexts_[current_], &scheduler_); }
-  void open_if_all() {
-    if (arrived_ == 0 || arrived_ < live_) return;
-    arrived_ = 0;
-    ++opened_;
+  void wait_at(unsigned index) {
+    const unsigned before = gates_[index].opened;
+    ++gates_[index].arrived;
+    gates_[index].open_if_all();
+    while (gates_[index].opened == before) wait();
   }
   static void enter() {
     Block& block = *current_block_;
@@ -124,7 +140,8 @@ class Block {
   std::vector<std::unique_ptr<char[]>> stacks_;
   std::vector<bool> done_;
   std::vector<Shuffles> shuffles_;
-  unsigned current_ = 0, live_ = 0, arrived_ = 0, opened_ = 0;
+  std::vector<Gate> gates_;  ///< of the block, then of its warps
+  unsigned current_ = 0;
   void (*work_)(void*) = nullptr;
   void* argument_ = nullptr;
 };
@@ -136,8 +153,8 @@ static Index threadIdx, blockIdx, gridDim;
 inline void __syncthreads() {
   emulated::Block::barrier();
 }
-inline void __syncwarp() {  // all threads of these kernels reach the same barriers
-  emulated::Block::barrier();
+inline void __syncwarp() {
+  emulated::Block::warp_barrier();
 }
 template <class T>
 T __ldcs(const T* from) {
@@ -162,6 +179,31 @@ inline double __dmul_rn(double a, double b) {
 inline unsigned __shfl_xor_sync(unsigned, unsigned value, int distance) {
   return emulated::Block::shuffle(value, threadIdx.x ^ static_cast<unsigned>(distance));
 }
+namespace emulated {
+/// mma.m16n8k16 of f16 numbers, by all lanes of each warp.
+inline void multiply_add(float (&sum)[4], const uint4& a, unsigned b0, unsigned b1) {
+  static uint4 rows[1024];
+  static unsigned columns[1024][2];
+  const unsigned own = threadIdx.x, warp = own / 32 * 32, lane = own % 32;
+  rows[own] = a;
+  columns[own][0] = b0;
+  columns[own][1] = b1;
+  Block::warp_barrier();
+  const auto number = [](unsigned bits) {
+    return sfft::detail::to_float(sfft::detail::F16{static_cast<unsigned short>(bits)});
+  };
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+    for (unsigned k = 0; k < 16; ++k) {
+      const uint4& from = rows[warp + row % 8 * 4 + k % 8 / 2];
+      const unsigned words[] = {from.x, from.y, from.z, from.w}, shift = k % 2 * 16;
+      sum[i] += number(words[row / 8 + k / 8 * 2] >> shift) *
+                number(columns[warp + column * 4 + k % 8 / 2][k / 8] >> shift);
+    }
+  }
+  Block::warp_barrier();
+}
+}  // namespace emulated
 inline int __popc(unsigned word) {
   return __builtin_popcount(word);
 }

@@ -34,6 +34,25 @@ TEST(CellAxis, CountsEqualBruteForce) {
   }
 }
 
+TEST(CellAxis, CountsOfLongAxesAddUp) {
+  // Beyond 2^48 another way is taken; the counts of all residues are those of the cells.
+  for (const std::int64_t n : {std::int64_t{3} << 20, std::int64_t{3} << 46, std::int64_t{3} << 50}) {
+    const CellAxis axis(n);
+    std::vector<double> whole(static_cast<std::size_t>(axis.cells())), sum(whole.size()),
+        counts(whole.size());
+    axis.counts(0, 1, whole.data());
+    for (std::int64_t residue = 0; residue < 6; ++residue) {
+      axis.counts(residue, 6, counts.data());
+      for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += counts[c];
+    }
+    for (int c = 0; c < axis.cells(); ++c) {
+      const auto at = static_cast<std::size_t>(c);
+      EXPECT_EQ(whole[at], static_cast<double>(log_cell_members(c, n, false).count())) << n << " cell " << c;
+      EXPECT_EQ(sum[at], whole[at]) << n << " cell " << c;
+    }
+  }
+}
+
 TEST(LogCells, MembersAreTheFrequenciesOfTheirCellOnce) {
   for (std::int64_t n = 1; n <= 130; ++n) {
     const CellAxis axis(n);

@@ -11,9 +11,31 @@
 #include "kernels/base/region.hpp"
 #include "kernels/base/roots.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "template/comb/alias_tails.hpp"
 
 namespace sfft::detail {
 namespace {
+
+/// What aliases onto every member, in all grids at once, against a pass over every frequency.
+void expect_aliases(const Folding& folding, std::span<const Folding::Grid> grids) {
+  const Shape& shape = folding.support().shape;
+  const AliasTails aliases(folding, grids);
+  AliasTails::Scratch scratch;
+  std::vector<double> tails(grids.size());
+  for (const SupportMember& member : folding.support().members) {
+    aliases.of(member.f, scratch, tails);
+    for (std::size_t g = 0; g < grids.size(); ++g) {
+      double sum = 0;
+      for (std::int64_t flat = 0; flat < shape.points(); ++flat) {
+        const auto f = coordinates(shape, flat);
+        bool alias = true;
+        for (std::size_t d = 0; d < 3; ++d) alias &= (f[d] - member.f[d]) % grids[g][d] == 0;
+        if (alias) sum += folding.white() ? 1 : folding.prior().tail.power[folding.cells().cell(f)];
+      }
+      EXPECT_NEAR(tails[g], sum, 1e-12 * sum) << g;
+    }
+  }
+}
 
 /// Buckets and tails of one grid against a pass over every frequency.
 void expect_sums(const Folding& folding, const Folding::Grid& grid) {
@@ -70,7 +92,10 @@ TEST(Folding, BucketsAndTailsEqualBruteForce) {
     together.prepare(kind.grids, &pool);
     for (const Folding* folding : {&one_by_one, &together}) {
       for (const auto& grid : kind.grids) expect_sums(*folding, grid);
+      expect_aliases(*folding, kind.grids);
     }
+    prior.tail.power.assign(cells.cells(), 0.0);
+    expect_aliases(Folding(support, prior), kind.grids);
   }
 }
 

@@ -3,6 +3,7 @@
 // that memory stays constant and peaks survive.
 #include "video/pipeline/frame_log.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -42,7 +43,7 @@ void ThinnedRecords::add(const FrameRecord& record, double value) {
 void FrameLog::push_back(const FrameRecord& record) {
   us.push_back(record.us);
   copy_us.push_back(record.copy_us);
-  transform_us.push_back(record.us - record.copy_us);
+  transform_us.push_back(std::max(0.0, record.us - record.copy_us));
   transferred_bytes.push_back(static_cast<double>(record.transferred_bytes));
   relative_error.push_back(record.relative_error);
   frames_.add(record, record.relative_error);

@@ -17,8 +17,8 @@ namespace sfft::video {
 struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
-  double us = 0;                       ///< in the tracker, copying included, --similarity excluded
-  double copy_us = 0;                  ///< the part of `us` in which bytes were copied to the GPU
+  double us = 0;                       ///< that the tracker kept its caller waiting, --similarity excluded
+  double copy_us = 0;                  ///< in which bytes were copied to the GPU; may go on beside other work
   std::int64_t transferred_bytes = 0;  ///< bytes copied to the GPU
   double relative_error = 0;           ///< reported
   double error_l2 = 0;                 ///< reported

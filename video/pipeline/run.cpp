@@ -83,10 +83,12 @@ class Run {
   bool on_gpu() const { return tracker_->plan().info().backend == Backend::cuda; }
 
   /// Transforms frames, the first of which has this index. When one fails, those before it are in the report.
-  void transform(std::span<const SignalView> frames, std::int64_t index) {
+  /// `coming`: frames that will be handed over next, as far as they are there.
+  void transform(std::span<const SignalView> frames, std::int64_t index,
+                 std::span<const SignalView> coming = {}) {
     std::exception_ptr failure;
     try {
-      tracker_->push(frames);
+      tracker_->push(frames, coming);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -95,6 +97,15 @@ class Run {
     for (std::size_t i = 0; i < results.size(); ++i)
       record(frames[i], results[i], index + static_cast<std::int64_t>(i));
     if (failure) std::rethrow_exception(failure);
+  }
+  /// Lets the GPU begin with frames that will be handed over next.
+  void expect(std::span<const SignalView> coming) { tracker_->push({}, coming); }
+  /// The GPU reads no frame after this.
+  void expect_no_more() noexcept {
+    try {
+      tracker_->push({}, {});
+    } catch (...) {  // whatever ended the run is what to report
+    }
   }
   /// Frames that the latest transform() has done.
   std::size_t transformed() const { return tracker_->results().size(); }
@@ -210,6 +221,12 @@ class Reading {
   void finish() { run_.finish(); }
 
  private:
+  /// Ends with the memory that expected frames are in.
+  struct Expected {
+    Run& run;
+    ~Expected() { run.expect_no_more(); }
+  };
+
   void begin() {
     run_.start(first_);
     first_.clear();
@@ -289,6 +306,7 @@ class Reading {
       memory = lock_slots(batching.slots, frame_bytes, options_.device);
       decoding.memory = {memory.data(), memory.bytes()};
     }
+    const Expected expected{run_};
     Decoder decoder(source_, decoding);
     while (!stop_ && transform_next(decoder, batching)) {
     }
@@ -296,24 +314,44 @@ class Reading {
 
   /// False after the last frame.
   bool transform_next(Decoder& decoder, const Batching& batching) {
+    if (run_.on_gpu() && !source_.live()) expect_next(decoder, batching);
     // Frames of a recording are not waited for one by one.
     constexpr std::size_t kWake = 4;
     const auto frames = decoder.next(batching.most, batching.least, stop_,
                                      source_.live() ? 1 : std::max(kWake, batching.least));
-    if (!frames.empty()) transform(frames);
-    return !frames.empty();
+    if (frames.empty()) return false;
+    transform(frames, run_.on_gpu() ? decoder.look(0, stop_) : std::span<const DecodedFrame>());
+    return true;
   }
 
-  void transform(std::span<const DecodedFrame> frames) {
+  /// While a batch is being decoded the GPU works on the frames of it that are there.
+  void expect_next(Decoder& decoder, const Batching& batching) {
+    constexpr std::size_t kFew = 8;  // worth waking up for
+    for (std::size_t seen = 0; seen < batching.least;) {
+      const auto waiting = decoder.look(std::min(seen + kFew, batching.least), stop_);
+      if (waiting.size() <= seen) return;  // the end
+      seen = waiting.size();
+      if (const auto views = views_of(waiting.first(std::min(seen, batching.most))); !views.empty())
+        run_.expect(views);
+    }
+  }
+
+  /// Frames up to the first of another size.
+  std::vector<SignalView> views_of(std::span<const DecodedFrame> frames) const {
     std::vector<SignalView> views;
     for (const DecodedFrame& decoded : frames) {
       if (!same_size(decoded.frame, report_.first_frame)) break;
       views.push_back(decoded.view());
     }
+    return views;
+  }
+
+  void transform(std::span<const DecodedFrame> frames, std::span<const DecodedFrame> coming) {
+    const std::vector<SignalView> views = views_of(frames);
     for (std::size_t i = 0; i < std::min(views.size() + 1, frames.size()); ++i)
       report_.decode_us.push_back(frames[i].decode_us);
     try {
-      if (!views.empty()) run_.transform(views, report_.frames_read);
+      if (!views.empty()) run_.transform(views, report_.frames_read, views_of(coming));
     } catch (...) {
       count_read(run_.transformed());
       throw;

@@ -215,4 +215,17 @@ std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
   return std::span(slots_).subspan(first_, held_);
 }
 
+std::span<const DecodedFrame> Decoder::look(std::size_t least, const std::atomic<bool>& stop) {
+  constexpr auto kGlance = std::chrono::milliseconds(20);
+  std::unique_lock lock(mutex_);
+  const std::size_t next = (first_ + held_) % slots_.size();
+  least = std::min({least, slots_.size() - next, slots_.size() - held_});
+  while (full_ < least && !ended_ && !stop) {
+    wanted_ = least;
+    filled_.wait_for(lock, kGlance, [&] { return full_ >= least || ended_ || stop; });
+    wanted_ = 0;
+  }
+  return std::span(slots_).subspan(next, std::min(full_, slots_.size() - next));
+}
+
 }  // namespace sfft::video

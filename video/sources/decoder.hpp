@@ -60,6 +60,10 @@ class Decoder {
   /// every frame by itself costs more than some frames' transforms.
   std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
+  /// Waits for `least` frames, like next(), and shows those that are there up to the last slot. They stay
+  /// where they are, and the frames of the latest next() stay valid. Samples that the consumer makes are not
+  /// there.
+  std::span<const DecodedFrame> look(std::size_t least, const std::atomic<bool>& stop);
 
  private:
   void read_all();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller and the workers take parts one by one, so that uneven parts balance themselves. With its first part
-// a worker counts as running, and the caller waits for those that run: a job cannot end, nor the next begin,
-// while somebody may look at it. Only those that sleep, and those that wake them, take a lock.
+// The caller and the workers take parts one by one, so that uneven parts balance themselves. A job is open
+// while next_ is small. Threads count themselves before they look whether it is, and the job is closed before
+// the caller waits for the count to be zero: nobody is in a job that has ended, and no mutex is taken by
+// threads that need not sleep. The order of these steps is that of sequentially consistent atomics.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
-#include <algorithm>
 #include <exception>
 
 namespace sfft::detail::cpu {
@@ -24,12 +24,6 @@ void ThreadPool::wake() noexcept {
     ++woken_;
   }
   start_.notify_all();
-}
-
-void ThreadPool::rouse(std::condition_variable& sleepers, const std::atomic<std::int64_t>& sleeping) {
-  if (sleeping == 0) return;
-  { const std::lock_guard lock(mutex_); }  // who is about to sleep has seen what changed, or sleeps by now
-  sleepers.notify_all();
 }
 
 ThreadPool::~ThreadPool() {
@@ -58,63 +52,61 @@ template <class Ready>
 void ThreadPool::look_for(const Ready& ready) const {
   constexpr int kTimes = 4000, kMost = 16000;
   for (int n = 0, all = 0; looks_ && n < kTimes && all < kMost && !ready(); ++all) {
-    n = state_ >= kOneRunning ? 0 : n + 1;
+    n = running_ > 0 ? 0 : n + 1;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   }
 }
 
-std::int64_t ThreadPool::take(std::uint64_t beside) noexcept {
-  std::uint64_t state = state_;
-  while (left(state) > 0) {
-    if (state_.compare_exchange_weak(state, state - 1 + beside)) return left(state);
+void ThreadPool::drain(int thread) {
+  ++running_;
+  if (is_open()) {
+    const std::int64_t parts = parts_;
+    for (std::int64_t part = next_++; part < parts; part = next_++) call_(job_, part, thread);
+    next_ = kClosed;  // so that nobody looks in vain while others do their last part
   }
-  return 0;
+  if (--running_ > 0 || !caller_sleeps_) return;
+  { const std::lock_guard lock(mutex_); }  // it sleeps by now
+  done_.notify_one();
 }
 
 void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
-  if (workers_.empty() || parts == 1) {
+  if (workers_.empty() || parts <= 1) {
     for (std::int64_t part = 0; part < parts; ++part) call(job, part, 0);
     return;
   }
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  const auto done = [this] { return state_ == 0; };
   job_ = job;
   call_ = call;
-  for (std::int64_t first = 0; first < parts; first += kMost) {
-    end_ = std::min(parts, first + kMost);
-    state_ = static_cast<std::uint64_t>(end_ - first);
-    rouse(start_, idle_);
-    for (std::int64_t rest = take(0); rest > 0; rest = take(0)) this->call(rest, 0);
-    look_for(done);
-    if (done()) continue;
-    std::unique_lock lock(mutex_);
-    ++waiting_;
-    done_.wait(lock, done);
-    --waiting_;
+  parts_ = parts;
+  next_ = 0;
+  if (sleepers_ > 0) {
+    { const std::lock_guard lock(mutex_); }
+    start_.notify_all();
   }
+  drain(0);
+  look_for([this] { return running_ == 0; });
+  if (running_ == 0) return;
+  std::unique_lock lock(mutex_);
+  caller_sleeps_ = true;
+  done_.wait(lock, [this] { return running_ == 0; });
+  caller_sleeps_ = false;
 }
 
 void ThreadPool::work(std::size_t worker) {
   start(2 * worker + 1);
   start(2 * worker + 2);
   const int thread = static_cast<int>(worker) + 1;
-  std::int64_t woken = 0;
-  const auto ready = [this] { return stop_ || left(state_) > 0; };
   while (!stop_) {
-    look_for(ready);
-    if (!ready()) {
+    const std::int64_t woken = woken_;
+    look_for([this] { return stop_ || is_open(); });
+    if (!stop_ && !is_open()) {
       std::unique_lock lock(mutex_);
-      ++idle_;
-      start_.wait(lock, [&] { return ready() || woken_ != woken; });
-      --idle_;
-      woken = woken_;
+      ++sleepers_;
+      start_.wait(lock, [&] { return stop_ || is_open() || woken_ != woken; });
+      --sleepers_;
     }
-    std::int64_t rest = take(kOneRunning);
-    if (rest == 0) continue;
-    for (; rest > 0; rest = take(0)) this->call(rest, thread);
-    if (state_.fetch_sub(kOneRunning) == kOneRunning) rouse(done_, waiting_);
+    if (is_open()) drain(thread);
   }
 }
 

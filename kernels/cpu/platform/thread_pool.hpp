@@ -46,30 +46,23 @@ class ThreadPool {
   void run_erased(std::int64_t parts, const void* job, Call call);
   void start(std::size_t worker);
   void work(std::size_t worker);
-  static constexpr std::uint64_t kOneRunning = std::uint64_t{1} << 32;
-  static std::int64_t left(std::uint64_t state) noexcept {
-    return static_cast<std::int64_t>(state % kOneRunning);
-  }
-  /// Takes a part and adds to the state what changes beside; the number of those that were left, or 0.
-  std::int64_t take(std::uint64_t beside) noexcept;
-  void call(std::int64_t left, int thread) const { call_(job_, end_ - left, thread); }
+  void drain(int thread);
+  bool is_open() const noexcept { return next_ < kClosed; }
   template <class Ready>
   void look_for(const Ready& ready) const;
-  /// Wakes those that sleep, if there are any.
-  void rouse(std::condition_variable& sleepers, const std::atomic<std::int64_t>& sleeping);
 
   const bool looks_;
-  // Read by threads that have taken a part, and written when nobody has one.
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  // Written while no job is open.
   const void* job_ = nullptr;
   Call call_ = nullptr;
-  std::int64_t end_ = 0;
-  /// Parts that nobody has taken, and, times kOneRunning, workers that have taken one and look for more.
-  alignas(64) std::atomic<std::uint64_t> state_{0};
-  alignas(64) std::atomic<bool> stop_{false}, refused_{false};
-  std::atomic<std::int64_t> idle_{0}, waiting_{0};  ///< workers and callers that sleep
-  std::mutex mutex_;                                ///< of sleep alone
-  std::condition_variable start_, done_;
-  std::int64_t woken_ = 0;
+  std::int64_t parts_ = 0;
+  static constexpr std::int64_t kClosed = std::int64_t{1} << 62;  ///< far beyond the parts of any job
+  alignas(64) std::atomic<std::int64_t> next_{kClosed};           ///< part of the open job
+  alignas(64) std::atomic<std::int64_t> running_{0};              ///< threads that may be in it
+  std::atomic<std::int64_t> sleepers_{0}, woken_{0};
+  std::atomic<bool> caller_sleeps_{false}, stop_{false}, refused_{false};
   std::vector<std::thread> workers_;  ///< worker w is started by worker (w − 1)/2, or was refused
 };
 

@@ -47,7 +47,7 @@ class TunedCompactEngine final : public GpuCompactEngine {
     for (const Direction direction : {Direction::forward, Direction::inverse})
       programs.push_back(program_of(problem, formats, direction, policy_));
     for (std::size_t d = 0; d < programs.size(); ++d) {
-      handovers_[d] = static_cast<int>(programs[d].kernels.size()) - 1;
+      handovers_[d] = programs[d].handovers();
       exponents_[d] = programs[d].exponent();
     }
     executables_ = load(programs, kSingle, tables_, cuda::device_info(problem.device));

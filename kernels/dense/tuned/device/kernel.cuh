@@ -2,6 +2,7 @@
 // A generated kernel: one step, with one block per tile, or with blocks that stay for many tiles.
 #pragma once
 
+#include "kernels/dense/tuned/device/matrix_lines.cuh"
 #include "kernels/dense/tuned/device/tile_fft.cuh"
 
 namespace sfft::device {
@@ -41,7 +42,9 @@ __device__ __forceinline__ void run_step(const Arguments& a) {
   wait_for_previous_kernel();
   if constexpr (K::step.policy.early_prefetch) let_next_kernel_start();
   if constexpr (K::step.policy.block_delay > 0) delay(a);
-  if constexpr (K::step.policy.double_buffered) {
+  if constexpr (K::step.multiplies()) {
+    MatrixLines<K>::run(a, shared);
+  } else if constexpr (K::step.policy.double_buffered) {
     TileFft<K>::run_double_buffered(a, shared);
   } else {
     TileFft<K>::run(a, blockIdx.x, shared);

@@ -301,6 +301,27 @@ __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
   *to = *from;
 #endif
 }
+/// The same of a word of four bytes.
+__device__ __forceinline__ void copy_async(unsigned* to, const unsigned* from) {
+#if __CUDA_ARCH__ >= 800
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(from) : "memory");
+#else
+  *to = *from;
+#endif
+}
+/// Makes a group of the copies so far; await_copies_but() waits for all groups but the latest ones.
+__device__ __forceinline__ void commit_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int kGroups>
+__device__ __forceinline__ void await_copies_but() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+#endif
+}
 __device__ __forceinline__ void await_copies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");

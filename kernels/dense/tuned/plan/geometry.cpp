@@ -25,6 +25,17 @@ void check_line(const Step& s) {
     throw Error(ErrorCode::invalid_argument, "rows that mirror each other need tiles of an even number");
 }
 
+void check_product(const Step& s, const Formats& formats) {
+  if (!s.multiplies()) return;
+  if (s.policy.tensor_cores == TensorCores::rounded && formats.between != dense::Storage::f16)
+    throw Error(ErrorCode::invalid_argument, "only f16 between steps may be rounded between products");
+  if (!s.can_multiply()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("tensor cores transform batches of f16 lines by two radices up to {}", kMostOfMatrix));
+  }
+}
+
 }  // namespace
 
 Layout::Layout(const Request& request, const TransformPolicy& policy)
@@ -234,6 +245,7 @@ void Layout::finish() {
   }
   if (request_.keep != device::Keep::all) keep_part();
   if (!(request_.formats == Formats{})) set_formats();
+  for (const Kernel& kernel : program_.kernels) check_product(kernel.step, request_.formats);
   if (!request_.inverse) return;
   program_.kernels.front().step.swap_in = true;
   program_.kernels.back().step.swap_out = true;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which of a policy's remedies for memory latency a kernel can use, and counts its threads and
 // memory.
+#include <algorithm>
+
+#include "kernels/dense/tuned/plan/matrix_layout.hpp"
 #include "kernels/dense/tuned/plan/program.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
 
@@ -15,6 +18,7 @@ std::size_t Kernel::sample_bytes() const {
 }
 
 std::size_t Kernel::shared_bytes(bool single) const {
+  if (step.multiplies()) return static_cast<std::size_t>(MatrixLayout(step.policy).shared_bytes());
   const auto exchange = static_cast<std::size_t>(exchange_bytes(step, single));
   if (!double_buffers()) return exchange;
   const auto pairs =
@@ -31,6 +35,10 @@ bool Kernel::double_buffers() const {
          step.in.inner == 2 && step.method == Method::plain && !step.stages() &&
          whole(step.policy.transforms_per_block, 2 * sample) && step.in.element.fold == 0 &&
          step.in.storage != dense::Storage::block16 && whole(step.in.element.stride, sample);
+}
+
+bool Kernel::stays() const {
+  return step.multiplies() || double_buffers();
 }
 
 bool Kernel::prefetches_early() const {
@@ -64,6 +72,13 @@ Step Kernel::compiled_step() const {
 std::size_t Program::scratch_bytes(bool single) const {
   const std::size_t value = is_16_bit(between) ? 4 : static_cast<std::size_t>(value_bytes(single));
   return static_cast<std::size_t>(scratch_values) * value;
+}
+
+int Program::handovers() const {
+  const auto rounded = std::count_if(kernels.begin(), kernels.end(), [](const Kernel& kernel) {
+    return kernel.step.policy.tensor_cores == TensorCores::rounded;
+  });
+  return static_cast<int>(kernels.size() - 1) + static_cast<int>(rounded);
 }
 
 int Program::exponent() const {

@@ -23,6 +23,7 @@ struct Kernel {
   /// Blocks stay, and load their next tile to shared memory while they transform one: if the policy says so
   /// and neighbouring lines begin with pairs of real samples in whole words of 16 bytes.
   bool double_buffers() const;
+  bool stays() const;  ///< blocks stay for many tiles
   /// Blocks prefetch their input to the L2 cache while the previous kernel ends: contiguous complex lines in
   /// one step, for calls that follow each other in a stream.
   bool prefetches_early() const;
@@ -49,6 +50,8 @@ struct Program {
 
   static constexpr std::size_t kAlternatingKernels = 2;
   std::size_t scratch_bytes(bool single) const;
+  /// How many times values are stored between steps, or rounded as those are.
+  int handovers() const;
   /// All that the steps' exponents multiply results by, as a power of two.
   int exponent() const;
   /// A volume in two steps, the first of planes, which are its groups.

@@ -67,6 +67,9 @@ struct StepTwiddle {
   }
 };
 
+/// Radices of tensor cores at most: their matrices fit into shared memory.
+constexpr int kMostOfMatrix = 64;
+
 struct Step {
   int points = 1;  ///< of a line; the FFT is longer or shorter if it computes a convolution
   Method method = Method::plain;
@@ -143,6 +146,20 @@ struct Step {
            !policy.interleaved_shared && side.form == Form::complex && side.element == 1 &&
            side.inner == points && is_16_bit(side.storage) && side.storage != dense::Storage::block16 &&
            keep == device::Keep::all;
+  }
+  /// Its lines are products of matrices: a batch of lines of f16, one after the other.
+  constexpr bool multiplies() const { return policy.tensor_cores != TensorCores::none; }
+  constexpr bool can_multiply() const {
+    const int threads = policy.threads_per_transform;
+    return method == Method::plain && policy.radices.size() == 2 && policy.radices[0] <= kMostOfMatrix &&
+           policy.radices[1] <= kMostOfMatrix && threads <= 32 && 32 % threads == 0 &&
+           policy.transforms_per_block % (32 / threads) == 0 && whole_lines(in) && whole_lines(out) &&
+           outer == 1 && inner == 0 && !load_interleaved && !store_interleaved && swap_in == swap_out &&
+           twiddle.modulus == 0 && mirror_rows == 0 && rows == 0 && keep == device::Keep::all;
+  }
+  constexpr bool whole_lines(const Side& side) const {
+    return side.form == Form::complex && side.storage == dense::Storage::f16 && side.element == 1 &&
+           side.inner == points && side.base == 0 && side.exponent == 0;
   }
   /// The threads of a transform always belong to one warp.
   constexpr bool within_warp() const {

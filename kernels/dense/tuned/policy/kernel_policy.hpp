@@ -20,6 +20,11 @@ enum class Twiddles { one_root, two_roots, table, fused };
 /// fetches the neighbouring bytes into the L2 cache.
 enum class Loads { cached, bypass_l1, prefetch_l2 };
 
+/// Whether lines of 16-bit values are two products with matrices of DFTs (device/matrix_lines.cuh). rounded: what
+/// lies between them is rounded to f16. split: it is the sum of two numbers of f16, which costs a product
+/// more and next to no accuracy.
+enum class TensorCores { none, split, rounded };
+
 /// A "transform" here is the FFT of one line; a block computes several side by side.
 struct KernelPolicy {
   IntList radices;  ///< of the FFT, first pass first
@@ -60,6 +65,9 @@ struct KernelPolicy {
   /// Blocks stay for many tiles and copy the next one to shared memory while they compute; see
   /// Kernel::double_buffers().
   bool double_buffered = false;
+  /// The transforms of a block's warp, 32/threads_per_transform of them, are multiplied by that warp; see
+  /// Step::multiplies().
+  TensorCores tensor_cores = TensorCores::none;
 
   constexpr int length() const { return radices.product(); }
   /// Points that a thread holds in registers.

@@ -43,6 +43,7 @@ constexpr int kMostDistance = 1000;  ///< per cent
 constexpr int kMostStreams = 4;
 
 constexpr const char* kTwiddleWords[] = {"one_root", "two_roots", "table", "fused"};
+constexpr const char* kTensorCoreWords[] = {"none", "split", "rounded"};
 constexpr const char* kLoadWords[] = {"cached", "bypass_l1", "prefetch_l2"};
 
 constexpr Knob<KernelPolicy> tried(Knob<KernelPolicy> knob, Tried tries, Tried tries_all = nullptr) {
@@ -117,6 +118,7 @@ const Knob<KernelPolicy> kKernelKnobs[] = {
         },
         tried(SFFT_KNOB(KernelPolicy, loads, 0, 2, kLoadWords), cached_or_not, cached_or_not)),
     SFFT_KNOB(KernelPolicy, streaming, 0, 1),
+    SFFT_KNOB(KernelPolicy, tensor_cores, 0, 2, kTensorCoreWords),
     tried(SFFT_KNOB(KernelPolicy, max_blocks_per_multiprocessor, 0, kMostBlocks), blocks_of_some_tiles),
     tried(SFFT_KNOB(KernelPolicy, prefetch_distance, 0, kMostDistance), distances),
     tried(SFFT_KNOB(KernelPolicy, block_delay, 0, kMostDelay), block_delays, block_delays),

@@ -10,6 +10,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/run/bank_slots.hpp"
+#include "kernels/dense/tuned/run/matrix_tables.hpp"
 #include "kernels/dense/tuned/run/tables.hpp"
 
 namespace sfft::detail::tuned {
@@ -73,12 +74,22 @@ const void* Tables::fused_roots(const Step& step) {
   return values(key, all);
 }
 
+const void* Tables::matrices(const Step& step) {
+  const std::string key = fmt::format("matrices {} {}", fmt::join(step.policy.radices, "."), step.swap_in);
+  if (const void* found = known(key)) return found;
+  return add(key, matrix_tables(MatrixLayout(step.policy), step.swap_in));
+}
+
 device::StepTables Tables::of(const Step& step) {
   device::StepTables tables{};
   const auto get = [&](const std::string& key, std::int64_t n, std::int64_t count, std::int64_t stride) {
     const void* found = known(key);
     return found != nullptr ? found : values(key, roots(n, count, stride));
   };
+  if (step.multiplies()) {
+    tables.matrices = matrices(step);
+    return tables;
+  }
   const int length = step.policy.length();
   tables.roots = step.policy.twiddles == Twiddles::fused && !step.twiddle_free()
                      ? fused_roots(step)
@@ -161,7 +172,7 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
         loaded.shared_bytes =
             bytes_to_hold(loaded.function, loaded.threads, loaded.shared_bytes, resident, device);
       }
-      loaded.stays = kernel.double_buffers();
+      loaded.stays = kernel.stays();
       const int blocks = blocks_of(loaded.function, loaded.threads, loaded.shared_bytes);
       loaded.resident_blocks = std::int64_t{std::max(blocks, 1)} * device.multiprocessors;
       loaded.prefetch_distance = loaded.resident_blocks * kernel.step.policy.prefetch_distance / 100;

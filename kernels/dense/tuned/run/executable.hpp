@@ -40,6 +40,7 @@ class Tables {
   const void* known(const std::string& key) const;
   void convolution_of(const Step& step, device::StepTables& tables);
   const void* fused_roots(const Step& step);
+  const void* matrices(const Step& step);
 
   bool single_;
   Copy copy_;

@@ -240,6 +240,24 @@ TEST(TunedCompact, PackedTiles) {
              "kernel radices=16.30 threads_per_transform=16 transforms_per_block=4 staged=1")});
 }
 
+/// Lines as products of matrices: radices of whole matrices and others, one line and several of a warp, warps
+/// without work, and tiles that are not full or not aligned.
+TEST(TunedCompact, TensorCores) {
+  const auto named = [](std::int64_t points, std::int64_t batch, const char* kernel) {
+    return Case{dense_problem(Shape(points), false, batch),
+                *detail::tuned::parse_policy("kernel " + std::string(kernel)), kF16, kF16, kF16};
+  };
+  expect_right(
+      {named(256, 70, "radices=16.16 threads_per_transform=8 transforms_per_block=32 tensor_cores=split"),
+       named(1024, 3, "radices=32.32 threads_per_transform=32 transforms_per_block=2 tensor_cores=rounded"),
+       named(1000, 5, "radices=25.40 threads_per_transform=32 transforms_per_block=1 tensor_cores=split"),
+       named(500, 9, "radices=25.20 threads_per_transform=16 transforms_per_block=4 tensor_cores=rounded"),
+       named(100, 41, "radices=5.20 threads_per_transform=4 transforms_per_block=8 tensor_cores=split"),
+       named(63, 19, "radices=9.7 threads_per_transform=8 transforms_per_block=8 tensor_cores=split"),
+       named(972, 2, "radices=36.27 threads_per_transform=32 transforms_per_block=4 tensor_cores=split"),
+       named(30, 7, "radices=6.5 threads_per_transform=2 transforms_per_block=16 tensor_cores=rounded")});
+}
+
 /// Integers that share exponents: lines of whole blocks and others, fewer threads than teams need, and one
 /// side of another format.
 TEST(TunedCompact, BlocksOfIntegers) {

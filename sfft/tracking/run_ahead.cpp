@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the ring of a GPU's workspace full: parts are submitted whenever it has room, before the spectrum of
+// the frame under way is waited for.
+#include "sfft/tracking/run_ahead.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "kernels/base/error.hpp"
+#include "sfft/plan/plan_impl.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// The most frames that a CPU plan takes together.
+constexpr std::size_t kLongestRun = 256;
+/// Room for spectra, in parts: a push of a usual number of frames may be ready before the first is taken.
+constexpr std::size_t kParts = 16;
+
+}  // namespace
+
+template <class Real>
+void RunAhead<Real>::use(const Plan<Real>& plan) {
+  if (plan.impl_->design != plan_.impl_->design) {
+    Workspace<Real> workspace = plan.make_workspace();
+    forget();
+    workspace_ = std::move(workspace);
+  }
+  forget();
+  plan_ = plan;
+}
+
+/// Frames of a part that goes on by itself; 0: there are none.
+template <class Real>
+std::size_t RunAhead<Real>::part() const noexcept {
+  const auto& device = plan_.impl_->design->device;
+  return device ? device->part_ahead() : 0;
+}
+
+template <class Real>
+bool RunAhead<Real>::overlaps() const noexcept {
+  return part() > 0;
+}
+
+template <class Real>
+void RunAhead<Real>::forget() noexcept {
+  if (done_ < end_) plan_.impl_->design->device->abandon(*workspace_.impl().device);
+  first_ = done_ = end_ = 0;
+}
+
+/// Makes room while nothing is ahead.
+template <class Real>
+void RunAhead<Real>::fit(std::size_t spectra) {
+  first_ = done_ = end_ = 0;
+  if (spectra_.size() >= spectra) return;
+  spectra_.resize(spectra);
+  owners_.resize(spectra);
+}
+
+template <class Real>
+void RunAhead<Real>::take(std::span<const SignalView> frames, std::size_t most, Spectrum<Real>& spectrum) {
+  if (first_ < end_ && owner(first_) != frames[0].data()) forget();
+  try {
+    if (overlaps()) {
+      begin(frames, most);
+      await_first();
+    } else if (first_ == end_ && most > 1 && !alone_) {
+      execute_together(frames.first(std::min({most, frames.size(), kLongestRun})));
+    }
+  } catch (const std::exception&) {
+    forget();
+    alone_ = true;
+  }
+  if (first_ < done_) return std::swap(spectrum, spectra_[first_++ % spectra_.size()]);
+  plan_.execute(frames[0], spectrum, workspace_);
+}
+
+template <class Real>
+void RunAhead<Real>::execute_together(std::span<const SignalView> frames) {
+  fit(frames.size());
+  plan_.execute(frames, std::span(spectra_).first(frames.size()), workspace_);
+  for (std::size_t i = 0; i < frames.size(); ++i) owner(i) = frames[i].data();
+  done_ = end_ = frames.size();
+}
+
+template <class Real>
+void RunAhead<Real>::begin(std::span<const SignalView> frames, std::size_t most) noexcept {
+  if (frames.empty() || alone_ || !overlaps()) return;
+  if (first_ < end_ && owner(first_) != frames[0].data()) forget();
+  try {
+    begin_parts(frames, std::min(most, frames.size()));
+  } catch (const std::exception&) {
+    forget();
+    alone_ = true;
+  }
+}
+
+template <class Real>
+void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t most) {
+  if (first_ == end_) {
+    if (most < 2) return;  // one by itself has less to wait for
+    fit(kParts * part());
+  }
+  while (end_ - first_ < most) {
+    const std::size_t known = end_ - first_, size = spectra_.size();
+    const std::size_t to_wrap = size - end_ % size;
+    std::size_t count = std::min({most - known, size - known, to_wrap, part()});
+    // A part of a few frames takes as long as a whole one: those that are not the last wait for more room.
+    if (count < std::min({part(), most - known, to_wrap})) return;
+    count = begin_part(frames.subspan(known, count));
+    if (count == 0) return;
+    end_ += count;
+  }
+}
+
+/// Returns how many of the frames are under way now.
+template <class Real>
+std::size_t RunAhead<Real>::begin_part(std::span<const SignalView> frames) {
+  frames = frames.first(usable(frames));
+  if (frames.empty()) return 0;
+  const PlanImpl<Real>& plan = *plan_.impl_;
+  const std::span<Spectrum<Real>> spectra =
+      std::span(spectra_).subspan(end_ % spectra_.size(), frames.size());
+  for (Spectrum<Real>& spectrum : spectra) plan.prepare(spectrum);
+  WorkspaceImpl<Real>& workspace = workspace_.impl();
+  workspace.fit(plan.design);
+  workspace.fit_threads(plan.design->threads);
+  const std::size_t begun = plan.design->device->begin(frames, spectra, plan.device_reference.get(),
+                                                       *workspace.device, workspace.pool.get());
+  for (std::size_t i = 0; i < begun; ++i) owner(end_ + i) = frames[i].data();
+  return begun;
+}
+
+/// Frames before the first that the plan refuses.
+template <class Real>
+std::size_t RunAhead<Real>::usable(std::span<const SignalView> frames) const noexcept {
+  std::size_t count = 0;
+  try {
+    for (; count < frames.size(); ++count) plan_.impl_->check(frames[count]);
+  } catch (const std::exception&) {  // told when that frame is taken
+  }
+  return count;
+}
+
+template <class Real>
+void RunAhead<Real>::await_first() {
+  while (first_ == done_ && first_ < end_) {
+    const std::size_t more = plan_.impl_->design->device->finish(*workspace_.impl().device);
+    if (more == 0) throw Error(ErrorCode::device, "frames that were under way on the GPU are lost");
+    done_ += more;
+  }
+}
+
+template class RunAhead<float>;
+template class RunAhead<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frames that a tracker will come to next, transformed ahead of its decisions.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "sfft/plan.hpp"
+
+namespace sfft::detail {
+
+/// A GPU's copies and transforms go on while the host decides about frames before them, in parts; a CPU plan
+/// takes the frames of a call together. A failure ahead is no failure of the frame under way: frames are then
+/// taken one by one, and the one that is to blame fails in its turn.
+template <class Real>
+class RunAhead {
+ public:
+  explicit RunAhead(const Plan<Real>& plan) : plan_(plan), workspace_(plan.make_workspace()) {}
+  ~RunAhead() { forget(); }
+  RunAhead(const RunAhead&) = delete;
+  RunAhead& operator=(const RunAhead&) = delete;
+
+  /// From here on the frames go through this plan; forgets what is ahead. Throws as make_workspace() does,
+  /// and nothing has changed then.
+  void use(const Plan<Real>& plan);
+  /// Whether transforms go on beside the host's work, so that those that turn out useless cost it nothing.
+  bool overlaps() const noexcept;
+  /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `most`.
+  /// Throws what Plan::execute() throws for that frame.
+  void take(std::span<const SignalView> frames, std::size_t most, Spectrum<Real>& spectrum);
+  /// Begins with the first `most` frames, which are the next to be taken, without waiting for any. Their
+  /// samples must stay what they are until they are taken or forgotten. Plans that do not overlap do nothing.
+  void begin(std::span<const SignalView> frames, std::size_t most) noexcept;
+  /// Waits for what is under way; nothing is ahead after that.
+  void forget() noexcept;
+  /// After a failure: runs ahead again.
+  void try_again() noexcept { alone_ = false; }
+
+ private:
+  const void*& owner(std::size_t at) noexcept { return owners_[at % owners_.size()]; }
+  std::size_t part() const noexcept;
+  void fit(std::size_t spectra);
+  void begin_parts(std::span<const SignalView> frames, std::size_t most);
+  std::size_t begin_part(std::span<const SignalView> frames);
+  void execute_together(std::span<const SignalView> frames);
+  void await_first();
+  std::size_t usable(std::span<const SignalView> frames) const noexcept;
+
+  Plan<Real> plan_;
+  Workspace<Real> workspace_;
+  bool alone_ = false;
+  /// A ring; frames are counted from when nothing was ahead: those before first_ are taken, those before
+  /// done_ transformed, those before end_ under way.
+  std::vector<Spectrum<Real>> spectra_;
+  std::vector<const void*> owners_;  ///< the samples that they are of
+  std::size_t first_ = 0, done_ = 0, end_ = 0;
+};
+
+extern template class RunAhead<float>;
+extern template class RunAhead<double>;
+
+}  // namespace sfft::detail
