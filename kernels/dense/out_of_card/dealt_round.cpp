@@ -198,8 +198,8 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   }
   if (lock) stream.mark(CardStream::Way::in);
   const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-  std::byte* const results = round_->compute(*card_, kernel, call, first, count, memory,
-                                             memory + aligned(piece_bytes()), stream);
+  std::byte* const results =
+      round_->compute(*card_, kernel, call, first, count, memory, memory + aligned(piece_bytes()), stream);
   const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
   follow(CardStream::Way::out);
   staging = slot.staging.get();

@@ -91,8 +91,8 @@ class DealtRound {
     const auto streams = static_cast<std::size_t>(limits_.streams);
     return streams * slot_bytes + round_->kept_bytes(units) <= streams * slot_budget_;
   }
-  /// The order of pieces that follow each other: which one may be asked of the card next, and the stream of the
-  /// one before.
+  /// The order of pieces that follow each other: which one may be asked of the card next, and the stream of
+  /// the one before.
   struct Queue {
     std::mutex mutex;
     std::condition_variable asked;

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
