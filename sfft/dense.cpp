@@ -46,6 +46,10 @@ class Impl {
     spectrum_points = static_cast<std::size_t>(total_spectrum_points(problem));
     span_points = static_cast<std::size_t>(sfft::detail::span_points(problem));
     strided = !problem.contiguous();
+    workspace_bytes = choice.runner->workspace_bytes();
+    works_in_place = problem.real
+                         ? choice.runner->real_in_place() && sfft::detail::padded_for_spectrum(problem)
+                         : !strided;
   }
 
   static sfft::detail::DenseChoice<Real> choose(const sfft::detail::DenseRequest& request) {
@@ -75,11 +79,8 @@ class Impl {
     if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
     if (spectra == nullptr) throw Error(ErrorCode::invalid_argument, "the spectrum is null");
     const bool own_type = type == sfft::detail::own_type<Real>(problem);
-    const bool in_place = problem.real
-                              ? choice.runner->real_in_place() && sfft::detail::padded_for_spectrum(problem)
-                              : !strided;
     sfft::detail::check_overlap(signals, span_points * element_bytes(type), spectra,
-                                spectrum_points * sizeof(std::complex<Real>), own_type && in_place);
+                                spectrum_points * sizeof(std::complex<Real>), own_type && works_in_place);
   }
   void check_device_call(std::span<std::byte> workspace) const {
     sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
@@ -92,7 +93,7 @@ class Impl {
     check_span(spectrum, spectrum_points, "spectrum");
     check_span(signal, span_points, "signal");
     check_arrays(signal.data(), element_type_of<T>::value, spectrum.data());
-    const sfft::detail::Scratch scratch(workspace, choice.runner->workspace_bytes());
+    const sfft::detail::Scratch scratch(workspace, workspace_bytes);
     choice.runner->inverse(spectrum.data(), signal.data(), scratch.data());
   }
   template <class T>
@@ -109,7 +110,8 @@ class Impl {
   sfft::detail::DenseChoice<Real> choice;
   std::size_t signal_points = 0, spectrum_points = 0;
   std::size_t span_points = 0;  ///< elements from the first to one past the last
-  bool strided = false;
+  std::size_t workspace_bytes = 0;
+  bool strided = false, works_in_place = false;
 };
 
 }  // namespace detail
@@ -140,7 +142,7 @@ void Plan<Real>::forward(const void* signals, ElementType type, std::span<std::c
   impl_->check_type(type);
   check_span(spectra, impl_->spectrum_points, "spectrum");
   impl_->check_arrays(signals, type, spectra.data());
-  const sfft::detail::Scratch scratch(workspace, workspace_bytes());
+  const sfft::detail::Scratch scratch(workspace, impl_->workspace_bytes);
   impl_->choice.runner->forward(signals, type, spectra.data(), scratch.data());
 }
 
@@ -184,7 +186,7 @@ std::size_t Plan<Real>::spectrum_points() const noexcept {
 }
 template <class Real>
 std::size_t Plan<Real>::workspace_bytes() const noexcept {
-  return impl_->choice.runner->workspace_bytes();
+  return impl_->workspace_bytes;
 }
 template <class Real>
 std::size_t Plan<Real>::device_workspace_bytes() const noexcept {

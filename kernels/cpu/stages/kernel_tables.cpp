@@ -9,6 +9,7 @@
 #include "kernels/cpu/stages/locate.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 #include "kernels/cpu/stages/recover.hpp"
+#include "kernels/cpu/stages/short_lines.hpp"
 #include "kernels/cpu/stages/spectrum_scan.hpp"
 #include "kernels/cpu/stages/stored.hpp"
 #include "kernels/cpu/stages/subsample.hpp"
@@ -37,6 +38,8 @@ namespace sfft::detail::cpu {
   const WaveKernels<double>& wave_table_double() noexcept;                \
   const LayoutKernels<float>& layout_table_float() noexcept;              \
   const LayoutKernels<double>& layout_table_double() noexcept;            \
+  const ShortLineKernels<float>& short_line_table_float() noexcept;       \
+  const ShortLineKernels<double>& short_line_table_double() noexcept;     \
   const BucketSystemKernels& bucket_system_table() noexcept;              \
   const SpectrumScanKernels& spectrum_scan_table() noexcept;              \
   const StoredKernels* stored_table() noexcept;                           \
@@ -55,6 +58,7 @@ SFFT_DEFINE_KERNELS(BucketPowerKernels, bucket_power)
 SFFT_DEFINE_KERNELS(LocateKernels, locate)
 SFFT_DEFINE_KERNELS(WaveKernels, wave)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
+SFFT_DEFINE_KERNELS(ShortLineKernels, short_line)
 SFFT_DEFINE_KERNELS(TwoPassKernels, two_pass)
 const StoredKernels* stored_kernels() noexcept {
   SFFT_DISPATCH(stored_table())

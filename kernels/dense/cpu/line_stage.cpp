@@ -66,6 +66,10 @@ RowStage<Real>::RowStage(std::int64_t n, bool real)
   Real place = 0;
   reads_ = fft_.line().can({&place, 1, nullptr, 1, 1, false});
   writes_ = !real && fft_.line().can({nullptr, 1, &place, 1, 1, false});
+  if (!real) {
+    short_ = cpu::short_line_kernels<Real>().of(n, false);
+    short_back_ = cpu::short_line_kernels<Real>().of(n, true);
+  }
   if (!paired()) return;
   for (std::int64_t k = 0; k < n / 2; ++k) {
     roots_re_.push_back(static_cast<Real>(unit_root(k, n).real()));
@@ -76,6 +80,8 @@ RowStage<Real>::RowStage(std::int64_t n, bool real)
 template <class Real>
 void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Real>* spectrum,
                              std::byte* workspace) const {
+  if (short_ != nullptr && type == element_type_of<std::complex<Real>>::value)
+    return short_(static_cast<const Real*>(row), n_, reinterpret_cast<Real*>(spectrum), n_, 1, Real(1));
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   auto* out = reinterpret_cast<Real*>(spectrum);
@@ -107,6 +113,10 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
 template <class Real>
 void RowStage<Real>::inverse(const std::complex<Real>* spectrum, std::complex<Real>* row, Real scale,
                              std::byte* workspace) const {
+  if (short_back_ != nullptr) {
+    return short_back_(reinterpret_cast<const Real*>(spectrum), n_, reinterpret_cast<Real*>(row), n_, 1,
+                       scale);
+  }
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   layout.deinterleave[sizeof(Real) == 4 ? 2 : 3](spectrum, n_, split.re, split.im);

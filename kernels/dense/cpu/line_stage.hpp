@@ -13,6 +13,7 @@
 #include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/stages/layout.hpp"
+#include "kernels/cpu/stages/short_lines.hpp"
 
 namespace sfft::detail {
 
@@ -68,6 +69,7 @@ class RowStage {
   std::int64_t n_;
   bool real_;
   cpu::SmallFft<Real> fft_;
+  cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< of rows that stay in registers
   bool reads_ = false, writes_ = false;    ///< complex values in its first and last pass
   std::vector<Real> roots_re_, roots_im_;  ///< for untangling
 };

@@ -44,6 +44,10 @@ SignalGroup<Real>::SignalGroup(const Shape& shape, bool real, std::int64_t signa
       kernels_(&cpu::small_fft_kernels<Real>(cpu::best_isa())),
       line_(transformed_, signals, cpu::best_isa()),
       reals_(signals * std::max(rows_ * kept_, pairs_ * transformed_)) {
+  if (kind_ == Rows::complex && rows_ == 1) {
+    short_ = cpu::short_line_kernels<Real>().of(row_, false);
+    short_back_ = cpu::short_line_kernels<Real>().of(row_, true);
+  }
   const std::vector<std::int64_t> slower = slower_extents(shape);
   if (rows_ > 1) slower_.emplace(slower, kept_ * signals);
   reals_ = (reals_ + 15) / 16 * 16;
@@ -142,6 +146,10 @@ cpu::SplitBuffers<Real> SignalGroup<Real>::from_half_spectra(Buffers data) const
 template <class Real>
 void SignalGroup<Real>::forward(const void* signals, ElementType type, std::int64_t stride, Complex* spectra,
                                 Real scale, std::byte* workspace) const {
+  if (short_ != nullptr && type == element_type_of<Complex>::value) {
+    return short_(static_cast<const Real*>(signals), stride, reinterpret_cast<Real*>(spectra), row_, signals_,
+                  scale);
+  }
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   Buffers data = buffers(workspace);
   const auto* const from = static_cast<const std::byte*>(signals);
@@ -177,6 +185,10 @@ void SignalGroup<Real>::forward(const void* signals, ElementType type, std::int6
 template <class Real>
 void SignalGroup<Real>::inverse(const Complex* spectra, Complex* signals, std::int64_t stride, Real scale,
                                 std::byte* workspace) const {
+  if (short_back_ != nullptr) {
+    return short_back_(reinterpret_cast<const Real*>(spectra), row_, reinterpret_cast<Real*>(signals), stride,
+                       signals_, scale);
+  }
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   const std::int64_t points = row_ * rows_;
   Buffers data = exchanged(buffers(workspace));

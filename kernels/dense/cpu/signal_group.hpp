@@ -11,6 +11,7 @@
 #include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
+#include "kernels/cpu/stages/short_lines.hpp"
 
 namespace sfft::detail {
 
@@ -61,6 +62,7 @@ class SignalGroup {
   std::int64_t transformed_;  ///< complex values that a row is transformed as
   std::int64_t pairs_;        ///< complex rows of a signal
   const cpu::SmallFftKernels<Real>* kernels_;
+  cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< of signals that stay in registers
   cpu::LineFft<Real> line_;
   std::optional<cpu::SmallFft<Real>> slower_;  ///< the other dimensions
   std::vector<Real> roots_re_, roots_im_;      ///< for untangling

@@ -174,44 +174,50 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
       staging += segment.array.bytes();
     }
   }
-  std::vector<PieceSegment> out;
-  {
-    std::unique_lock lock(queue.mutex);
-    if (round_->ordered()) {
-      queue.asked.wait(lock, [&] { return queue.next == piece || queue.failed; });
-      if (queue.failed) return;
+  // Copies in and copies out of pieces that follow each other do so, too.
+  std::unique_lock lock(queue.mutex, std::defer_lock);
+  const auto follow = [&](CardStream::Way way) {
+    if (lock && queue.last != nullptr && queue.last != &stream) stream.follow(*queue.last, way);
+  };
+  if (round_->ordered()) {
+    lock.lock();
+    queue.asked.wait(lock, [&] { return queue.next == piece || queue.failed; });
+    if (queue.failed) return;
+  }
+  follow(CardStream::Way::in);
+  staging = slot.staging.get();
+  for (const PieceSegment& segment : in) {
+    if (segment.resident) {
+      stream.copy_within(segment.piece, segment.array);
+    } else if (call.reads_from) {
+      stream.copy_in(segment.piece, segment.array);
+    } else {
+      stream.copy_in(segment.piece, segment.array.packed_at(staging));
+      staging += segment.array.bytes();
     }
-    queue.in.take(stream, [&] {
-      staging = slot.staging.get();
-      for (const PieceSegment& segment : in) {
-        if (segment.resident) {
-          stream.copy_within(segment.piece, segment.array);
-        } else if (call.reads_from) {
-          stream.copy_in(segment.piece, segment.array);
-        } else {
-          stream.copy_in(segment.piece, segment.array.packed_at(staging));
-          staging += segment.array.bytes();
-        }
-      }
-    });
-    const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-    std::byte* const results = round_->compute(*card_, kernel, call, first, count, memory,
-                                               memory + aligned(piece_bytes()), stream);
-    out = round_->segments_out(call, first, count, results);
-    queue.out.take(stream, [&] {
-      staging = slot.staging.get();
-      for (const PieceSegment& segment : out) {
-        if (segment.resident) {
-          stream.copy_within(segment.array, segment.piece);
-        } else if (call.writes_to) {
-          stream.copy_out(segment.array, segment.piece);
-        } else {
-          stream.copy_out(segment.array.packed_at(staging), segment.piece);
-          staging += segment.array.bytes();
-        }
-      }
-    });
+  }
+  if (lock) stream.mark(CardStream::Way::in);
+  const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
+  std::byte* const results =
+      round_->compute(*card_, kernel, call, first, count, memory, memory + aligned(piece_bytes()), stream);
+  const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
+  follow(CardStream::Way::out);
+  staging = slot.staging.get();
+  for (const PieceSegment& segment : out) {
+    if (segment.resident) {
+      stream.copy_within(segment.array, segment.piece);
+    } else if (call.writes_to) {
+      stream.copy_out(segment.array, segment.piece);
+    } else {
+      stream.copy_out(segment.array.packed_at(staging), segment.piece);
+      staging += segment.array.bytes();
+    }
+  }
+  if (lock) {
+    stream.mark(CardStream::Way::out);
+    queue.last = &stream;
     ++queue.next;
+    lock.unlock();
     queue.asked.notify_all();
   }
   stream.wait();

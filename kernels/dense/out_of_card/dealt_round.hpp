@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -43,25 +42,6 @@ class CardSlots {
   std::vector<Slot> slots_;
   std::size_t bytes_, staging_bytes_;
   bool pageable_ = false;
-};
-
-/// Copies in one direction take turns. Beside each other they would end at the same time, and the streams would
-/// copy in together and out together.
-class CopyTurns {
- public:
-  explicit CopyTurns(CardStream::Way way) : way_(way) {}
-  template <class Copies>
-  void take(CardStream& stream, const Copies& copies) {
-    static const bool off = getenv("SFFT_NO_TURNS") != nullptr;
-    if (last_ != nullptr && last_ != &stream && !off) stream.follow(*last_, way_);
-    copies();
-    stream.mark(way_);
-    last_ = &stream;
-  }
-
- private:
-  CardStream::Way way_;
-  CardStream* last_ = nullptr;
 };
 
 template <class Real>
@@ -111,13 +91,14 @@ class DealtRound {
     const auto streams = static_cast<std::size_t>(limits_.streams);
     return streams * slot_bytes + round_->kept_bytes(units) <= streams * slot_budget_;
   }
-  /// Pieces are asked of the card one after the other, some of them in their order.
+  /// The order of pieces that follow each other: which one may be asked of the card next, and the stream of
+  /// the one before.
   struct Queue {
     std::mutex mutex;
     std::condition_variable asked;
     std::int64_t next = 0;
+    const CardStream* last = nullptr;
     bool failed = false;
-    CopyTurns in{CardStream::Way::in}, out{CardStream::Way::out};
   };
   void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot, Queue& queue) const;
 

@@ -41,6 +41,14 @@ void fill(std::complex<Real>* values, std::int64_t count, cpu::ThreadPool* pool)
   });
 }
 
+/// 1 if there is none.
+double median(std::vector<double> values) {
+  if (values.empty()) return 1;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 }  // namespace
 
 /// On an array of the same columns or slabs, but fewer.
@@ -49,7 +57,8 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   constexpr double kReach = 0.06, kStep = 0.02;
   constexpr std::size_t kMostBytes = std::size_t{5} << 29;
   Part& part = parts_[number];
-  const bool columns = part.step.kind != Step::Kind::slabs, exchanged = part.step.kind == Step::Kind::exchanged;
+  const bool columns = part.step.kind != Step::Kind::slabs,
+             exchanged = part.step.kind == Step::Kind::exchanged;
   // Samples without gaps have no room for half spectra.
   const bool apart = part.step.calls == Step::Calls::apart || grid_.real_line ||
                      (part.step.array.real_points > 0 && grid_.real_pitch < 2 * grid_.row_pitch);
@@ -84,8 +93,9 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   kept_.reset();
   kept_bytes_ = 0;
   const std::shared_ptr<std::byte> kept = card_->allocate(
-      exchanged ? trial.kept_bytes()
-                : static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
+      exchanged
+          ? trial.kept_bytes()
+          : static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
   /// As much of the sample stays on the card as will of the array.
   const auto call = [&] {
     RoundCall<Real> one{values, results};
@@ -123,12 +133,17 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   profile.overlap = overlap_of(with_residency(number, staying), trial.limits(), run(0).card_us);
   if (exchanged) return pools_.give_back(std::move(pool));
   profile.host_us = run(1).host_us / static_cast<double>(units);
+  // How much longer each takes while the other works, by the median of what was seen.
+  std::vector<double> card_factors, host_factors;
   const auto learn_from = [&](double share, const RoundTimes& times) {
     profile.card_beside_host = profile.host_beside_card = 1;
     const RoundTimes alone = predict(with_residency(number, staying), trial.limits(), share);
-    if (alone.card_us == 0 || alone.host_us == 0) return;
-    profile.card_beside_host = times.card_us / alone.card_us;
-    profile.host_beside_card = times.host_us / alone.host_us;
+    if (alone.card_us > 0 && alone.host_us > 0) {
+      card_factors.push_back(times.card_us / alone.card_us);
+      host_factors.push_back(times.host_us / alone.host_us);
+    }
+    profile.card_beside_host = median(card_factors);
+    profile.host_beside_card = median(host_factors);
   };
   double best = best_host_share(with_residency(number, staying), trial.limits());
   // Both are slower together: the share at which they end at the same time is another one then.
@@ -138,13 +153,13 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   double best_us = 0;
   for (double share = around - kReach; share <= around + kReach + kStep / 2; share += kStep) {
     const double tried = std::clamp(share, 0.0, 1.0);
-    const double us = run(tried).us;
+    const RoundTimes times = run(tried);
+    learn_from(tried, times);
+    const double us = times.us;
     if (best_us != 0 && us >= best_us) continue;
     best = tried;
     best_us = us;
   }
-  // Again: the best of several runs was lucky.
-  learn_from(best, run(best));
   pools_.give_back(std::move(pool));
   if (options_.host_share < 0) part.round->deal_out(best);
 }

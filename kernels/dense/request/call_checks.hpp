@@ -12,14 +12,24 @@ namespace sfft::detail {
 /// longer than the transform of a few dozen points. Throws Error(invalid_argument, out_of_memory).
 class Scratch {
  public:
-  Scratch(std::span<std::byte> given, std::size_t bytes);
-  ~Scratch() { ::operator delete(own_, kAlignment); }
+  Scratch(std::span<std::byte> given, std::size_t bytes) : data_(given.data()) {
+    if (given.empty() && bytes <= kSmallBytes) {
+      data_ = small_;
+    } else {
+      take(given, bytes);
+    }
+  }
+  ~Scratch() {
+    if (own_ != nullptr) ::operator delete(own_, kAlignment);
+  }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
   std::byte* data() const noexcept { return data_; }
 
  private:
+  void take(std::span<std::byte> given, std::size_t bytes);
+
   static constexpr std::align_val_t kAlignment{64};
   static constexpr std::size_t kSmallBytes = 4096;
   alignas(64) std::byte small_[kSmallBytes];  // not initialised

@@ -103,11 +103,7 @@ void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes
   check_workspace(workspace, bytes, 256, "device_workspace_bytes()");
 }
 
-Scratch::Scratch(std::span<std::byte> given, std::size_t bytes) : data_(given.data()) {
-  if (given.empty() && bytes <= kSmallBytes) {
-    data_ = small_;
-    return;
-  }
+void Scratch::take(std::span<std::byte> given, std::size_t bytes) {
   if (given.empty()) {
     data_ = own_ = static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow));
     if (own_ == nullptr) {

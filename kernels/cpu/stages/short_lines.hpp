@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// FFTs of 4 to 64 complex values, interleaved as in memory: a line fills so few vectors that it need not
+// leave the registers.
+#pragma once
+
+#include <cstdint>
+
+namespace sfft::detail::cpu {
+
+/// `count` lines that begin `stride` and `to_stride` complex values apart. `to` may be the same memory as
+/// `from` where the strides are equal.
+template <class Real>
+using ShortLines = void (*)(const Real* from, std::int64_t stride, Real* to, std::int64_t to_stride,
+                            std::int64_t count, Real scale);
+
+template <class Real>
+struct ShortLineKernels {
+  static constexpr int kLengths = 5;                                ///< 4, 8, 16, 32, 64
+  ShortLines<Real> forward[kLengths] = {}, inverse[kLengths] = {};  ///< null: there is none
+
+  /// Of a length; kLengths: it is none of these.
+  static constexpr int place(std::int64_t n) noexcept {
+    int at = 0;
+    while (at < kLengths && n != std::int64_t{4} << at) ++at;
+    return at;
+  }
+  /// Null if there is none.
+  ShortLines<Real> of(std::int64_t n, bool back) const noexcept {
+    const int at = place(n);
+    return at == kLengths ? nullptr : (back ? inverse : forward)[at];
+  }
+};
+
+template <class Real>
+const ShortLineKernels<Real>& short_line_kernels() noexcept;
+template <>
+const ShortLineKernels<float>& short_line_kernels<float>() noexcept;
+template <>
+const ShortLineKernels<double>& short_line_kernels<double>() noexcept;
+
+}  // namespace sfft::detail::cpu
