@@ -365,6 +365,25 @@ void Guard::follow_missed() {
   moved = {};
 }
 
+const GuardFrame& Guard::restart(double seconds) {
+  latest_ = {};
+  for (int i = 0; i < kEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    if (kind == EventKind::offline) continue;  // ends with the next frame
+    if (conditions_[static_cast<std::size_t>(i)].stop(frames_) == Hysteresis::Change::ends)
+      finish(kind, frames_, seconds);
+  }
+  shape_.reset();
+  learning_.reset();
+  observer_.reset();
+  judge_.reset();
+  check_.reset();
+  full_ = 255;
+  quiet_ = unchecked_ = denied_ = 0;
+  missed_ = 0;
+  return latest_;
+}
+
 const GuardFrame& Guard::offline(double silent_since, const std::string& why) {
   latest_ = {};
   Hysteresis& condition = conditions_[static_cast<std::size_t>(EventKind::offline)];

@@ -36,6 +36,12 @@ bool has_libav() noexcept {
   return SFFT_HAVE_LIBAV != 0;
 }
 
+std::string to_string(const PictureFormat& format) {
+  std::string text = fmt::format("{}x{} {}", format.width, format.height, format.pixels);
+  if (format.fps > 0) text += fmt::format(", {:.4g} fps", format.fps);
+  return text;
+}
+
 namespace {
 
 bool all_digits(const std::string& text) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "video/sources/format_watch.hpp"
 #include "video/sources/libav_reader.hpp"
 #include "video/sources/libav_source.hpp"
 #include "video/sources/stream_clock.hpp"
@@ -45,11 +46,16 @@ class StreamSource final : public FrameSource {
   const SourceInfo& info() const noexcept override { return info_; }
   bool live() const noexcept override { return true; }
   void interrupt() noexcept override { interrupted_ = true; }
-  std::vector<std::string> warnings() const override { return warnings_; }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> warnings = warnings_;
+    formats_.warn(warnings);
+    return warnings;
+  }
 
   SourceLog log() const override {
     SourceLog log = log_;
     log.decoder = "cpu";
+    log.changes = formats_.changes();
     if (options_.decode_on == DecodeOn::nvdec) log.decoder_note = "NVDEC decodes files, no streams";
     if (reader_) add_reader(log);
     times_->add_to(log);
@@ -80,11 +86,6 @@ class StreamSource final : public FrameSource {
 
   void take(Frame& frame) {
     reader_->picture(frame);
-    if (count_ > 0 && (frame.width != info_.width || frame.height != info_.height)) {
-      throw InputError(
-          fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: frames must keep their size", count_,
-                      info_.path, frame.width, frame.height, info_.width, info_.height));
-    }
     const auto now = Clock::now();
     frame.gap_seconds = 0;
     frame.made_up = reader_->picture_made_up();
@@ -98,13 +99,17 @@ class StreamSource final : public FrameSource {
     const double before = times_->last();
     // A recording on a server is not late.
     const double waited = finite_ ? 0 : Seconds(now - asked_).count();
-    frame.seconds = times_->next(reader_->picture_seconds(), {Seconds(now - opened_).count(), waited});
+    frame.seconds = times_->next(reader_->picture_seconds(), {Seconds(now - opened_).count(), waited},
+                                 reader_->lost_before_picture());
     if (times_->stalled_seconds() > 0) {
       frame.gap_seconds = times_->stalled_seconds();
       note({count_, before, frame.gap_seconds, 0, "no frames came"});
     }
-    info_.width = frame.width;
-    info_.height = frame.height;
+    if (count_ == 0) {
+      info_.width = frame.width;
+      info_.height = frame.height;
+    }
+    formats_.note(reader_->picture_format(), count_, frame);
     last_arrival_ = now;
     ++count_;
   }
@@ -129,6 +134,7 @@ class StreamSource final : public FrameSource {
   void add_reader(SourceLog& log) const {
     log.damaged_packets += reader_->damaged_packets();
     log.damaged_frames += reader_->damaged_pictures();
+    log.lost_frames += reader_->lost_pictures();
   }
 
   /// Opens the stream again. False for one that ended and did not come back; InputError for one that broke.
@@ -152,6 +158,7 @@ class StreamSource final : public FrameSource {
       ++lost_->attempts;
       try {
         open();
+        times_->set_rate(reader_->frame_rate());
         return true;
       } catch (const InputError&) {  // not yet
       }
@@ -183,6 +190,7 @@ class StreamSource final : public FrameSource {
   std::atomic<bool> interrupted_{false};
   std::optional<LibavReader> reader_;  ///< none between two connections
   std::optional<StreamClock> times_;
+  FormatWatch formats_;
   bool finite_ = false;
   std::int64_t count_ = 0;
   Clock::time_point opened_ = Clock::now(), last_arrival_ = opened_, asked_ = opened_;
