@@ -20,6 +20,12 @@ bool same_rate(double one, double other) {
 
 }  // namespace
 
+std::string to_string(const PictureFormat& format) {
+  std::string text = fmt::format("{}x{} {}", format.width, format.height, format.pixels);
+  if (format.fps > 0) text += fmt::format(", {:.4g} fps", format.fps);
+  return text;
+}
+
 void FormatWatch::note(const PictureFormat& format, std::int64_t number, Frame& frame) {
   if (!begun_) now_ = format;
   begun_ = true;

@@ -36,12 +36,6 @@ bool has_libav() noexcept {
   return SFFT_HAVE_LIBAV != 0;
 }
 
-std::string to_string(const PictureFormat& format) {
-  std::string text = fmt::format("{}x{} {}", format.width, format.height, format.pixels);
-  if (format.fps > 0) text += fmt::format(", {:.4g} fps", format.fps);
-  return text;
-}
-
 namespace {
 
 bool all_digits(const std::string& text) {
@@ -88,11 +82,12 @@ bool is_camera(const std::string& input) {
 }
 
 /// A camera or a sequence of images.
-std::unique_ptr<FrameSource> open_pictures(const std::string& input) {
+std::unique_ptr<FrameSource> open_pictures(const std::string& input, const SourceOptions& options) {
 #if SFFT_HAVE_OPENCV
-  if (is_camera(input)) return open_camera(camera_number(input));
+  if (is_camera(input)) return open_camera(camera_number(input), options);
   return open_images(input);
 #else
+  static_cast<void>(options);
   throw InputError(
       fmt::format("'{}': this build has no OpenCV, which reads cameras and image sequences", input));
 #endif
@@ -141,7 +136,7 @@ std::unique_ptr<FrameSource> open_whole(const std::string& input, const SourceOp
   if (input == "-") return open_standard_input();
   const bool url = is_url(input) && !input.starts_with(kFile);
   if (!is_url(input) && (is_camera(input) || is_directory(input) || is_image_pattern(input)))
-    return open_pictures(input);
+    return open_pictures(input, options);
   const std::string path = input.starts_with(kFile) ? input.substr(kFile.size()) : input;
   if (!url) check_file(path);
   if (!url && path.ends_with(".y4m")) return open_y4m_file(path);
