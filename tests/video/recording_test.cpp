@@ -97,6 +97,25 @@ INSTANTIATE_TEST_SUITE_P(, Varying,
                                          Kind{"ogv", "libtheora"}, Kind{"mpg", "mpeg1video"}),
                          name_of);
 
+/// Nothing was recorded for an hour.
+class Interrupted : public Recordings {};
+TEST_P(Interrupted, HoldsAGap) {
+  std::vector<RecordedFrame> frames = steady_frames(40);
+  for (std::size_t t = 25; t < 40; ++t) frames[t].ms += 3600000;
+  record(frames);
+  const RunReport report = run();
+  EXPECT_EQ(report.status, RunStatus::complete) << report.message;
+  ASSERT_EQ(report.input_log.gaps.size(), 1U);
+  const Gap& gap = report.input_log.gaps[0];
+  EXPECT_EQ(gap.frame, 25);
+  EXPECT_NEAR(gap.seconds, 3600.04, 0.05);
+  EXPECT_NEAR(gap.start_seconds, 0.96, 0.05);
+  EXPECT_EQ(gap.attempts, 0);
+}
+INSTANTIATE_TEST_SUITE_P(, Interrupted,
+                         testing::Values(Kind{"mkv", "ffv1"}, Kind{"mkv", "libx264"}, Kind{"mov", "mjpeg"}),
+                         name_of);
+
 /// Recordings with a varying rate as well, whose frame count says nothing.
 class Truncated : public Recordings {};
 TEST_P(Truncated, IsDamaged) {

@@ -50,6 +50,12 @@ class PlacesSource final : public FrameSource {
     }
   }
 
+  SourceLog log() const override {
+    SourceLog log;
+    log.gaps.push_back({gap_at, 0.3, 2.5, 1, "lost"});
+    return log;
+  }
+
   int loaded = 0;
   int gap_at = -1;
   bool timed = true;
@@ -105,6 +111,7 @@ TEST(Selection, LoadsNothingThatItLeavesOut) {
   EXPECT_EQ(frame.gap_seconds, 2.5) << "the gap before a frame that was left out";
   EXPECT_EQ(frames_of(*source), (std::vector{11}));
   EXPECT_EQ(places.loaded, 3);
+  EXPECT_EQ(source->log().gaps.at(0).frame, 1) << "of the frames that were taken: 3, 7 and 11";
 }
 
 /// 12 columns of 8 rows, then 6 of 4 (a half), then 24 of 8; a sample is its column.

@@ -142,8 +142,8 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
   if (!shape_) start(frame);
   if (frame.shape() != *shape_ || frame.type() != type_) {
     throw Error(ErrorCode::shape_mismatch,
-                fmt::format("frame {} is {}, the first was {}: frames must keep their size and depth",
-                            frames_, frame.shape().to_string(), shape_->to_string()));
+                fmt::format("frame {} is {}x{}, the first was {}x{}: frames must keep their size and depth",
+                            frames_, frame.shape()[1], frame.shape()[0], (*shape_)[1], (*shape_)[0]));
   }
   latest_ = {};
   times_.push_back(seconds);

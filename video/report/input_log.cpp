@@ -61,7 +61,7 @@ std::string gaps_text(const SourceLog& log) {
     sum += gap.seconds;
     longest = std::max(longest, gap.seconds);
   }
-  return fmt::format("the stream was lost {} time{}, for {:.1f} s in all, at most {:.1f} s", log.gaps.size(),
+  return fmt::format("no frames came {} time{}, for {:.1f} s in all, at most {:.1f} s", log.gaps.size(),
                      log.gaps.size() == 1 ? "" : "s", sum, longest);
 }
 

@@ -11,7 +11,7 @@ namespace sfft::video {
 /// Arrays of JSON: docs/sfft-video.md, `input.gaps` and `input.changes`.
 std::string gaps_json(const SourceLog& log);
 std::string changes_json(const SourceLog& log);
-/// Like "the stream was lost 2 times, for 3.1 s in all, at most 2.5 s"; empty without gaps.
+/// Like "no frames came 2 times, for 3.1 s in all, at most 2.5 s"; empty without gaps.
 std::string gaps_text(const SourceLog& log);
 
 }  // namespace sfft::video

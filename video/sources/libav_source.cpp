@@ -47,6 +47,7 @@ class FileSource final : public FrameSource {
         on_gpu_ ? "NVDEC conceals damaged pictures and does not tell: they are not counted" : gpu_problem_;
     log.damaged_packets = reader_->damaged_packets();
     log.damaged_frames = reader_->damaged_pictures();
+    log.gaps = holes_;
     log.lost_frames = reader_->lost_pictures();
     log.changes = formats_.changes();
     times_->add_to(log);
@@ -65,7 +66,9 @@ class FileSource final : public FrameSource {
       return false;
     }
     found_ = false;
+    const double before = times_->last();
     frame.seconds = times_->next(reader_->picture_seconds(), reader_->lost_before_picture());
+    note_hole(before, frame.seconds);
     frame.made_up = reader_->picture_made_up();
     frame.key = reader_->picture_is_key();
     frame.between = reader_->picture_is_between();
@@ -105,6 +108,20 @@ class FileSource final : public FrameSource {
   }
 
  private:
+  /// Frames that are much further apart than those before, where nothing was recorded.
+  void note_hole(double before, double now) {
+    constexpr double kLeast = 2, kTimes = 10;  // seconds, and usual intervals
+    constexpr std::int64_t kFew = 5;
+    constexpr std::size_t kMostHoles = 10000;
+    const double interval = now - before;
+    if (count_ == 0) hidden_ = now;
+    const double usual = (before - hidden_) / static_cast<double>(std::max<std::int64_t>(1, count_ - 1));
+    if (count_ < kFew || interval < kLeast || interval < kTimes * usual) return;
+    hidden_ += interval;
+    if (holes_.size() == kMostHoles) holes_.erase(holes_.begin());
+    holes_.push_back({count_, before, interval, 0, "the time stamps jump"});
+  }
+
   void open(bool on_gpu) {
     reader_.emplace(url_,
                     LibavReader::Options{.threads = options_.decode_threads,
@@ -176,6 +193,8 @@ class FileSource final : public FrameSource {
   std::optional<LibavReader> reader_;
   std::optional<FrameTimes> times_;
   FormatWatch formats_;
+  std::vector<Gap> holes_;
+  double hidden_ = 0;  ///< seconds in them, and before the first frame
   bool on_gpu_ = false;
   std::string gpu_problem_;
   SourceInfo info_;

@@ -56,7 +56,17 @@ class SelectedSource final : public FrameSource {
   bool live() const noexcept override { return source_->live(); }
   void interrupt() noexcept override { source_->interrupt(); }
   std::vector<std::string> warnings() const override { return source_->warnings(); }
-  SourceLog log() const override { return source_->log(); }
+
+  /// Numbers of frames are those of the frames that were taken.
+  SourceLog log() const override {
+    SourceLog log = source_->log();
+    const auto taken = [this](std::int64_t frame) {
+      return std::max<std::int64_t>(0, frame - first_ + selection_.every - 1) / selection_.every;
+    };
+    for (Gap& gap : log.gaps) gap.frame = taken(gap.frame);
+    for (FormatChange& change : log.changes) change.frame = taken(change.frame);
+    return log;
+  }
 
   bool next(Frame& frame) override {
     if (!advance(frame)) return false;
@@ -73,6 +83,7 @@ class SelectedSource final : public FrameSource {
       if (frame.seconds >= selection_.end_seconds - kTimeTolerance) return false;
       if (index < selection_.start_frame || frame.seconds < selection_.start_seconds - kTimeTolerance)
         continue;
+      if (after_start_ == 0) first_ = index;
       if (after_start_++ % selection_.every != 0) continue;
       frame.gap_seconds = gap_;
       return true;
@@ -167,6 +178,7 @@ class SelectedSource final : public FrameSource {
   std::int64_t first_width_ = 0, first_height_ = 0;
   std::int64_t at_ = 0;           ///< frames that the source has given
   std::int64_t after_start_ = 0;  ///< those from the start on
+  std::int64_t first_ = 0;        ///< the first of those
   double gap_ = 0;                ///< the longest before the frame that advance() found
 };
 

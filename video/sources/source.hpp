@@ -59,7 +59,7 @@ struct SourceInfo {
   std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); some containers only guess
 };
 
-/// A stretch of time in which a stream was lost, or gave no frames.
+/// A stretch of time in which a stream was lost or gave no frames, or which a recording leaves out.
 struct Gap {
   std::int64_t frame = 0;    ///< the first frame after it
   double start_seconds = 0;  ///< time of the last frame before it (Frame::seconds)
